@@ -1,0 +1,53 @@
+import type { Readable } from 'node:stream'
+import type { Attempt } from '../lib/attempt.ts'
+
+/** Makes an image from a source tree. The same recipe gives the same tag, which is looked up before anything is built. */
+export interface Builder {
+  /** The image of this recipe when it is there already. */
+  find(recipe: BuildRecipe, signal: AbortSignal): Promise<Image | undefined>
+  /** Builds; lines go to the attempt's output while it runs, aborting ends the build. Throws BuildError. */
+  build(source: () => Promise<Readable>, recipe: BuildRecipe, attempt: Attempt): Promise<Image>
+  /** Removes the service's images except those of the given references. */
+  prune(service: string, keep: readonly string[], signal: AbortSignal): Promise<void>
+}
+
+/** Everything that the image depends on. `source()` gives the context (the tree under root_path) as a tar stream. */
+export interface BuildRecipe {
+  readonly service: string
+  /** Full commit id. */
+  readonly commit: string
+  /** Relative POSIX path of the context inside the repository; '' is the top. */
+  readonly rootPath: string
+  /** Relative to the context. */
+  readonly dockerfile: string
+  readonly targetStage?: string
+  /** Text of the Dockerfile as committed: tells which ARGs are declared and which frontend is asked for. */
+  readonly dockerfileText: string
+  /** Non-secret variables; only those that the Dockerfile declares as ARG become build arguments. */
+  readonly variables: Readonly<Record<string, string>>
+  readonly limits: BuildLimits
+}
+
+export interface BuildLimits {
+  readonly cpuMilli: number
+  readonly memoryMiB: number
+  readonly timeoutSeconds: number
+  readonly maxLogBytes: number
+}
+
+export interface Image {
+  /** Immutable reference for the engine: the tag that only this recipe has. */
+  readonly reference: string
+  readonly digest: string
+}
+
+/** A build that failed because of what it was given. `message` says what happened and what to do. */
+export class BuildError extends Error {
+  readonly reason: 'dockerfile' | 'failed' | 'timeout' | 'limits' | 'frontend' | 'unreachable'
+
+  constructor(reason: BuildError['reason'], message: string, options: { cause?: unknown } = {}) {
+    super(message, options)
+    this.name = 'BuildError'
+    this.reason = reason
+  }
+}

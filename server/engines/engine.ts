@@ -1,0 +1,163 @@
+import type { Attempt } from '../lib/attempt.ts'
+import type { Secret } from '../lib/secret.ts'
+
+/**
+ * What runs workloads on one cluster. Engines get plain data and give plain data: they know neither the database nor HTTP.
+ * Everything an engine makes carries the owner's labels, so that it can be found again after a crash; nothing without
+ * those labels is ever touched. Every call may be repeated.
+ */
+export interface Engine {
+  /** The shapes that this engine can run; others are refused before anything starts. */
+  readonly shapes: ReadonlySet<Workload['shape']>
+  /** Makes the release run and returns once every replica is healthy. Throws EngineError; then nothing of the release is left but its last lines. */
+  start(release: Release, attempt: Attempt): Promise<Endpoint[]>
+  /** Absence is an answer, not an error. */
+  observe(service: string, signal: AbortSignal): Promise<Observation>
+  /** What runs for every service that carries our labels, in one call. */
+  observeAll(signal: AbortSignal): Promise<ReadonlyMap<string, Observation>>
+  /** Ends everything of the service but the release `keep`; volumes stay. */
+  retire(service: string, keep: string | undefined, attempt: Attempt): Promise<void>
+  /** Ends everything of the service and removes its volumes. */
+  erase(service: string, attempt: Attempt): Promise<void>
+  /** Removes what belongs to the environment itself (its network); does nothing while something is still attached. */
+  eraseEnvironment(environment: string, attempt: Attempt): Promise<void>
+  /** Lines of all replicas in order of time, then new ones as they come when `follow`; ends when the signal is aborted. */
+  logs(service: string, query: LogQuery, signal: AbortSignal): AsyncIterable<LogLine>
+  /** Runs a command in a running replica and gives its exit code and output (both streams, at most 64 kB). */
+  exec(service: string, command: readonly string[], signal: AbortSignal): Promise<{ exitCode: number; output: string }>
+  /** Rejects with the reason when the engine cannot be reached. */
+  ping(signal: AbortSignal): Promise<void>
+}
+
+/** An immutable version of a service, ready to run. */
+export interface Release {
+  readonly id: string
+  readonly service: string
+  readonly environment: string
+  /** For people who look at the engine: becomes part of labels, never of names. */
+  readonly displayName: string
+  readonly workload: Workload
+}
+
+export type Workload = LongRunning
+// Tasks, charts and stacks join this union with the kinds that need them.
+
+export interface LongRunning {
+  readonly shape: 'long-running'
+  /** A reference that the engine has already, by digest or immutable tag. */
+  readonly image: string
+  readonly entrypoint?: readonly string[]
+  readonly arguments: readonly string[]
+  readonly variables: Readonly<Record<string, string | Secret>>
+  readonly files: readonly MountedFile[]
+  readonly replicas: { readonly min: number; readonly max: number }
+  /** Thousandths of a core. */
+  readonly cpuMilli: number
+  readonly memoryMiB: number
+  readonly ports: readonly Port[]
+  readonly probes: Probes
+  readonly storage: readonly Volume[]
+  /** Names under which other services of the environment reach this one. */
+  readonly aliases: readonly string[]
+  /** How long a replica may take to end before it is killed. */
+  readonly stopGraceSeconds: number
+  /** How long `start` waits for health, over all replicas; a restart of the caller continues with what is left. */
+  readonly startDeadlineSeconds: number
+}
+
+export interface MountedFile {
+  /** Absolute, normalised path inside the container. */
+  readonly path: string
+  readonly content: string | Secret
+}
+
+export interface Port {
+  readonly name: string
+  readonly internalPort: number
+  readonly protocol: 'HTTP' | 'GRPC' | 'TCP' | 'UDP'
+}
+
+/** Neither given: ready when the first TCP port accepts a connection; without ports, when it has run for three seconds. */
+export interface Probes {
+  readonly readiness?: Probe
+  readonly liveness?: Probe
+}
+
+export interface Probe {
+  readonly check:
+    | { readonly type: 'tcp'; readonly port: number }
+    | { readonly type: 'http'; readonly path: string; readonly scheme: 'HTTP' | 'HTTPS'; readonly port: number }
+    | { readonly type: 'exec'; readonly command: readonly string[] }
+    | { readonly type: 'grpc'; readonly port: number; readonly service: string }
+  readonly initialDelaySeconds: number
+  readonly periodSeconds: number
+  readonly timeoutSeconds: number
+  readonly successThreshold: number
+  readonly failureThreshold: number
+}
+
+export interface Volume {
+  /** The storage's id: the volume is named by it. */
+  readonly id: string
+  readonly mountPoint: string
+  readonly sizeGiB: number
+}
+
+/** Where one port of one replica answers. */
+export interface Endpoint {
+  readonly replica: string
+  readonly port: number
+  readonly address: string
+}
+
+export type Observation =
+  | { readonly state: 'absent' }
+  | {
+      /** `running`: every replica up · `starting`: some not up yet · `failing`: some exit again and again · `stopped`: none up. */
+      readonly state: 'running' | 'starting' | 'failing' | 'stopped'
+      readonly release: string
+      readonly replicas: readonly Replica[]
+      /** What is wrong, for people: `exited with code 1, 4 times`. */
+      readonly reason?: string
+    }
+
+export interface Replica {
+  readonly name: string
+  readonly release: string
+  readonly running: boolean
+  readonly exits: number
+  readonly exitCode?: number
+  readonly outOfMemory: boolean
+  readonly endpoints: readonly Endpoint[]
+}
+
+export interface LogQuery {
+  readonly follow: boolean
+  /** Only lines after this moment of the engine's clock (RFC 3339 with nanoseconds), as given by a former line. */
+  readonly after?: string
+}
+
+export interface LogLine {
+  /** RFC 3339 with nanoseconds, by the engine's clock. */
+  readonly at: string
+  readonly replica: string
+  readonly release: string
+  readonly stream: 'stdout' | 'stderr'
+  readonly text: string
+}
+
+/** Why a workload does not run. `message` says what happened and what to do next. */
+export class EngineError extends Error {
+  readonly reason: EngineReason
+  /** The last lines that the workload printed. */
+  readonly lastLines: readonly string[]
+
+  constructor(reason: EngineReason, message: string, options: { lastLines?: readonly string[]; cause?: unknown } = {}) {
+    super(message, options.cause === undefined ? undefined : { cause: options.cause })
+    this.name = 'EngineError'
+    this.reason = reason
+    this.lastLines = options.lastLines ?? []
+  }
+}
+
+export type EngineReason = 'crashed' | 'out-of-memory' | 'not-ready' | 'image-missing' | 'refused' | 'unreachable'

@@ -1,0 +1,40 @@
+/** Every place at which a test may end or disturb the process. Inert unless QUAYSIDE_FAILPOINT was handed to `armFailpoints`. */
+export const failpoints = [
+  'request.committed',
+  'workflow.claimed',
+  'git.cloned',
+  'build.done',
+  'engine.created',
+  'engine.started',
+  'engine.healthy',
+  'route.recorded',
+  'route.applied',
+  'retire.stopped',
+  'finish.before',
+  'finish.after',
+  'webhook.sent',
+] as const
+export type Failpoint = (typeof failpoints)[number]
+type Action = 'kill' | 'throw'
+
+let armed: { name: Failpoint; action: Action; remaining: number } | undefined
+
+/** `specification` is `name:action[:times]`, for example `build.done:kill`. */
+export function armFailpoints(specification: string | undefined): void {
+  if (!specification) {
+    armed = undefined
+    return
+  }
+  const [name, action = 'kill', times = '1'] = specification.split(':')
+  const known = failpoints.find((failpoint) => failpoint === name)
+  if (!known || (action !== 'kill' && action !== 'throw')) throw new Error(`unknown failpoint "${specification}"`)
+  armed = { name: known, action, remaining: Number(times) }
+}
+
+/** Marks a place in the code. Does nothing in production. */
+export function failpoint(name: Failpoint): void {
+  if (armed?.name !== name || armed.remaining === 0) return
+  armed.remaining--
+  if (armed.action === 'kill') process.kill(process.pid, 'SIGKILL')
+  throw new Error(`failpoint ${name}`)
+}

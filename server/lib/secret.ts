@@ -1,0 +1,43 @@
+import { inspect } from 'node:util'
+
+/** A text that must not appear in a log, an answer or an error. Only `reveal` gives it away. */
+export class Secret {
+  readonly #text: string
+
+  constructor(text: string) {
+    this.#text = text
+  }
+
+  reveal(): string {
+    return this.#text
+  }
+
+  toString(): string {
+    return '[secret]'
+  }
+
+  toJSON(): string {
+    return '[secret]'
+  }
+
+  [inspect.custom](): string {
+    return '[secret]'
+  }
+}
+
+/** Replaces every secret of at least six characters, plain, base64 and URL-encoded, by asterisks. */
+export function masker(secrets: readonly Secret[]): (line: string) => string {
+  const forms = new Set<string>()
+  for (const secret of secrets) {
+    const text = secret.reveal()
+    if (text.length < 6) continue
+    for (const part of [text, ...text.split('\n').filter((line) => line.length >= 6)]) {
+      forms.add(part)
+      forms.add(Buffer.from(part).toString('base64').replace(/=+$/, ''))
+      forms.add(encodeURIComponent(part))
+    }
+  }
+  const longestFirst = [...forms].sort((a, b) => b.length - a.length)
+  return (line) =>
+    longestFirst.reduce((masked, form) => (masked.includes(form) ? masked.replaceAll(form, '******') : masked), line)
+}
