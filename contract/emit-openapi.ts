@@ -1,0 +1,6 @@
+// Writes contract/openapi.json; a test compares it with what the contract says.
+import { writeFileSync } from 'node:fs'
+import { openApi } from './openapi.ts'
+import manifest from './package.json' with { type: 'json' }
+
+writeFileSync(new URL('openapi.json', import.meta.url), `${JSON.stringify(openApi(manifest.version), null, 2)}\n`)

@@ -1,0 +1,78 @@
+import { requestStatuses, stateNames } from './states.ts'
+
+/** Enumerations of the API that more than one resource uses. */
+export const planNames = [
+  'FREE',
+  'TEAM',
+  'TEAM_YEARLY',
+  'ENTERPRISE',
+  'ENTERPRISE_YEARLY',
+  'PROFESSIONAL',
+  'BUSINESS',
+  'USER_2025',
+  'TEAM_2025',
+  'BUSINESS_2025',
+  'ENTERPRISE_2025',
+] as const
+export const environmentModes = ['DEVELOPMENT', 'PREVIEW', 'PRODUCTION', 'STAGING'] as const
+export const gitProviders = ['BITBUCKET', 'GITHUB', 'GITLAB'] as const
+export const serviceTypes = ['APPLICATION', 'CONTAINER', 'DATABASE', 'JOB', 'HELM', 'TERRAFORM'] as const
+export const variableScopes = [
+  'APPLICATION',
+  'BUILT_IN',
+  'ENVIRONMENT',
+  'PROJECT',
+  'CONTAINER',
+  'JOB',
+  'HELM',
+  'TERRAFORM',
+] as const
+export const variableTypes = ['VALUE', 'ALIAS', 'OVERRIDE', 'BUILT_IN', 'FILE'] as const
+export const portProtocols = ['HTTP', 'GRPC', 'TCP', 'UDP'] as const
+export const clusterStates = [
+  ...stateNames.filter(
+    (state) => !['EXECUTING', 'RECAP', 'UNAVAILABLE'].includes(state) && !state.startsWith('WAITING_'),
+  ),
+  'DRY_RUN',
+  'INVALID_CREDENTIALS',
+] as const
+export const serviceActions = ['DEPLOY', 'DELETE', 'RESTART', 'STOP', 'UNKNOWN'] as const
+export const actionStatuses = [...requestStatuses, 'EXECUTING', 'NEVER'] as const
+export const triggerActions = ['DEPLOY', 'DELETE', 'RESTART', 'STOP', 'UNINSTALL', 'UNKNOWN'] as const
+export const subActions = ['NONE'] as const
+export const origins = ['API', 'CLI', 'CONSOLE', 'GIT', 'QOVERY_INTERNAL', 'TERRAFORM_PROVIDER'] as const
+export type Origin = (typeof origins)[number]
+export const stageStatuses = ['QUEUED', 'ONGOING', 'DONE', 'ERROR', 'SKIPPED', 'CANCELED'] as const
+export const serviceSteps = [
+  'REGISTRY_CREATE_REPOSITORY',
+  'GIT_CLONE',
+  'BUILD_QUEUEING',
+  'BUILD',
+  'DEPLOYMENT_QUEUEING',
+  'DEPLOYMENT',
+  'ROUTER_DEPLOYMENT',
+  'MIRROR_IMAGE',
+  'EXECUTING',
+] as const
+export type ServiceStep = (typeof serviceSteps)[number]
+export const stepStatuses = ['SUCCESS', 'ERROR', 'CANCEL', 'SKIP'] as const
+export const deploymentStatuses = ['NEVER_DEPLOYED', 'OUT_OF_DATE', 'UP_TO_DATE'] as const
+export const webhookKinds = ['STANDARD', 'SLACK'] as const
+/** The canonical names of what webhooks tell. */
+export const webhookEvents = [
+  'DEPLOYMENT_STARTED',
+  'DEPLOYMENT_CANCELLED',
+  'DEPLOYMENT_FAILURE',
+  'DEPLOYMENT_SUCCESSFUL',
+] as const
+export type WebhookEvent = (typeof webhookEvents)[number]
+/** Both spellings that a webhook may register, each with its canonical name. */
+export const webhookEventSpellings = {
+  DEPLOYMENT_STARTED: 'DEPLOYMENT_STARTED',
+  DEPLOYMENT_SUCCEEDED: 'DEPLOYMENT_SUCCESSFUL',
+  DEPLOYMENT_SUCCESSFUL: 'DEPLOYMENT_SUCCESSFUL',
+  DEPLOYMENT_FAILED: 'DEPLOYMENT_FAILURE',
+  DEPLOYMENT_FAILURE: 'DEPLOYMENT_FAILURE',
+  DEPLOYMENT_CANCELLED: 'DEPLOYMENT_CANCELLED',
+} as const satisfies Record<string, WebhookEvent>
+export type WebhookEventSpelling = keyof typeof webhookEventSpellings

@@ -1,0 +1,46 @@
+import type { TObject, TSchema } from '@sinclair/typebox'
+
+/** What the caller needs on the target. Read is part of every other one; deploy and write do not contain each other; admin contains all. */
+export type Access = 'read' | 'deploy' | 'write' | 'admin'
+export const permissions = ['READ', 'DEPLOY', 'WRITE', 'ADMIN'] as const
+export type Permission = (typeof permissions)[number]
+
+/** What the first id of a path names; the door loads it inside the caller's organization before anything else happens. */
+export type Target = 'caller' | 'organization' | 'project' | 'environment' | 'service'
+
+/** One operation of the API, as data: the route, the checks, the types and the document are computed from it. */
+export interface Operation {
+  readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE'
+  /** With the parameters in braces; the first one names the target. */
+  readonly path: string
+  /** The function that answers; operations of several kinds share one. */
+  readonly handler: string
+  readonly target: Target
+  readonly access: Access
+  readonly tag: string
+  readonly summary: string
+  readonly query?: TObject
+  readonly body?: TObject
+  /** Serialises too: what is not in it cannot leak. */
+  readonly reply: TSchema
+  readonly status: 200 | 201 | 202 | 204
+}
+
+/** Keeps the literal types of what it is given. */
+export const operation = <const O extends Operation>(definition: O): O => definition
+
+/** `list{Kind}Secrets` with `Application` is `listApplicationSecrets`. */
+export type Named<S, K extends string> = S extends `${infer A}{Kind}${infer B}` ? `${A}${K}${B}` : S
+
+/**
+ * Operations written once for several nouns: `{Kind}` in their names becomes the noun.
+ * The cast is the one place where a computed key meets its computed type.
+ */
+export function named<const T extends Record<string, Operation>, const K extends string>(noun: K, templates: T) {
+  const entries = Object.entries(templates).map(([name, template]) => [name.replace('{Kind}', noun), template])
+  return Object.fromEntries(entries) as { [N in keyof T as Named<N, K>]: T[N] }
+}
+
+/** Names of the parameters of a path, in order. */
+export const pathParameters = (path: string): string[] =>
+  [...path.matchAll(/\{(\w+)\}/g)].map((match) => match[1] ?? '')

@@ -1,0 +1,85 @@
+import { origins, serviceTypes, stageStatuses, triggerActions } from '../enums.ts'
+import { Duration, Enum, Nullable, Timestamp, Type, Uuid } from '../schema.ts'
+import { stateNames } from '../states.ts'
+import { StatusDetails } from './status.ts'
+
+export const Commit = Type.Object({
+  created_at: Timestamp,
+  git_commit_id: Type.String(),
+  tag: Type.String(),
+  message: Type.String(),
+  author_name: Type.String(),
+  author_avatar_url: Type.Optional(Type.String()),
+  commit_page_url: Type.Optional(Type.String()),
+})
+
+export const AuditingData = Type.Object({
+  created_at: Timestamp,
+  updated_at: Timestamp,
+  triggered_by: Type.String(),
+  origin: Enum(origins),
+})
+
+/** One deployment of one service. */
+export const DeploymentHistoryService = Type.Object({
+  identifier: Type.Object({
+    name: Type.String(),
+    service_id: Uuid,
+    service_type: Enum(serviceTypes),
+    execution_id: Type.String(),
+  }),
+  status: Enum(stateNames),
+  auditing_data: AuditingData,
+  details: Type.Object({ commit: Nullable(Commit), build_pod_name: Nullable(Type.String()) }),
+  status_details: StatusDetails,
+  icon_uri: Type.String(),
+  total_duration: Nullable(Duration),
+  reason: Nullable(Type.String()),
+})
+
+export const DeploymentHistory = Type.Object({
+  page: Type.Integer(),
+  page_size: Type.Integer(),
+  results: Type.Array(DeploymentHistoryService),
+})
+
+/** A deployment request that runs or waits. */
+export const QueuedDeployment = Type.Object({
+  identifier: Type.Object({ deployment_request_id: Uuid, environment_id: Uuid }),
+  auditing_data: Type.Object({ triggered_by: Type.String(), origin: Enum(origins) }),
+  trigger_action: Enum(triggerActions),
+  stages: Type.Array(
+    Type.Object({
+      name: Type.String(),
+      status: Enum(stageStatuses),
+      services: Type.Array(
+        Type.Object({
+          identifier: Type.Object({ service_id: Uuid, service_type: Enum(serviceTypes), name: Type.String() }),
+          status: Enum(stageStatuses),
+          icon_uri: Type.String(),
+        }),
+      ),
+    }),
+  ),
+})
+
+/** One line of what a deployment reports. */
+export const EnvironmentLog = Type.Object({
+  type: Type.String(),
+  timestamp: Timestamp,
+  details: Type.Object({
+    organization_id: Uuid,
+    cluster_id: Uuid,
+    execution_id: Type.String(),
+    transmitter: Type.Object({ id: Uuid, name: Type.String(), type: Type.String() }),
+    stage: Type.Object({ step: Type.String(), id: Nullable(Uuid), name: Nullable(Type.String()) }),
+  }),
+  error: Nullable(
+    Type.Object({
+      tag: Type.String(),
+      user_log_message: Type.String(),
+      hint_message: Type.Optional(Type.String()),
+    }),
+  ),
+  message: Nullable(Type.Object({ safe_message: Type.String() })),
+})

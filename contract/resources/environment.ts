@@ -1,0 +1,171 @@
+import { environmentModes } from '../enums.ts'
+import { operation } from '../operation.ts'
+import { base, Enum, NoBody, Nullable, Ref, Results, Text, Timestamp, Type, Uuid } from '../schema.ts'
+import { EnvironmentLog, QueuedDeployment } from './deployment.ts'
+import { EnvironmentStatus, EnvironmentStatuses } from './status.ts'
+
+export const Environment = Type.Object({
+  ...base,
+  name: Type.String(),
+  organization: Ref,
+  project: Ref,
+  last_updated_by: Nullable(Uuid),
+  cloud_provider: Type.Object({ provider: Type.String(), cluster: Type.String() }),
+  mode: Enum(environmentModes),
+  cluster_id: Uuid,
+  cluster_name: Type.String(),
+  expires_at: Nullable(Timestamp),
+})
+
+export const EnvironmentCreate = Type.Object({
+  name: Text(255, 1),
+  cluster: Type.Optional(Nullable(Uuid)),
+  cluster_id: Type.Optional(Nullable(Uuid)),
+  mode: Type.Optional(Enum(environmentModes)),
+})
+
+export const EnvironmentEdit = Type.Object({
+  name: Type.Optional(Text(255, 1)),
+  mode: Type.Optional(Enum(environmentModes)),
+})
+
+const tag = 'Environment'
+const path = '/environment/{environmentId}'
+
+/** deploy, stop, redeploy of everything in an environment: the same operation three times over. */
+const action = <const H extends string>(handler: H, name: string, summary: string) =>
+  operation({
+    method: 'POST',
+    path: `${path}/${name}`,
+    handler,
+    target: 'environment',
+    access: 'deploy',
+    tag,
+    summary,
+    reply: EnvironmentStatus,
+    status: 202,
+  })
+
+export const environmentOperations = {
+  listEnvironment: operation({
+    method: 'GET',
+    path: '/project/{projectId}/environment',
+    handler: 'listEnvironments',
+    target: 'project',
+    access: 'read',
+    tag,
+    summary: 'The environments of a project, oldest first.',
+    reply: Results(Environment),
+    status: 200,
+  }),
+  createEnvironment: operation({
+    method: 'POST',
+    path: '/project/{projectId}/environment',
+    handler: 'createEnvironment',
+    target: 'project',
+    access: 'write',
+    tag,
+    summary: 'Makes an environment with its four default stages; 409 when the name is taken.',
+    body: EnvironmentCreate,
+    reply: Environment,
+    status: 201,
+  }),
+  getEnvironment: operation({
+    method: 'GET',
+    path,
+    handler: 'getEnvironment',
+    target: 'environment',
+    access: 'read',
+    tag,
+    summary: 'One environment.',
+    reply: Environment,
+    status: 200,
+  }),
+  editEnvironment: operation({
+    method: 'PUT',
+    path,
+    handler: 'editEnvironment',
+    target: 'environment',
+    access: 'admin',
+    tag,
+    summary: 'Changes name and mode of an environment.',
+    body: EnvironmentEdit,
+    reply: Environment,
+    status: 200,
+  }),
+  deleteEnvironment: operation({
+    method: 'DELETE',
+    path,
+    handler: 'deleteEnvironment',
+    target: 'environment',
+    access: 'admin',
+    tag,
+    summary: 'Deletes an environment: at once when nothing runs, else after its services are gone.',
+    reply: NoBody,
+    status: 204,
+  }),
+  getEnvironmentStatus: operation({
+    method: 'GET',
+    path: `${path}/status`,
+    handler: 'getEnvironmentStatus',
+    target: 'environment',
+    access: 'read',
+    tag,
+    summary: 'What the environment as a whole is doing.',
+    reply: EnvironmentStatus,
+    status: 200,
+  }),
+  getEnvironmentStatuses: operation({
+    method: 'GET',
+    path: `${path}/statuses`,
+    handler: 'getEnvironmentStatuses',
+    target: 'environment',
+    access: 'read',
+    tag,
+    summary: 'The status of the environment and of each of its services.',
+    reply: EnvironmentStatuses,
+    status: 200,
+  }),
+  listEnvironmentLogs: operation({
+    method: 'GET',
+    path: `${path}/logs`,
+    handler: 'listEnvironmentLogs',
+    target: 'environment',
+    access: 'read',
+    tag,
+    summary: 'What a deployment reported, line by line; without `version` the last deployment.',
+    query: Type.Object({ version: Type.Optional(Text(100)) }),
+    reply: Type.Array(EnvironmentLog),
+    status: 200,
+  }),
+  listDeploymentRequestByEnvironmentId: operation({
+    method: 'GET',
+    path: `${path}/deploymentQueue`,
+    handler: 'listEnvironmentDeploymentQueue',
+    target: 'environment',
+    access: 'read',
+    tag,
+    summary: 'The deployment requests that run or wait, in order.',
+    reply: Results(QueuedDeployment),
+    status: 200,
+  }),
+  deployEnvironment: action(
+    'deployEnvironment',
+    'deploy',
+    'Deploys every service that is not skipped, stage by stage.',
+  ),
+  redeployEnvironment: action(
+    'deployEnvironment',
+    'redeploy',
+    'The same as deploy: images of unchanged commits are reused.',
+  ),
+  stopEnvironment: action('stopEnvironment', 'stop', 'Stops every service that runs; data stays.'),
+  cancelEnvironmentDeployment: operation({
+    ...action(
+      'cancelEnvironmentDeployment',
+      'cancelDeployment',
+      'Cancels the running request, or the waiting ones when none runs.',
+    ),
+    body: Type.Object({ force_cancel: Type.Optional(Type.Boolean()) }),
+  }),
+} as const

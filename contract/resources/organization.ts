@@ -1,0 +1,67 @@
+import { planNames } from '../enums.ts'
+import { operation } from '../operation.ts'
+import { base, Enum, List, Nullable, Results, Text, Type, Uuid } from '../schema.ts'
+
+export const Organization = Type.Object({
+  ...base,
+  name: Type.String(),
+  description: Nullable(Type.String()),
+  plan: Enum(planNames),
+  website_url: Nullable(Type.String()),
+  repository: Nullable(Type.String()),
+  logo_url: Nullable(Type.String()),
+  icon_url: Nullable(Type.String()),
+  admin_emails: Nullable(Type.Array(Type.String())),
+  owner: Nullable(Uuid),
+  billing_deployment_restriction: Nullable(Type.String()),
+  organization_plan: Type.Object({ plan: Enum(planNames), audit_logs_retention_in_days: Type.Integer() }),
+})
+
+export const OrganizationEdit = Type.Object({
+  name: Text(255, 1),
+  description: Type.Optional(Nullable(Text(1000))),
+  website_url: Type.Optional(Nullable(Text(2000))),
+  repository: Type.Optional(Nullable(Text(2000))),
+  logo_url: Type.Optional(Nullable(Text(2000))),
+  icon_url: Type.Optional(Nullable(Text(2000))),
+  admin_emails: Type.Optional(Nullable(List(Text(320, 3), 100))),
+})
+
+const tag = 'Organization'
+
+export const organizationOperations = {
+  listOrganization: operation({
+    method: 'GET',
+    path: '/organization',
+    handler: 'listOrganizations',
+    target: 'caller',
+    access: 'read',
+    tag,
+    summary: 'The organizations that the caller belongs to; the fields of the first stand beside `results`.',
+    reply: Type.Object({ ...Type.Partial(Organization).properties, ...Results(Organization).properties }),
+    status: 200,
+  }),
+  getOrganization: operation({
+    method: 'GET',
+    path: '/organization/{organizationId}',
+    handler: 'getOrganization',
+    target: 'organization',
+    access: 'read',
+    tag,
+    summary: 'One organization.',
+    reply: Organization,
+    status: 200,
+  }),
+  editOrganization: operation({
+    method: 'PUT',
+    path: '/organization/{organizationId}',
+    handler: 'editOrganization',
+    target: 'organization',
+    access: 'admin',
+    tag,
+    summary: 'Changes an organization; what the body leaves out stays, null clears.',
+    body: OrganizationEdit,
+    reply: Organization,
+    status: 200,
+  }),
+} as const

@@ -1,0 +1,75 @@
+import {
+  actionStatuses,
+  deploymentStatuses,
+  origins,
+  serviceActions,
+  serviceSteps,
+  stageStatuses,
+  stepStatuses,
+  subActions,
+} from '../enums.ts'
+import { Enum, Nullable, Timestamp, Type, Uuid } from '../schema.ts'
+import { stateNames } from '../states.ts'
+
+export const StatusDetails = Type.Object({
+  action: Enum(serviceActions),
+  status: Enum(actionStatuses),
+  sub_action: Enum(subActions),
+})
+
+export const ServiceStepMetrics = Type.Object({
+  total_duration_sec: Nullable(Type.Integer()),
+  total_computing_duration_sec: Type.Integer(),
+  details: Type.Array(
+    Type.Object({ step_name: Enum(serviceSteps), status: Enum(stepStatuses), duration_sec: Type.Integer() }),
+  ),
+})
+
+/** `state` is text: one of StateEnum, or RUNNING, STOPPED, ERROR for a poller of the specification (ADR 0003). */
+export const Status = Type.Object({
+  id: Uuid,
+  state: Type.String(),
+  service_deployment_status: Enum(deploymentStatuses),
+  last_deployment_date: Nullable(Timestamp),
+  is_part_last_deployment: Type.Boolean(),
+  steps: Type.Optional(ServiceStepMetrics),
+  execution_id: Type.Optional(Type.String()),
+  status_details: StatusDetails,
+  deployment_request_id: Nullable(Uuid),
+  deployment_requests_count: Type.Integer(),
+  reason: Nullable(Type.String({ description: 'why the last deployment failed, or why the service is not running' })),
+})
+
+/** The answer of deploy, stop, restart …: the deployment in the specification's words, and the whole Status. */
+export const DeploymentAccepted = Type.Object({
+  ...Status.properties,
+  id: Type.String({ description: 'the deployment request' }),
+  status: Type.Literal('QUEUED'),
+  application_id: Uuid,
+  created_at: Timestamp,
+})
+
+export const EnvironmentStatus = Type.Object({
+  id: Uuid,
+  state: Enum(stateNames),
+  last_deployment_date: Nullable(Timestamp),
+  last_deployment_state: Enum(stateNames),
+  last_deployment_id: Nullable(Type.String()),
+  total_deployment_duration_in_seconds: Nullable(Type.Integer()),
+  origin: Nullable(Enum(origins)),
+  triggered_by: Nullable(Type.String()),
+  deployment_status: Enum(deploymentStatuses),
+  deployment_request_id: Nullable(Uuid),
+})
+
+export const EnvironmentStatuses = Type.Object({
+  environment: EnvironmentStatus,
+  applications: Type.Array(Status),
+  containers: Type.Array(Status),
+  jobs: Type.Array(Status),
+  databases: Type.Array(Status),
+  helms: Type.Array(Status),
+  terraforms: Type.Array(Status),
+})
+
+export const stageStatus = Enum(stageStatuses)

@@ -1,0 +1,132 @@
+import { serviceTypes, variableScopes, variableTypes } from '../enums.ts'
+import { named, operation, type Target } from '../operation.ts'
+import { base, Enum, NoBody, Nullable, Results, Text, Type, Uuid } from '../schema.ts'
+
+const common = {
+  ...base,
+  key: Type.String(),
+  mount_path: Nullable(Type.String()),
+  description: Type.String(),
+  enable_interpolation_in_file: Type.Boolean(),
+  scope: Enum(variableScopes),
+  variable_type: Enum(variableTypes),
+  service_id: Type.Optional(Uuid),
+  service_name: Type.Optional(Type.String()),
+  service_type: Type.Optional(Enum(serviceTypes)),
+  owned_by: Type.String(),
+}
+const origin = {
+  id: Uuid,
+  key: Type.String(),
+  mount_path: Nullable(Type.String()),
+  scope: Enum(variableScopes),
+  variable_type: Enum(variableTypes),
+}
+const variableOrigin = Type.Optional(Type.Object({ ...origin, value: Type.String() }))
+const secretOrigin = Type.Optional(
+  Type.Object({ ...origin, description: Type.String(), enable_interpolation_in_file: Type.Boolean() }),
+)
+
+export const EnvironmentVariable = Type.Object({
+  ...common,
+  value: Type.String(),
+  overridden_variable: variableOrigin,
+  aliased_variable: variableOrigin,
+})
+/** Has no value at all. */
+export const Secret = Type.Object({ ...common, overridden_secret: secretOrigin, aliased_secret: secretOrigin })
+
+const key = Text(255, 1)
+const value = Text(131_072)
+const details = {
+  mount_path: Type.Optional(Nullable(Text(4096))),
+  description: Type.Optional(Nullable(Text(255))),
+  enable_interpolation_in_file: Type.Optional(Nullable(Type.Boolean())),
+}
+export const VariableCreate = Type.Object({ key, value, ...details })
+export const VariableEdit = Type.Object({ key, value: Type.Optional(value), ...details })
+/** An absent value keeps the stored one. */
+export const SecretEdit = VariableEdit
+
+/** Variables and secrets of one scope: written once, for projects, environments and services. */
+export function variableOperations<const K extends string>(noun: K, path: string, target: Target) {
+  const tag = 'Variable'
+  const variables = `${path}/environmentVariable`
+  const secrets = `${path}/secret`
+  const write = { target, access: 'write', tag } as const
+  const read = { method: 'GET', target, access: 'read', tag, status: 200 } as const
+  return named(noun, {
+    'list{Kind}EnvironmentVariable': operation({
+      ...read,
+      path: variables,
+      handler: 'listVariables',
+      summary: 'Every variable that can be reached here: own ones, those of wider scopes and built-in ones.',
+      reply: Results(EnvironmentVariable),
+    }),
+    'create{Kind}EnvironmentVariable': operation({
+      ...write,
+      method: 'POST',
+      path: variables,
+      handler: 'createVariable',
+      summary: 'Makes a variable; with `mount_path` a file. 409 when the key exists at this scope.',
+      body: VariableCreate,
+      reply: EnvironmentVariable,
+      status: 201,
+    }),
+    'edit{Kind}EnvironmentVariable': operation({
+      ...write,
+      method: 'PUT',
+      path: `${variables}/{environmentVariableId}`,
+      handler: 'editVariable',
+      summary: 'Changes a variable of this scope; it takes effect at the next deployment.',
+      body: VariableEdit,
+      reply: EnvironmentVariable,
+      status: 200,
+    }),
+    'delete{Kind}EnvironmentVariable': operation({
+      ...write,
+      method: 'DELETE',
+      path: `${variables}/{environmentVariableId}`,
+      handler: 'deleteVariable',
+      summary: 'Removes a variable, with its aliases and overrides.',
+      reply: NoBody,
+      status: 204,
+    }),
+    'list{Kind}Secrets': operation({
+      ...read,
+      path: secrets,
+      handler: 'listSecrets',
+      summary: 'Every secret that can be reached here, without values.',
+      reply: Results(Secret),
+    }),
+    'create{Kind}Secret': operation({
+      ...write,
+      method: 'POST',
+      path: secrets,
+      handler: 'createSecret',
+      summary: 'Makes a secret; its value is never answered.',
+      body: VariableCreate,
+      reply: Secret,
+      status: 201,
+    }),
+    'edit{Kind}Secret': operation({
+      ...write,
+      method: 'PUT',
+      path: `${secrets}/{secretId}`,
+      handler: 'editSecret',
+      summary: 'Changes a secret of this scope; an absent value stays.',
+      body: SecretEdit,
+      reply: Secret,
+      status: 200,
+    }),
+    'delete{Kind}Secret': operation({
+      ...write,
+      method: 'DELETE',
+      path: `${secrets}/{secretId}`,
+      handler: 'deleteSecret',
+      summary: 'Removes a secret, with its aliases and overrides.',
+      reply: NoBody,
+      status: 204,
+    }),
+  })
+}

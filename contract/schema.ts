@@ -1,0 +1,53 @@
+import { type Static, type TProperties, type TSchema, Type } from '@sinclair/typebox'
+
+export type { Static, TObject, TSchema } from '@sinclair/typebox'
+export { Type }
+
+/** Largest number that PostgreSQL's integer and every client hold exactly. */
+export const maxInteger = 2_147_483_647
+
+export const Uuid = Type.String({ format: 'uuid', maxLength: 36 })
+/** A moment: `Date` inside the process, ISO 8601 text on the wire. */
+export const Timestamp = Type.Unsafe<Date>({ type: 'string', format: 'date-time' })
+export const PlainDate = Type.Unsafe<string>({ type: 'string', format: 'date' })
+/** ISO 8601 duration, `PT1M5S`. */
+export const Duration = Type.String({ maxLength: 40 })
+export const Text = (maxLength: number, minLength = 0) => Type.String({ maxLength, minLength })
+export const Integer = (minimum: number, maximum: number = maxInteger) => Type.Integer({ minimum, maximum })
+export const List = <T extends TSchema>(items: T, maxItems = 1000) => Type.Array(items, { maxItems })
+
+/** One of these texts, nothing else. */
+export const Enum = <const V extends readonly string[]>(values: V) =>
+  Type.Unsafe<V[number]>({ type: 'string', enum: [...values] })
+
+/** The schema or null. */
+export function Nullable<T extends TSchema>(schema: T) {
+  const values = Array.isArray(schema['enum']) ? { enum: [...schema['enum'], null] } : {}
+  return Type.Unsafe<Static<T> | null>({ ...schema, ...values, type: [schema['type'], 'null'] })
+}
+
+export const Ref = Type.Object({ id: Uuid })
+/** What every record carries. */
+export const base = { id: Uuid, created_at: Timestamp, updated_at: Timestamp }
+export const Results = <T extends TSchema>(items: T) => Type.Object({ results: Type.Array(items) })
+export const NoBody = Type.Null()
+
+/**
+ * The same object with every property optional and without defaults: a body that changes only what it names.
+ * The cast says that a schema without its default describes the same type.
+ */
+export function Change<T extends TProperties>(properties: T) {
+  const bare = Object.entries(properties).map(([name, { default: _, ...schema }]) => [name, schema])
+  return Type.Partial(Type.Object(Object.fromEntries(bare) as T))
+}
+
+/** Every error, of every operation. */
+export const ErrorBody = Type.Object(
+  {
+    status: Type.Integer({ description: 'the HTTP status' }),
+    error: Type.String({ description: 'its reason phrase' }),
+    message: Type.String({ description: 'what happened, where, and what to do' }),
+    detail: Type.String({ description: 'the same as message' }),
+  },
+  { $id: 'Error', required: ['status', 'error', 'message', 'detail'] },
+)

@@ -1,0 +1,117 @@
+/** States and actions of services and deployment requests, and what may follow what. Names are the API's. */
+export const stateNames = [
+  'BUILDING',
+  'BUILD_ERROR',
+  'CANCELED',
+  'CANCELING',
+  'DELETED',
+  'DELETE_ERROR',
+  'DELETE_QUEUED',
+  'DELETING',
+  'DEPLOYED',
+  'DEPLOYING',
+  'DEPLOYMENT_ERROR',
+  'DEPLOYMENT_QUEUED',
+  'EXECUTING',
+  'QUEUED',
+  'READY',
+  'RECAP',
+  'RESTARTED',
+  'RESTARTING',
+  'RESTART_ERROR',
+  'RESTART_QUEUED',
+  'STOPPED',
+  'STOPPING',
+  'STOP_ERROR',
+  'STOP_QUEUED',
+  'UNAVAILABLE',
+  'WAITING_DELETING',
+  'WAITING_RESTARTING',
+  'WAITING_RUNNING',
+  'WAITING_STOPPING',
+] as const
+export type State = (typeof stateNames)[number]
+
+export const actions = ['DEPLOY', 'STOP', 'RESTART', 'DELETE', 'UNINSTALL'] as const
+/** What a deployment request does. */
+export type Action = (typeof actions)[number]
+
+export const requestStatuses = ['QUEUED', 'ONGOING', 'SUCCESS', 'ERROR', 'CANCELED', 'CANCELING'] as const
+export type RequestStatus = (typeof requestStatuses)[number]
+
+/**
+ * The states that a service passes through for each action:
+ * `queued` from acceptance to the first step, `working` while the engine acts, `done` when it holds, `failed` when it could not.
+ */
+export const phases = {
+  DEPLOY: { queued: 'DEPLOYMENT_QUEUED', working: 'DEPLOYING', done: 'DEPLOYED', failed: 'DEPLOYMENT_ERROR' },
+  STOP: { queued: 'STOP_QUEUED', working: 'STOPPING', done: 'STOPPED', failed: 'STOP_ERROR' },
+  RESTART: { queued: 'RESTART_QUEUED', working: 'RESTARTING', done: 'RESTARTED', failed: 'RESTART_ERROR' },
+  DELETE: { queued: 'DELETE_QUEUED', working: 'DELETING', done: 'DELETED', failed: 'DELETE_ERROR' },
+  UNINSTALL: { queued: 'DELETE_QUEUED', working: 'DELETING', done: 'DELETED', failed: 'DELETE_ERROR' },
+} as const satisfies Record<Action, Record<'queued' | 'working' | 'done' | 'failed', State>>
+
+const passing: ReadonlySet<State> = new Set<State>([
+  'BUILDING',
+  'CANCELING',
+  'DELETE_QUEUED',
+  'DELETING',
+  'DEPLOYING',
+  'DEPLOYMENT_QUEUED',
+  'EXECUTING',
+  'QUEUED',
+  'RESTARTING',
+  'RESTART_QUEUED',
+  'STOPPING',
+  'STOP_QUEUED',
+])
+
+/** Nothing is under way for a service in this state. */
+export const isAtRest = (state: State): boolean => !passing.has(state)
+export const isFailed = (state: State): boolean => state.endsWith('_ERROR')
+
+/** Why the action cannot be asked for in this state, or undefined when it can. Requests wait for the running one, so passing states allow most. */
+export function refusal(action: Action, state: State): string | undefined {
+  if (action === 'DELETE') return undefined
+  if (state === 'DELETING' || state === 'DELETE_QUEUED') return 'it is being deleted'
+  if (action === 'STOP' && state === 'READY') return 'it was never deployed'
+  if (action === 'STOP' && state === 'STOPPED') return 'it is stopped already'
+  if ((action === 'STOP' || action === 'RESTART') && state === 'DELETED') return 'it is uninstalled'
+  if (action === 'RESTART' && state === 'READY') return 'it was never deployed'
+  if (action === 'RESTART' && state === 'STOPPED') return 'it is stopped; deploy it instead'
+  return undefined
+}
+
+/**
+ * The state of an environment, from its services: whatever is under way comes first, then errors, then rest.
+ * READY when nothing was ever deployed.
+ */
+export function environmentState(states: readonly State[]): State {
+  const firstOf = (...candidates: State[]): State | undefined => candidates.find((state) => states.includes(state))
+  const underWay = firstOf(
+    'CANCELING',
+    'DELETING',
+    'BUILDING',
+    'DEPLOYING',
+    'RESTARTING',
+    'STOPPING',
+    'DELETE_QUEUED',
+    'DEPLOYMENT_QUEUED',
+    'RESTART_QUEUED',
+    'STOP_QUEUED',
+    'QUEUED',
+  )
+  if (underWay) return underWay
+  const failed = firstOf('BUILD_ERROR', 'DEPLOYMENT_ERROR', 'RESTART_ERROR', 'STOP_ERROR', 'DELETE_ERROR')
+  if (failed) return failed
+  return firstOf('DEPLOYED', 'RESTARTED', 'STOPPED', 'CANCELED', 'DELETED') ?? 'READY'
+}
+
+/**
+ * What a poller of the specification reads: it knows RUNNING, STOPPED and ERROR. `failing` says that the engine sees the
+ * service exit again and again: it is never called RUNNING then.
+ */
+export function specificationState(state: State, failing: boolean): string {
+  if (state === 'DEPLOYED' || state === 'RESTARTED') return failing ? 'ERROR' : 'RUNNING'
+  return isFailed(state) ? 'ERROR' : state
+}
