@@ -14,9 +14,19 @@ export const planNames = [
   'BUSINESS_2025',
   'ENTERPRISE_2025',
 ] as const
+export type Plan = (typeof planNames)[number]
 export const environmentModes = ['DEVELOPMENT', 'PREVIEW', 'PRODUCTION', 'STAGING'] as const
 export const gitProviders = ['BITBUCKET', 'GITHUB', 'GITLAB'] as const
 export const serviceTypes = ['APPLICATION', 'CONTAINER', 'DATABASE', 'JOB', 'HELM', 'TERRAFORM'] as const
+export type ServiceType = (typeof serviceTypes)[number]
+
+/** The type of a kind: `application` is `APPLICATION`. Throws on a name that is no kind. */
+export function serviceTypeOf(kind: string): ServiceType {
+  const found = serviceTypes.find((type) => type === kind.toUpperCase())
+  if (!found) throw new Error(`"${kind}" is no kind of service`)
+  return found
+}
+
 export const variableScopes = [
   'APPLICATION',
   'BUILT_IN',
@@ -36,6 +46,7 @@ export const clusterStates = [
   'DRY_RUN',
   'INVALID_CREDENTIALS',
 ] as const
+export type ClusterState = (typeof clusterStates)[number]
 export const serviceActions = ['DEPLOY', 'DELETE', 'RESTART', 'STOP', 'UNKNOWN'] as const
 export const actionStatuses = [...requestStatuses, 'EXECUTING', 'NEVER'] as const
 export const triggerActions = ['DEPLOY', 'DELETE', 'RESTART', 'STOP', 'UNINSTALL', 'UNKNOWN'] as const

@@ -5,7 +5,6 @@ import { base, Enum, NoBody, Nullable, Results, Text, Type, Uuid } from '../sche
 const common = {
   ...base,
   key: Type.String(),
-  mount_path: Nullable(Type.String()),
   description: Type.String(),
   enable_interpolation_in_file: Type.Boolean(),
   scope: Enum(variableScopes),
@@ -30,6 +29,7 @@ const secretOrigin = Type.Optional(
 export const EnvironmentVariable = Type.Object({
   ...common,
   value: Type.String(),
+  mount_path: Nullable(Type.String()),
   overridden_variable: variableOrigin,
   aliased_variable: variableOrigin,
 })
@@ -49,7 +49,7 @@ export const VariableEdit = Type.Object({ key, value: Type.Optional(value), ...d
 export const SecretEdit = VariableEdit
 
 /** Variables and secrets of one scope: written once, for projects, environments and services. */
-export function variableOperations<const K extends string>(noun: K, path: string, target: Target) {
+export function variableOperations<const K extends string, const T extends Target>(noun: K, path: string, target: T) {
   const tag = 'Variable'
   const variables = `${path}/environmentVariable`
   const secrets = `${path}/secret`

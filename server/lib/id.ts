@@ -1,4 +1,4 @@
-import { createHash, randomFillSync } from 'node:crypto'
+import { createHash, randomFillSync, randomUUID } from 'node:crypto'
 
 type Brand<Name extends string> = string & { readonly __brand?: Name }
 export type OrganizationId = Brand<'organization'>
@@ -34,6 +34,12 @@ export function newId<T extends string = string>(): T {
   bytes[8] = 0x80 | ((bytes[8] ?? 0) & 0x3f)
   return hyphenate(bytes) as T
 }
+
+/**
+ * A new UUIDv4. Ids of services are these: names of theirs carry the first eight characters of the id, which two UUIDv7 of the
+ * same minute share.
+ */
+export const newRandomId = <T extends string = string>(): T => randomUUID() as T
 
 /** The same id for the same parts, always (a UUIDv8 from their SHA-256): for things that have no row of their own. */
 export function derivedId(...parts: readonly string[]): string {

@@ -33,7 +33,8 @@ export interface StepOptions {
 }
 
 /** Runs `work` unless a result is recorded; steps with different names may run at the same time. */
-export type Step = <T extends Json | undefined>(
+// biome-ignore lint/suspicious/noConfusingVoidType: a step that gives nothing is as good as any
+export type Step = <T extends Json | undefined | void>(
   name: string,
   work: (attempt: Pick<Attempt, 'signal'>) => Promise<T>,
   options?: StepOptions,

@@ -1,0 +1,51 @@
+import { createHash } from 'node:crypto'
+import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { execute, mustExecute } from './execute.mjs'
+import { Refusal, step } from './progress.mjs'
+import { readIfThere } from './system.mjs'
+
+/** Installs the packages of the lockfile unless exactly they are there. Install scripts do not run. */
+export async function installDependencies(root) {
+  const stamp = join(root, 'node_modules', '.quayside-lockfile')
+  const wanted = createHash('sha256')
+    .update(readFileSync(join(root, 'package-lock.json')))
+    .digest('hex')
+  if (readIfThere(stamp).trim() === wanted) return
+  if (!installedByHand(root)) {
+    await step('Installing packages (about 10 s)', () => {
+      const advice = 'Check the network and the registry settings of npm, and try again.'
+      const options = { cwd: root, env: process.env, advice }
+      return mustExecute(...npmCommand(['ci', '--ignore-scripts', '--include=dev', '--no-audit', '--no-fund']), options)
+    })
+  }
+  writeFileSync(stamp, `${wanted}\n`)
+}
+
+/** npm leaves a copy of the lockfile behind: newer than the lockfile means that an installation followed its last change. */
+function installedByHand(root) {
+  const [installed, lockfile] = [join(root, 'node_modules', '.package-lock.json'), join(root, 'package-lock.json')]
+  const stamp = join(root, 'node_modules', '.quayside-lockfile')
+  if (!existsSync(installed)) return false
+  const since = existsSync(stamp)
+    ? Math.max(statSync(stamp).mtimeMs, statSync(lockfile).mtimeMs)
+    : statSync(lockfile).mtimeMs
+  return statSync(installed).mtimeMs > since
+}
+
+/** The npm that started this process, if one did, else the one in PATH: program and arguments. */
+function npmCommand(args) {
+  const own = process.env.npm_execpath
+  return own && /npm-cli\.c?js$/.test(own) ? [process.execPath, [own, ...args]] : ['npm', args]
+}
+
+/** Path of the Node.js 24 that runs the server: the installed package, or this one where that has no build that works here. */
+export async function findNode(root) {
+  const packaged = join(root, 'node_modules', `node-linux-${process.arch}`, 'bin', 'node')
+  const { code, output } = await execute(packaged, ['--version'])
+  if (code === 0 && output.startsWith('v24.')) return packaged
+  if (Number(process.versions.node.split('.')[0]) >= 24) return process.execPath
+  throw new Refusal(
+    `Node.js 24 at ${packaged} does not run here (${output.trim()}). Install Node.js 24 or newer from https://nodejs.org and start with it.`,
+  )
+}

@@ -1,0 +1,109 @@
+import { spawn } from 'node:child_process'
+import { existsSync, mkdirSync, openSync, rmSync, writeFileSync } from 'node:fs'
+import { request } from 'node:http'
+import { dirname } from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
+import { mustExecute } from './execute.mjs'
+import { Refusal } from './progress.mjs'
+import { readIfThere } from './system.mjs'
+
+const defaultSocket = '/var/run/docker.sock'
+const logFile = '/var/log/dockerd.log'
+const pidFile = '/var/run/docker.pid'
+const pidFiles = { [pidFile]: 'dockerd', '/var/run/docker/containerd/containerd.pid': 'containerd' }
+
+/** How to reach an engine: options of a request, out of QUAYSIDE_DOCKER_HOST (`unix:///path`, `/path`, `tcp://host:port`). */
+export function engineAddress(dockerHost) {
+  if (!dockerHost) return { socketPath: defaultSocket }
+  const [, scheme, rest] = /^(?:(unix|tcp|http):\/\/)?(.+)$/.exec(dockerHost) ?? []
+  if (scheme === 'tcp' || scheme === 'http') {
+    const url = new URL(`http://${rest}`)
+    return { host: url.hostname, port: Number(url.port || 2375) }
+  }
+  return { socketPath: rest }
+}
+
+/** `answers`, `denied` (there, but not for this user) or `silent`. */
+export function pingEngine(address) {
+  return new Promise((resolve) => {
+    const ping = request({ ...address, path: '/_ping', timeout: 3000 }, (answer) => {
+      answer.resume()
+      resolve(answer.statusCode === 200 ? 'answers' : 'silent')
+    })
+    ping.on('timeout', () => ping.destroy(new Error('no answer')))
+    ping.on('error', (error) => resolve(error.code === 'EACCES' ? 'denied' : 'silent'))
+    ping.end()
+  })
+}
+
+/**
+ * Settings for an engine that has none yet: containers outlive a restart of the engine, and build caches do not fill the
+ * disk. A file that is there belongs to somebody and stays as it is.
+ */
+export function writeEngineSettings(path = '/etc/docker/daemon.json') {
+  if (existsSync(path)) return
+  mkdirSync(dirname(path), { recursive: true })
+  const settings = { 'live-restore': true, builder: { gc: { enabled: true, defaultKeepStorage: '10GB' } } }
+  writeFileSync(path, `${JSON.stringify(settings, null, 2)}\n`, { mode: 0o644 })
+}
+
+/** Starts the engine of this machine, `systemd` or `directly`, and waits until it answers. Needs root. */
+export async function startEngine(how) {
+  if (how === 'systemd') {
+    const advice = 'Look at "journalctl -u docker", correct what it says, and try again.'
+    await mustExecute('systemctl', ['enable', '--now', 'docker'], { advice })
+    return await waitForEngine(() => undefined)
+  }
+  for (const [path, program] of Object.entries(pidFiles)) {
+    if (!isHeld(path, program)) rmSync(path, { force: true })
+  }
+  // Somebody is starting it at this moment.
+  if (isHeld(pidFile, 'dockerd')) return await waitForEngine(() => undefined)
+  const log = openSync(logFile, 'a')
+  // A session of its own: neither the end of this process nor Ctrl-C in its terminal ends the engine.
+  const engine = spawn('dockerd', [], {
+    detached: true,
+    cwd: '/',
+    stdio: ['ignore', log, log],
+    env: engineEnvironment(),
+  })
+  let ended
+  engine.on('error', (error) => {
+    ended = error.message
+  })
+  engine.on('exit', (code) => {
+    ended = `it ended with code ${code}`
+  })
+  engine.unref()
+  await waitForEngine(() => ended)
+}
+
+function engineEnvironment() {
+  const path = `${process.env.PATH ?? ''}:/usr/local/sbin:/usr/sbin:/sbin:/usr/local/bin:/usr/bin:/bin`
+  const kept = Object.entries(process.env).filter(([name]) => /^(https?|no|all)_proxy$/i.test(name))
+  return { ...Object.fromEntries(kept), PATH: path }
+}
+
+async function waitForEngine(failure) {
+  for (const end = performance.now() + 60_000; performance.now() < end; await delay(100)) {
+    if ((await pingEngine({ socketPath: defaultSocket })) === 'answers') return
+    // Of two that start at once, one ends; the other one is waited for.
+    if (failure() && !isHeld(pidFile, 'dockerd')) break
+  }
+  const lines = readIfThere(logFile).trimEnd().split('\n').slice(-8).join('\n')
+  throw new Refusal(
+    `${lines}\n\nThe Docker Engine did not start (${failure() ?? 'no answer within 60 s'}). Its log is ${logFile}. Correct what it says, or start an engine yourself and name its socket in QUAYSIDE_DOCKER_HOST.`,
+  )
+}
+
+/** Whether the process that a pid file names runs and is that program: not gone, not only waiting to be reaped. */
+function isHeld(path, program) {
+  const pid = Number(readIfThere(path))
+  return pid > 0 && isRunning(readIfThere(`/proc/${pid}/stat`), program)
+}
+
+/** Out of the text of /proc/<pid>/stat: a zombie counts as ended, though its pid is still taken. */
+export function isRunning(stat, program) {
+  const [, name, state] = /^\d+ \((.*)\) (\S)/.exec(stat) ?? []
+  return name === program && state !== 'Z' && state !== 'X'
+}

@@ -1,0 +1,45 @@
+import { spawn } from 'node:child_process'
+import { Refusal } from './progress.mjs'
+
+const [headLength, tailLength] = [1500, 2500]
+
+/** Runs a program to its end and gives its exit code and what it printed, long output without its middle; 127 where it is missing. */
+export function execute(program, args, options = {}) {
+  return new Promise((resolve) => {
+    const child = spawn(program, args, { ...options, stdio: ['ignore', 'pipe', 'pipe'] })
+    let output = ''
+    for (const stream of [child.stdout, child.stderr]) {
+      stream.setEncoding('utf8').on('data', (text) => {
+        output = shorten(output + text)
+      })
+    }
+    child.on('error', (error) => resolve({ code: 127, output: error.message }))
+    child.on('close', (code) => resolve({ code: code ?? 1, output }))
+  })
+}
+
+/** The cause of a failure stands at the beginning for some programs, at the end for others. */
+function shorten(output) {
+  if (output.length <= headLength + tailLength) return output
+  return `${output.slice(0, headLength - 3)}\n…\n${output.slice(-tailLength)}`
+}
+
+/** Like `execute`, but anything except success is a Refusal that shows the output and what to do. */
+export async function mustExecute(program, args, { advice, ...options }) {
+  const { code, output } = await execute(program, args, options)
+  if (code !== 0) throw new Refusal(`${output.trim()}\n\n"${[program, ...args].join(' ')}" failed. ${advice}`)
+}
+
+/** Runs a program in the foreground until it ends; the signals that end this process end that one. Gives its exit code. */
+export function handOver(program, args, env) {
+  return new Promise((resolve, reject) => {
+    const child = spawn(program, args, { stdio: 'inherit', env })
+    const forward = (signal) => child.kill(signal)
+    process.on('SIGTERM', forward)
+    process.on('SIGHUP', forward)
+    // In a terminal, Ctrl-C reaches the child by itself; twice would mean "at once".
+    process.on('SIGINT', (signal) => !process.stdin.isTTY && forward(signal))
+    child.on('error', reject)
+    child.on('exit', (code, signal) => resolve(code ?? 128 + (signal === 'SIGINT' ? 2 : signal === 'SIGTERM' ? 15 : 9)))
+  })
+}

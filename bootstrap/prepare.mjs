@@ -1,0 +1,61 @@
+import { existsSync } from 'node:fs'
+import { userInfo } from 'node:os'
+import { delimiter, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { findNode, installDependencies } from './dependencies.mjs'
+import { engineAddress, pingEngine, startEngine, writeEngineSettings } from './docker.mjs'
+import { mustExecute } from './execute.mjs'
+import { Refusal, step } from './progress.mjs'
+import { aptInstall, isInstalled, planSystem, readIfThere, unsupported, usesApt } from './system.mjs'
+
+/** The directory that holds package.json. */
+export const root = fileURLToPath(new URL('..', import.meta.url))
+
+/**
+ * Makes everything available that the server needs, and gives the Node to run it with and the environment to run it in.
+ * `engine: false` leaves Docker and git alone. What is there already costs some milliseconds.
+ */
+export async function prepare({ engine = true } = {}) {
+  const reason = unsupported({ platform: process.platform, arch: process.arch, nodeVersion: process.versions.node })
+  if (reason) throw new Refusal(reason)
+  await installDependencies(root)
+  const node = await findNode(root)
+  if (engine) await prepareSystem()
+  const path = [join(root, 'node_modules', '.bin'), process.env.PATH ?? ''].join(delimiter)
+  return { node, env: { ...process.env, PATH: path } }
+}
+
+async function prepareSystem() {
+  const dockerHost = process.env.QUAYSIDE_DOCKER_HOST
+  const plan = planSystem({
+    isRoot: process.getuid() === 0,
+    isApt: usesApt(readIfThere('/etc/os-release')) && isInstalled('apt-get'),
+    hasGit: isInstalled('git'),
+    hasDockerd: isInstalled('dockerd'),
+    hasSystemd: existsSync('/run/systemd/system'),
+    docker: await pingEngine(engineAddress(dockerHost)),
+    dockerHost,
+    user: userName(),
+  })
+  if (plan.refusal) throw new Refusal(plan.refusal)
+  if (plan.startDocker) writeEngineSettings()
+  if (plan.packages.length > 0) await installPackages(plan.packages)
+  if (plan.startDocker) await step('Starting the Docker Engine', () => startEngine(plan.startDocker))
+}
+
+async function installPackages(packages) {
+  const env = { ...process.env, DEBIAN_FRONTEND: 'noninteractive' }
+  const advice = 'Check the network and the package sources of this machine, and try again.'
+  const [program, ...args] = aptInstall(packages)
+  await step('Updating the list of packages', () => mustExecute('apt-get', ['update'], { env, advice }))
+  await step(`Installing ${packages.join(' and ')} (about a minute)`, () => mustExecute(program, args, { env, advice }))
+}
+
+/** A user id without an account has no name. */
+function userName() {
+  try {
+    return userInfo().username
+  } catch {
+    return '$USER'
+  }
+}

@@ -1,0 +1,21 @@
+/** A failure that the reader can do something about: its message is all that is shown. */
+export class Refusal extends Error {}
+
+/** Says what is being done, does it, and says how long that took. What it costs nothing to check is not said. */
+export async function step(text, work) {
+  const startedAt = performance.now()
+  console.log(`${text} …`)
+  const result = await work()
+  console.log(`${text}: done in ${((performance.now() - startedAt) / 1000).toFixed(1)} s`)
+  return result
+}
+
+/** Runs a program of the bootstrap; a Refusal is shown as one message, anything else with its stack. Sets the exit code. */
+export async function main(work) {
+  try {
+    process.exitCode = await work()
+  } catch (error) {
+    console.error(error instanceof Refusal ? `\n${error.message}` : error)
+    process.exitCode = 1
+  }
+}

@@ -1,0 +1,48 @@
+import { readdirSync } from 'node:fs'
+import { join, relative, sep } from 'node:path'
+
+const besideTheCode = ['bootstrap', 'contract', 'server', 'router', 'client', 'bench']
+const wholeSystem = ['test/contract', 'test/attacks', 'test/faults']
+const withEngine = ['test/e2e', 'test/browser']
+
+/**
+ * Sorts test files (paths from the root, with `/`) into `unit` (beside the code), `fast` (those and what tests the whole
+ * system without an engine) and `docker` (what needs a Docker Engine, one file at a time).
+ */
+export function sortTests(files) {
+  const isTest = (file) => /\.test\.(ts|mjs)$/.test(file)
+  const isIn = (file, directories) => directories.some((directory) => file.startsWith(`${directory}/`))
+  const needsEngine = (file) => /\.docker\.test\.ts$/.test(file) || isIn(file, withEngine)
+  const tests = files.filter(isTest).sort()
+  const unit = tests.filter((file) => isIn(file, besideTheCode) && !needsEngine(file))
+  const system = tests.filter((file) => !needsEngine(file) && (isIn(file, wholeSystem) || /^test\/[^/]+$/.test(file)))
+  return { unit, fast: [...unit, ...system], docker: tests.filter(needsEngine) }
+}
+
+/** All files below `root`, as paths from there; packages, data and git's own are left out. */
+export function listFiles(root, directory = root) {
+  return readdirSync(directory, { withFileTypes: true }).flatMap((entry) => {
+    if (entry.name === 'node_modules' || entry.name.startsWith('.')) return []
+    const path = join(directory, entry.name)
+    return entry.isDirectory() ? listFiles(root, path) : [relative(root, path).split(sep).join('/')]
+  })
+}
+
+/** Counts out of what Node's test runner printed last; all zero where it did not come to an end. */
+export function readCounts(output) {
+  const count = (name) => {
+    const lines = [...output.matchAll(new RegExp(`^(?:#|ℹ) ${name} (\\d+)$`, 'gm'))]
+    return Number(lines.at(-1)?.[1] ?? 0)
+  }
+  return {
+    passed: count('pass'),
+    failed: count('fail') + count('cancelled'),
+    skipped: count('skipped') + count('todo'),
+  }
+}
+
+/** The closing line over all suites. */
+export function closingLine(results) {
+  const sum = (name) => results.reduce((total, result) => total + result[name], 0)
+  return `${sum('passed')} passed, ${sum('failed')} failed, ${sum('skipped')} skipped`
+}

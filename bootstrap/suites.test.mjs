@@ -1,0 +1,81 @@
+import assert from 'node:assert/strict'
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import { runTests } from './run-suite.mjs'
+import { closingLine, listFiles, readCounts, sortTests } from './suites.mjs'
+
+test('puts every test file into its suite, once', () => {
+  const { unit, fast, docker } = sortTests([
+    'server/lib/run.test.ts',
+    'server/lib/run.ts',
+    'server/engines/docker/x.docker.test.ts',
+    'bootstrap/system.test.mjs',
+    'test/e2e/deploy.test.ts',
+    'test/faults/kill.test.ts',
+    'test/faults/kill.docker.test.ts',
+    'test/architecture.test.ts',
+    'test/support/server.ts',
+    'examples/hello/server.test.ts',
+  ])
+  assert.deepEqual(unit, ['bootstrap/system.test.mjs', 'server/lib/run.test.ts'])
+  assert.deepEqual(fast, [...unit, 'test/architecture.test.ts', 'test/faults/kill.test.ts'])
+  assert.deepEqual(docker, [
+    'server/engines/docker/x.docker.test.ts',
+    'test/e2e/deploy.test.ts',
+    'test/faults/kill.docker.test.ts',
+  ])
+})
+
+test('lists files without packages and hidden directories', async () => {
+  await inDirectory({ 'a/b.ts': '', 'node_modules/x.ts': '', '.git/y.ts': '', 'a/node_modules/z.ts': '' }, (root) => {
+    assert.deepEqual(listFiles(root), ['a/b.ts'])
+  })
+})
+
+test('reads the last counts, in either form of the runner', () => {
+  const counts = { passed: 3, failed: 3, skipped: 2 }
+  assert.deepEqual(readCounts('# pass 9\nℹ pass 3\nℹ fail 1\nℹ cancelled 2\nℹ skipped 1\nℹ todo 1\n'), counts)
+  assert.deepEqual(readCounts('# pass 3\n# fail 1\n# cancelled 2\n# skipped 1\n# todo 1\n'), counts)
+  assert.deepEqual(readCounts('it broke\nsaid # pass 3 inside a line'), { passed: 0, failed: 0, skipped: 0 })
+})
+
+test('adds the counts of all suites up', () => {
+  const result = { passed: 2, failed: 1, skipped: 0 }
+  assert.equal(closingLine([result, { passed: 5, failed: 0, skipped: 3 }]), '7 passed, 1 failed, 3 skipped')
+  assert.equal(closingLine([]), '0 passed, 0 failed, 0 skipped')
+})
+
+test('counts what really ran, and never takes a broken run for a good one', async () => {
+  const files = {
+    'mixed.test.mjs': `import { test } from 'node:test'
+      test('good', () => {})
+      test('left out', { skip: 'reason' }, () => {})
+      test('bad', () => { throw new Error('bad') })`,
+    'good.test.mjs': `import { test } from 'node:test'
+      test('ends although something still runs', () => { setInterval(() => {}, 1000) })`,
+  }
+  await inDirectory(files, async (root) => {
+    const env = { ...process.env, NODE_TEST_CONTEXT: undefined }
+    // Shown, their failures and counts would look as if they were this run's.
+    const options = { cwd: root, env, concurrency: 1, print: () => {} }
+    const run = (...names) => runTests(process.execPath, names, options)
+    assert.deepEqual(await run('good.test.mjs'), { passed: 1, failed: 0, skipped: 0 })
+    assert.deepEqual(await run('good.test.mjs', 'mixed.test.mjs'), { passed: 2, failed: 1, skipped: 1 })
+    assert.equal((await run('absent.test.mjs')).failed, 1)
+  })
+})
+
+async function inDirectory(files, work) {
+  const root = await mkdtemp(join(tmpdir(), 'quayside-suites-'))
+  try {
+    for (const [name, content] of Object.entries(files)) {
+      await mkdir(join(root, name, '..'), { recursive: true })
+      await writeFile(join(root, name), content)
+    }
+    await work(root)
+  } finally {
+    await rm(root, { recursive: true })
+  }
+}

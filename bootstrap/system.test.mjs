@@ -1,0 +1,87 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { isInstalled, planSystem, unsupported, usesApt } from './system.mjs'
+
+const linux = { platform: 'linux', arch: 'x64', nodeVersion: '20.20.2' }
+const debian = {
+  isRoot: true,
+  isApt: true,
+  hasGit: true,
+  hasDockerd: true,
+  hasSystemd: false,
+  docker: 'answers',
+  dockerHost: undefined,
+  user: 'ada',
+}
+
+test('takes Linux on x64 and arm64 with Node 20 and newer', () => {
+  assert.equal(unsupported(linux), undefined)
+  assert.equal(unsupported({ ...linux, arch: 'arm64', nodeVersion: '26.1.0' }), undefined)
+  assert.match(unsupported({ ...linux, nodeVersion: '18.20.0' }), /Node\.js 18\.20\.0; .* version 20 or newer/)
+  assert.match(unsupported({ ...linux, platform: 'darwin' }), /darwin on x64/)
+  assert.match(unsupported({ ...linux, arch: 'arm' }), /linux on arm;/)
+})
+
+test('knows Debian and what comes from it', () => {
+  assert.ok(usesApt('PRETTY_NAME="Debian GNU/Linux 12"\nID=debian\n'))
+  assert.ok(usesApt('ID=ubuntu\nID_LIKE=debian\n'))
+  assert.ok(usesApt('ID=linuxmint\nID_LIKE="ubuntu debian"\n'))
+  assert.ok(!usesApt('ID=fedora\nHOME_URL="https://debian.example"\n'))
+  assert.ok(!usesApt(''))
+})
+
+test('does nothing where everything is there, whoever asks', () => {
+  const nothing = { packages: [], startDocker: undefined, refusal: undefined }
+  assert.deepEqual(planSystem(debian), nothing)
+  assert.deepEqual(planSystem({ ...debian, isRoot: false, isApt: false, hasDockerd: false }), nothing)
+  assert.deepEqual(planSystem({ ...debian, dockerHost: '/elsewhere.sock', hasDockerd: false }), nothing)
+})
+
+test('as root on Debian, installs what is missing and starts the engine', () => {
+  const fresh = { ...debian, hasGit: false, hasDockerd: false, docker: 'silent' }
+  assert.deepEqual(planSystem(fresh), { packages: ['docker.io', 'git'], startDocker: 'directly', refusal: undefined })
+  assert.deepEqual(planSystem({ ...fresh, hasDockerd: true, hasGit: true, hasSystemd: true }), {
+    packages: [],
+    startDocker: 'systemd',
+    refusal: undefined,
+  })
+})
+
+test('as anybody else, names the exact commands', () => {
+  const { refusal } = planSystem({
+    ...debian,
+    isRoot: false,
+    hasDockerd: false,
+    hasGit: false,
+    docker: 'silent',
+    hasSystemd: true,
+  })
+  assert.match(refusal, /Not installed: Docker Engine and git/)
+  assert.match(
+    refusal,
+    / {2}sudo apt-get update\n {2}sudo apt-get install -y --no-install-recommends docker\.io git\n {2}sudo systemctl enable --now docker\n {2}sudo usermod -aG docker ada/,
+  )
+  assert.match(
+    planSystem({ ...debian, isRoot: false, docker: 'silent' }).refusal,
+    /Docker does not run[\s\S]*nohup dockerd/,
+  )
+  assert.match(planSystem({ ...debian, isRoot: false, docker: 'denied' }).refusal, /sudo usermod -aG docker ada/)
+})
+
+test('installs nothing on other systems', () => {
+  const { refusal } = planSystem({ ...debian, isApt: false, hasDockerd: false, docker: 'silent' })
+  assert.match(refusal, /Not installed: Docker Engine\. .*\n\n {2}Docker Engine: https:\/\/docs\.docker\.com/)
+})
+
+test('never starts another engine than the one that was named', () => {
+  assert.match(
+    planSystem({ ...debian, docker: 'silent', dockerHost: '/x.sock' }).refusal,
+    /"\/x\.sock", but no Docker Engine/,
+  )
+})
+
+test('finds programs by PATH and in the places of system programs', () => {
+  assert.ok(isInstalled('sh', '/nonexistent:/bin'))
+  assert.ok(!isInstalled('sh', '/nonexistent'))
+  assert.ok(isInstalled('ldconfig', ''))
+})

@@ -1,0 +1,34 @@
+// `npm test`: types, lint and all tests, up to the first that is red; `--unit` runs the quick tests beside the code alone.
+import { prepare, root } from './prepare.mjs'
+import { main } from './progress.mjs'
+import { runCheck, runTests } from './run-suite.mjs'
+import { closingLine, listFiles, sortTests } from './suites.mjs'
+
+await main(async () => {
+  const unitOnly = process.argv.includes('--unit')
+  const { node, env } = await prepare({ engine: !unitOnly })
+  // Tests that need an engine fail without one instead of being skipped: it was prepared just now.
+  const required = unitOnly ? {} : { QUAYSIDE_REQUIRE_DOCKER: '1' }
+  const options = { cwd: root, env: { ...env, ...required, NODE_TEST_CONTEXT: undefined } }
+  const files = sortTests(listFiles(root))
+  const tests = (name, concurrency) => () => runTests(node, files[name], { ...options, concurrency })
+  const suites = unitOnly
+    ? [{ title: 'Tests beside the code', files: files.unit, run: tests('unit', 2) }]
+    : [
+        { title: 'Types', run: () => runCheck('tsc', ['--noEmit'], options) },
+        { title: 'Lint', run: () => runCheck('biome', ['check', '--error-on-warnings', '.'], options) },
+        { title: 'Tests', files: files.fast, run: tests('fast', 2) },
+        { title: 'Tests with Docker', files: files.docker, run: tests('docker', 1) },
+      ]
+  const results = []
+  for (const suite of suites) {
+    // Without files the runner would look for some by itself.
+    if (suite.files?.length === 0) continue
+    console.log(`\n── ${suite.title}`)
+    const result = await suite.run()
+    results.push(result)
+    if (result.failed > 0) break
+  }
+  console.log(`\n${closingLine(results)}`)
+  return results.some((result) => result.failed > 0) ? 1 : 0
+})

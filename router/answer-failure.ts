@@ -1,0 +1,30 @@
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { Duplex } from 'node:stream'
+import { type Failure, pageFor } from './pages.ts'
+
+/** Answers with a page; where an answer has begun already, breaks it off so that the client can tell. */
+export function answerFailure(
+  request: IncomingMessage,
+  response: ServerResponse,
+  failure: Failure,
+  { hasBody }: { readonly hasBody: boolean },
+): void {
+  if (response.headersSent || response.destroyed) {
+    response.destroy()
+    return
+  }
+  const { headers, body } = pageFor(failure, request.headers.accept)
+  // A body that nobody reads must not be taken for the next request, nor be waited for.
+  if (failure.status === 400 || (hasBody && !request.complete)) response.shouldKeepAlive = false
+  response.writeHead(failure.status, [...headers])
+  if (request.method === 'HEAD') response.end()
+  else response.end(body)
+}
+
+/** The same on a connection that has left HTTP. */
+export function answerFailureRaw(socket: Duplex, failure: Failure, accept: string | undefined): void {
+  const { headers, body } = pageFor(failure, accept)
+  const lines = [`HTTP/1.1 ${failure.status} -`, 'Connection: close']
+  for (let index = 0; index < headers.length; index += 2) lines.push(`${headers[index]}: ${headers[index + 1]}`)
+  socket.end(Buffer.concat([Buffer.from(`${lines.join('\r\n')}\r\n\r\n`), body]))
+}

@@ -1,0 +1,94 @@
+import assert from 'node:assert/strict'
+import { Agent, type IncomingMessage, request, type ServerResponse } from 'node:http'
+import test from 'node:test'
+import { sleep } from './clock.ts'
+import { portOf, type TestBed, testBed, until } from './test-bed.ts'
+
+/** Whole numbers below `bound`, the same ones in every run. */
+function dice(): (bound: number) => number {
+  let state = 20_260_101
+  return (bound) => {
+    state = (Math.imul(state, 1_103_515_245) + 12_345) & 0x7fffffff
+    return (state >> 8) % bound
+  }
+}
+
+const roll = dice()
+const large = Buffer.alloc(300_000, 'z')
+
+/** An application that does everything that one can do wrong. */
+const misbehave: readonly ((request: IncomingMessage, response: ServerResponse) => void)[] = [
+  (_, response) => response.end('fine'),
+  (_, response) => response.end(large),
+  (incoming) => incoming.socket.destroy(),
+  (incoming) => incoming.socket.resetAndDestroy(),
+  (incoming, response) => incoming.pipe(response),
+  (incoming, response) => incoming.once('data', () => incoming.socket.destroy()).once('end', () => response.end()),
+  (_, response) => {
+    response.writeHead(200, { 'Content-Length': 400_000 })
+    response.write(large, () => response.destroy())
+  },
+  (_, response) => {
+    response.writeEarlyHints({ link: '</a>; rel=preload' })
+    response.end('after a hint')
+  },
+  (_, response) => response.socket?.end('garbage\r\n\r\n'),
+  (_, response) =>
+    response.socket?.end('HTTP/1.1 101 Switching Protocols\r\nUpgrade: x\r\nConnection: upgrade\r\n\r\n'),
+  (_, response) => {
+    response.write('begun')
+    setImmediate(() => response.end(large))
+  },
+  (_, response) => {
+    response.writeHead(200, { Connection: 'close' })
+    response.end('closing')
+  },
+]
+
+/** One request that may have a body and may be given up half-way; always ends. */
+function disturb(bed: TestBed, agent: Agent): Promise<void> {
+  return new Promise((resolve) => {
+    const method = ['GET', 'POST', 'HEAD', 'DELETE', 'PUT'][roll(5)] ?? 'GET'
+    const options = { host: '127.0.0.1', port: bed.router.port, method, agent, headers: { host: 'app.localhost' } }
+    const outgoing = request(options, (answer) => {
+      if (roll(4) === 0) answer.once('data', () => outgoing.destroy())
+      answer.resume().on('error', () => {})
+    })
+    outgoing.on('error', () => {}).on('close', () => resolve())
+    if (roll(2) === 0 && (method === 'POST' || method === 'PUT')) outgoing.write(large)
+    if (roll(5) === 0) setImmediate(() => outgoing.destroy())
+    else outgoing.end()
+  })
+}
+
+test('nothing stays open and nothing breaks, whatever applications and clients do', async (t) => {
+  const bed = await testBed(t)
+  const listener = (incoming: IncomingMessage, response: ServerResponse): void => {
+    incoming.on('error', () => {})
+    response.on('error', () => {})
+    misbehave[roll(misbehave.length)]?.(incoming, response)
+  }
+  const apps = await Promise.all([1, 2].map(() => bed.application(listener)))
+  const ports = apps.map(portOf)
+  await bed.lead(ports)
+  const agent = new Agent({ keepAlive: true, maxSockets: 24 })
+  t.after(() => agent.destroy())
+  let left = 1_500
+  const client = async (): Promise<void> => {
+    while (left-- > 0) await disturb(bed, agent)
+  }
+  const clients = Promise.all(Array.from({ length: 24 }, client))
+  for (let swap = 0; swap < 10; swap++) {
+    await sleep(40)
+    await bed.lead(swap % 2 ? ports : ports.slice(0, 1))
+  }
+  await clients
+  const counts = async (): Promise<string> => JSON.stringify((await bed.tell('GET', '/health')).body['counts'])
+  await until(async () => (await counts()).includes('"open":0'), 'no request is open')
+  const endpoints = ports.map((port) => ({ address: '127.0.0.1', port }))
+  assert.deepEqual((await bed.tell('POST', '/drain', { endpoints, timeoutMs: 5_000 })).body, { open: 0 })
+  t.diagnostic(await counts())
+  const steady = await bed.application((_, response) => response.end('steady'))
+  await bed.lead([portOf(steady)])
+  assert.equal((await bed.ask()).body, 'steady')
+})

@@ -1,0 +1,111 @@
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
+import { isDeepStrictEqual } from 'node:util'
+import type { RouteTable } from '@quayside/contract/routes.ts'
+import { limits } from './limits.ts'
+import { describe, type Log } from './log.ts'
+import { parseEndpoints, parseRouteTable, record } from './route-table.ts'
+import type { Routes } from './routes.ts'
+
+export interface ControlOptions {
+  readonly routes: Routes
+  readonly log: Log
+  /** Keeps a table on disk. */
+  save(table: RouteTable): Promise<void>
+  /** What `GET /health` answers. */
+  health(): object
+  /** Begins an orderly end of the process. */
+  shutdown(): void
+}
+
+interface Reply {
+  readonly status: number
+  readonly body: object
+  /** Done once the answer is out. */
+  readonly afterwards?: () => void
+}
+
+/** The server that the control plane talks to, over a unix socket that only its own user can open; not yet listening. */
+export function createControlServer(options: ControlOptions): Server {
+  const applyTable = tableWriter(options)
+  const answer = async (request: IncomingMessage, signal: AbortSignal): Promise<Reply> => {
+    switch (`${request.method} ${request.url}`) {
+      case 'GET /health':
+        return { status: 200, body: options.health() }
+      case 'GET /routes':
+        return { status: 200, body: options.routes.table }
+      case 'PUT /routes':
+        return applyTable(await readJson(request))
+      case 'POST /drain':
+        return drain(options.routes, await readJson(request), signal)
+      case 'POST /shutdown':
+        return { status: 202, body: {}, afterwards: options.shutdown }
+      default:
+        return { status: 404, body: { message: `there is no ${request.method} ${request.url}` } }
+    }
+  }
+  return createServer((request, response) => {
+    const gone = new AbortController()
+    response.on('close', () => gone.abort())
+    answer(request, gone.signal)
+      .catch((error: unknown): Reply => ({ status: 400, body: { message: describe(error) } }))
+      .then((reply) => give(response, reply))
+      .catch((error: unknown) => options.log.error('control answer failed', { error: describe(error) }))
+  })
+}
+
+/** Takes tables one after the other. Traffic follows a table even when the disk cannot keep it; that is told as `kept`. */
+function tableWriter({ routes, log, save }: ControlOptions): (body: unknown) => Promise<Reply> {
+  let last: Promise<unknown> = Promise.resolve()
+  let kept = true
+  const apply = async (table: RouteTable): Promise<Reply> => {
+    const { version } = routes.table
+    const same = table.version === version && isDeepStrictEqual(table.routes, routes.table.routes)
+    if (table.version < version || (table.version === version && !same)) {
+      return { status: 409, body: { version, message: `table ${table.version} is not newer than table ${version}` } }
+    }
+    if (!same) routes.apply(table)
+    if (!same || !kept) {
+      kept = await save(table).then(
+        () => true,
+        (error: unknown) => {
+          log.error('route table could not be kept on disk', { error: describe(error) })
+          return false
+        },
+      )
+    }
+    return { status: 200, body: { version: table.version, kept } }
+  }
+  return (body) => {
+    const table = parseRouteTable(body)
+    const result = last.then(() => apply(table))
+    last = result.catch(() => {})
+    return result
+  }
+}
+
+async function drain(routes: Routes, body: unknown, signal: AbortSignal): Promise<Reply> {
+  const { endpoints, timeoutMs } = record(body, 'the request')
+  if (typeof timeoutMs !== 'number' || !(timeoutMs >= 0 && timeoutMs < 2 ** 31)) {
+    throw new Error('timeoutMs: milliseconds are expected')
+  }
+  return { status: 200, body: { open: await routes.drain(parseEndpoints(endpoints), timeoutMs, signal) } }
+}
+
+async function readJson(request: IncomingMessage): Promise<unknown> {
+  const chunks: Buffer[] = []
+  let size = 0
+  for await (const chunk of request) {
+    if (!Buffer.isBuffer(chunk)) continue
+    size += chunk.length
+    if (size > limits.tableBytes) throw new Error(`the request is larger than ${limits.tableBytes} bytes`)
+    chunks.push(chunk)
+  }
+  return JSON.parse(Buffer.concat(chunks).toString('utf8'))
+}
+
+function give(response: ServerResponse, { status, body, afterwards }: Reply): void {
+  if (afterwards) response.once('close', afterwards)
+  const text = JSON.stringify(body)
+  response.writeHead(status, { 'Content-Type': 'application/json', 'Content-Length': Buffer.byteLength(text) })
+  response.end(text)
+}

@@ -1,0 +1,54 @@
+import { codeOf } from './log.ts'
+import type { Failure } from './pages.ts'
+import type { Target } from './routes.ts'
+
+export interface EndpointFailure {
+  /** Another try would end the same way, or wait as long again. */
+  readonly final: boolean
+  /** What the client is told; the predicate follows the service's name. */
+  readonly page: { readonly status: 400 | 502 | 504; readonly predicate: string }
+}
+
+const unreadable = { status: 502, predicate: 'gave an answer that is not valid HTTP.' } as const
+const unreachable = { status: 502, predicate: 'does not answer: no running instance could be reached.' } as const
+
+/** What an error of the connection to an endpoint means. */
+export function failureOfEndpoint(error: Error): EndpointFailure {
+  const code = codeOf(error) ?? ''
+  if (code === 'UND_ERR_HEADERS_TIMEOUT') {
+    return { final: true, page: { status: 504, predicate: 'did not answer in time.' } }
+  }
+  if (
+    code === 'UND_ERR_INVALID_ARG' ||
+    code === 'UND_ERR_NOT_SUPPORTED' ||
+    code === 'UND_ERR_REQ_CONTENT_LENGTH_MISMATCH'
+  ) {
+    return { final: true, page: { status: 400, predicate: 'was not asked: the request is malformed.' } }
+  }
+  if (
+    code.startsWith('HPE_') ||
+    code === 'UND_ERR_HEADERS_OVERFLOW' ||
+    code === 'UND_ERR_RES_CONTENT_LENGTH_MISMATCH'
+  ) {
+    return { final: true, page: unreadable }
+  }
+  if (code === 'UND_ERR_SOCKET' || code === 'ECONNRESET' || code === 'EPIPE') {
+    return { final: false, page: { status: 502, predicate: 'ended the connection before it answered.' } }
+  }
+  return code === '' ? { final: true, page: unreadable } : { final: false, page: unreachable }
+}
+
+/** What a client is told without asking any endpoint; undefined where there is one to ask. */
+export function failureOf(target: Target | undefined, host: string): Failure | undefined {
+  if (!target) {
+    const message = `No application answers at ${host}. Check the address, or add this domain to a service.`
+    return { status: 404, message }
+  }
+  if (target.endpoints.length > 0) return undefined
+  const { name, reason } = target.route
+  return {
+    status: 503,
+    message: `${name} is not available: ${reason || 'it has no running instance'}.`,
+    retryAfterSeconds: 5,
+  }
+}

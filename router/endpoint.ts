@@ -1,0 +1,102 @@
+import { connect, type Socket } from 'node:net'
+import type { RouteEndpoint } from '@quayside/contract/routes.ts'
+import type { Dispatcher, Pool as UndiciPool } from 'undici'
+import Pool from 'undici/lib/dispatcher/pool.js'
+import { after } from './clock.ts'
+import { limits } from './limits.ts'
+
+export const keyOf = ({ address, port }: RouteEndpoint): string => `${address} ${port}`
+
+/** One place where requests go: its connections, how many requests are open there, and whether it is avoided for now. */
+export class Endpoint {
+  readonly address: string
+  readonly port: number
+  /** For logs and pages. */
+  readonly label: string
+  /** Requests and upgraded connections that have not ended. */
+  open = 0
+  /** Avoided until then, in monotonic milliseconds. */
+  asideUntil = 0
+  #listed = true
+  #pool: UndiciPool | undefined
+  #idle: (() => void)[] = []
+
+  constructor({ address, port }: RouteEndpoint) {
+    this.address = address
+    this.port = port
+    this.label = address.includes(':') ? `[${address}]:${port}` : `${address}:${port}`
+  }
+
+  /** Sends one request; the caller holds the endpoint meanwhile. */
+  dispatch(options: Dispatcher.DispatchOptions, handler: Dispatcher.DispatchHandler): void {
+    this.#pool ??= new Pool(`http://${this.label}`, {
+      connections: limits.openPerEndpoint,
+      pipelining: 1,
+      allowH2: false,
+      keepAliveTimeout: limits.endpointIdleMs,
+      headersTimeout: limits.answerMs,
+      bodyTimeout: 0,
+      maxHeaderSize: limits.headerBytes,
+      connect: (_target, done) => this.connect(done),
+    })
+    this.#pool.dispatch(options, handler)
+  }
+
+  /** Opens one connection; `done` is called once, with the connection or with why there is none. */
+  connect(done: (...result: [null, Socket] | [Error, null]) => void): void {
+    const socket = connect({ host: this.address, port: this.port, noDelay: true, keepAlive: true })
+    const cancel = after(limits.connectMs, () => socket.destroy(connectTimeout()))
+    let settled = false
+    const settle = (...result: [null, Socket] | [Error, null]): void => {
+      cancel()
+      if (!settled) done(...result)
+      settled = true
+    }
+    socket.on('error', (error) => settle(error, null))
+    socket.once('connect', () => settle(null, socket))
+  }
+
+  /** Counts one more open request; `release` must follow exactly once. */
+  hold(): void {
+    this.open++
+  }
+
+  release(): void {
+    this.open--
+    if (this.open > 0) return
+    for (const tell of this.#idle.splice(0)) tell()
+    this.#closeIfUnused()
+  }
+
+  /** Whether a route leads here. Connections of an endpoint without a route are closed once nothing is open on them. */
+  set listed(listed: boolean) {
+    this.#listed = listed
+    this.#closeIfUnused()
+  }
+
+  get listed(): boolean {
+    return this.#listed
+  }
+
+  /** Calls `tell` as soon as nothing is open here; the given function calls it off. */
+  whenIdle(tell: () => void): () => void {
+    if (this.open === 0) {
+      tell()
+      return () => {}
+    }
+    this.#idle.push(tell)
+    return () => {
+      this.#idle = this.#idle.filter((other) => other !== tell)
+    }
+  }
+
+  #closeIfUnused(): void {
+    if (this.#listed || this.open > 0) return
+    const pool = this.#pool
+    this.#pool = undefined
+    pool?.destroy().catch(() => {})
+  }
+}
+
+const connectTimeout = (): Error =>
+  Object.assign(new Error(`no connection within ${limits.connectMs} ms`), { code: 'ETIMEDOUT' })

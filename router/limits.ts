@@ -1,0 +1,26 @@
+/** Every limit of the traffic process, in one place. Times in milliseconds, sizes in bytes. */
+export const limits = {
+  /** Of one request's or response's header block. */
+  headerBytes: 32 * 1024,
+  /** A client must have sent its whole header block within this time. */
+  clientHeadersMs: 10_000,
+  /** How long an idle client connection is kept; clients are told so in `Keep-Alive`. */
+  clientIdleMs: 72_000,
+  clientConnections: 10_000,
+  /** A connection to an endpoint must be established within this time. */
+  connectMs: 1_000,
+  /** An endpoint must have begun its answer within this time; bodies and streams have no limit. */
+  answerMs: 120_000,
+  /** How long an idle connection to an endpoint is kept; a shorter time that the endpoint tells wins. */
+  endpointIdleMs: 4_000,
+  /** Requests open at one endpoint at the same time, and connections to it. */
+  openPerEndpoint: 1_024,
+  /** A request that failed without having had an effect is tried again until this much time has passed. */
+  retryMs: 1_500,
+  /** An endpoint that could not be reached is avoided for this long while the route has others. */
+  asideMs: 1_000,
+  /** Of a route table sent by the control plane. */
+  tableBytes: 32 * 1024 * 1024,
+  /** At a shutdown, open requests have this long to finish. */
+  shutdownMs: 30_000,
+} as const

@@ -1,0 +1,153 @@
+import { addSender, isSenderName, type Sender } from './sender.ts'
+
+/** What one pass over the raw headers of a request says. */
+export interface RequestHead {
+  /** The first Host header, as sent. */
+  readonly host: string | undefined
+  /** Headers that go on to the endpoint, name and value by turns, without Host. */
+  readonly forwarded: string[]
+  readonly hasBody: boolean
+  /** Value of `Upgrade` where the connection is to be upgraded. */
+  readonly upgrade: string | undefined
+  /** Why the request is answered with 400; undefined where it is in order. */
+  readonly refusal: string | undefined
+}
+
+type Meaning = 'host' | 'connection' | 'length' | 'coding' | 'upgrade' | 'drop' | 'sender'
+
+/** Headers that are about one connection or about the sender; all others are passed on as they came. */
+const meanings = new Map<string, Meaning>([
+  ['host', 'host'],
+  ['connection', 'connection'],
+  ['content-length', 'length'],
+  ['transfer-encoding', 'coding'],
+  ['upgrade', 'upgrade'],
+  ['keep-alive', 'drop'],
+  ['proxy-connection', 'drop'],
+  ['proxy-authorization', 'drop'],
+  ['te', 'drop'],
+  ['trailer', 'drop'],
+  ['expect', 'drop'],
+  ['http2-settings', 'drop'],
+  ['forwarded', 'sender'],
+  ['x-real-ip', 'sender'],
+])
+
+/** Reads and filters the raw headers of a request. Fails closed: what two programs might read differently is refused. */
+export function readRequestHead(raw: readonly string[], target: string, version: string, sender: Sender): RequestHead {
+  const scan = scanHeaders(raw, sender.trusted)
+  const { host, forwarded, upgrade, connection } = scan
+  if (connection !== '') dropNominated(forwarded, connection)
+  addSender(forwarded, host ?? '', sender, scan.forwardedFor)
+  const hasBody = scan.codings > 0 || (scan.length !== undefined && scan.length !== '0')
+  return {
+    host,
+    forwarded,
+    hasBody,
+    upgrade: upgrade !== undefined && lists(connection, 'upgrade') ? upgrade : undefined,
+    refusal: refusalOf(scan, target, version),
+  }
+}
+
+interface Scan {
+  host: string | undefined
+  hosts: number
+  connection: string
+  length: string | undefined
+  lengths: number
+  coding: string
+  codings: number
+  upgrade: string | undefined
+  forwardedFor: string
+  readonly forwarded: string[]
+}
+
+function scanHeaders(raw: readonly string[], trusted: boolean): Scan {
+  const scan: Scan = {
+    host: undefined,
+    hosts: 0,
+    connection: '',
+    length: undefined,
+    lengths: 0,
+    coding: '',
+    codings: 0,
+    upgrade: undefined,
+    forwardedFor: '',
+    forwarded: [],
+  }
+  for (let index = 0; index + 1 < raw.length; index += 2) {
+    const name = raw[index] ?? ''
+    const value = raw[index + 1] ?? ''
+    const lower = name.toLowerCase()
+    const meaning = meanings.get(lower) ?? (isSenderName(lower) ? 'sender' : undefined)
+    if (meaning === undefined) scan.forwarded.push(name, value)
+    else note(scan, meaning, { name, lower, value }, trusted)
+  }
+  return scan
+}
+
+type Header = { readonly name: string; readonly lower: string; readonly value: string }
+
+function note(scan: Scan, meaning: Meaning, { name, lower, value }: Header, trusted: boolean): void {
+  switch (meaning) {
+    case 'host':
+      scan.hosts++
+      scan.host ??= value
+      break
+    case 'connection':
+      scan.connection += scan.connection === '' ? value : `,${value}`
+      break
+    case 'length':
+      scan.lengths++
+      scan.length = value
+      scan.forwarded.push(name, value)
+      break
+    case 'coding':
+      scan.codings++
+      scan.coding = value
+      break
+    case 'upgrade':
+      scan.upgrade = value
+      break
+    case 'sender':
+      if (!trusted) break
+      if (lower === 'x-forwarded-for') scan.forwardedFor += scan.forwardedFor === '' ? value : `, ${value}`
+      else scan.forwarded.push(name, value)
+      break
+    case 'drop':
+      break
+  }
+}
+
+function refusalOf(scan: Scan, target: string, version: string): string | undefined {
+  if (scan.hosts !== 1 || !scan.host) return 'exactly one Host header is expected'
+  if (target.charCodeAt(0) !== 0x2f) return 'the request target must be a path'
+  if (scan.codings > 0) {
+    if (scan.lengths > 0) return 'Content-Length and Transfer-Encoding exclude each other'
+    if (scan.codings > 1 || scan.coding.toLowerCase() !== 'chunked') return 'Transfer-Encoding can only be "chunked"'
+    if (version !== '1.1') return 'Transfer-Encoding needs HTTP/1.1'
+  }
+  if (scan.lengths > 1 || (scan.length !== undefined && !/^\d{1,15}$/.test(scan.length))) {
+    return 'Content-Length is not one whole number'
+  }
+  return undefined
+}
+
+/** Removes what `Connection` declares to be for one hop. What frames the body stays: it was read by our own rules. */
+function dropNominated(headers: string[], connection: string): void {
+  const names = connection
+    .toLowerCase()
+    .split(',')
+    .map((name) => name.trim())
+  if (names.every((name) => name === 'keep-alive' || name === 'close' || name === 'upgrade')) return
+  for (let index = headers.length - 2; index >= 0; index -= 2) {
+    const name = headers[index]?.toLowerCase() ?? ''
+    if (name !== 'content-length' && names.includes(name)) headers.splice(index, 2)
+  }
+}
+
+const lists = (value: string, token: string): boolean =>
+  value
+    .toLowerCase()
+    .split(',')
+    .some((each) => each.trim() === token)

@@ -1,0 +1,45 @@
+const hopByHop = new Set(['connection', 'keep-alive', 'proxy-connection', 'transfer-encoding', 'upgrade'])
+
+/**
+ * The raw headers of an answer that go on to the client, name and value by turns, in order and spelling; undefined where
+ * the body's coding cannot be passed on.
+ */
+export function responseHeaders(raw: readonly (Buffer | string)[]): string[] | undefined {
+  const headers: string[] = []
+  let connection = ''
+  for (let index = 0; index + 1 < raw.length; index += 2) {
+    const name = text(raw[index])
+    const value = text(raw[index + 1])
+    const lower = name.toLowerCase()
+    if (!hopByHop.has(lower)) headers.push(name, value)
+    else if (lower === 'connection') connection += `,${value.toLowerCase()}`
+    else if (lower === 'transfer-encoding' && value.toLowerCase() !== 'chunked') return undefined
+  }
+  return connection === '' ? headers : withoutNominated(headers, connection)
+}
+
+/** Trailers as pairs; those that would change how the message is read are left out. */
+export function trailerPairs(raw: readonly (Buffer | string)[]): [string, string][] {
+  const pairs: [string, string][] = []
+  for (let index = 0; index + 1 < raw.length; index += 2) {
+    const name = text(raw[index])
+    if (!framing.has(name.toLowerCase())) pairs.push([name, text(raw[index + 1])])
+  }
+  return pairs
+}
+
+const framing = new Set([...hopByHop, 'content-length', 'host', 'trailer', 'content-encoding', 'set-cookie'])
+
+function withoutNominated(headers: string[], connection: string): string[] {
+  if (connection === ',keep-alive' || connection === ',close') return headers
+  const names = connection.split(',').map((name) => name.trim())
+  const nominated = names.filter((name) => name !== '' && name !== 'keep-alive' && name !== 'close')
+  if (nominated.length === 0) return headers
+  return headers.filter((_, index) => {
+    const name = headers[index - (index % 2)]?.toLowerCase() ?? ''
+    return name === 'content-length' || !nominated.includes(name)
+  })
+}
+
+const text = (part: Buffer | string | undefined): string =>
+  part === undefined ? '' : typeof part === 'string' ? part : part.toString('latin1')

@@ -1,0 +1,112 @@
+import assert from 'node:assert/strict'
+import test from 'node:test'
+import { monotonic, sleep } from './clock.ts'
+import { limits } from './limits.ts'
+import { isSafeMethod, retryDelay } from './retry.ts'
+import { portOf, type TestBed, testBed, textOf } from './test-bed.ts'
+
+const failure = { tries: 1, elapsedMs: 0, sent: true, answered: false, safe: true, final: false }
+
+test('only what never left or changes nothing is tried again, and not for ever', () => {
+  assert.equal(retryDelay(failure), 0)
+  assert.equal(retryDelay({ ...failure, safe: false }), undefined)
+  assert.equal(retryDelay({ ...failure, safe: false, sent: false }), 0)
+  assert.equal(retryDelay({ ...failure, answered: true }), undefined)
+  assert.equal(retryDelay({ ...failure, final: true }), undefined)
+  assert.equal(retryDelay({ ...failure, tries: 50, elapsedMs: 1_000 }), 400)
+  assert.equal(retryDelay({ ...failure, tries: 50, elapsedMs: limits.retryMs }), undefined)
+  assert.deepEqual(['GET', 'HEAD', 'OPTIONS', 'POST', 'PUT', 'DELETE'].map(isSafeMethod), [
+    true,
+    true,
+    true,
+    false,
+    false,
+    false,
+  ])
+})
+
+async function closedPort(bed: TestBed): Promise<number> {
+  const server = await bed.application(() => {})
+  const port = portOf(server)
+  await new Promise((resolve) => server.close(resolve))
+  return port
+}
+
+test('a POST that could not be sent waits for the application to come back', async (t) => {
+  const bed = await testBed(t)
+  const port = await closedPort(bed)
+  await bed.lead([port])
+  const answer = bed.ask({ method: 'POST', body: 'order' })
+  await sleep(150)
+  await bed.application((request, response) => {
+    textOf(request)
+      .then((text) => response.end(`got ${text}`))
+      .catch(() => response.destroy())
+  }, port)
+  assert.equal((await answer).body, 'got order')
+})
+
+test('a request that fails at one place follows the table to another', async (t) => {
+  const bed = await testBed(t)
+  await bed.lead([await closedPort(bed)])
+  const app = await bed.application((_, response) => response.end('new'))
+  const answer = bed.ask({ method: 'POST', body: 'order' })
+  await sleep(50)
+  await bed.lead([portOf(app)])
+  assert.equal((await answer).body, 'new')
+})
+
+test('a GET whose connection breaks is asked again; a POST, PUT or DELETE never is', async (t) => {
+  const bed = await testBed(t)
+  const seen: string[] = []
+  const app = await bed.application((request, response) => {
+    seen.push(`${request.method}`)
+    if (request.url === '/warm') response.end('warm')
+    else if (request.method === 'GET' && seen.filter((method) => method === 'GET').length > 2)
+      response.end('second try')
+    else request.socket.destroy()
+  })
+  await bed.lead([portOf(app)])
+  assert.equal((await bed.ask({ path: '/warm' })).body, 'warm')
+  assert.equal((await bed.ask()).body, 'second try')
+  for (const method of ['POST', 'PUT', 'DELETE']) {
+    const answer = await bed.ask({ method, body: method === 'DELETE' ? '' : 'x' })
+    assert.equal(answer.status, 502)
+    assert.match(answer.body, /shop ended the connection before it answered/)
+    assert.equal(seen.filter((each) => each === method).length, 1)
+  }
+})
+
+test('one dead endpoint of three costs no request and is avoided', async (t) => {
+  const bed = await testBed(t)
+  const seen = new Map<string, number>()
+  const apps = await Promise.all(
+    ['a', 'b'].map((name) =>
+      bed.application((_, response) => {
+        seen.set(name, (seen.get(name) ?? 0) + 1)
+        response.end(name)
+      }),
+    ),
+  )
+  await bed.lead([...apps.map(portOf), await closedPort(bed)])
+  for (let count = 0; count < 60; count++) {
+    assert.equal((await bed.ask({ method: count % 2 ? 'POST' : 'GET', body: count % 2 ? 'x' : '' })).status, 200)
+  }
+  assert.ok(
+    [...seen.values()].every((count) => count >= 20),
+    JSON.stringify([...seen]),
+  )
+  const counts = JSON.stringify((await bed.tell('GET', '/health')).body['counts'])
+  assert.ok(Number(/"retries":(\d+)/.exec(counts)?.[1]) <= 5, counts)
+})
+
+test('when no endpoint can be reached, the answer is 502 after a short time', async (t) => {
+  const bed = await testBed(t)
+  await bed.lead([await closedPort(bed), await closedPort(bed)])
+  const start = monotonic()
+  const answer = await bed.ask()
+  assert.equal(answer.status, 502)
+  assert.match(answer.body, /shop does not answer: no running instance could be reached/)
+  const took = monotonic() - start
+  assert.ok(took > 500 && took < 3_000, `${took} ms`)
+})

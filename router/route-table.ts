@@ -1,0 +1,56 @@
+import { isIP } from 'node:net'
+import type { Route, RouteEndpoint, RouteTable } from '@quayside/contract/routes.ts'
+
+export const emptyTable: RouteTable = { version: 0, routes: [] }
+
+const hostForm = /^(?=.{1,253}$)[a-z0-9_]([a-z0-9_-]*[a-z0-9_])?(\.[a-z0-9_]([a-z0-9_-]*[a-z0-9_])?)*$/
+
+/** Reads a route table from untrusted data. Throws an Error that names the place that is wrong. */
+export function parseRouteTable(value: unknown): RouteTable {
+  const { version, routes } = record(value, 'the table')
+  if (typeof version !== 'number' || !Number.isSafeInteger(version) || version < 0) {
+    throw new Error('version: a whole number is expected')
+  }
+  if (!Array.isArray(routes)) throw new Error('routes: a list is expected')
+  const hosts = new Set<string>()
+  const parsed = routes.map((route: unknown, index) => parseRoute(route, `routes[${index}]`))
+  for (const { host } of parsed) {
+    if (hosts.has(host)) throw new Error(`routes: the host name "${host}" is listed twice`)
+    hosts.add(host)
+  }
+  return { version, routes: parsed }
+}
+
+/** Reads a list of endpoints from untrusted data; throws like `parseRouteTable`. */
+export function parseEndpoints(value: unknown, where = 'endpoints'): readonly RouteEndpoint[] {
+  if (!Array.isArray(value)) throw new Error(`${where}: a list is expected`)
+  return value.map((endpoint: unknown, index) => {
+    const { address, port } = record(endpoint, `${where}[${index}]`)
+    if (typeof address !== 'string' || isIP(address) === 0) {
+      throw new Error(`${where}[${index}].address: an IP address is expected`)
+    }
+    if (typeof port !== 'number' || !Number.isInteger(port) || port < 1 || port > 65_535) {
+      throw new Error(`${where}[${index}].port: a port number is expected`)
+    }
+    return { address, port }
+  })
+}
+
+export function record(value: unknown, where: string): Readonly<Record<string, unknown>> {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
+    throw new Error(`${where}: an object is expected`)
+  }
+  return { ...value }
+}
+
+function parseRoute(value: unknown, where: string): Route {
+  const { host, service, name, endpoints, reason } = record(value, where)
+  if (typeof host !== 'string' || !hostForm.test(host)) {
+    throw new Error(`${where}.host: a lower-case host name without port is expected`)
+  }
+  if (typeof service !== 'string') throw new Error(`${where}.service: a text is expected`)
+  if (typeof name !== 'string') throw new Error(`${where}.name: a text is expected`)
+  if (reason !== undefined && typeof reason !== 'string') throw new Error(`${where}.reason: a text is expected`)
+  const parsed = { host, service, name, endpoints: parseEndpoints(endpoints, `${where}.endpoints`) }
+  return reason === undefined ? parsed : { ...parsed, reason }
+}

@@ -1,0 +1,122 @@
+import { chmod, rm } from 'node:fs/promises'
+import type { Server } from 'node:http'
+import { connect } from 'node:net'
+import { after, monotonic } from './clock.ts'
+import { type RouterConfig, trustOf } from './config.ts'
+import { createControlServer } from './control-server.ts'
+import { limits } from './limits.ts'
+import type { Log } from './log.ts'
+import { Routes } from './routes.ts'
+import { loadTable, saveTable } from './state-file.ts'
+import { newCounts, type Traffic } from './traffic.ts'
+import { createTrafficServer } from './traffic-server.ts'
+
+/** Grows when the control plane has to replace a running process of an older version. */
+const protocol = 1
+
+export interface RunningRouter {
+  /** The port that clients use. */
+  readonly port: number
+  /** Settles when the router has ended after a shutdown asked for over the control socket or by `stop`. */
+  readonly ended: Promise<void>
+  /** Takes no new connections, lets open requests finish for at most 30 s, then closes everything. Repeatable. */
+  stop(graceMs?: number): Promise<void>
+}
+
+/** Starts with the table that was kept last. Rejects with the system's error when port or socket cannot be used. */
+export async function startRouter(config: RouterConfig, log: Log): Promise<RunningRouter> {
+  const startedAt = monotonic()
+  const routes = new Routes()
+  routes.apply(await loadTable(config.state, log))
+  const trusts = trustOf(config.trusted)
+  const tunnels: Traffic['tunnels'] = new Set()
+  const traffic: Traffic = { routes, counts: newCounts(), log, port: '', trusts, tunnels, closing: false }
+  const server = createTrafficServer(traffic)
+  const { promise: ended, resolve } = Promise.withResolvers<void>()
+  let stopping: Promise<void> | undefined
+  const stop = (graceMs: number = limits.shutdownMs): Promise<void> => {
+    stopping ??= end(traffic, server, control, graceMs).then(resolve)
+    return stopping
+  }
+  const control = createControlServer({
+    routes,
+    log,
+    save: (table) => saveTable(config.state, table),
+    health: () => ({
+      pid: process.pid,
+      version: routes.table.version,
+      routes: routes.table.routes.length,
+      host: config.host,
+      port: Number(traffic.port),
+      trusted: config.trusted,
+      protocol,
+      closing: traffic.closing,
+      uptimeSeconds: Math.round((monotonic() - startedAt) / 1000),
+      counts: traffic.counts,
+    }),
+    shutdown: () => {
+      stop().catch(() => {})
+    },
+  })
+  await listen(server, { host: config.host, port: config.port })
+  const bound = server.address()
+  const port = typeof bound === 'object' && bound ? bound.port : config.port
+  traffic.port = String(port)
+  try {
+    await listenControl(control, config.control)
+  } catch (error) {
+    server.close()
+    throw error
+  }
+  return { port, ended, stop }
+}
+
+async function end(traffic: Traffic, server: Server, control: Server, graceMs: number): Promise<void> {
+  traffic.closing = true
+  const closed = new Promise<void>((resolve) => server.close(() => resolve()))
+  const cancel = after(graceMs, () => {
+    for (const tunnel of traffic.tunnels) tunnel.destroy()
+    server.closeAllConnections()
+  })
+  server.closeIdleConnections()
+  await closed
+  cancel()
+  for (const tunnel of traffic.tunnels) tunnel.destroy()
+  traffic.routes.close()
+  await new Promise<void>((resolve) => {
+    control.close(() => resolve())
+    control.closeAllConnections()
+  })
+}
+
+const listen = (server: Server, where: { host: string; port: number } | { path: string }): Promise<void> =>
+  new Promise((resolve, reject) => {
+    server.once('error', reject)
+    server.listen(where, () => {
+      server.off('error', reject)
+      resolve()
+    })
+  })
+
+/** A socket file that a dead process left is replaced; one that answers means that another router is running. */
+async function listenControl(server: Server, path: string): Promise<void> {
+  if (await answers(path)) throw new Error(`another router already listens on ${path}`)
+  await rm(path, { force: true })
+  const mask = process.umask(0o177)
+  try {
+    await listen(server, { path })
+  } finally {
+    process.umask(mask)
+  }
+  await chmod(path, 0o600)
+}
+
+const answers = (path: string): Promise<boolean> =>
+  new Promise((resolve) => {
+    const socket = connect({ path })
+    socket.once('connect', () => {
+      socket.destroy()
+      resolve(true)
+    })
+    socket.once('error', () => resolve(false))
+  })

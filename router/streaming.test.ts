@@ -1,0 +1,178 @@
+import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { type ClientRequest, type IncomingMessage, request } from 'node:http'
+import test from 'node:test'
+import { sleep } from './clock.ts'
+import { portOf, type TestBed, testBed, textOf, until } from './test-bed.ts'
+
+const mebibyte = Buffer.alloc(1024 * 1024, 'x')
+
+function open(bed: TestBed, method: string, headers: Record<string, string> = {}): ClientRequest {
+  const options = { host: '127.0.0.1', port: bed.router.port, method, agent: false as const }
+  return request({ ...options, headers: { host: 'app.localhost', ...headers } })
+}
+
+async function answerOf(outgoing: ClientRequest): Promise<IncomingMessage> {
+  const [message]: IncomingMessage[] = await once(outgoing, 'response')
+  assert.ok(message)
+  return message
+}
+
+test('an answer arrives piece by piece, its headers before its first piece', async (t) => {
+  const bed = await testBed(t)
+  let write = (_text: string): void => {}
+  const app = await bed.application((_, response) => {
+    response.writeHead(200, { 'Content-Type': 'text/event-stream' })
+    response.flushHeaders()
+    write = (text) => (text === '' ? response.end() : response.write(text))
+  })
+  await bed.lead([portOf(app)])
+  const outgoing = open(bed, 'GET')
+  outgoing.end()
+  const message = await answerOf(outgoing)
+  assert.equal(message.headers['content-type'], 'text/event-stream')
+  for (const piece of ['data: 1\n\n', 'data: 2\n\n', 'data: 3\n\n']) {
+    write(piece)
+    const [chunk]: Buffer[] = await once(message, 'data')
+    assert.equal(String(chunk), piece)
+  }
+  write('')
+  await once(message, 'end')
+})
+
+test('a request body arrives piece by piece, and its answer may begin before it ends', async (t) => {
+  const bed = await testBed(t)
+  const app = await bed.application((incoming, response) => {
+    incoming.on('data', (chunk: Buffer) => response.write(`got ${chunk}`))
+    incoming.on('end', () => response.end())
+  })
+  await bed.lead([portOf(app)])
+  const outgoing = open(bed, 'POST')
+  outgoing.write('1')
+  const message = await answerOf(outgoing)
+  for (const piece of ['1', '2', '3']) {
+    if (piece !== '1') outgoing.write(piece)
+    const [chunk]: Buffer[] = await once(message, 'data')
+    assert.equal(String(chunk), `got ${piece}`)
+  }
+  outgoing.end()
+  message.resume()
+  await once(message, 'end')
+})
+
+test('100 MiB go both ways without being gathered in the router', async (t) => {
+  const bed = await testBed(t)
+  const app = await bed.application((incoming, response) => incoming.pipe(response))
+  await bed.lead([portOf(app)])
+  const outgoing = open(bed, 'POST')
+  let sent = 0
+  const feed = (): void => {
+    while (sent < 100) {
+      sent++
+      if (!outgoing.write(mebibyte)) return
+    }
+    outgoing.end()
+    outgoing.off('drain', feed)
+  }
+  outgoing.on('drain', feed)
+  feed()
+  const message = await answerOf(outgoing)
+  // While nobody reads the answer, the sender must come to a halt.
+  message.pause()
+  let before = -1
+  await until(async () => {
+    const still = sent === before
+    before = sent
+    await sleep(100)
+    return still
+  }, 'the sender is held back')
+  assert.ok(sent < 60, `${sent} MiB were taken although nobody reads`)
+  let received = 0
+  message.on('data', (chunk: Buffer) => {
+    received += chunk.length
+  })
+  message.resume()
+  await once(message, 'end')
+  assert.equal(received, 100 * mebibyte.length)
+})
+
+test('a client that goes away ends the request at the application', async (t) => {
+  const bed = await testBed(t)
+  let open200 = 0
+  const app = await bed.application((incoming, response) => {
+    open200++
+    response.on('close', () => open200--)
+    if (incoming.url === '/began') response.write('x')
+  })
+  await bed.lead([portOf(app)])
+  const socket = bed.raw('GET /silent HTTP/1.1\r\nHost: app.localhost\r\n\r\n')
+  const other = bed.raw('GET /began HTTP/1.1\r\nHost: app.localhost\r\n\r\n')
+  await once(other, 'data')
+  await until(() => open200 === 2, 'both requests are open')
+  socket.destroy()
+  other.destroy()
+  await until(() => open200 === 0, 'both requests ended')
+  const { body } = await bed.tell('GET', '/health')
+  await until(
+    async () => JSON.stringify((await bed.tell('GET', '/health')).body['counts']).includes('"open":0'),
+    `${body}`,
+  )
+})
+
+test('Expect: 100-continue is answered once the application takes the request, and not for a failure', async (t) => {
+  const bed = await testBed(t)
+  const app = await bed.application((incoming, response) => {
+    textOf(incoming)
+      .then((text) => response.end(`${text} ${incoming.headers.expect}`))
+      .catch(() => response.destroy())
+  })
+  await bed.lead([portOf(app)])
+  const outgoing = open(bed, 'POST', { Expect: '100-continue' })
+  outgoing.flushHeaders()
+  await once(outgoing, 'continue')
+  outgoing.end('body')
+  assert.equal(await textOf(await answerOf(outgoing)), 'body undefined')
+  await bed.lead([], { reason: 'stopped' })
+  const refused = open(bed, 'POST', { Expect: '100-continue' })
+  let continued = false
+  refused.on('continue', () => {
+    continued = true
+  })
+  refused.flushHeaders()
+  const message = await answerOf(refused)
+  refused.on('error', () => {}).destroy()
+  assert.deepEqual([message.statusCode, continued], [503, false])
+})
+
+test('an application may answer before it has read the request', async (t) => {
+  const bed = await testBed(t)
+  const app = await bed.application((_, response) => {
+    response.writeHead(413)
+    response.end('too large')
+  })
+  await bed.lead([portOf(app)])
+  const outgoing = open(bed, 'POST')
+  outgoing.on('error', () => {})
+  outgoing.write(mebibyte)
+  const message = await answerOf(outgoing)
+  assert.equal(message.statusCode, 413)
+  assert.equal(await textOf(message), 'too large')
+  outgoing.destroy()
+  assert.equal((await bed.ask()).status, 413)
+})
+
+test('an application that dies in the middle of a body gives 502 and harms nobody else', async (t) => {
+  const bed = await testBed(t)
+  const app = await bed.application((incoming, response) => {
+    if (incoming.method === 'GET') response.end('fine')
+    else incoming.once('data', () => incoming.socket.destroy())
+  })
+  await bed.lead([portOf(app)])
+  const outgoing = open(bed, 'POST')
+  const failed = new Promise<string>((resolve) => outgoing.on('error', (error) => resolve(error.message)))
+  for (let count = 0; count < 4; count++) outgoing.write(mebibyte)
+  const result = await Promise.race([answerOf(outgoing).then((message) => message.statusCode), failed])
+  assert.ok(result === 502 || /ECONNRESET|EPIPE|hang up/.test(String(result)), String(result))
+  outgoing.destroy()
+  assert.equal((await bed.ask()).body, 'fine')
+})

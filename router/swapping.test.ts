@@ -1,0 +1,87 @@
+import assert from 'node:assert/strict'
+import { Agent, type ServerResponse } from 'node:http'
+import test from 'node:test'
+import { portOf, testBed, until } from './test-bed.ts'
+
+test('no request fails while the application is replaced again and again under load', async (t) => {
+  const bed = await testBed(t)
+  const start = async (name: string): ReturnType<typeof bed.application> =>
+    bed.application((_, response) => response.end(name))
+  let current = await start('0')
+  await bed.lead([portOf(current)])
+  const agent = new Agent({ keepAlive: true, maxSockets: 8 })
+  t.after(() => agent.destroy())
+  let running = true
+  const seen = new Map<string, number>()
+  const client = async (): Promise<void> => {
+    while (running) {
+      const { status, body } = await bed.ask({ agent })
+      assert.equal(status, 200)
+      seen.set(body, (seen.get(body) ?? 0) + 1)
+    }
+  }
+  const clients = Promise.all(Array.from({ length: 8 }, client))
+  await until(() => seen.has('0'), 'the first application answers')
+  for (let swap = 1; swap <= 10; swap++) {
+    const next = await start(String(swap))
+    await bed.lead([portOf(next)])
+    // The old one is gone at once, with whatever was open on it.
+    current.close().closeAllConnections()
+    current = next
+    await until(() => (seen.get(String(swap)) ?? 0) >= 20, `application ${swap} answers`)
+  }
+  running = false
+  await clients
+  assert.equal(seen.size, 11)
+})
+
+test('an endpoint that left the table finishes what is open, gets nothing new and loses its connections', async (t) => {
+  const bed = await testBed(t)
+  const waiting: ServerResponse[] = []
+  const old = await bed.application((_, response) => {
+    waiting.push(response)
+  })
+  const fresh = await bed.application((_, response) => response.end('new'))
+  await bed.lead([portOf(old)])
+  const answer = bed.ask()
+  await until(() => waiting.length === 1, 'the request is open at the old one')
+  await bed.lead([portOf(fresh)])
+  assert.equal((await bed.ask()).body, 'new')
+  const endpoints = [{ address: '127.0.0.1', port: portOf(old) }]
+  assert.deepEqual((await bed.tell('POST', '/drain', { endpoints, timeoutMs: 30 })).body, { open: 1 })
+  const drained = bed.tell('POST', '/drain', { endpoints, timeoutMs: 10_000 })
+  waiting[0]?.end('old')
+  assert.equal((await answer).body, 'old')
+  assert.deepEqual((await drained).body, { open: 0 })
+  await until(
+    () => new Promise((resolve) => old.getConnections((_, count) => resolve(count === 0))),
+    'the connections to the old one are closed',
+  )
+  assert.equal(waiting.length, 1)
+})
+
+test('at a shutdown open requests finish and new connections are refused', async (t) => {
+  const bed = await testBed(t)
+  const waiting: ServerResponse[] = []
+  const app = await bed.application((_, response) => {
+    waiting.push(response)
+  })
+  await bed.lead([portOf(app)])
+  const agent = new Agent({ keepAlive: true })
+  t.after(() => agent.destroy())
+  const answer = bed.ask({ agent })
+  await until(() => waiting.length === 1, 'the request is open')
+  assert.equal((await bed.tell('POST', '/shutdown')).status, 202)
+  await until(
+    () =>
+      bed.ask().then(
+        () => false,
+        () => true,
+      ),
+    'new connections are refused',
+  )
+  waiting[0]?.end('finished')
+  const { body, headers } = await answer
+  assert.deepEqual([body, headers.connection], ['finished', 'close'])
+  await bed.router.ended
+})

@@ -1,0 +1,156 @@
+import assert from 'node:assert/strict'
+import { mkdtemp, rm } from 'node:fs/promises'
+import {
+  Agent,
+  createServer,
+  type IncomingHttpHeaders,
+  type IncomingMessage,
+  type OutgoingHttpHeaders,
+  type RequestListener,
+  request,
+  type Server,
+} from 'node:http'
+import { connect, type Socket } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { Route } from '@quayside/contract/routes.ts'
+import { monotonic, sleep } from './clock.ts'
+import { type Log, silentLog } from './log.ts'
+import { type RunningRouter, startRouter } from './router.ts'
+
+export interface Answer {
+  readonly status: number
+  readonly headers: IncomingHttpHeaders
+  readonly rawHeaders: readonly string[]
+  readonly trailers: NodeJS.Dict<string>
+  readonly body: string
+}
+
+export interface Ask {
+  readonly host?: string
+  readonly path?: string
+  readonly method?: string
+  readonly headers?: OutgoingHttpHeaders
+  readonly body?: string
+  readonly agent?: Agent
+}
+
+/** A router in this process with a folder of its own, and applications behind it. Ends with the test. */
+export interface TestBed {
+  readonly router: RunningRouter
+  readonly control: string
+  readonly state: string
+  /** Starts an application; gives its server, the port being `portOf(server)`. */
+  application(listener: RequestListener, port?: number): Promise<Server>
+  /** Leads `app.localhost` (or another host) to these ports; the table before is replaced. */
+  lead(ports: readonly number[], route?: Partial<Route>): Promise<void>
+  ask(options?: Ask): Promise<Answer>
+  /** Opens a raw connection to the router and sends these bytes. */
+  raw(bytes: string): Socket
+  tell(method: string, path: string, body?: unknown): Promise<{ status: number; body: Record<string, unknown> }>
+}
+
+interface TestLife {
+  after(work: () => Promise<void>): void
+}
+
+export async function testBed(
+  test: TestLife,
+  options: { trusted?: readonly string[]; log?: Log } = {},
+): Promise<TestBed> {
+  const folder = await mkdtemp(join(tmpdir(), 'quayside-router-'))
+  const control = join(folder, 'control.sock')
+  const state = join(folder, 'routes.json')
+  const config = { host: '127.0.0.1', port: 0, control, state, trusted: options.trusted ?? [] }
+  const router = await startRouter(config, options.log ?? silentLog)
+  const servers: Server[] = []
+  const sockets: Socket[] = []
+  let version = 0
+  test.after(async () => {
+    for (const socket of sockets) socket.destroy()
+    for (const server of servers) server.close().closeAllConnections()
+    await router.stop(0)
+    await rm(folder, { recursive: true })
+  })
+  const tell: TestBed['tell'] = async (method, path, body) => {
+    const answer = await send({ socketPath: control, method, path }, body === undefined ? '' : JSON.stringify(body))
+    return { status: answer.status, body: JSON.parse(answer.body) }
+  }
+  return {
+    router,
+    control,
+    state,
+    tell,
+    application: async (listener, port = 0) => {
+      const server = createServer(listener)
+      servers.push(server)
+      await new Promise<void>((resolve) => server.listen(port, '127.0.0.1', resolve))
+      return server
+    },
+    lead: async (ports, route = {}) => {
+      const endpoints = ports.map((port) => ({ address: '127.0.0.1', port }))
+      const routes = [{ host: 'app.localhost', service: 'service', name: 'shop', endpoints, ...route }]
+      version++
+      assert.equal((await tell('PUT', '/routes', { version, routes })).status, 200)
+    },
+    ask: ({ host = 'app.localhost', path = '/', method = 'GET', headers = {}, body = '', agent = new Agent() } = {}) =>
+      send({ host: '127.0.0.1', port: router.port, path, method, headers: { host, ...headers }, agent }, body),
+    raw: (bytes) => {
+      const socket = connect(router.port, '127.0.0.1')
+      sockets.push(socket)
+      socket.on('error', () => socket.destroy())
+      socket.write(bytes, 'latin1')
+      return socket
+    },
+  }
+}
+
+export function portOf(server: Server): number {
+  const bound = server.address()
+  assert.ok(typeof bound === 'object' && bound)
+  return bound.port
+}
+
+/** Everything that a connection gives until the other side ends it. */
+export async function untilClosed(socket: Socket): Promise<string> {
+  let text = ''
+  socket.on('data', (chunk) => {
+    text += chunk.toString('latin1')
+  })
+  await new Promise((resolve) => socket.once('close', resolve))
+  return text
+}
+
+/** Waits until the condition holds; fails after `limitMs`. */
+export async function until(
+  condition: () => boolean | Promise<boolean>,
+  what: string,
+  limitMs = 10_000,
+): Promise<void> {
+  const start = monotonic()
+  while (!(await condition())) {
+    assert.ok(monotonic() - start < limitMs, `waited ${limitMs} ms in vain: ${what}`)
+    await sleep(5)
+  }
+}
+
+export async function textOf(message: IncomingMessage): Promise<string> {
+  const chunks: Buffer[] = []
+  for await (const chunk of message) chunks.push(Buffer.from(chunk))
+  return Buffer.concat(chunks).toString('latin1')
+}
+
+function send(options: Parameters<typeof request>[1], body: string): Promise<Answer> {
+  return new Promise((resolve, reject) => {
+    const outgoing = request({ ...options }, (message) => {
+      textOf(message)
+        .then((text) => {
+          const { statusCode: status = 0, headers, rawHeaders, trailers } = message
+          resolve({ status, headers, rawHeaders, trailers, body: text })
+        })
+        .catch(reject)
+    })
+    outgoing.on('error', reject)
+    outgoing.end(body)
+  })
+}

@@ -1,0 +1,94 @@
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
+import type { Duplex } from 'node:stream'
+import { answerFailure, answerFailureRaw } from './answer-failure.ts'
+import { failureOf } from './endpoint-failure.ts'
+import { Exchange } from './exchange.ts'
+import { hostOf } from './host-of.ts'
+import { limits } from './limits.ts'
+import type { Failure } from './pages.ts'
+import { type RequestHead, readRequestHead } from './request-head.ts'
+import type { Traffic } from './traffic.ts'
+import { passUpgrade } from './upgrade.ts'
+
+/** The HTTP server that applications are reached through; not yet listening. */
+export function createTrafficServer(traffic: Traffic): Server {
+  const server = createServer({
+    keepAlive: true,
+    noDelay: true,
+    insecureHTTPParser: false,
+    requireHostHeader: true,
+    maxHeaderSize: limits.headerBytes,
+    headersTimeout: limits.clientHeadersMs,
+    // A request's body may take as long as it takes.
+    requestTimeout: 0,
+    keepAliveTimeout: limits.clientIdleMs,
+    connectionsCheckingInterval: 2_000,
+  })
+  server.maxConnections = limits.clientConnections
+  server.on('request', (request, response) => inOrder(traffic, request, response, false))
+  server.on('checkContinue', (request, response) => inOrder(traffic, request, response, true))
+  server.on('upgrade', (request, socket, early) => onUpgrade(traffic, request, socket, early))
+  server.on('connect', (_request, socket: Duplex) => {
+    socket.on('error', () => socket.destroy())
+    socket.end('HTTP/1.1 405 Method Not Allowed\r\nConnection: close\r\nContent-Length: 0\r\n\r\n')
+  })
+  server.on('error', (error) => traffic.log.error('traffic server failed', { error: error.message }))
+  return server
+}
+
+/** Requests that a client sends without waiting for answers are served one after the other. */
+function inOrder(traffic: Traffic, request: IncomingMessage, response: ServerResponse, awaitsContinue: boolean): void {
+  if (response.socket) serve(traffic, request, response, awaitsContinue)
+  else response.once('socket', () => serve(traffic, request, response, awaitsContinue))
+}
+
+function serve(traffic: Traffic, request: IncomingMessage, response: ServerResponse, awaitsContinue: boolean): void {
+  traffic.counts.requests++
+  if (traffic.closing) response.shouldKeepAlive = false
+  const head = headOf(traffic, request)
+  const host = head.refusal === undefined ? hostOf(head.host ?? '') : undefined
+  const target = host === undefined ? undefined : traffic.routes.find(host)
+  if (host === undefined) {
+    traffic.counts.refused++
+    answerFailure(request, response, malformed(head), head)
+    return
+  }
+  const failure = failureOf(target, host)
+  if (failure) answerFailure(request, response, failure, head)
+  else new Exchange(traffic, request, response, { head, host, awaitsContinue }).send(target)
+}
+
+function onUpgrade(traffic: Traffic, request: IncomingMessage, client: Duplex, early: Buffer): void {
+  client.on('error', () => client.destroy())
+  traffic.counts.requests++
+  const head = headOf(traffic, request)
+  const host = hostOf(head.host ?? '')
+  const refusal = head.refusal ?? upgradeRefusal(head)
+  if (host !== undefined && refusal === undefined) {
+    passUpgrade({ traffic, request, client, early, head, host })
+    return
+  }
+  traffic.counts.refused++
+  answerFailureRaw(client, malformed({ refusal }), request.headers.accept)
+  client.resume()
+}
+
+/** HTTP/2 behind an upgrade would carry requests past the route table; a body before it could hide one. */
+function upgradeRefusal(head: RequestHead): string | undefined {
+  if (head.hasBody) return 'a request with a body cannot be upgraded'
+  if (head.upgrade === undefined) return 'Upgrade is missing'
+  if (/h2|http/i.test(head.upgrade)) return 'the connection cannot be upgraded to HTTP/2'
+  return undefined
+}
+
+const malformed = ({ refusal }: { readonly refusal: string | undefined }): Failure => ({
+  status: 400,
+  message: `The request is malformed: ${refusal ?? 'the Host header is not a host name'}.`,
+})
+
+function headOf(traffic: Traffic, request: IncomingMessage): RequestHead {
+  const peer = request.socket.remoteAddress ?? '0.0.0.0'
+  const address = peer.startsWith('::ffff:') ? peer.slice(7) : peer
+  const sender = { address, proto: 'http', port: traffic.port, trusted: traffic.trusts(address) } as const
+  return readRequestHead(request.rawHeaders, request.url ?? '', request.httpVersion, sender)
+}

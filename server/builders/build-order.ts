@@ -1,0 +1,65 @@
+import { createHash } from 'node:crypto'
+import type { BuildLimits, BuildRecipe } from './builder.ts'
+import { declaredArguments } from './dockerfile.ts'
+
+/** A recipe turned into what an engine is asked for. */
+export interface BuildOrder {
+  /** `quayside/<service>:<hash of everything that the image depends on>`. */
+  readonly tag: string
+  readonly labels: Readonly<Record<string, string>>
+  readonly buildArguments: Readonly<Record<string, string>>
+  readonly recipe: BuildRecipe
+  readonly limits: BuildLimits
+}
+
+export const serviceLabel = 'quayside.service'
+export const recipeLabel = 'quayside.recipe'
+
+/** What to ask for: the same for the same recipe, always. Throws where the service's id cannot be part of an image name. */
+export function buildOrder(recipe: BuildRecipe): BuildOrder {
+  const buildArguments = selectBuildArguments(recipe.dockerfileText, recipe.variables)
+  const hash = createHash('sha256')
+    .update(
+      JSON.stringify([
+        'v1',
+        recipe.commit,
+        recipe.rootPath,
+        recipe.dockerfile,
+        recipe.targetStage ?? '',
+        Object.entries(buildArguments),
+      ]),
+    )
+    .digest('hex')
+    .slice(0, 40)
+  return {
+    tag: `${repositoryOf(recipe.service)}:${hash}`,
+    labels: { [serviceLabel]: recipe.service, [recipeLabel]: hash },
+    buildArguments,
+    recipe,
+    limits: recipe.limits,
+  }
+}
+
+/** The image name, without tag, of everything that is built for a service. */
+export function repositoryOf(service: string): string {
+  if (!/^[a-z0-9]+(?:-[a-z0-9]+)*$/.test(service)) throw new Error(`"${service}" cannot be part of an image name`)
+  return `quayside/${service}`
+}
+
+/** The variables that the Dockerfile declares as ARG, sorted by name, without those that steer the builder itself. */
+export function selectBuildArguments(
+  dockerfileText: string,
+  variables: Readonly<Record<string, string>>,
+): Record<string, string> {
+  const selected: Record<string, string> = {}
+  for (const name of [...declaredArguments(dockerfileText)].sort()) {
+    const value = Object.hasOwn(variables, name) ? variables[name] : undefined
+    if (value !== undefined && !isReserved(name)) selected[name] = value
+  }
+  return selected
+}
+
+const reserved = /^(BUILDKIT_.*|DOCKER_.*|(HTTP|HTTPS|FTP|ALL|NO)_PROXY|(BUILD|TARGET)(PLATFORM|OS|ARCH|VARIANT))$/i
+
+/** Names that change how the builder works or which network it uses; a variable of that name stays out of the build. */
+export const isReserved = (name: string): boolean => reserved.test(name)

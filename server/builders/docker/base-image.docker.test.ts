@@ -1,0 +1,47 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import Docker from 'dockerode'
+import { baseImage, ensureBaseImage } from './base-image.ts'
+import { engineForTests } from './engine-for-tests.ts'
+
+const { socketPath, skip } = await engineForTests()
+const docker = new Docker({ socketPath })
+const signal = AbortSignal.timeout(60_000)
+
+/** Runs a program in a container without network and gives what it printed. */
+async function runNode(program: string): Promise<string> {
+  const container = await docker.createContainer({
+    Image: baseImage,
+    Cmd: ['node', '-e', program],
+    User: 'node',
+    Labels: { 'quayside.test': 'base-image' },
+    HostConfig: { NetworkMode: 'none' },
+  })
+  try {
+    await container.start()
+    const { StatusCode } = await container.wait()
+    const log = await container.logs({ stdout: true, stderr: true })
+    const text = log.subarray(8).toString()
+    assert.equal(StatusCode, 0, text)
+    return text
+  } finally {
+    await container.remove({ force: true })
+  }
+}
+
+test('makes an image in which this Node runs as an ordinary user', { skip }, async () => {
+  assert.equal(await ensureBaseImage({ socketPath }, signal), 'quayside/node:24')
+  const program = `
+    const { constants } = require('fs')
+    require('fs').accessSync('/tmp', constants.W_OK)
+    require('tls').rootCertificates.length
+    console.log(JSON.stringify([process.version, process.getuid(), require('os').userInfo().username]))`
+  assert.deepEqual(JSON.parse(await runNode(program)), [process.version, 1000, 'node'])
+})
+
+test('makes it once', { skip }, async () => {
+  await ensureBaseImage({ socketPath }, signal)
+  const { Id } = await docker.getImage(baseImage).inspect()
+  await ensureBaseImage({ socketPath }, signal)
+  assert.equal((await docker.getImage(baseImage).inspect()).Id, Id)
+})

@@ -1,0 +1,102 @@
+import { createReadStream } from 'node:fs'
+import { readFile, stat } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
+import { Readable } from 'node:stream'
+import { pipeline } from 'node:stream/promises'
+import Docker from 'dockerode'
+import { type Pack, pack } from 'tar-stream'
+import { run } from '../../lib/run.ts'
+import { readEvents } from './engine-events.ts'
+
+/** What Dockerfiles that need nothing but Node can begin with; there without any registry. */
+export const baseImage = 'quayside/node:24'
+
+const baseLabel = 'quayside.base'
+
+/**
+ * Makes sure that the engine has `quayside/node:24`: the Node that runs this process, the libraries it loads, a user `node`
+ * (1000:1000), `/tmp` and the machine's certificate authorities; no shell and no package manager. A Node of another version
+ * makes the image anew. Nothing is ever pulled. Gives the image's name.
+ */
+export async function ensureBaseImage(options: { readonly socketPath: string }, signal: AbortSignal): Promise<string> {
+  const docker = new Docker(options)
+  const label = `node-${process.versions.node}-${process.arch}`
+  const [former] = await docker.listImages({ filters: { reference: [baseImage] }, abortSignal: signal })
+  if (former?.Labels?.[baseLabel] === label) return baseImage
+
+  const libraries = await librariesOf(process.execPath, signal)
+  const files = pack()
+  const filling = fillImage(files, process.execPath, libraries)
+  filling.catch((error: unknown) => files.destroy(error instanceof Error ? error : new Error(String(error))))
+  const [repo, tag] = baseImage.split(':')
+  const answer = await docker.importImage(Readable.from(files, { objectMode: false }), {
+    repo,
+    tag,
+    changes: [`LABEL ${baseLabel}=${label}`, 'ENV PATH=/usr/local/bin', 'CMD ["node"]'],
+    abortSignal: signal,
+  })
+  for await (const event of readEvents(answer)) {
+    if (event.error !== undefined) throw new Error(`The engine could not make ${baseImage}: ${event.error}`)
+  }
+  await filling
+  if (former?.Labels?.[baseLabel]) await removeFormer(docker, former.Id)
+  return baseImage
+}
+
+/** Paths of the shared libraries and of the loader, out of what `ldd` prints. Throws for one that is missing. */
+export function parseLibraries(lddOutput: string): string[] {
+  const missing = /^\s*(\S+) => not found/m.exec(lddOutput)?.[1]
+  if (missing) throw new Error(`the shared library ${missing} is not installed`)
+  return Array.from(lddOutput.matchAll(/^\s*(?:\S+ => )?(\/\S+) \(0x[0-9a-f]+\)$/gm), ([, path]) => path ?? '')
+}
+
+/** Older C libraries load these for host names only when they need them, so that `ldd` does not know them. */
+const lateLibraries = ['libnss_dns.so.2', 'libnss_files.so.2', 'libresolv.so.2']
+
+async function librariesOf(program: string, signal: AbortSignal): Promise<string[]> {
+  const { exitCode, stdout, stderr } = await run('ldd', [program], { timeoutMs: 10_000, signal })
+  if (exitCode !== 0) throw new Error(`ldd ${program} failed: ${stderr.trim()}`)
+  const libraries = parseLibraries(stdout.toString())
+  const directory = libraries.find((path) => path.endsWith('/libc.so.6'))
+  const late = directory ? lateLibraries.map((name) => join(dirname(directory), name)) : []
+  return [...libraries, ...late.filter((path) => !libraries.includes(path))]
+}
+
+const certificates = ['/etc/ssl/certs/ca-certificates.crt', '/etc/pki/tls/certs/ca-bundle.crt']
+
+const accounts: Readonly<Record<string, string>> = {
+  '/etc/passwd': 'root:x:0:0:root:/:/sbin/nologin\nnode:x:1000:1000:node:/tmp:/sbin/nologin\n',
+  '/etc/group': 'root:x:0:\nnode:x:1000:\n',
+  '/etc/nsswitch.conf': 'passwd: files\ngroup: files\nhosts: files dns\n',
+}
+
+async function fillImage(files: Pack, node: string, libraries: readonly string[]): Promise<void> {
+  files.entry({ name: 'tmp/', type: 'directory', mode: 0o1777 })
+  for (const [path, content] of Object.entries(accounts)) files.entry({ name: path.slice(1), mode: 0o644 }, content)
+  for (const library of libraries) await addFile(files, library, library)
+  await addFile(files, node, '/usr/local/bin/node')
+  for (const bundle of certificates) await addFile(files, bundle, '/etc/ssl/certs/ca-certificates.crt', 0o644)
+  files.finalize()
+}
+
+/** A file that is not there is left out. */
+async function addFile(files: Pack, from: string, to: string, mode = 0o755): Promise<void> {
+  const size = await stat(from).then(
+    (found) => found.size,
+    () => undefined,
+  )
+  if (size === undefined) return
+  const name = to.slice(1)
+  if (size < 1024 * 1024) files.entry({ name, mode }, await readFile(from))
+  else await pipeline(createReadStream(from), files.entry({ name, mode, size }))
+}
+
+/** The image of the former Node stays while a container or another image still uses it. */
+async function removeFormer(docker: Docker, id: string): Promise<void> {
+  await docker
+    .getImage(id)
+    .remove()
+    .catch((error: { statusCode?: number }) => {
+      if (error.statusCode !== 404 && error.statusCode !== 409) throw error
+    })
+}

@@ -1,0 +1,26 @@
+import type { Readable } from 'node:stream'
+import type { BuildProgress } from './build-progress.ts'
+import { readEvents } from './engine-events.ts'
+import { decodeStatus } from './trace.ts'
+
+/** What a build ended with: an image, or the engine's words for why there is none. */
+export interface BuildResult {
+  readonly imageId: string | undefined
+  readonly error: string | undefined
+}
+
+/** Reads the answer of a build to its end. */
+export async function readBuildEvents(answer: Readable, progress: BuildProgress): Promise<BuildResult> {
+  let imageId: string | undefined
+  let error: string | undefined
+  try {
+    for await (const event of readEvents(answer)) {
+      if (event.error !== undefined) error = event.error
+      else if (typeof event.aux === 'string') progress.report(decodeStatus(event.aux))
+      else if (event.id === 'moby.image.id') imageId = event.aux?.ID
+    }
+  } finally {
+    progress.end()
+  }
+  return { imageId, error }
+}

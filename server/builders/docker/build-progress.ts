@@ -1,0 +1,89 @@
+import type { LineSink } from '../../lib/attempt.ts'
+import { type LineSplitter, splitLines } from '../build-log.ts'
+import type { BuildStatus, Vertex } from './trace.ts'
+
+const lastLinesKept = 20
+
+/** Turns what BuildKit reports into log lines, and remembers what the explanation of a failure needs. */
+export interface BuildProgress {
+  report(status: BuildStatus): void
+  /** Gives the unfinished lines; call it when the build has ended. */
+  end(): void
+  /** The step that failed, with the last lines that it printed. */
+  failedStep(): FailedStep | undefined
+}
+
+export interface FailedStep {
+  readonly name: string
+  readonly lastLines: readonly string[]
+}
+
+interface Step {
+  readonly name: string
+  readonly lastLines: string[]
+  readonly streams: Map<number, LineSplitter>
+  announced: boolean
+  ended: boolean
+}
+
+export function followProgress(output: LineSink): BuildProgress {
+  const steps = new Map<string, Step>()
+  let failed: Step | undefined
+  const endStep = (step: Step): void => {
+    step.ended = true
+    for (const splitter of step.streams.values()) splitter.end()
+  }
+  const reportVertex = (vertex: Vertex): void => {
+    const step = steps.get(vertex.digest) ?? newStep(vertex.name)
+    steps.set(vertex.digest, step)
+    if (vertex.started && !step.announced && !isInternal(vertex.name)) {
+      step.announced = true
+      output.line(vertex.cached ? `${vertex.name} (unchanged, reused)` : vertex.name)
+    }
+    // Steps that were stopped because another one failed are reported as canceled; the cause is the other one.
+    if (vertex.error && (!failed || failed === step || /context canceled/.test(vertex.error) === false)) failed = step
+    if (vertex.completed && !step.ended) endStep(step)
+  }
+  return {
+    report({ vertices, logs }) {
+      const completed = vertices.filter((vertex) => vertex.completed)
+      for (const vertex of vertices) if (!vertex.completed) reportVertex(vertex)
+      for (const log of logs) streamOf(steps, log.vertex, log.stream, output)?.write(log.text)
+      for (const vertex of completed) reportVertex(vertex)
+    },
+    end() {
+      for (const step of steps.values()) endStep(step)
+    },
+    failedStep: () => failed && { name: failed.name, lastLines: failed.lastLines },
+  }
+}
+
+const newStep = (name: string): Step => ({
+  name,
+  lastLines: [],
+  streams: new Map(),
+  announced: false,
+  ended: false,
+})
+
+/** Loading the context and the like: steps that nobody wrote. */
+const isInternal = (name: string): boolean => name.startsWith('[internal]') || name === 'copy /context /'
+
+function streamOf(
+  steps: ReadonlyMap<string, Step>,
+  digest: string,
+  stream: number,
+  output: LineSink,
+): LineSplitter | undefined {
+  const step = steps.get(digest)
+  if (!step) return undefined
+  const known = step.streams.get(stream)
+  if (known) return known
+  const splitter = splitLines((line) => {
+    step.lastLines.push(line)
+    if (step.lastLines.length > lastLinesKept) step.lastLines.shift()
+    output.line(line)
+  })
+  step.streams.set(stream, splitter)
+  return splitter
+}

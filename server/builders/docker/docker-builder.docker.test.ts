@@ -1,0 +1,159 @@
+import assert from 'node:assert/strict'
+import { readdir, readFile } from 'node:fs/promises'
+import { before, describe, test } from 'node:test'
+import Docker from 'dockerode'
+import { systemClock } from '../../lib/clock.ts'
+import { type BuildKind, builderCases, contextOf, failureOf, limits, recipeOf, recording } from '../builder.cases.ts'
+import { ensureBaseImage } from './base-image.ts'
+import { createDockerBuilder } from './docker-builder.ts'
+import { engineForTests } from './engine-for-tests.ts'
+
+const { socketPath, skip } = await engineForTests()
+const docker = new Docker({ socketPath })
+const service = `test-${process.pid}`
+let counter = 0
+
+/** A Dockerfile whose only step is this program; a number makes it different from every other one. */
+function running(program: string): string {
+  const command = ['/usr/local/bin/node', '-e', `/* ${process.pid} ${counter++} */ ${program}`]
+  return `FROM quayside/node:24\nRUN ${JSON.stringify(command)}\n`
+}
+
+function dockerfile(_service: string, kind: BuildKind): string {
+  const print = `for (const line of ${JSON.stringify(kind.prints)}) console.log(line);`
+  if (kind.does === 'succeed') return running(print)
+  return running(kind.does === 'fail' ? `${print} process.exit(3)` : `${print} setInterval(() => {}, 1000)`)
+}
+
+describe('with a Docker Engine', { skip }, () => {
+  const builder = createDockerBuilder({ socketPath })
+  const signal = AbortSignal.timeout(100_000)
+  before(() => ensureBaseImage({ socketPath }, signal))
+  builderCases('Docker', () => ({ builder, dockerfile }))
+
+  const build = async (dockerfileText: string, change: Parameters<typeof recipeOf>[2] = {}) => {
+    const recipe = recipeOf(service, dockerfileText, { commit: `${counter++}`.padStart(40, '0'), ...change })
+    const { attempt, lines } = recording()
+    const image = await builder.build(contextOf(recipe), recipe, attempt)
+    await builder.prune(service, [], signal)
+    return { image, lines }
+  }
+
+  test('labels images with service and recipe, which are nothing else than asked for', async () => {
+    const recipe = recipeOf(service, running(''))
+    const { reference } = await builder.build(contextOf(recipe), recipe, recording().attempt)
+    const { Config } = await docker.getImage(reference).inspect()
+    assert.deepEqual(Config.Labels, {
+      'quayside.base': `node-${process.versions.node}-${process.arch}`,
+      'quayside.service': service,
+      'quayside.recipe': reference.split(':')[1],
+    })
+    await builder.prune(service, [], signal)
+  })
+
+  test('hands over the variables that are declared, and nothing reserved', async () => {
+    const show = 'console.log(JSON.stringify([process.env.A, process.env.B, process.env.HTTP_PROXY ?? null]))'
+    const text = running(show).replace('\n', '\nARG A=default\nARG B="b c"\nARG HTTP_PROXY\n')
+    const { lines } = await build(text, { variables: { A: 'x y=z', HTTP_PROXY: 'http://127.0.0.1:9', C: 'unused' } })
+    assert.ok(lines.includes('["x y=z","b c",null]'), lines.join('\n'))
+  })
+
+  test('keeps a step within its memory', async (t) => {
+    if (process.getuid?.() !== 0) return t.skip('limits need root')
+    const greedy = running('const kept = []; for (;;) kept.push(Buffer.alloc(1 << 24, 1))')
+    const error = await failureOf(build(greedy, { limits: { ...limits, memoryMiB: 100 } }))
+    assert.equal(error.reason, 'limits', error.message)
+    assert.match(error.message, /100 MiB of memory/)
+    return undefined
+  })
+
+  test('keeps a step within its cores', async (t) => {
+    if (process.getuid?.() !== 0) return t.skip('limits need root')
+    const busy =
+      'const end = performance.now() + 1500; while (performance.now() < end); console.log(process.cpuUsage().user)'
+    const { lines } = await build(running(busy), { limits: { ...limits, cpuMilli: 200 } })
+    const usedMicroseconds = Number(lines.find((line) => /^\d+$/.test(line)))
+    assert.ok(usedMicroseconds > 0 && usedMicroseconds < 800_000, `used ${usedMicroseconds} µs in 1.5 s`)
+    return undefined
+  })
+
+  test('leaves no process of an aborted build behind', async () => {
+    const recipe = recipeOf(service, running('console.log("begun"); setInterval(() => {}, 1000)'))
+    const stop = new AbortController()
+    const { attempt, line } = recording(stop.signal)
+    const building = builder.build(contextOf(recipe), recipe, attempt)
+    building.catch(() => {})
+    await line('begun')
+    assert.equal(await processesWith(recipe.dockerfileText), 1)
+    stop.abort(new Error('stopped'))
+    await assert.rejects(building, /stopped/)
+    const limit = systemClock.monotonic() + 5000
+    while ((await processesWith(recipe.dockerfileText)) > 0) {
+      assert.ok(systemClock.monotonic() < limit, 'the step still runs five seconds after the abort')
+      await systemClock.sleep(20)
+    }
+  })
+
+  test('gives one service no cache mounts of another', async () => {
+    const program = (text: string) => running(text).replace('RUN ', 'RUN --mount=type=cache,id=shared,target=/cache ')
+    const list = 'console.log("found", require("fs").readdirSync("/cache").length);'
+    const write = program(`${list} require("fs").writeFileSync("/cache/poison", "x")`)
+    assert.ok((await build(write)).lines.includes('found 0'))
+    assert.ok((await build(program(list))).lines.includes('found 1'))
+    const other = await build(program(list), { service: `${service}-other` })
+    assert.ok(other.lines.includes('found 0'))
+    await builder.prune(`${service}-other`, [], signal)
+  })
+
+  const failures: [name: string, dockerfile: string, reason: string, message: RegExp][] = [
+    [
+      'a missing base image',
+      'FROM nowhere.invalid/none:1\n',
+      'failed',
+      /base image "nowhere.invalid\/none:1" is not on/,
+    ],
+    [
+      'a missing file',
+      'FROM quayside/node:24\nCOPY absent.js /\n',
+      'failed',
+      /absent.js", which is not in the repository/,
+    ],
+    [
+      'a mistake in the Dockerfile',
+      'FROM quayside/node:24\nFOO bar\n',
+      'dockerfile',
+      /Dockerfile, line 2: unknown instruction/,
+    ],
+  ]
+  for (const [name, text, reason, message] of failures) {
+    test(`explains ${name}`, async () => {
+      const error = await failureOf(build(text))
+      assert.match(error.message, message)
+      assert.equal(error.reason, reason)
+    })
+  }
+
+  test('explains a stage that is not there', async () => {
+    const error = await failureOf(build('FROM quayside/node:24\n', { targetStage: 'absent' }))
+    assert.match(error.message, /no stage named "absent"/)
+  })
+})
+
+test('says which engine does not answer', async () => {
+  const absent = createDockerBuilder({ socketPath: '/nonexistent/docker.sock' })
+  const recipe = recipeOf(service, 'FROM scratch\n')
+  const error = await failureOf(absent.build(contextOf(recipe), recipe, recording().attempt))
+  assert.equal(error.reason, 'unreachable')
+  assert.match(error.message, /\/nonexistent\/docker.sock does not answer/)
+})
+
+/** How many processes of this machine run the program of that Dockerfile. */
+async function processesWith(dockerfileText: string): Promise<number> {
+  const marker = /\/\* \d+ \d+ \*\//.exec(dockerfileText)?.[0] ?? assert.fail('no marker')
+  let count = 0
+  for (const pid of (await readdir('/proc')).filter((name) => /^\d+$/.test(name))) {
+    const command = await readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => '')
+    if (command.startsWith('/usr/local/bin/node') && command.includes(marker)) count++
+  }
+  return count
+}

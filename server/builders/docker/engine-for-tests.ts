@@ -1,0 +1,15 @@
+import Docker from 'dockerode'
+
+/**
+ * The engine that tests use. Without one they are skipped with a reason, except where one was promised (CI or
+ * QUAYSIDE_REQUIRE_DOCKER is set): there they run and fail.
+ */
+export async function engineForTests(): Promise<{ socketPath: string; skip: string | false }> {
+  const socketPath = (process.env['QUAYSIDE_DOCKER_HOST'] ?? '').replace(/^unix:\/\//, '') || '/var/run/docker.sock'
+  const promised = ['CI', 'QUAYSIDE_REQUIRE_DOCKER'].some((name) => process.env[name])
+  const reachable = await new Docker({ socketPath }).ping().then(
+    () => true,
+    () => false,
+  )
+  return { socketPath, skip: reachable || promised ? false : `no Docker Engine answers at ${socketPath}` }
+}

@@ -1,0 +1,155 @@
+import { watch } from 'node:fs'
+import { access, mkdir, readdir, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { Clock } from '../../lib/clock.ts'
+import type { BuildLimits } from '../builder.ts'
+
+/**
+ * Keeps build steps within memory, cores and processes. Measured with Docker 20.10: BuildKit ignores `memory`, `cpuquota`,
+ * `cpushares`, `ulimits` and `cgroupparent` of a build request; each step runs in a control group of its own below
+ * `docker/buildkit`. So whoever may write there (root, on the engine's machine) sets the limits on each such group as it
+ * appears, before the step has finished setting up.
+ *
+ * What that holds: every *step* gets the limit; steps of one build that run side by side each get it. A step does not tell
+ * which build it belongs to, so while builds with different limits run, the highest of them applies. Verified on cgroup v1
+ * with the cgroupfs driver; version 2 and the systemd driver follow the same layout rules, unverified.
+ */
+export interface StepLimits {
+  /** Applies the limits to all steps that begin until `release`. `enforced` is false where this process may not do so. */
+  hold(limits: BuildLimits): Promise<{ readonly enforced: boolean; release(): void }>
+}
+
+export interface CgroupLayout {
+  readonly version: 1 | 2
+  readonly driver: string
+}
+
+type Caps = Pick<BuildLimits, 'cpuMilli' | 'memoryMiB'>
+
+const maxProcesses = 2048
+
+/** `layout` says what the engine uses; `root` is where control groups are mounted. */
+export function createStepLimits(layout: CgroupLayout, clock: Clock, root = '/sys/fs/cgroup'): StepLimits {
+  const held = new Set<BuildLimits>()
+  const place = stepPlace(layout, root)
+  let watching: Promise<{ close(): void } | undefined> | undefined
+  const onStep = (name: string): Promise<unknown> =>
+    Promise.all(limitFiles(layout.version, highest(held)).map((file) => apply(place, name, file, clock)))
+  return {
+    async hold(limits) {
+      held.add(limits)
+      watching ??= watchSteps(place, onStep)
+      const watcher = await watching
+      const release = (): void => {
+        held.delete(limits)
+        if (held.size > 0) return
+        watching = undefined
+        watcher?.close()
+      }
+      return { enforced: watcher !== undefined, release }
+    },
+  }
+}
+
+interface StepPlace {
+  /** Directory of a controller in which the groups of steps appear. */
+  directory(controller: string): string
+  readonly watched: string
+  readonly isStep: RegExp
+}
+
+export function stepPlace({ version, driver }: CgroupLayout, root: string): StepPlace {
+  const systemd = driver === 'systemd'
+  const directory = (controller: string): string =>
+    join(root, ...(version === 1 ? [controller] : []), ...(systemd ? [] : ['docker', 'buildkit']))
+  return {
+    directory,
+    watched: directory('memory'),
+    isStep: systemd ? /^system\.slice:docker:[a-z0-9]{25}$/ : /^[a-z0-9]{25}$/,
+  }
+}
+
+interface LimitFile {
+  readonly controller: string
+  readonly name: string
+  readonly value: string
+  /** Not there on every kernel (swap accounting). */
+  readonly optional?: true
+}
+
+/** What to write into the control group of a step, in this order for each controller. */
+export function limitFiles(version: 1 | 2, { cpuMilli, memoryMiB }: Caps): LimitFile[][] {
+  const bytes = String(memoryMiB * 1024 * 1024)
+  const period = 100_000
+  const quota = Math.max(1000, Math.round((cpuMilli / 1000) * period))
+  const pids: LimitFile[] = [{ controller: 'pids', name: 'pids.max', value: String(maxProcesses) }]
+  if (version === 2) {
+    return [
+      [{ controller: 'cpu', name: 'cpu.max', value: `${quota} ${period}` }],
+      [
+        { controller: 'memory', name: 'memory.max', value: bytes },
+        { controller: 'memory', name: 'memory.swap.max', value: '0', optional: true },
+      ],
+      pids,
+    ]
+  }
+  return [
+    [
+      { controller: 'cpu', name: 'cpu.cfs_period_us', value: String(period) },
+      { controller: 'cpu', name: 'cpu.cfs_quota_us', value: String(quota) },
+    ],
+    [
+      { controller: 'memory', name: 'memory.limit_in_bytes', value: bytes },
+      { controller: 'memory', name: 'memory.memsw.limit_in_bytes', value: bytes, optional: true },
+    ],
+    pids,
+  ]
+}
+
+function highest(held: Iterable<Caps>): Caps {
+  let cpuMilli = 0
+  let memoryMiB = 0
+  for (const limits of held) {
+    cpuMilli = Math.max(cpuMilli, limits.cpuMilli)
+    memoryMiB = Math.max(memoryMiB, limits.memoryMiB)
+  }
+  return { cpuMilli, memoryMiB }
+}
+
+async function watchSteps(
+  place: StepPlace,
+  onStep: (name: string) => Promise<unknown>,
+): Promise<{ close(): void } | undefined> {
+  try {
+    await mkdir(place.watched, { recursive: true })
+    const seen = new Set(await readdir(place.watched))
+    const watcher = watch(place.watched, (_event, name) => {
+      if (name === null || seen.has(name) || !place.isStep.test(name)) return
+      seen.add(name)
+      onStep(name).catch(() => seen.delete(name))
+    })
+    watcher.unref()
+    return watcher
+  } catch {
+    // Not root, another layout, or not the engine's machine: builds run without these limits, and say so.
+    return undefined
+  }
+}
+
+/** Writes the files of one controller; its directory may appear a little later than the watched one. */
+async function apply(place: StepPlace, step: string, files: readonly LimitFile[], clock: Clock): Promise<void> {
+  for (const { controller, name, value, optional } of files) {
+    const path = join(place.directory(controller), step, name)
+    for (let attempt = 0; attempt < 40 && !optional; attempt++) {
+      if (await exists(path)) break
+      await clock.sleep(5)
+    }
+    if (await exists(path)) await writeFile(path, value)
+  }
+}
+
+const exists = (path: string): Promise<boolean> =>
+  access(path).then(
+    () => true,
+    () => false,
+  )

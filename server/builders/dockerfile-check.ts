@@ -1,0 +1,79 @@
+import { BuildError, type BuildRecipe } from './builder.ts'
+import { type Instruction, leadingLines, parseDockerfile, splitWords } from './dockerfile.ts'
+
+/**
+ * Refuses Dockerfiles that would make the engine itself load foreign code or open addresses: another frontend (`# syntax=`)
+ * and ADD of remote addresses, which the engine fetches from the host's own network. Throws BuildError.
+ */
+export function checkDockerfile(recipe: BuildRecipe): void {
+  const frontend = requestedFrontend(recipe.dockerfileText)
+  if (frontend) {
+    throw new BuildError(
+      'frontend',
+      `${recipe.dockerfile} asks for the frontend "${frontend}", and a frontend not allowed here would run as part of the engine. Remove the "# syntax=" line: the built-in frontend is used.`,
+    )
+  }
+  const instructions = parseDockerfile(recipe.dockerfileText)
+  if (!instructions.some(({ keyword }) => keyword === 'FROM')) {
+    throw new BuildError(
+      'dockerfile',
+      `${recipe.dockerfile} has no FROM instruction, so there is nothing to build. Begin it with FROM and a base image.`,
+    )
+  }
+  // A builder that does not know heredocs takes their body for instructions, so those are looked at as well.
+  for (const instruction of [...instructions, ...parseDockerfile(recipe.dockerfileText, { heredocs: false })]) {
+    const source = remoteSource(instruction)
+    if (source === undefined) continue
+    throw new BuildError(
+      'dockerfile',
+      `${recipe.dockerfile}, line ${instruction.line}: ADD may not fetch "${source}", because the engine would open that address from the host's network. Fetch it in a RUN instruction, or begin a path in the repository with "./".`,
+    )
+  }
+}
+
+/** The sentence for a commit without the Dockerfile that its settings name. */
+export function missingDockerfile(recipe: Pick<BuildRecipe, 'commit' | 'rootPath' | 'dockerfile'>): BuildError {
+  const path = [recipe.rootPath, recipe.dockerfile].filter((part) => part !== '').join('/')
+  return new BuildError(
+    'dockerfile',
+    `There is no Dockerfile at "${path}" in commit ${recipe.commit.slice(0, 12)}. Set dockerfile_path or root_path to where it is, or add one, and deploy again.`,
+  )
+}
+
+function requestedFrontend(text: string): string | undefined {
+  for (const line of leadingLines(text)) {
+    const value = /^\s*(?:#|\/\/)\s*syntax\s*=\s*(.*?)\s*$/i.exec(line)?.[1]
+    if (value !== undefined) return value
+  }
+  // Newer builders also take the directive from a file that is JSON.
+  return /^\s*\{/.test(text) ? 'JSON' : undefined
+}
+
+function remoteSource(instruction: Instruction): string | undefined {
+  const onbuild = instruction.keyword === 'ONBUILD'
+  const rest = onbuild ? instruction.rest.replace(/^ADD\s+/i, '') : instruction.rest
+  if (onbuild ? rest === instruction.rest : instruction.keyword !== 'ADD') return undefined
+  return wordsOf(rest)
+    .filter((word) => !word.startsWith('--'))
+    .slice(0, -1)
+    .find(mayBeRemote)
+}
+
+function wordsOf(rest: string): string[] {
+  const form = rest.replace(/^(--\S+\s+)+/, '')
+  try {
+    const words: unknown = JSON.parse(form)
+    if (Array.isArray(words)) return words.map(String)
+  } catch {
+    // Not the JSON form: words separated by blanks.
+  }
+  return splitWords(form).map((word) => word.replace(/["'\\`]/g, ''))
+}
+
+/** A source with a variable counts as a path only when it begins with a literal directory. */
+function mayBeRemote(source: string): boolean {
+  if (/^[a-z][a-z0-9+.-]*:\/\//i.test(source) || /^github\.com\//i.test(source) || /^[^/]*@[^/]*:/.test(source))
+    return true
+  const variable = source.indexOf('$')
+  return variable !== -1 && !/^[A-Za-z0-9_./-]*\//.test(source.slice(0, variable))
+}

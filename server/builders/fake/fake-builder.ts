@@ -1,0 +1,84 @@
+import { createHash } from 'node:crypto'
+import { once } from 'node:events'
+import type { Readable } from 'node:stream'
+import { pipeline } from 'node:stream/promises'
+import { extract } from 'tar-stream'
+import type { Attempt } from '../../lib/attempt.ts'
+import { type Clock, systemClock } from '../../lib/clock.ts'
+import { type BuildOrder, repositoryOf } from '../build-order.ts'
+import { BuildError, type Builder, type Image } from '../builder.ts'
+import { missingDockerfile } from '../dockerfile-check.ts'
+import { createBuilder } from '../recipe-builder.ts'
+
+/** What the fake does when it is asked to build for a service; `lines` are printed first. */
+export type FakeBehaviour =
+  | { readonly type: 'succeed'; readonly lines?: readonly string[] }
+  | { readonly type: 'fail'; readonly lines?: readonly string[]; readonly error?: Error }
+  /** Ends only by being aborted. */
+  | { readonly type: 'hang'; readonly lines?: readonly string[] }
+
+/** A builder in memory: no engine, same rules. It reads the context to its end and runs nothing. */
+export interface FakeBuilder extends Builder {
+  /** From now on, until told otherwise. Services it was told nothing about succeed. */
+  tell(service: string, behaviour: FakeBehaviour): void
+  /** References of everything built so far, in order; an image that was found is not there again. */
+  readonly built: readonly string[]
+  /** References of the images that are there. */
+  references(): string[]
+}
+
+export function createFakeBuilder(clock: Clock = systemClock): FakeBuilder {
+  const images = new Map<string, Image>()
+  const behaviours = new Map<string, FakeBehaviour>()
+  const built: string[] = []
+  const builder = createBuilder(
+    {
+      find: async (order) => images.get(order.tag),
+      async build(source, order, attempt) {
+        await readContext(source, order, attempt.signal)
+        await behave(behaviours.get(order.recipe.service) ?? { type: 'succeed' }, attempt)
+        const digest = `sha256:${createHash('sha256').update(order.tag).digest('hex')}`
+        const image = { reference: order.tag, digest }
+        images.set(order.tag, image)
+        built.push(order.tag)
+        return image
+      },
+      async prune(service, keep) {
+        for (const [tag, { digest }] of images) {
+          const ours = tag.startsWith(`${repositoryOf(service)}:`)
+          if (ours && !keep.includes(tag) && !keep.includes(digest)) images.delete(tag)
+        }
+      },
+    },
+    clock,
+  )
+  return {
+    ...builder,
+    tell: (service, behaviour) => behaviours.set(service, behaviour),
+    built,
+    references: () => [...images.keys()],
+  }
+}
+
+async function readContext(source: Readable, order: BuildOrder, signal: AbortSignal): Promise<void> {
+  const names = new Set<string>()
+  const reader = extract()
+  reader.on('entry', (header, content, next) => {
+    names.add(header.name)
+    content.on('end', next).resume()
+  })
+  await pipeline(source, reader, { signal })
+  if (!names.has(order.recipe.dockerfile)) throw missingDockerfile(order.recipe)
+}
+
+async function behave(behaviour: FakeBehaviour, { signal, output }: Attempt): Promise<void> {
+  const lines = behaviour.lines ?? []
+  for (const line of lines) output.line(line)
+  if (behaviour.type === 'hang' && !signal.aborted) await once(signal, 'abort')
+  signal.throwIfAborted()
+  if (behaviour.type !== 'fail') return
+  const said = lines.map((line) => `\n  ${line}`).join('')
+  throw (
+    behaviour.error ?? new BuildError('failed', `The build step "fake" failed with exit code 1.\nLast lines:${said}`)
+  )
+}

@@ -1,0 +1,6 @@
+/** Makes images out of source trees: one interface, a builder on Docker's BuildKit, and a fake one that follows the same rules. */
+export * from './builder.ts'
+export { ensureBaseImage } from './docker/base-image.ts'
+export { createDockerBuilder, type DockerBuilderOptions } from './docker/docker-builder.ts'
+export { missingDockerfile } from './dockerfile-check.ts'
+export { createFakeBuilder, type FakeBehaviour, type FakeBuilder } from './fake/fake-builder.ts'

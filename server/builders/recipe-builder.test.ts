@@ -1,0 +1,45 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { contextOf, recipeOf, recording } from './builder.cases.ts'
+import { type BuildBackend, createBuilder } from './recipe-builder.ts'
+
+const never = <T>(): Promise<T> => Promise.withResolvers<T>().promise
+const recipe = recipeOf('1234', 'FROM scratch\n')
+const image = { reference: 'r', digest: 'd' }
+
+const backendWith = (change: Partial<BuildBackend>): BuildBackend => ({
+  find: async () => undefined,
+  build: async () => image,
+  prune: async () => {},
+  ...change,
+})
+
+test('an engine that never answers does not hold up whoever gives up', async () => {
+  const stuck = createBuilder(backendWith({ find: never, prune: never }))
+  const stop = new AbortController()
+  const calls = [
+    stuck.find(recipe, stop.signal),
+    stuck.prune('1234', [], stop.signal),
+    stuck.build(contextOf(recipe), recipe, recording(stop.signal).attempt),
+  ]
+  stop.abort(new Error('gave up'))
+  for (const call of calls) await assert.rejects(call, /gave up/)
+})
+
+test('a source that is never given counts against the time of the build', async () => {
+  const builder = createBuilder(backendWith({}), {
+    now: () => new Date(0),
+    monotonic: () => 0,
+    sleep: async (ms) => assert.equal(ms, 60_000),
+  })
+  await assert.rejects(builder.build(never, recipe, recording().attempt), /did not end within 60 s/)
+})
+
+test('closes the source when the build has ended, well or not', async () => {
+  for (const build of [async () => image, async () => assert.fail('broken')]) {
+    const source = await contextOf(recipe)()
+    const builder = createBuilder(backendWith({ build }))
+    await builder.build(async () => source, recipe, recording().attempt).catch(() => {})
+    assert.ok(source.destroyed)
+  }
+})

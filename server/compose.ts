@@ -1,0 +1,233 @@
+import { availableParallelism, totalmem } from 'node:os'
+import { join } from 'node:path'
+import { createApiTokens, createJwtVerifier, credentialReader } from './access/index.ts'
+import { createDockerBuilder } from './builders/index.ts'
+import { createClusters, findCluster } from './clusters/index.ts'
+import type { Config } from './config.ts'
+import type { Database, Sql } from './database/index.ts'
+import {
+  createDeployments,
+  createDeploymentWorkflow,
+  engineRelease,
+  findRelease,
+  type RecipeOptions,
+} from './deployments/index.ts'
+import { createRoutePublisher, publicHosts, replaceHosts, setEndpoints } from './domains/index.ts'
+import { DockerEngine, type Engine } from './engines/index.ts'
+import { createGit, createGitHost, parseGitPath } from './git/index.ts'
+import { createHandlers, createRateLimiter, createServer, type Rooms, readVersion, targetQuery } from './http/index.ts'
+import { createAddressGuard } from './lib/address.ts'
+import { systemClock as clock } from './lib/clock.ts'
+import { AppError } from './lib/error.ts'
+import type { Logger } from './lib/log.ts'
+import { createSafeFetch } from './lib/safe-fetch.ts'
+import { masker, type Secret } from './lib/secret.ts'
+import { createSlots } from './lib/slots.ts'
+import { createCollector, openLineStore } from './logs/index.ts'
+import { createObserver } from './observations/index.ts'
+import { createEnvironments, createGitTokens, createOrganizations, createProjects } from './organizations/index.ts'
+import { createOwnRouter, type Router } from './routers/index.ts'
+import { createServices } from './services/index.ts'
+import type { Vault } from './vault/index.ts'
+import { createWebhookReconciler, createWebhooks } from './webhooks/index.ts'
+import { createWorkflows, type Reconciler, runReconcilers } from './workflows/index.ts'
+
+/** What is there before the rooms: opened by main, or by a test. */
+export interface Ground {
+  readonly config: Config
+  readonly log: Logger
+  readonly database: Database
+  readonly vault: Vault
+  readonly pepper: Buffer
+  /** Tells this installation's containers from those of others on the same engine. */
+  readonly instance: string
+  readonly controlSocket: string
+  /** Beside those of the rooms. */
+  readonly reconcilers: readonly Reconciler[]
+}
+
+/** The parts that tests exchange for fakes. */
+export interface Drivers {
+  readonly engine: Engine & { checkLiveness?(signal: AbortSignal): Promise<string[]> }
+  readonly builder: RecipeOptions['builder']
+  readonly router: Router
+}
+
+export const createDrivers = ({ config, instance, controlSocket }: Ground): Drivers => ({
+  engine: new DockerEngine({ socketPath: config.dockerSocket, instance, clock }),
+  builder: createDockerBuilder({ socketPath: config.dockerSocket, clock }),
+  router: createOwnRouter({ controlSocket }),
+})
+
+/** What every build may use at most. */
+const buildLimits = { cpuMilli: 4000, memoryMiB: 4096, timeoutSeconds: 1800, maxLogBytes: 50 * 1024 * 1024 }
+const mebibyte = 1024 * 1024
+
+/** Joins the rooms. Nothing runs before `start`. */
+export function compose(ground: Ground, drivers: Drivers) {
+  const { config, log, database, vault, pepper } = ground
+  const { engine, builder, router } = drivers
+  const data = (name: string): string => join(config.dataDirectory, name)
+
+  const guard = createAddressGuard({ allowedPrivateCidrs: config.allowPrivateTargets })
+  const gitHost = createGitHost({ directory: data('git'), log })
+  const git = createGit({
+    directory: data('checkouts'),
+    guard,
+    clock,
+    builtInHost: {
+      origin: config.publicUrl,
+      repositoryPath: (name, organization) => organization && gitHost.repositoryPath(organization, name),
+    },
+  })
+  const lines = openLineStore({ directory: data('logs'), clock, log })
+  const collector = createCollector({ engine, store: lines, clock, log })
+  const collect = (service: string, secrets: readonly Secret[]): void =>
+    collector.follow(service, { mask: masker(secrets) })
+  const routes = createRoutePublisher({ database, router })
+  const gitTokens = createGitTokens({ database, vault, clock, checkAddress: git.checkAddress })
+  const readCredential: RecipeOptions['readCredential'] = gitTokens.credential
+
+  const recipe: RecipeOptions = {
+    database,
+    clock,
+    log,
+    vault,
+    git,
+    readCredential,
+    builder,
+    buildLimits,
+    engine,
+    router,
+    routes,
+    lines,
+    collect,
+    slots: { builds: createSlots(2), deployments: createSlots(4) },
+    drainMs: 30_000,
+    keptReleases: 5,
+  }
+  const workflows = createWorkflows({
+    database,
+    workflows: [createDeploymentWorkflow(recipe)],
+    clock,
+    log,
+    maxRunning: 50,
+  })
+  const ceiling = {
+    cpu: availableParallelism() * 1000,
+    memory: Math.floor(totalmem() / mebibyte),
+  }
+  const rooms: Rooms = {
+    database,
+    clock,
+    vault,
+    git,
+    lines,
+    apiTokens: createApiTokens({ database, clock, pepper }),
+    organizations: createOrganizations({ database, clock }),
+    projects: createProjects({ database, clock }),
+    environments: createEnvironments({
+      database,
+      clock,
+      findCluster: async (sql, organizationId, id) => (await findCluster(sql, organizationId, id))?.id,
+    }),
+    gitTokens,
+    clusters: createClusters({ database }),
+    services: createServices({
+      database,
+      clock,
+      ceiling,
+      checkRepositoryAddress: git.checkAddress,
+      declareHosts: (sql, service) => replaceHosts(sql, service.id, publicHosts(service, config.domain), clock.now()),
+      gitTokenType: async (sql: Sql, organizationId, id) => (await gitTokens.find(sql, organizationId, id)).type,
+    }),
+    deployments: createDeployments({ database, clock, workflows, git, readCredential }),
+    webhooks: createWebhooks({ database, vault, clock, guard, publicUrl: config.publicUrl }),
+    publicAddress: { scheme: 'http', port: config.routerPort },
+  }
+
+  const observer = createObserver({
+    database,
+    clock,
+    log,
+    engine,
+    startRelease: async (wish, id, attempt) => {
+      const row = await findRelease(database, id)
+      if (!row) return
+      const { release, secrets } = await engineRelease(recipe, wish.organization_id, row)
+      collect(wish.id, secrets)
+      await engine.start(release, attempt)
+    },
+    moveTraffic: async (service, release, endpoints) => {
+      if (await setEndpoints(database, service, release, endpoints, clock.now())) reconcilers?.nudge('routes')
+    },
+    collect: (wish) => {
+      if (collector.following().includes(wish.id) || wish.release_id === null) return
+      void secretsOf(wish.release_id, wish.organization_id)
+        .then((secrets) => collect(wish.id, secrets))
+        .catch((error: unknown) => log.warn({ err: error, serviceId: wish.id }, 'lines are not collected yet'))
+    },
+  })
+  async function secretsOf(release: string, organizationId: string): Promise<readonly Secret[]> {
+    const row = await findRelease(database, release)
+    return row ? (await engineRelease(recipe, organizationId, row)).secrets : []
+  }
+  const liveness: Reconciler = {
+    name: 'liveness',
+    everyMs: 1000,
+    reconcile: async (signal) => {
+      for (const name of (await engine.checkLiveness?.(signal)) ?? []) {
+        log.warn({ container: name }, 'liveness probe failed too often; the container was restarted')
+      }
+    },
+  }
+  const webhooks = createWebhookReconciler({ database, vault, clock, log, safeFetch: createSafeFetch(guard) })
+
+  const app = createServer({
+    database,
+    log,
+    clock,
+    version: readVersion(),
+    hostNames: [new URL(config.publicUrl).hostname, config.host],
+    readCredential: credentialReader({ pepper, verifyJwt: createJwtVerifier(config.issuers, clock) }),
+    limiter: createRateLimiter(config.rateLimit, config.rateBurst, clock),
+    handlers: createHandlers(rooms),
+    targetQuery,
+    gitHost: { parsePath: parseGitPath, handle: gitHost.handle },
+    ready: async () => {
+      await database`select 1`.catch((error: unknown) => {
+        throw new AppError('unavailable', 'The database does not answer.', { cause: error })
+      })
+    },
+  })
+
+  const stopping = new AbortController()
+  let reconcilers: ReturnType<typeof runReconcilers> | undefined
+
+  return {
+    app,
+    rooms,
+    gitHost,
+    workflows,
+    /** Starts everything that works by itself. */
+    start(): void {
+      workflows.start()
+      reconcilers = runReconcilers({
+        reconcilers: [...ground.reconcilers, routes.reconciler, observer, liveness, webhooks],
+        clock,
+        log,
+        signal: stopping.signal,
+      })
+    },
+    /** Takes nothing new in, hands over what runs, and closes what is open. */
+    async stop(): Promise<void> {
+      await app.close()
+      await Promise.all([workflows.stop(), reconcilers?.stop()])
+      stopping.abort()
+      await collector.close()
+      await lines.close()
+    },
+  }
+}
+
+export type Composition = ReturnType<typeof compose>

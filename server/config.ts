@@ -1,0 +1,120 @@
+import { existsSync } from 'node:fs'
+import { join, resolve } from 'node:path'
+import type { Issuer } from './access/index.ts'
+
+/** Everything that the environment decides, read once. */
+export interface Config {
+  readonly dataDirectory: string
+  readonly host: string
+  readonly port: number
+  /** Without a trailing slash. */
+  readonly publicUrl: string
+  readonly routerHost: string
+  readonly routerPort: number
+  readonly domain: string
+  /** Undefined: the embedded PostgreSQL. */
+  readonly databaseUrl: string | undefined
+  readonly dockerSocket: string
+  readonly masterKeyFile: string
+  readonly rateLimit: number
+  readonly rateBurst: number
+  readonly allowPrivateTargets: readonly string[]
+  readonly issuers: readonly Issuer[]
+  readonly logLevel: string
+  readonly failpoint: string | undefined
+}
+
+/** A setting that cannot be used. The message names it. */
+export class ConfigError extends Error {
+  override readonly name = 'ConfigError'
+}
+
+type Variables = Readonly<Record<string, string | undefined>>
+
+/** Reads and checks the environment; throws ConfigError that names the variable. */
+export function readConfig(variables: Variables = process.env): Config {
+  const dataDirectory = resolve(variables['QUAYSIDE_DATA'] || '.quayside')
+  const port = number(variables, 'QUAYSIDE_PORT', 3000, 1, 65535)
+  return Object.freeze({
+    dataDirectory,
+    host: variables['QUAYSIDE_HOST'] || '127.0.0.1',
+    port,
+    publicUrl: publicUrl(variables['QUAYSIDE_PUBLIC_URL'] || `http://localhost:${port}`),
+    routerHost: variables['QUAYSIDE_ROUTER_HOST'] || '127.0.0.1',
+    routerPort: number(variables, 'QUAYSIDE_ROUTER_PORT', 8080, 1, 65535),
+    domain: (variables['QUAYSIDE_DOMAIN'] || 'localhost').toLowerCase(),
+    databaseUrl: variables['QUAYSIDE_DATABASE_URL'] || undefined,
+    dockerSocket: dockerSocket(variables['QUAYSIDE_DOCKER_HOST']),
+    masterKeyFile: resolve(variables['QUAYSIDE_MASTER_KEY_FILE'] || join(dataDirectory, 'master.key')),
+    rateLimit: number(variables, 'QUAYSIDE_RATE_LIMIT', 100, 0, 1_000_000),
+    rateBurst: number(variables, 'QUAYSIDE_RATE_BURST', 500, 1, 1_000_000),
+    allowPrivateTargets: list(variables['QUAYSIDE_ALLOW_PRIVATE_TARGETS']),
+    issuers: issuers(variables['QUAYSIDE_OIDC_ISSUERS']),
+    logLevel: oneOf(variables, 'QUAYSIDE_LOG_LEVEL', ['info', 'debug', 'warn', 'error', 'fatal', 'trace', 'silent']),
+    failpoint: variables['QUAYSIDE_FAILPOINT'],
+  })
+}
+
+const list = (text: string | undefined): string[] => (text ?? '').split(/[\s,]+/).filter((part) => part !== '')
+
+function number(variables: Variables, name: string, fallback: number, least: number, most: number): number {
+  const text = variables[name]
+  if (text === undefined || text === '') return fallback
+  const value = Number(text)
+  if (!Number.isInteger(value) || value < least || value > most) {
+    throw new ConfigError(`${name} must be a whole number from ${least} to ${most}, not "${text}".`)
+  }
+  return value
+}
+
+function oneOf(variables: Variables, name: string, values: readonly [string, ...string[]]): string {
+  const text = variables[name] || values[0]
+  if (!values.includes(text)) throw new ConfigError(`${name} must be one of ${values.join(', ')}, not "${text}".`)
+  return text
+}
+
+function publicUrl(text: string): string {
+  const url = URL.parse(text)
+  if (!url || !/^https?:$/.test(url.protocol) || url.pathname !== '/' || url.search || url.username) {
+    throw new ConfigError(`QUAYSIDE_PUBLIC_URL must be like https://quayside.example.org, not "${text}".`)
+  }
+  return url.origin
+}
+
+const usualSockets = ['/var/run/docker.sock', '/run/docker.sock'] as const
+
+function dockerSocket(text: string | undefined): string {
+  if (!text) return usualSockets.find((path) => existsSync(path)) ?? usualSockets[0]
+  if (text.startsWith('unix://')) return text.slice('unix://'.length)
+  if (text.startsWith('/')) return text
+  throw new ConfigError(
+    `QUAYSIDE_DOCKER_HOST must be a unix socket such as unix:///var/run/docker.sock, not "${text}".`,
+  )
+}
+
+/** A JSON list of {issuer, audience, jwksUrl, algorithms}; see docs/operate.md. */
+function issuers(text: string | undefined): Issuer[] {
+  if (!text) return []
+  try {
+    const value: unknown = JSON.parse(text)
+    if (!Array.isArray(value)) throw new Error('it is not a list')
+    return value.map(toIssuer)
+  } catch (error) {
+    const why = error instanceof Error ? error.message : String(error)
+    throw new ConfigError(`QUAYSIDE_OIDC_ISSUERS must be a JSON list of issuers: ${why}.`, { cause: error })
+  }
+}
+
+const safeAlgorithms = ['RS256', 'PS256', 'ES256', 'EdDSA']
+
+function toIssuer(value: unknown): Issuer {
+  const fields = typeof value === 'object' && value !== null ? Object.entries(value) : []
+  const { issuer, audience, jwksUrl, algorithms = ['RS256'] } = Object.fromEntries(fields)
+  for (const text of [issuer, audience, jwksUrl]) {
+    if (typeof text !== 'string' || text === '') throw new Error('each needs issuer, audience and jwksUrl')
+  }
+  if (!Array.isArray(algorithms) || !algorithms.every((name) => safeAlgorithms.includes(name))) {
+    throw new Error(`algorithms must be among ${safeAlgorithms.join(', ')}`)
+  }
+  return { issuer, audience, jwksUrl, algorithms }
+}

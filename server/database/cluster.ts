@@ -1,0 +1,92 @@
+import { chown, mkdir, open, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
+import { AppError } from '../lib/error.ts'
+import { start } from '../lib/run.ts'
+import type { Binaries } from './binaries.ts'
+import type { DatabaseUser } from './database-user.ts'
+import type { Place } from './place.ts'
+import { accessText, type Sizes, settingsText } from './settings.ts'
+
+/** The name of the superuser inside PostgreSQL. */
+export const superuser = 'quayside'
+
+export interface ClusterOptions {
+  readonly place: Place
+  readonly binaries: Binaries
+  readonly user: DatabaseUser | undefined
+  readonly sizes: Sizes
+  readonly signal: AbortSignal
+}
+
+/** Makes the data directory when there is none, checks its version when there is one, and writes the configuration. */
+export async function prepareCluster(options: ClusterOptions): Promise<void> {
+  const { place, binaries } = options
+  const version = await readFile(join(place.cluster, 'PG_VERSION'), 'utf8').catch(() => undefined)
+  if (version === undefined) await createCluster(options)
+  else if (version.trim() !== binaries.major) {
+    throw new AppError(
+      'unavailable',
+      `The database in ${place.cluster} was made by PostgreSQL ${version.trim()}, this Quayside brings ${binaries.major}. Start the Quayside that made it, or dump it there and restore it into a new data directory.`,
+    )
+  }
+  await writeFile(join(place.home, 'pg_hba.conf'), accessText)
+  await writeFile(join(place.home, 'postgresql.conf'), settingsText(place, options.sizes))
+}
+
+/** In a directory beside, renamed at the end: an interrupted start leaves nothing that looks like a database. */
+async function createCluster({ place, binaries, user, sizes, signal }: ClusterOptions): Promise<void> {
+  for (const name of await readdir(place.home)) {
+    if (name.startsWith('cluster.new-')) await rm(join(place.home, name), { recursive: true, force: true })
+  }
+  const unfinished = join(place.home, `cluster.new-${process.pid}`)
+  await mkdir(unfinished, { mode: 0o700 })
+  if (user) await chown(unfinished, user.uid, user.gid)
+  await initialize({ program: binaries.initdb, args: initdbArgs(unfinished, sizes), user, signal })
+  await rename(unfinished, place.cluster)
+  await syncDirectory(place.home)
+  await syncDirectory(dirname(place.home))
+}
+
+/** Without locale and encoding on the command line they come from the environment: LANG=C would give SQL_ASCII. */
+const initdbArgs = (directory: string, sizes: Sizes): string[] => [
+  `--pgdata=${directory}`,
+  `--username=${superuser}`,
+  '--auth=trust',
+  '--encoding=UTF8',
+  '--locale-provider=builtin',
+  '--builtin-locale=C.UTF-8',
+  '--locale=C',
+  '--data-checksums',
+  '--no-instructions',
+  ...(sizes.durable ? [] : ['--no-sync']),
+]
+
+async function initialize(call: {
+  readonly program: string
+  readonly args: readonly string[]
+  readonly user: DatabaseUser | undefined
+  readonly signal: AbortSignal
+}): Promise<void> {
+  const child = start(call.program, call.args, { cwd: '/', ...(call.user ? { user: call.user } : {}) })
+  const { promise, resolve, reject } = Promise.withResolvers<number>()
+  let said = ''
+  for (const stream of [child.stdout, child.stderr]) {
+    stream?.on('data', (chunk: Buffer) => {
+      said = (said + chunk.toString()).slice(-4096)
+    })
+  }
+  const limit = AbortSignal.any([call.signal, AbortSignal.timeout(60_000)])
+  // a plain kill lets initdb stop its helper process; what it leaves behind is removed by the next start
+  const onAbort = (): void => void child.kill('SIGTERM')
+  limit.addEventListener('abort', onAbort, { once: true })
+  child.once('error', reject)
+  child.once('close', (code) => resolve(code ?? 1))
+  const code = await promise.finally(() => limit.removeEventListener('abort', onAbort))
+  call.signal.throwIfAborted()
+  if (code !== 0) throw new Error(`initdb ended with exit code ${code}: ${said.trim()}`)
+}
+
+async function syncDirectory(path: string): Promise<void> {
+  const handle = await open(path, 'r')
+  await handle.sync().finally(() => handle.close())
+}

@@ -1,0 +1,38 @@
+import { createHash } from 'node:crypto'
+import { createServer, type Server } from 'node:net'
+import { type Clock, systemClock } from '../lib/clock.ts'
+
+/**
+ * Runs `work` while no other process of this machine runs work under the same name. The lock is a listening socket in Linux'
+ * abstract name space: taken atomically, and given back by the kernel however the process ends, so it is never stale.
+ */
+export async function exclusively<T>(
+  name: string,
+  work: () => Promise<T>,
+  options: { readonly signal?: AbortSignal; readonly clock?: Clock } = {},
+): Promise<T> {
+  const clock = options.clock ?? systemClock
+  let lock = await tryLock(name)
+  while (!lock) {
+    await clock.sleep(20, options.signal)
+    lock = await tryLock(name)
+  }
+  try {
+    return await work()
+  } finally {
+    lock.close()
+  }
+}
+
+/** The lock when it is free, else undefined. `close` gives it back; it does not keep the process alive. */
+export async function tryLock(name: string): Promise<Server | undefined> {
+  const { promise, resolve, reject } = Promise.withResolvers<Server | undefined>()
+  const server = createServer((socket) => socket.destroy())
+  server.once('error', (error: NodeJS.ErrnoException) =>
+    error.code === 'EADDRINUSE' ? resolve(undefined) : reject(error),
+  )
+  const digest = createHash('sha256').update(name).digest('hex').slice(0, 32)
+  server.listen({ path: `\0quayside-${digest}` }, () => resolve(server))
+  server.unref()
+  return promise
+}

@@ -1,0 +1,82 @@
+import { readdir, readFile, readlink, realpath, rm } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { Clock } from '../lib/clock.ts'
+import type { Place } from './place.ts'
+
+/** What PostgreSQL writes into postmaster.pid. */
+export interface PostmasterFile {
+  readonly pid: number
+  readonly sockets: string
+  readonly ready: boolean
+}
+
+/** Undefined while the file is only half written. */
+export function parsePostmasterFile(text: string): PostmasterFile | undefined {
+  const lines = text.split('\n').map((line) => line.trim())
+  const pid = Number(lines[0])
+  if (!Number.isSafeInteger(pid) || pid <= 1) return undefined
+  return { pid, sockets: lines[4] ?? '', ready: lines[7] === 'ready' }
+}
+
+/** Whether a process of which /proc/<pid>/stat says this still runs. A zombie does not: it only waits to be collected by its parent. */
+export function isRunning(stat: string): boolean {
+  const state = stat.slice(stat.lastIndexOf(')') + 2).charAt(0)
+  return state !== '' && state !== 'Z' && state !== 'X'
+}
+
+/** Whether the process runs, and is one of the PostgreSQL of that data directory: process ids are used again. */
+export async function serves(pid: number, cluster: string): Promise<boolean> {
+  try {
+    if (!isRunning(await readFile(`/proc/${pid}/stat`, 'utf8'))) return false
+    return (await readlink(`/proc/${pid}/cwd`)) === (await realpath(cluster))
+  } catch {
+    return false
+  }
+}
+
+/** The postmaster that runs on this data directory, if one does. */
+export async function findPostmaster(cluster: string): Promise<PostmasterFile | undefined> {
+  const text = await readFile(join(cluster, 'postmaster.pid'), 'utf8').catch(() => '')
+  const file = parsePostmasterFile(text)
+  return file && (await serves(file.pid, cluster)) ? file : undefined
+}
+
+/**
+ * Clears the way after a postmaster that died: ends its last children, which would keep the shared memory, and removes the lock
+ * files, which PostgreSQL would take for those of a living server while the dead one is a zombie or its process id is taken anew.
+ */
+export async function clearRemains(place: Place): Promise<void> {
+  for (const name of await readdir('/proc')) {
+    if (!/^\d+$/.test(name) || !(await serves(Number(name), place.cluster))) continue
+    const program = await readlink(`/proc/${name}/exe`).catch(() => '')
+    if (/\/postgres( \(deleted\))?$/.test(program)) kill(Number(name), 'SIGKILL')
+  }
+  await rm(join(place.cluster, 'postmaster.pid'), { force: true })
+  await rm(join(place.sockets, '.s.PGSQL.5432'), { force: true })
+  await rm(join(place.sockets, '.s.PGSQL.5432.lock'), { force: true })
+}
+
+/** Ends a postmaster: at first without waiting for clients, then without a checkpoint, then by force. Nothing committed is lost. */
+export async function stopPostmaster(pid: number, cluster: string, clock: Clock): Promise<void> {
+  for (const [signal, limitMs] of [
+    ['SIGINT', 10_000],
+    ['SIGQUIT', 5_000],
+    ['SIGKILL', 5_000],
+  ] as const) {
+    kill(pid, signal)
+    const until = clock.monotonic() + limitMs
+    while (clock.monotonic() < until) {
+      if (!(await serves(pid, cluster))) return
+      await clock.sleep(5)
+    }
+  }
+  throw new Error(`PostgreSQL (process ${pid}) could not be ended`)
+}
+
+function kill(pid: number, signal: NodeJS.Signals): void {
+  try {
+    process.kill(pid, signal)
+  } catch (error) {
+    if (!(error instanceof Error && 'code' in error && error.code === 'ESRCH')) throw error
+  }
+}

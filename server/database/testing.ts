@@ -1,0 +1,115 @@
+import { createHash, randomBytes } from 'node:crypto'
+import { rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { silentLogger } from '../lib/log.ts'
+import { start } from '../lib/run.ts'
+import type { Database } from './database.ts'
+import { type EmbeddedDatabase, startEmbedded } from './embedded.ts'
+import { exclusively, tryLock } from './exclusive.ts'
+import { checksumOf, migrate, readMigrations } from './migrate.ts'
+import { openDatabase } from './pool.ts'
+
+const digest = (text: string): string => createHash('sha256').update(text).digest('hex').slice(0, 12)
+
+/** One for each checkout and user: their tests run side by side. */
+export const testDirectory = join(tmpdir(), `quayside-test-${digest(`${import.meta.url} ${process.getuid?.()}`)}`)
+/** Held while the shared server is started or ended. */
+export const testLock = `tests ${testDirectory}`
+/** Held by the process that ends the shared server. */
+export const watchdogLock = `watchdog ${testDirectory}`
+
+/** What a test hands in: its context `t`, or `{ after }` of node:test for all tests of a file. */
+export interface Cleanup {
+  after(work: () => Promise<void>): void
+}
+
+export interface TestDatabase {
+  readonly sql: Database
+  /** For further pools. */
+  readonly url: string
+}
+
+/**
+ * A migrated database of its own: a pool on it, and its URL. Both end with the test. The PostgreSQL behind it is shared by all
+ * test processes of the checkout; it ends by itself when nobody has used it for a minute.
+ */
+export const testDatabase = (t: Cleanup): Promise<TestDatabase> =>
+  createDatabase(t, async (admin, server) => `template ${await template(admin, server)}`)
+
+/** A database without any table; `options` are those of `create database`. */
+export const emptyDatabase = (t: Cleanup, options = ''): Promise<TestDatabase> => createDatabase(t, async () => options)
+
+async function createDatabase(
+  t: Cleanup,
+  options: (admin: Database, server: EmbeddedDatabase) => Promise<string>,
+): Promise<TestDatabase> {
+  const { admin, server } = await connect()
+  const name = `test_${randomBytes(6).toString('hex')}`
+  const url = databaseUrl(server, name)
+  const sql = openDatabase({ url, name: 'test' })
+  t.after(async () => {
+    await sql.end({ timeout: 1 })
+    await admin.unsafe(`drop database if exists ${name} with (force)`)
+    await admin.end({ timeout: 1 })
+  })
+  await admin.unsafe(`create database ${name} ${await options(admin, server)}`)
+  return { sql, url }
+}
+
+const databaseUrl = (server: EmbeddedDatabase, name: string): string => server.url.replace('/postgres?', `/${name}?`)
+
+/** A connection to the shared server, which is started when it does not run. While it is open the server stays. */
+function connect(): Promise<{ admin: Database; server: EmbeddedDatabase }> {
+  return exclusively(testLock, async () => {
+    const server = await startTestServer().catch(async () => {
+      // without fsync a crash of the machine leaves a broken directory; nothing in it is worth keeping
+      await rm(testDirectory, { recursive: true, force: true })
+      return startTestServer()
+    })
+    const admin = openDatabase({ url: server.url, max: 1, name: 'test admin', statementTimeoutMs: 60_000 })
+    await admin`select`
+    await startWatchdog(server.url)
+    return { admin, server }
+  })
+}
+
+/** The server of the tests; taken over when it runs already. */
+export const startTestServer = (): Promise<EmbeddedDatabase> =>
+  startEmbedded({
+    directory: testDirectory,
+    log: silentLogger,
+    signal: AbortSignal.timeout(60_000),
+    sizes: { durable: false, maxConnections: 200, sharedBuffersMb: 64 },
+  })
+
+async function startWatchdog(url: string): Promise<void> {
+  const lock = await tryLock(watchdogLock)
+  if (!lock) return
+  lock.close()
+  const program = fileURLToPath(new URL('testing-watchdog.ts', import.meta.url))
+  start(process.execPath, ['--max-old-space-size=32', program, url], { cwd: '/', stdio: 'ignore' }).unref()
+}
+
+/** The name of the migrated database that tests copy: one for each state of the migrations. */
+async function template(admin: Database, server: EmbeddedDatabase): Promise<string> {
+  const migrations = await readMigrations()
+  const name = `template_${digest(migrations.map(checksumOf).join(' '))}`
+  if (await exists(admin, name)) return name
+  return exclusively(`${testLock} ${name}`, async () => {
+    if (await exists(admin, name)) return name
+    const unfinished = `${name}_new`
+    await admin.unsafe(`drop database if exists ${unfinished} with (force)`)
+    await admin.unsafe(`create database ${unfinished}`)
+    const db = openDatabase({ url: databaseUrl(server, unfinished), max: 1 })
+    await migrate(db, { log: silentLogger, migrations }).finally(() => db.end({ timeout: 1 }))
+    await admin.unsafe(`alter database ${unfinished} rename to ${name}`)
+    return name
+  })
+}
+
+async function exists(admin: Database, name: string): Promise<boolean> {
+  const rows = await admin`select from pg_database where datname = ${name}`
+  return rows.length > 0
+}

@@ -1,0 +1,28 @@
+import { type Clock, systemClock } from '../lib/clock.ts'
+import type { Database, Sql } from './database.ts'
+import { isRetryable } from './database-error.ts'
+
+const attempts = 5
+
+/**
+ * Runs `work` in a transaction, which is rolled back when `work` throws. Where PostgreSQL gives way to another transaction
+ * (serialization failure, deadlock) `work` runs again, five times at most: it must do nothing but SQL. Other errors pass through;
+ * after a lost connection it is unknown whether the transaction was committed.
+ */
+export async function inTransaction<T>(
+  db: Database,
+  work: (sql: Sql) => Promise<T>,
+  options: { readonly clock?: Clock; readonly random?: () => number } = {},
+): Promise<T> {
+  const { clock = systemClock, random = Math.random } = options
+  for (let attempt = 1; ; attempt++) {
+    try {
+      // in a box, because the driver would wait for each member of an array
+      const box = await db.begin(async (sql) => ({ value: await work(sql) }))
+      return box.value
+    } catch (error) {
+      if (!isRetryable(error) || attempt === attempts) throw error
+      await clock.sleep(random() * 10 * 2 ** attempt)
+    }
+  }
+}

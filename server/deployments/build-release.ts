@@ -1,0 +1,201 @@
+import { BuildError, type BuildRecipe, type Image, missingDockerfile } from '../builders/index.ts'
+import type { Checkout, OwnedRepository } from '../git/index.ts'
+import { failpoint } from '../lib/failpoint.ts'
+import { findService, type ServiceRow } from '../services/index.ts'
+import { copyRelease, freeze } from './freeze.ts'
+import { type RecipeOptions, type Work, whileUnreachable } from './recipe.ts'
+import { findRelease, findReleaseOf, type ReleaseRow, setReleaseImage } from './release-store.ts'
+import { repositoryOf } from './source.ts'
+import { type CommitJson, setServiceState, setTargetCommit, updateTarget } from './target-store.ts'
+
+/** A repository that does not answer shall not hold a deployment for longer. */
+const gitSeconds = 300
+
+/**
+ * From the request to a release with an image: pin the commit, freeze settings and variables, fetch, build. Gives the
+ * release's id. The same commit and recipe is not built twice.
+ */
+export async function buildRelease(options: RecipeOptions, work: Work): Promise<string> {
+  const { target, step, context, report } = work
+  const id = target.service_id
+  await context.fenced(async (sql) => {
+    await updateTarget(sql, target, { state: 'BUILDING' })
+    await setServiceState(sql, id, 'BUILDING')
+  })
+  report.enter('Build')
+  const pinned = await step(`${id}/PIN`, ({ signal }) => pinCommit(options, work, signal), {
+    deadlineSeconds: gitSeconds,
+  })
+  const releaseId = await step(`${id}/FREEZE`, () => freezeOnce(options, work, pinned))
+  const release = await existingRelease(options, releaseId)
+  const repository = await releaseRepository(options, work, release)
+  if (repository.credential) report.hide([repository.credential.password])
+  const fetched: { checkout?: Checkout } = {}
+  try {
+    const source = { release, repository, fetched }
+    const dockerfileText = await step(`${id}/GIT_CLONE`, ({ signal }) => readSource(options, work, source, signal), {
+      deadlineSeconds: gitSeconds,
+    })
+    const image = await step(
+      `${id}/BUILD`,
+      ({ signal }) => options.slots.builds.run(signal, () => build(options, work, source, dockerfileText, signal)),
+      { deadlineSeconds: options.buildLimits.timeoutSeconds + gitSeconds },
+    )
+    await context.fenced((sql) => setReleaseImage(sql, releaseId, image))
+  } finally {
+    await fetched.checkout?.[Symbol.asyncDispose]()
+  }
+  report.enter('Built')
+  return releaseId
+}
+
+/** A restart runs the same version anew: the release that has the traffic now, under a new id. */
+export async function repeatRelease(options: RecipeOptions, work: Work): Promise<string> {
+  const { request, target, step, context } = work
+  return step(`${target.service_id}/FREEZE`, () =>
+    context.fenced(async (sql) => {
+      const former = await findReleaseOf(sql, target.service_id, request.id)
+      if (former) return former.id
+      const service = await findService(sql, target.service_id)
+      const release = service?.release_id ? await findRelease(sql, service.release_id) : undefined
+      if (!release) throw new BuildError('failed', 'There is no version that could be restarted; deploy it first.')
+      if (release.commit) await setTargetCommit(sql, target, release.commit)
+      const copy = await copyRelease(sql, options.vault, work.organizationId, release, {
+        id: request.id,
+        now: options.clock.now(),
+      })
+      return copy.id
+    }),
+  )
+}
+
+type Pinned = CommitJson & { readonly branch: string }
+interface Source {
+  readonly release: ReleaseRow
+  readonly repository: OwnedRepository
+  /** Kept between fetching and building; fetched again after a restart in between. */
+  readonly fetched: { checkout?: Checkout }
+}
+
+async function pinCommit(
+  options: RecipeOptions,
+  work: Work,
+  signal: AbortSignal,
+): Promise<{ branch: string; commit: string }> {
+  const service = await existingService(options, work)
+  const { database, readCredential, git } = options
+  const repository = await repositoryOf(database, readCredential, work.organizationId, service.settings.git_repository)
+  const { wanted_commit } = work.target
+  work.report.line(`Reading ${repository.url}.`)
+  if (wanted_commit) {
+    const commit = await git.resolveCommit(repository, wanted_commit, signal)
+    return { branch: repository.branch ?? (await git.resolveHead(repository, signal)).branch, commit }
+  }
+  return git.resolveHead(repository, signal)
+}
+
+/** Freezes once: a second try finds the release of the first. */
+function freezeOnce(
+  { vault, clock }: RecipeOptions,
+  work: Work,
+  pinned: { branch: string; commit: string },
+): Promise<string> {
+  const { request, target, context } = work
+  return context.fenced(async (sql) => {
+    const former = await findReleaseOf(sql, target.service_id, request.id)
+    if (former) return former.id
+    const service = await findService(sql, target.service_id)
+    if (!service) throw new Error(`service ${target.service_id} is gone`)
+    const now = clock.now()
+    const commit: Pinned = {
+      id: pinned.commit,
+      created_at: now.toISOString(),
+      message: '',
+      author_name: '',
+      branch: pinned.branch,
+    }
+    const release = await freeze(sql, vault, service, { id: request.id, commit, now })
+    return release.id
+  })
+}
+
+const contextPath = ({ settings }: ReleaseRow): string => settings.git_repository.root_path.replace(/^\/+|\/+$/g, '')
+const dockerfilePath = ({ settings }: ReleaseRow): string => settings.dockerfile_path ?? 'Dockerfile'
+
+/** Fetches the commit, tells history of it, and gives the text of the Dockerfile. */
+async function readSource(options: RecipeOptions, work: Work, source: Source, signal: AbortSignal): Promise<string> {
+  const { release } = source
+  const checkout = await open(options, work, source, signal)
+  failpoint('git.cloned')
+  const { id, createdAt, message, authorName } = checkout.commit
+  const commit = { id, created_at: createdAt.toISOString(), message, author_name: authorName }
+  await work.context.fenced(async (sql) => {
+    await setTargetCommit(sql, work.target, commit)
+    await sql`update release set commit = commit || ${sql.json(commit)} where id = ${release.id}`
+  })
+  work.report.line(`Commit ${id.slice(0, 12)} by ${authorName}: ${message.split('\n')[0] ?? ''}`)
+  const rootPath = contextPath(release)
+  const path = [rootPath, dockerfilePath(release)].filter((part) => part !== '').join('/')
+  const dockerfile = await checkout.readFile(path, signal)
+  if (!dockerfile) throw missingDockerfile({ ...recipeOf(options, source, ''), commit: id })
+  return dockerfile.toString()
+}
+
+async function open(options: RecipeOptions, work: Work, source: Source, signal: AbortSignal): Promise<Checkout> {
+  source.fetched.checkout ??= await options.git.checkout(source.repository, source.release.commit?.id ?? '', {
+    signal,
+    output: work.report,
+  })
+  return source.fetched.checkout
+}
+
+async function build(
+  options: RecipeOptions,
+  work: Work,
+  source: Source,
+  dockerfileText: string,
+  signal: AbortSignal,
+): Promise<{ reference: string; digest: string }> {
+  const recipe = recipeOf(options, source, dockerfileText)
+  const { builder } = options
+  const { reference, digest } = await whileUnreachable(options, signal, work.report, async (): Promise<Image> => {
+    const found = await builder.find(recipe, signal)
+    if (found) {
+      work.report.line('The image of this commit is there already; nothing is built.')
+      return found
+    }
+    const archive = async () => (await open(options, work, source, signal)).archive(recipe.rootPath, signal)
+    return builder.build(archive, recipe, { signal, output: work.report })
+  })
+  failpoint('build.done')
+  return { reference, digest }
+}
+
+function recipeOf(options: RecipeOptions, { release }: Source, dockerfileText: string): BuildRecipe {
+  const stage = release.settings.docker_target_build_stage
+  return {
+    service: release.service_id,
+    commit: release.commit?.id ?? '',
+    rootPath: contextPath(release),
+    dockerfile: dockerfilePath(release),
+    ...(stage ? { targetStage: stage } : {}),
+    dockerfileText,
+    variables: release.variables.variables,
+    limits: options.buildLimits,
+  }
+}
+
+async function existingRelease({ database }: RecipeOptions, id: string): Promise<ReleaseRow> {
+  const release = await findRelease(database, id)
+  if (!release) throw new Error(`release ${id} is gone`)
+  return release
+}
+
+async function existingService({ database }: RecipeOptions, { target }: Work): Promise<ServiceRow> {
+  const service = await findService(database, target.service_id)
+  if (!service) throw new Error(`service ${target.service_id} is gone`)
+  return service
+}
+
+const releaseRepository = (options: RecipeOptions, work: Work, { settings }: ReleaseRow): Promise<OwnedRepository> =>
+  repositoryOf(options.database, options.readCredential, work.organizationId, settings.git_repository)

@@ -1,0 +1,40 @@
+import { type Database, inTransaction, type Sql } from '../database/index.ts'
+import type { Clock } from '../lib/clock.ts'
+import { AppError } from '../lib/error.ts'
+import type { Workflows } from '../workflows/index.ts'
+import { listActiveRequests, lockEnvironment, type RequestRow, setRequestStatus } from './request-store.ts'
+import { listTargets, setServiceState, updateTarget } from './target-store.ts'
+
+export interface CancelOptions {
+  readonly database: Database
+  readonly clock: Clock
+  readonly workflows: Pick<Workflows, 'requestCancel' | 'nudge'>
+}
+
+/**
+ * Cancels the request that runs, or every waiting one when none runs. What waits is CANCELED at once; what runs is CANCELING
+ * until its services are back at their former release. Throws 409 when nothing is under way.
+ */
+export async function cancelDeployment(options: CancelOptions, environmentId: string): Promise<void> {
+  const { database, clock, workflows } = options
+  await inTransaction(database, async (sql) => {
+    await lockEnvironment(sql, environmentId)
+    const active = await listActiveRequests(sql, environmentId)
+    if (active.length === 0) throw new AppError('conflict', 'Nothing is being deployed in this environment.')
+    const running = active.filter((request) => request.status !== 'QUEUED')
+    for (const request of running.length > 0 ? running : active) await cancelOne(sql, request, options, clock.now())
+  })
+  workflows.nudge()
+}
+
+async function cancelOne(sql: Sql, request: RequestRow, { workflows }: CancelOptions, now: Date): Promise<void> {
+  const outcome = await workflows.requestCancel(sql, request.id)
+  const canceled = outcome === 'canceled'
+  await setRequestStatus(sql, request.id, canceled ? 'CANCELED' : 'CANCELING', now)
+  for (const target of await listTargets(sql, [request.id])) {
+    if (target.finished_at !== null) continue
+    const state = canceled ? 'CANCELED' : 'CANCELING'
+    await updateTarget(sql, target, { status: state, state, ...(canceled ? { finished_at: now } : {}) })
+    if (canceled || target.started_at !== null) await setServiceState(sql, target.service_id, state)
+  }
+}

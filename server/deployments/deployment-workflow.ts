@@ -1,0 +1,172 @@
+import { isAtRest, phases } from '@quayside/contract/states.ts'
+import type { Sql } from '../database/index.ts'
+import { recordDeploymentEvent } from '../events/index.ts'
+import { deleteEnvironmentRow, findEnvironment } from '../organizations/index.ts'
+import { CanceledError, type RunContext, type Step, type Workflow } from '../workflows/index.ts'
+import { buildRelease, repeatRelease } from './build-release.ts'
+import { endService } from './end-service.ts'
+import { createReport, type RecipeOptions, type Work } from './recipe.ts'
+import { deploymentWorkflow } from './request.ts'
+import { findRequest, type RequestRow, setRequestStatus } from './request-store.ts'
+import { finishTarget, settle } from './settle.ts'
+import { startRelease } from './start-release.ts'
+import { listTargets, setServiceState, updateTarget } from './target-store.ts'
+
+interface Input {
+  readonly requestId: string
+  readonly [key: string]: string
+}
+
+/**
+ * The recipe of every deployment request: begin → stage by stage, first all builds, then all starts → end. Its steps are
+ * journalled, and the journal is the history that the API answers.
+ */
+export function createDeploymentWorkflow(options: RecipeOptions): Workflow<Input> {
+  return {
+    name: deploymentWorkflow,
+    run: (input, step, context) => runRequest(options, input.requestId, step, context),
+    abandoned: (input, reason, sql) => abandon(options, input.requestId, reason, sql),
+  }
+}
+
+async function runRequest(options: RecipeOptions, requestId: string, step: Step, context: RunContext): Promise<void> {
+  await step('BEGIN', () => context.fenced((sql) => begin(sql, requestId, options)), { evenIfCanceled: true })
+  const request = await findRequest(options.database, requestId)
+  if (!request) return
+  const environment = await findEnvironment(options.database, request.environment_id)
+  if (!environment) return
+  const works = (await listTargets(options.database, [requestId])).map(
+    (target): Work => ({
+      request,
+      target,
+      organizationId: environment.organization_id,
+      step,
+      context,
+      report: createReport(options.lines, request.execution_id, target),
+    }),
+  )
+  const complete = await runStages(options, stagesOf(works))
+  await step('END', () => context.fenced((sql) => endRequest(sql, requestId, complete, options)), {
+    evenIfCanceled: true,
+  })
+  await options.lines.flush()
+  await step('ENVIRONMENT', ({ signal }) => removeEnvironment(options, context, request, signal), {
+    evenIfCanceled: true,
+    deadlineSeconds: 120,
+  })
+}
+
+async function begin(sql: Sql, requestId: string, { clock }: RecipeOptions): Promise<void> {
+  const request = await findRequest(sql, requestId)
+  if (!request) return
+  const now = clock.now()
+  if (request.status === 'QUEUED') await setRequestStatus(sql, requestId, 'ONGOING', now)
+  await sql`
+    update deployment_target set status = 'ONGOING', started_at = coalesce(started_at, ${now})
+    where request_id = ${requestId} and status = 'QUEUED'`
+  if (request.action === 'DEPLOY') await recordDeploymentEvent(sql, 'DEPLOYMENT_STARTED', requestId, now)
+}
+
+/** Stages in the order in which they act: what is ended goes the other way round. */
+function stagesOf(works: readonly Work[]): Work[][] {
+  const stages = [...Map.groupBy(works, ({ target }) => target.stage_order)].sort(([a], [b]) => a - b)
+  const action = works[0]?.request.action
+  if (action !== 'DEPLOY' && action !== 'RESTART') stages.reverse()
+  return stages.map(([, members]) => members)
+}
+
+/** False when something failed; then what comes later is left as it was. */
+async function runStages(options: RecipeOptions, stages: readonly Work[][]): Promise<boolean> {
+  let healthy = true
+  for (const stage of stages) {
+    if (healthy) healthy = await runStage(options, stage)
+    else await Promise.all(stage.map((work) => skip(options, work)))
+  }
+  return healthy
+}
+
+async function runStage(options: RecipeOptions, stage: readonly Work[]): Promise<boolean> {
+  const action = stage[0]?.request.action
+  if (action !== 'DEPLOY' && action !== 'RESTART') {
+    const ended = stage.map((work) =>
+      settle(options, work, () => endService(options, work, work.request.action as Ending)),
+    )
+    return (await Promise.all(ended)).every(Boolean)
+  }
+  const prepare = action === 'DEPLOY' ? buildRelease : repeatRelease
+  const releases = new Map<Work, string>()
+  const built = await Promise.all(
+    stage.map((work) =>
+      settle(options, work, async () => {
+        releases.set(work, await prepare(options, work))
+      }),
+    ),
+  )
+  const started = await Promise.all(
+    [...releases].map(([work, release]) => settle(options, work, () => startRelease(options, work, release))),
+  )
+  return [...built, ...started].every(Boolean)
+}
+type Ending = 'STOP' | 'DELETE' | 'UNINSTALL'
+
+/** An earlier stage failed, or the request was cancelled before this service's turn. */
+async function skip({ clock }: RecipeOptions, { request, target, step, context }: Work): Promise<void> {
+  const canceled = context.signal.aborted && context.signal.reason instanceof CanceledError
+  await step(
+    `${target.service_id}/SKIP`,
+    () =>
+      context.fenced(async (sql) => {
+        const now = clock.now()
+        if (canceled) return finishTarget(sql, { target, request, state: 'CANCELED', now })
+        await updateTarget(sql, target, { state: target.former_state, status: 'SKIPPED', finished_at: now })
+        await setServiceState(sql, target.service_id, target.former_state)
+      }),
+    { evenIfCanceled: true },
+  )
+}
+
+async function endRequest(sql: Sql, requestId: string, complete: boolean, { clock }: RecipeOptions): Promise<void> {
+  const request = await findRequest(sql, requestId)
+  if (!request) return
+  const targets = await listTargets(sql, [requestId])
+  const canceled = targets.some((target) => target.status === 'CANCELED')
+  const status = complete ? 'SUCCESS' : canceled ? 'CANCELED' : 'ERROR'
+  const now = clock.now()
+  await setRequestStatus(sql, requestId, status, now)
+  if (request.action === 'DEPLOY') await recordDeploymentEvent(sql, eventOf[status], requestId, now)
+}
+
+const eventOf = {
+  SUCCESS: 'DEPLOYMENT_SUCCESSFUL',
+  CANCELED: 'DEPLOYMENT_CANCELLED',
+  ERROR: 'DEPLOYMENT_FAILURE',
+} as const
+
+/** The last service of an environment that is to be deleted takes the environment with it. */
+async function removeEnvironment(
+  options: RecipeOptions,
+  context: RunContext,
+  request: RequestRow,
+  signal: AbortSignal,
+): Promise<void> {
+  if (request.action !== 'DELETE') return
+  const environment = await findEnvironment(options.database, request.environment_id)
+  const [left] = await options.database`select id from service where environment_id = ${request.environment_id} limit 1`
+  if (left) return
+  await options.engine.eraseEnvironment(request.environment_id, { signal, output: { line: () => {} } })
+  if (environment?.deleting) await context.fenced((sql) => deleteEnvironmentRow(sql, request.environment_id))
+}
+
+/** The workflow gave up: every service that is still under way ends in error, with the reason. */
+async function abandon({ clock }: RecipeOptions, requestId: string, reason: string, sql: Sql): Promise<void> {
+  const request = await findRequest(sql, requestId)
+  if (!request) return
+  const now = clock.now()
+  for (const target of await listTargets(sql, [requestId])) {
+    if (target.finished_at !== null && isAtRest(target.state)) continue
+    const text = `The deployment could not go on (${reason}); deploy again.`
+    await finishTarget(sql, { target, request, state: phases[request.action].failed, reason: text, now })
+  }
+  await setRequestStatus(sql, requestId, 'ERROR', now)
+  if (request.action === 'DEPLOY') await recordDeploymentEvent(sql, 'DEPLOYMENT_FAILURE', requestId, now)
+}

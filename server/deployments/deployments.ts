@@ -1,0 +1,158 @@
+import type { Action } from '@quayside/contract/states.ts'
+import { isAtRest } from '@quayside/contract/states.ts'
+import { inTransaction } from '../database/index.ts'
+import { type GitDriver, GitError } from '../git/index.ts'
+import { AppError } from '../lib/error.ts'
+import { deleteEnvironmentRow, type EnvironmentRow, markEnvironmentDeleting } from '../organizations/index.ts'
+import { deleteServiceRow, listServices, lockService, type ServiceRow } from '../services/index.ts'
+import type { Workflows } from '../workflows/index.ts'
+import { cancelDeployment } from './cancel.ts'
+import { type AcceptedRequest, acceptRequest, type RequestedBy, type RequestOptions } from './request.ts'
+import { listActiveRequests, lockEnvironment } from './request-store.ts'
+import { type ReadGitCredential, repositoryOf } from './source.ts'
+import { serviceStatus } from './status.ts'
+
+export interface DeploymentsOptions extends RequestOptions {
+  readonly workflows: Pick<Workflows, 'submit' | 'nudge' | 'requestCancel'>
+  readonly git: GitDriver
+  readonly readCredential: ReadGitCredential
+}
+
+/** A repository that does not answer within this does not refuse a request: the deployment then fails with its reason. */
+const commitCheckMs = 5000
+
+/** What can be asked for: each call writes a request and returns; the workflow does the rest. */
+export function createDeployments(options: DeploymentsOptions) {
+  const { database } = options
+  const environmentOf = (service: ServiceRow) => ({ id: service.environment_id, name: service.environment_name })
+
+  const act = async (service: ServiceRow, action: Action, by: RequestedBy, commit?: string) => {
+    const accepted = await acceptRequest(options, environmentOf(service), action, [{ service, commit }], by)
+    return answer(service, accepted)
+  }
+  /** The deployment in the specification's words, and the whole status of this moment. */
+  const answer = async (service: ServiceRow, accepted: AcceptedRequest) => {
+    const status = await serviceStatus(database, service.id, 'full')
+    if (!status) throw new AppError('notFound', 'There is no such object.')
+    const { id, created_at } = accepted
+    return { ...status, id, status: 'QUEUED' as const, application_id: service.id, created_at }
+  }
+  const ofEnvironment = async (
+    environment: EnvironmentRow,
+    action: Action,
+    chosen: readonly ServiceRow[],
+    by: RequestedBy,
+  ) => {
+    if (chosen.length === 0) return
+    const targets = chosen.map((service) => ({ service, commit: undefined }))
+    await acceptRequest(options, environment, action, targets, by)
+  }
+
+  return {
+    /** A commit is checked against the repository at once; the head of the branch is looked up when the request runs. */
+    async deploy(service: ServiceRow, by: RequestedBy, wanted: string | undefined) {
+      const commit = wanted ? await checkCommit(options, service, wanted) : undefined
+      return act(service, 'DEPLOY', by, commit)
+    },
+
+    /** The commit that was deployed last, again; without one, the head of the branch. */
+    redeploy: (service: ServiceRow, by: RequestedBy) => act(service, 'DEPLOY', by, service.deployed_commit?.id),
+    stop: (service: ServiceRow, by: RequestedBy) => act(service, 'STOP', by),
+
+    async restart(service: ServiceRow, by: RequestedBy) {
+      if (service.release_id === null) {
+        throw new AppError('conflict', `Service "${service.name}" has no version that runs; deploy it instead.`)
+      }
+      return act(service, 'RESTART', by)
+    },
+
+    /** Undefined when nothing was ever deployed: there is nothing to remove. */
+    async uninstall(service: ServiceRow, by: RequestedBy) {
+      return service.last_deployment_date === null && isAtRest(service.state)
+        ? undefined
+        : act(service, 'UNINSTALL', by)
+    },
+
+    async remove(service: ServiceRow, by: RequestedBy): Promise<void> {
+      const gone = await inTransaction(database, async (sql) => {
+        await lockEnvironment(sql, service.environment_id)
+        await lockService(sql, service.id)
+        const idle = service.last_deployment_date === null && isAtRest(service.state)
+        if (idle) await deleteServiceRow(sql, service.id)
+        return idle
+      })
+      if (!gone && service.state !== 'DELETE_QUEUED' && service.state !== 'DELETING') await act(service, 'DELETE', by)
+    },
+
+    async deployEnvironment(environment: EnvironmentRow, by: RequestedBy): Promise<void> {
+      const services = await listServices(database, environment.id)
+      const chosen = services.filter((service) => !service.is_skipped)
+      if (chosen.length === 0)
+        throw new AppError('conflict', `Environment "${environment.name}" has nothing to deploy.`)
+      await ofEnvironment(environment, 'DEPLOY', chosen, by)
+    },
+
+    async stopEnvironment(environment: EnvironmentRow, by: RequestedBy): Promise<void> {
+      const services = await listServices(database, environment.id)
+      const chosen = services.filter((service) => !service.is_skipped && isStoppable(service))
+      if (chosen.length === 0)
+        throw new AppError('conflict', `Nothing of environment "${environment.name}" is running.`)
+      await ofEnvironment(environment, 'STOP', chosen, by)
+    },
+
+    cancel: (environment: EnvironmentRow) => cancelDeployment(options, environment.id),
+
+    /** At once when nothing was ever deployed; else its services go first and take it with them. */
+    async removeEnvironment(environment: EnvironmentRow, by: RequestedBy): Promise<void> {
+      const services = await listServices(database, environment.id)
+      const used = services.some((service) => service.last_deployment_date !== null || !isAtRest(service.state))
+      const gone = await inTransaction(database, async (sql) => {
+        await lockEnvironment(sql, environment.id)
+        const active = await listActiveRequests(sql, environment.id)
+        if (!used && active.length === 0) await deleteEnvironmentRow(sql, environment.id)
+        else await markEnvironmentDeleting(sql, environment.id)
+        return !used && active.length === 0
+      })
+      if (!gone) await ofEnvironment(environment, 'DELETE', services, by)
+    },
+  }
+}
+
+export type Deployments = ReturnType<typeof createDeployments>
+
+const isStoppable = ({ state }: ServiceRow): boolean => state !== 'READY' && state !== 'STOPPED' && state !== 'DELETED'
+
+const commitForm = /^[0-9a-f]{7,64}$/i
+
+/** The full commit id. 400 when the repository does not have it, or when the text is no commit id. */
+async function checkCommit(
+  { database, git, readCredential, clock }: DeploymentsOptions,
+  service: ServiceRow,
+  wanted: string,
+): Promise<string> {
+  if (!commitForm.test(wanted)) throw new AppError('invalid', 'git_commit_id must be 7 to 64 hexadecimal digits.')
+  const commit = wanted.toLowerCase()
+  const patience = new AbortController()
+  const timer = clock.sleep(commitCheckMs, patience.signal).then(
+    () => patience.abort(new Error('the repository did not answer in time')),
+    () => {},
+  )
+  try {
+    const repository = await repositoryOf(
+      database,
+      readCredential,
+      service.organization_id,
+      service.settings.git_repository,
+    )
+    return await git.resolveCommit(repository, commit, patience.signal)
+  } catch (error) {
+    if (error instanceof GitError && error.reason === 'commit') {
+      throw new AppError('invalid', `git_commit_id: ${error.message}`, { cause: error })
+    }
+    if (error instanceof AppError) throw error
+    return commit
+  } finally {
+    patience.abort()
+    await timer
+  }
+}

@@ -1,0 +1,101 @@
+import type { Database, Sql } from '../database/index.ts'
+import { newId } from '../lib/id.ts'
+import { Secret } from '../lib/secret.ts'
+import type { ServiceRow } from '../services/index.ts'
+import { loadResolved } from '../variables/index.ts'
+import type { Vault } from '../vault/index.ts'
+import { insertRelease, type PlainVariables, type ReleaseRow } from './release-store.ts'
+
+const cell = (release: string) => ({ table: 'release', row: release, column: 'sealed_variables' })
+
+/** Writes down everything that the version consists of: settings, commit, variables and secrets as of this moment. */
+export async function freeze(
+  sql: Sql,
+  vault: Vault,
+  service: ServiceRow,
+  request: { readonly id: string; readonly commit: NonNullable<ReleaseRow['commit']>; readonly now: Date },
+): Promise<ReleaseRow> {
+  const {
+    id: serviceId,
+    environment_id: environmentId,
+    project_id: projectId,
+    organization_id: organizationId,
+  } = service
+  const scope = { serviceId, environmentId, projectId, organizationId }
+  const resolved = await loadResolved(sql, vault, scope, { id: request.id, commit: request.commit.id })
+  if (!resolved) throw new Error(`service ${service.id} is gone`)
+  const id = newId()
+  const plain: Writable = { variables: {}, files: [] }
+  const secret: Writable = { variables: {}, files: [] }
+  for (const [key, { value }] of resolved.variables) put(value instanceof Secret ? secret : plain, key, reveal(value))
+  for (const { path, content } of resolved.files) {
+    const side = content instanceof Secret ? secret : plain
+    side.files.push({ path, content: reveal(content) })
+  }
+  const anySecret = Object.keys(secret.variables).length + secret.files.length > 0
+  const row: ReleaseRow = {
+    id,
+    service_id: service.id,
+    request_id: request.id,
+    created_at: request.now,
+    config_version: resolved.configVersion,
+    settings: service.settings,
+    commit: request.commit,
+    image: null,
+    variables: plain,
+    sealed_variables: anySecret ? await vault.seal(sql, organizationId, cell(id), JSON.stringify(secret)) : null,
+  }
+  await insertRelease(sql, row)
+  return row
+}
+
+interface Writable {
+  variables: Record<string, string>
+  files: { path: string; content: string }[]
+}
+
+const reveal = (value: string | Secret): string => (value instanceof Secret ? value.reveal() : value)
+
+/** Defines rather than assigns: a variable may be called `constructor`. */
+function put(side: Writable, key: string, value: string): void {
+  Object.defineProperty(side.variables, key, { value, enumerable: true, writable: true, configurable: true })
+}
+
+/** A copy of a release under another request: the same version, started anew. */
+export async function copyRelease(
+  sql: Sql,
+  vault: Vault,
+  organizationId: string,
+  release: ReleaseRow,
+  request: { readonly id: string; readonly now: Date },
+): Promise<ReleaseRow> {
+  const id = newId()
+  const sealed = release.sealed_variables
+  const secrets = sealed ? await vault.open(sql, organizationId, cell(release.id), sealed) : undefined
+  const row = {
+    ...release,
+    id,
+    request_id: request.id,
+    created_at: request.now,
+    sealed_variables: secrets ? await vault.seal(sql, organizationId, cell(id), secrets.reveal()) : null,
+  }
+  await insertRelease(sql, row)
+  return row
+}
+
+/** The variables and files of a release as its workload gets them. */
+export async function openVariables(database: Database, vault: Vault, organizationId: string, release: ReleaseRow) {
+  const sealed = release.sealed_variables
+  const text = sealed ? (await vault.open(database, organizationId, cell(release.id), sealed)).reveal() : undefined
+  // Written by freeze above, and sealed since.
+  const secret: PlainVariables = text ? (JSON.parse(text) as PlainVariables) : { variables: {}, files: [] }
+  const hidden = Object.entries(secret.variables).map(([key, value]) => [key, new Secret(value)] as const)
+  return {
+    variables: Object.fromEntries<string | Secret>([...Object.entries(release.variables.variables), ...hidden]),
+    files: [
+      ...release.variables.files,
+      ...secret.files.map(({ path, content }) => ({ path, content: new Secret(content) })),
+    ],
+    secrets: hidden.map(([, value]) => value),
+  }
+}

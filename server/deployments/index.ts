@@ -1,0 +1,11 @@
+/** What was asked to run and what came of it: requests, the recipe, status, history. Runs nothing by itself: engines do. */
+export { createDeploymentWorkflow } from './deployment-workflow.ts'
+export { createDeployments, type Deployments } from './deployments.ts'
+export { environmentLog } from './environment-log.ts'
+export { serviceHistory } from './history.ts'
+export { deploymentQueue } from './queue.ts'
+export type { RecipeOptions } from './recipe.ts'
+export { findRelease } from './release-store.ts'
+export type { RequestedBy } from './request.ts'
+export { engineRelease } from './start-release.ts'
+export { type Dialect, environmentStatuses, serviceStatus } from './status.ts'

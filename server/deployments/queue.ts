@@ -1,0 +1,41 @@
+import type { Database } from '../database/index.ts'
+import { listActiveRequests } from './request-store.ts'
+import { listTargets, type TargetRow } from './target-store.ts'
+
+/** The deployment requests of an environment that run or wait, in order, by stages. */
+export async function deploymentQueue(database: Database, environmentId: string) {
+  const requests = await listActiveRequests(database, environmentId)
+  const targets = await listTargets(
+    database,
+    requests.map(({ id }) => id),
+  )
+  return requests.map((request) => ({
+    identifier: { deployment_request_id: request.id, environment_id: environmentId },
+    auditing_data: { triggered_by: request.triggered_by, origin: request.origin },
+    trigger_action: request.action,
+    stages: toStages(targets.filter((target) => target.request_id === request.id)),
+  }))
+}
+
+function toStages(targets: readonly TargetRow[]) {
+  return [...Map.groupBy(targets, (target) => target.stage_order)].map(([, members]) => ({
+    name: members[0]?.stage_name ?? '',
+    status: stageStatus(members.map(toStageStatus)),
+    services: members.map((target) => ({
+      identifier: { service_id: target.service_id, service_type: 'APPLICATION' as const, name: target.name },
+      status: toStageStatus(target),
+      icon_uri: target.icon_uri,
+    })),
+  }))
+}
+
+type StageStatus = 'QUEUED' | 'ONGOING' | 'DONE' | 'ERROR' | 'SKIPPED' | 'CANCELED'
+
+function toStageStatus({ status }: TargetRow): StageStatus {
+  if (status === 'SUCCESS') return 'DONE'
+  return status === 'CANCELING' ? 'ONGOING' : status
+}
+
+const weight: readonly StageStatus[] = ['ONGOING', 'ERROR', 'CANCELED', 'QUEUED', 'SKIPPED', 'DONE']
+const stageStatus = (statuses: readonly StageStatus[]): StageStatus =>
+  weight.find((status) => statuses.includes(status)) ?? 'DONE'

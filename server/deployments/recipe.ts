@@ -1,0 +1,127 @@
+import type { Builder, BuildLimits } from '../builders/index.ts'
+import type { Database } from '../database/index.ts'
+import type { RoutePublisher } from '../domains/index.ts'
+import { type Engine, EngineError } from '../engines/index.ts'
+import type { GitDriver } from '../git/index.ts'
+import type { LineSink } from '../lib/attempt.ts'
+import type { Clock } from '../lib/clock.ts'
+import type { Logger } from '../lib/log.ts'
+import type { Secret } from '../lib/secret.ts'
+import { masker } from '../lib/secret.ts'
+import type { Slots } from '../lib/slots.ts'
+import { deploymentSink, type LineStore } from '../logs/index.ts'
+import type { Router } from '../routers/index.ts'
+import type { Vault } from '../vault/index.ts'
+import type { RunContext, Step } from '../workflows/index.ts'
+import type { RequestRow } from './request-store.ts'
+import type { ReadGitCredential } from './source.ts'
+import type { TargetRow } from './target-store.ts'
+
+/** Everything that a deployment acts through. */
+export interface RecipeOptions {
+  readonly database: Database
+  readonly clock: Clock
+  readonly log: Logger
+  readonly vault: Vault
+  readonly git: GitDriver
+  readonly readCredential: ReadGitCredential
+  readonly builder: Builder
+  readonly buildLimits: BuildLimits
+  readonly engine: Engine
+  readonly router: Router
+  readonly routes: Pick<RoutePublisher, 'apply'>
+  readonly lines: LineStore
+  /** The service's run-time lines are collected from now on, with these texts masked. */
+  readonly collect: (serviceId: string, secrets: readonly Secret[]) => void
+  readonly slots: { readonly builds: Slots; readonly deployments: Slots }
+  /** How long requests on an old release may go on after traffic moved. */
+  readonly drainMs: number
+  /** Releases of a service whose images are kept. */
+  readonly keptReleases: number
+}
+
+/** One service's part of one request, while it runs. */
+export interface Work {
+  readonly request: RequestRow
+  readonly target: TargetRow
+  readonly organizationId: string
+  readonly step: Step
+  readonly context: RunContext
+  readonly report: Report
+}
+
+/** What people read in the deployment log; each line stands under the step that was entered last. */
+export interface Report extends LineSink {
+  enter(step: ReportStep): void
+  /** From now on these texts are masked. */
+  hide(secrets: readonly Secret[]): void
+}
+
+/** The API's words for what a line belongs to. */
+export type ReportStep =
+  | 'Start'
+  | 'Build'
+  | 'Built'
+  | 'BuiltError'
+  | 'Deploy'
+  | 'Deployed'
+  | 'DeployedError'
+  | 'Pause'
+  | 'Paused'
+  | 'PausedError'
+  | 'Delete'
+  | 'Deleted'
+  | 'DeletedError'
+  | 'Restart'
+  | 'Restarted'
+  | 'RestartedError'
+  | 'Cancelled'
+
+export function createReport(lines: LineStore, executionId: string, target: TargetRow): Report {
+  let step: ReportStep = 'Start'
+  let mask = (line: string): string => line
+  const hidden: Secret[] = []
+  const sink = deploymentSink(lines, {
+    executionId,
+    serviceId: target.service_id,
+    serviceName: target.name,
+    kind: `${target.kind.charAt(0).toUpperCase()}${target.kind.slice(1)}`,
+    step: () => step,
+    mask: (line) => mask(line),
+  })
+  return {
+    line: (text, level) => sink.line(text, level),
+    enter: (next) => {
+      step = next
+    },
+    hide: (secrets) => {
+      hidden.push(...secrets)
+      mask = masker(hidden)
+    },
+  }
+}
+
+/** Goes on trying while the engine is away; everything else, and the signal's end, is thrown. */
+export async function whileUnreachable<T>(
+  { clock }: Pick<RecipeOptions, 'clock'>,
+  signal: AbortSignal,
+  report: LineSink,
+  work: () => Promise<T>,
+): Promise<T> {
+  for (let tries = 0; ; tries++) {
+    try {
+      return await work()
+    } catch (error) {
+      const away = isUnreachable(error)
+      if (!away || signal.aborted) throw error
+      if (tries === 0) report.line('The engine cannot be reached; trying again until it answers.', 'warning')
+      await clock.sleep(1000, signal)
+    }
+  }
+}
+
+const isUnreachable = (error: unknown): boolean =>
+  error instanceof Error &&
+  'reason' in error &&
+  error.reason === 'unreachable' &&
+  (error instanceof EngineError || error.name === 'BuildError')

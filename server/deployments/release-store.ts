@@ -1,0 +1,63 @@
+import type { Sql } from '../database/index.ts'
+import type { Json } from '../lib/json.ts'
+import type { ApplicationSettings } from '../services/index.ts'
+import type { CommitJson } from './target-store.ts'
+
+/** An immutable copy of everything that one deployed version consists of. */
+export interface ReleaseRow {
+  readonly id: string
+  readonly service_id: string
+  readonly request_id: string
+  readonly created_at: Date
+  readonly config_version: number
+  readonly settings: ApplicationSettings
+  readonly commit: (CommitJson & { readonly branch: string }) | null
+  readonly image: { readonly reference: string; readonly digest: string } | null
+  readonly variables: PlainVariables
+  readonly sealed_variables: string | null
+}
+
+/** Variables and files by name; of a release, those that are no secrets. */
+export interface PlainVariables {
+  readonly variables: Readonly<Record<string, string>>
+  readonly files: readonly { readonly path: string; readonly content: string }[]
+}
+
+export async function findRelease(sql: Sql, id: string): Promise<ReleaseRow | undefined> {
+  const [row] = await sql<ReleaseRow[]>`select * from release where id = ${id}`
+  return row
+}
+
+/** Writes the release once; a second try with the same service and request changes nothing. */
+export async function insertRelease(sql: Sql, row: ReleaseRow): Promise<void> {
+  await sql`
+    insert into release (id, service_id, request_id, created_at, config_version, settings, commit, image, variables,
+      sealed_variables)
+    values (${row.id}, ${row.service_id}, ${row.request_id}, ${row.created_at}, ${row.config_version},
+      ${json(sql, row.settings)}, ${row.commit && json(sql, row.commit)}, ${row.image && json(sql, row.image)},
+      ${json(sql, row.variables)}, ${row.sealed_variables})
+    on conflict (service_id, request_id) do nothing`
+}
+
+export async function setReleaseImage(sql: Sql, id: string, image: NonNullable<ReleaseRow['image']>): Promise<void> {
+  await sql`update release set image = ${json(sql, image)} where id = ${id}`
+}
+
+/** Image references of the newest releases of a service, the one that runs among them. */
+export async function keptImages(sql: Sql, serviceId: string, count: number): Promise<string[]> {
+  const rows = await sql<{ reference: string }[]>`
+    select image->>'reference' as reference from release
+    where service_id = ${serviceId} and image is not null
+    order by id = (select release_id from service where id = ${serviceId}) desc nulls last, created_at desc limit ${count}`
+  return rows.map((row) => row.reference)
+}
+
+/** Our own rows are JSON; the library's type of it does not know interfaces. */
+const json = (sql: Sql, value: object) => sql.json(value as unknown as Exclude<Json, undefined>)
+
+/** The release that a request made of a service. */
+export async function findReleaseOf(sql: Sql, serviceId: string, requestId: string): Promise<ReleaseRow | undefined> {
+  const [row] = await sql<ReleaseRow[]>`
+    select * from release where service_id = ${serviceId} and request_id = ${requestId}`
+  return row
+}

@@ -1,0 +1,93 @@
+import { phases, type RequestStatus, type State } from '@quayside/contract/states.ts'
+import type { Sql } from '../database/index.ts'
+import { findService } from '../services/index.ts'
+import { CanceledError } from '../workflows/index.ts'
+import { type Failure, toFailure } from './failure.ts'
+import type { RecipeOptions, ReportStep, Work } from './recipe.ts'
+import type { RequestRow } from './request-store.ts'
+import { nextWaitingAction, setServiceState, type TargetRow, updateTarget } from './target-store.ts'
+
+export interface Ended {
+  readonly target: TargetRow
+  readonly request: RequestRow
+  readonly state: State
+  readonly reason?: string
+  readonly now: Date
+}
+
+/** Writes how it ended for one service: the target, and the service's state, which at once tells of a waiting request. */
+export async function finishTarget(sql: Sql, { target, request, state, reason, now }: Ended): Promise<void> {
+  await updateTarget(sql, target, { state, status: statusOf(state), reason: reason ?? null, finished_at: now })
+  const next = await nextWaitingAction(sql, target.service_id, request.id)
+  await setServiceState(sql, target.service_id, next ? phases[next].queued : state)
+}
+
+function statusOf(state: State): RequestStatus {
+  if (state === 'CANCELED') return 'CANCELED'
+  return state.endsWith('_ERROR') ? 'ERROR' : 'SUCCESS'
+}
+
+/**
+ * Runs one phase of a service's part. When it fails for a reason of its own, what the phase left behind is cleaned up, the
+ * reason is written down and false is given back; anything else is thrown and concerns the whole request.
+ */
+export async function settle(options: RecipeOptions, work: Work, phase: () => Promise<void>): Promise<boolean> {
+  try {
+    await phase()
+    return true
+  } catch (error) {
+    const { aborted, reason } = work.context.signal
+    if (aborted && !(reason instanceof CanceledError)) throw error
+    const failure = toFailure(aborted ? reason : error, phases[work.request.action].failed)
+    if (!failure) throw error
+    await fail(options, work, failure)
+    return false
+  }
+}
+
+const reportSteps: Partial<Record<State, ReportStep>> = {
+  BUILD_ERROR: 'BuiltError',
+  DEPLOYMENT_ERROR: 'DeployedError',
+  RESTART_ERROR: 'RestartedError',
+  STOP_ERROR: 'PausedError',
+  DELETE_ERROR: 'DeletedError',
+  CANCELED: 'Cancelled',
+}
+
+async function fail(options: RecipeOptions, work: Work, failure: Failure): Promise<void> {
+  const { target, request, step, context, report } = work
+  const id = target.service_id
+  report.enter(reportSteps[failure.state] ?? 'DeployedError')
+  report.line(failure.reason, failure.state === 'CANCELED' ? 'warning' : 'error')
+  for (const line of failure.lastLines) report.line(line, 'error')
+  await step(`${id}/ROLLBACK`, ({ signal }) => removeNew(options, work, signal), {
+    evenIfCanceled: true,
+    deadlineSeconds: 60,
+  }).catch((error: unknown) => {
+    // What is left is found by its label and removed by the orphans' reconciler.
+    options.log.warn({ err: error, serviceId: id }, 'what a failed deployment left could not be removed yet')
+  })
+  const reason = [failure.reason, ...failure.lastLines].join('\n')
+  await step(
+    `${id}/FAIL`,
+    async () => {
+      const now = options.clock.now()
+      await context.fenced(async (sql) => {
+        await finishTarget(sql, { target, request, state: failure.state, reason, now })
+        await sql`update service set last_deployment_date = ${now} where id = ${id}`
+      })
+    },
+    { evenIfCanceled: true },
+  )
+}
+
+/** Ends what the failed version has running; the version that has the traffic stays. */
+async function removeNew(
+  options: RecipeOptions,
+  { target, request, report }: Work,
+  signal: AbortSignal,
+): Promise<void> {
+  if (request.action !== 'DEPLOY' && request.action !== 'RESTART') return
+  const service = await findService(options.database, target.service_id)
+  await options.engine.retire(target.service_id, service?.release_id ?? undefined, { signal, output: report })
+}

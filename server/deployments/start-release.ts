@@ -1,0 +1,136 @@
+import { listServiceRoutes, setEndpoints } from '../domains/index.ts'
+import type { Endpoint } from '../engines/index.ts'
+import { failpoint } from '../lib/failpoint.ts'
+import { insertObservation } from '../observations/index.ts'
+import { findService } from '../services/index.ts'
+import { internalHost } from '../variables/index.ts'
+import { openVariables } from './freeze.ts'
+import { type RecipeOptions, type Work, whileUnreachable } from './recipe.ts'
+import { findRelease, keptImages, type ReleaseRow } from './release-store.ts'
+import { finishTarget } from './settle.ts'
+import { setServiceState, updateTarget } from './target-store.ts'
+import { startDeadlineSeconds, toWorkload } from './to-workload.ts'
+
+/** Clean-up after a success must not keep the environment from its next request for long. */
+const retireSeconds = 120
+
+/**
+ * From a release with an image to traffic: start it, wait until it is healthy, move traffic, say DEPLOYED, and only then
+ * drain and end the former release.
+ */
+export async function startRelease(options: RecipeOptions, work: Work, releaseId: string): Promise<void> {
+  const { target, step, context, report, request } = work
+  const id = target.service_id
+  const restarts = request.action === 'RESTART'
+  await context.fenced(async (sql) => {
+    const state = restarts ? 'RESTARTING' : 'DEPLOYING'
+    await updateTarget(sql, target, { state, release_id: releaseId })
+    await setServiceState(sql, id, state)
+  })
+  report.enter(restarts ? 'Restart' : 'Deploy')
+  const release = await findRelease(options.database, releaseId)
+  if (!release) throw new Error(`release ${releaseId} is gone`)
+  const deadline = startDeadlineSeconds(release.settings)
+  const endpoints = await step(
+    `${id}/DEPLOYMENT`,
+    ({ signal }) => options.slots.deployments.run(signal, () => start(options, work, release, deadline, signal)),
+    { deadlineSeconds: deadline + 120 },
+  )
+  const former = await step(
+    `${id}/ROUTER_DEPLOYMENT`,
+    ({ signal }) => publish(options, work, releaseId, endpoints, signal),
+    {
+      deadlineSeconds: 120,
+    },
+  )
+  failpoint('finish.before')
+  await step(`${id}/FINISH`, () => finish(options, work, release), { evenIfCanceled: true })
+  failpoint('finish.after')
+  await step(`${id}/RETIRE`, ({ signal }) => retireFormer(options, work, releaseId, former, signal), {
+    deadlineSeconds: retireSeconds,
+    evenIfCanceled: true,
+  })
+}
+
+/** A release as the engine takes it. */
+export async function engineRelease(options: RecipeOptions, organizationId: string, release: ReleaseRow) {
+  const service = await findService(options.database, release.service_id)
+  if (!service || !release.image) throw new Error(`release ${release.id} has no service or no image`)
+  const { variables, files, secrets } = await openVariables(options.database, options.vault, organizationId, release)
+  const workload = toWorkload({
+    image: release.image.reference,
+    settings: release.settings,
+    variables,
+    files,
+    aliases: [internalHost(service)],
+    startDeadlineSeconds: startDeadlineSeconds(release.settings),
+  })
+  const { id, environment_id: environment, name: displayName } = service
+  return { release: { id: release.id, service: id, environment, displayName, workload }, secrets }
+}
+
+async function start(options: RecipeOptions, work: Work, row: ReleaseRow, deadline: number, signal: AbortSignal) {
+  const { release, secrets } = await engineRelease(options, work.organizationId, row)
+  work.report.hide(secrets)
+  options.collect(release.service, secrets)
+  work.report.line(
+    `Starting ${release.workload.replicas.min} replica(s); waiting up to ${deadline} s until they are ready.`,
+  )
+  const attempt = { signal, output: work.report }
+  const endpoints = await whileUnreachable(options, signal, work.report, () => options.engine.start(release, attempt))
+  work.report.line('Every replica is ready.')
+  return endpoints.map(({ replica, port, address }) => ({ replica, port, address }))
+}
+
+/** Moves traffic: the rows first, then the router. Gives where the former release answered. */
+async function publish(
+  options: RecipeOptions,
+  { target, context, report }: Work,
+  releaseId: string,
+  endpoints: readonly Endpoint[],
+  signal: AbortSignal,
+) {
+  const former = await context.fenced(async (sql) => {
+    const routes = await listServiceRoutes(sql, target.service_id)
+    await setEndpoints(sql, target.service_id, releaseId, endpoints, options.clock.now())
+    return routes.filter((route) => route.release_id !== releaseId).flatMap((route) => route.endpoints)
+  })
+  failpoint('route.recorded')
+  await options.routes.apply(signal)
+  failpoint('route.applied')
+  report.line('Traffic goes to the new version.')
+  return former.map(({ address, port }) => ({ address, port }))
+}
+
+async function finish(options: RecipeOptions, work: Work, release: ReleaseRow): Promise<void> {
+  const { request, target, context, report } = work
+  const now = options.clock.now()
+  const current = await findRelease(options.database, release.id)
+  await context.fenced(async (sql) => {
+    await finishTarget(sql, { target, request, state: request.action === 'RESTART' ? 'RESTARTED' : 'DEPLOYED', now })
+    const commit = current?.commit ?? release.commit
+    await sql`
+      update service set release_id = ${release.id}, last_deployment_date = ${now},
+        deployed_config_version = ${release.config_version}, deployed_commit = ${commit && sql.json({ ...commit })}
+      where id = ${target.service_id}`
+    await insertObservation(sql, target.service_id, { state: 'running', release: release.id, replicas: [] }, now)
+  })
+  report.enter(request.action === 'RESTART' ? 'Restarted' : 'Deployed')
+  report.line('It is up.')
+}
+
+async function retireFormer(
+  options: RecipeOptions,
+  { target, report }: Work,
+  releaseId: string,
+  former: readonly { address: string; port: number }[],
+  signal: AbortSignal,
+): Promise<void> {
+  const open = former.length > 0 ? await options.router.drained(former, options.drainMs, signal) : 0
+  if (open > 0) report.line(`${open} request(s) on the former version were still open and are ended.`, 'warning')
+  await whileUnreachable(options, signal, report, () =>
+    options.engine.retire(target.service_id, releaseId, { signal, output: report }),
+  )
+  const kept = await keptImages(options.database, target.service_id, options.keptReleases)
+  await options.builder.prune(target.service_id, kept, signal)
+}

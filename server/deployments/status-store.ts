@@ -1,0 +1,51 @@
+import type { Action, RequestStatus, State } from '@quayside/contract/states.ts'
+import type { Sql } from '../database/index.ts'
+
+/** All that the status of one service is made of, from one statement. */
+export interface StatusRow {
+  readonly id: string
+  readonly kind: string
+  readonly state: State
+  readonly config_version: number
+  readonly deployed_config_version: number | null
+  readonly release_id: string | null
+  readonly last_deployment_date: Date | null
+  readonly is_part_last_deployment: boolean
+  readonly observed_state: string | null
+  readonly observed_reason: string | null
+  readonly request_id: string | null
+  readonly execution_id: string | null
+  readonly action: Action | null
+  readonly request_status: RequestStatus | null
+  readonly target_status: RequestStatus | 'SKIPPED' | null
+  readonly reason: string | null
+  readonly requests_count: number
+  readonly steps: readonly StepRow[] | null
+}
+
+export interface StepRow {
+  readonly name: string
+  readonly status: 'SUCCESS' | 'ERROR' | 'CANCEL' | 'SKIP' | null
+  readonly seconds: number | null
+}
+
+/** One row a service of the environment, or of the one service; each with its last request. */
+export const readStatuses = (sql: Sql, where: { environmentId: string } | { serviceId: string }) =>
+  sql<StatusRow[]>`
+    select s.id, s.kind, s.state, s.config_version, s.deployed_config_version, s.release_id, s.last_deployment_date,
+      o.state as observed_state, o.reason as observed_reason,
+      t.request_id, r.execution_id, r.action, r.status as request_status, t.status as target_status, t.reason,
+      coalesce(r.id = (select id from deployment_request l where l.environment_id = s.environment_id
+        order by seq desc limit 1), false) as is_part_last_deployment,
+      (select count(*)::int from deployment_target w join deployment_request q on q.id = w.request_id
+        where w.service_id = s.id and q.environment_id = s.environment_id and q.status = 'QUEUED') as requests_count,
+      (select jsonb_agg(jsonb_build_object('name', split_part(p.name, '/', 2), 'status', p.status,
+          'seconds', round(extract(epoch from p.finished_at - p.started_at))::int) order by p.started_at)
+        from workflow_step p where p.workflow_id = t.request_id and p.name like s.id || '/%') as steps
+    from service s
+    left join observation o on o.service_id = s.id
+    left join lateral (select * from deployment_target d where d.service_id = s.id order by service_seq desc limit 1) t
+      on true
+    left join deployment_request r on r.id = t.request_id
+    where ${'serviceId' in where ? sql`s.id = ${where.serviceId}` : sql`s.environment_id = ${where.environmentId}`}
+    order by s.created_at, s.id`

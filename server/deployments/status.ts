@@ -1,0 +1,108 @@
+import { type ServiceStep, serviceSteps } from '@quayside/contract/enums.ts'
+import { environmentState, type State, specificationState } from '@quayside/contract/states.ts'
+import type { Database } from '../database/index.ts'
+import { findLastRequest, listActiveRequests, type RequestRow } from './request-store.ts'
+import { readStatuses, type StatusRow, type StepRow } from './status-store.ts'
+
+/** Which words the caller knows for `state`: all of the API's, or the three of the specification. */
+export type Dialect = 'full' | 'specification'
+
+/** The status of one service; undefined when it is gone. */
+export async function serviceStatus(database: Database, serviceId: string, dialect: Dialect) {
+  const [row] = await readStatuses(database, { serviceId })
+  return row && toStatus(row, dialect)
+}
+
+/** The status of an environment and of each of its services. */
+export async function environmentStatuses(database: Database, environmentId: string) {
+  const [rows, last, active] = await Promise.all([
+    readStatuses(database, { environmentId }),
+    findLastRequest(database, environmentId),
+    listActiveRequests(database, environmentId),
+  ])
+  const of = (kind: string) => rows.filter((row) => row.kind === kind).map((row) => toStatus(row, 'full'))
+  return {
+    environment: toEnvironmentStatus(environmentId, rows, last, active),
+    applications: of('application'),
+    containers: of('container'),
+    jobs: of('job'),
+    databases: of('database'),
+    helms: of('helm'),
+    terraforms: of('terraform'),
+  }
+}
+
+/** Pure: a row as the API's Status. */
+export function toStatus(row: StatusRow, dialect: Dialect) {
+  const isUp = row.state === 'DEPLOYED' || row.state === 'RESTARTED'
+  const isFailing = isUp && (row.observed_state === 'failing' || row.observed_state === 'absent')
+  const ended =
+    row.request_status !== 'QUEUED' && row.request_status !== 'ONGOING' && row.request_status !== 'CANCELING'
+  const steps = toMetrics(row.steps ?? [], ended)
+  return {
+    id: row.id,
+    state: dialect === 'full' ? row.state : specificationState(row.state, isFailing),
+    service_deployment_status: deploymentStatus(row),
+    last_deployment_date: row.last_deployment_date,
+    is_part_last_deployment: row.is_part_last_deployment,
+    ...(row.request_id ? { steps } : {}),
+    ...(row.execution_id ? { execution_id: row.execution_id } : {}),
+    status_details: statusDetails(row.action, row.target_status),
+    deployment_request_id: ended ? null : row.request_id,
+    deployment_requests_count: row.requests_count,
+    reason: row.reason ?? (isFailing ? row.observed_reason : null),
+  }
+}
+
+/** What the last request did; before any: unknown and never. */
+export function statusDetails(action: StatusRow['action'], status: StatusRow['target_status']) {
+  if (!action || !status) return { action: 'UNKNOWN' as const, status: 'NEVER' as const, sub_action: 'NONE' as const }
+  return {
+    action: action === 'UNINSTALL' ? ('DELETE' as const) : action,
+    status: status === 'SKIPPED' ? ('CANCELED' as const) : status,
+    sub_action: 'NONE' as const,
+  }
+}
+
+function deploymentStatus(row: Pick<StatusRow, 'config_version' | 'deployed_config_version'>) {
+  if (row.deployed_config_version === null) return 'NEVER_DEPLOYED' as const
+  return row.deployed_config_version === row.config_version ? ('UP_TO_DATE' as const) : ('OUT_OF_DATE' as const)
+}
+
+const isApiStep = (name: string): name is ServiceStep => serviceSteps.some((step) => step === name)
+
+function toMetrics(rows: readonly StepRow[], ended: boolean) {
+  const details = rows.flatMap(({ name, status, seconds }) =>
+    isApiStep(name) && status !== null ? [{ step_name: name, status, duration_sec: seconds ?? 0 }] : [],
+  )
+  const total = details.reduce((sum, step) => sum + step.duration_sec, 0)
+  return { total_duration_sec: ended ? total : null, total_computing_duration_sec: total, details }
+}
+
+function toEnvironmentStatus(
+  id: string,
+  rows: readonly StatusRow[],
+  last: RequestRow | undefined,
+  active: readonly RequestRow[],
+) {
+  const state = environmentState(rows.map((row) => row.state))
+  const statuses = rows.map(deploymentStatus)
+  const seconds = last?.finished_at ? Math.round((last.finished_at.getTime() - last.created_at.getTime()) / 1000) : null
+  return {
+    id,
+    state,
+    last_deployment_date: last?.finished_at ?? last?.created_at ?? null,
+    last_deployment_state: state satisfies State,
+    last_deployment_id: last?.execution_id ?? null,
+    total_deployment_duration_in_seconds: seconds,
+    origin: last?.origin ?? null,
+    triggered_by: last?.triggered_by ?? null,
+    deployment_status: environmentDeploymentStatus(statuses),
+    deployment_request_id: active[0]?.id ?? null,
+  }
+}
+
+function environmentDeploymentStatus(statuses: readonly ReturnType<typeof deploymentStatus>[]) {
+  if (statuses.every((status) => status === 'NEVER_DEPLOYED')) return 'NEVER_DEPLOYED' as const
+  return statuses.every((status) => status === 'UP_TO_DATE') ? ('UP_TO_DATE' as const) : ('OUT_OF_DATE' as const)
+}

@@ -1,0 +1,105 @@
+import type { KindName } from '@quayside/contract/services/kinds.ts'
+import type { Action, RequestStatus, State } from '@quayside/contract/states.ts'
+import type { Sql } from '../database/index.ts'
+import type { ServiceRow } from '../services/index.ts'
+
+/** What a request does to one service. */
+export interface TargetRow {
+  readonly request_id: string
+  readonly service_id: string
+  readonly kind: KindName
+  readonly name: string
+  readonly icon_uri: string
+  readonly stage_name: string
+  readonly stage_order: number
+  readonly state: State
+  readonly status: RequestStatus | 'SKIPPED'
+  readonly wanted_commit: string | null
+  readonly former_state: State
+  readonly release_id: string | null
+  readonly commit: CommitJson | null
+  readonly reason: string | null
+  readonly started_at: Date | null
+  readonly finished_at: Date | null
+}
+
+export interface CommitJson {
+  readonly id: string
+  readonly created_at: string
+  readonly message: string
+  readonly author_name: string
+}
+
+export interface WantedTarget {
+  readonly service: Pick<ServiceRow, 'id' | 'kind' | 'name' | 'stage_id' | 'state'> & { settings: { icon_uri: string } }
+  /** A full commit id; undefined: the head of the branch when the request runs. */
+  readonly commit: string | undefined
+}
+
+/** Adds services to a request; one that is there already takes the newer wish. */
+export async function insertTargets(
+  sql: Sql,
+  requestId: string,
+  targets: readonly WantedTarget[],
+  queued: State,
+): Promise<void> {
+  const rows = targets.map(({ service, commit }) => ({
+    service_id: service.id,
+    kind: service.kind,
+    name: service.name,
+    icon_uri: service.settings.icon_uri,
+    stage_id: service.stage_id,
+    former_state: service.state,
+    wanted_commit: commit ?? null,
+  }))
+  await sql`
+    insert into deployment_target (request_id, service_id, kind, name, icon_uri, stage_name, stage_order, state,
+      wanted_commit, former_state)
+    select ${requestId}, t.service_id, t.kind, t.name, t.icon_uri, g.name, g.deployment_order, ${queued},
+      t.wanted_commit, t.former_state
+    from jsonb_to_recordset(${sql.json(rows)}) as t(service_id uuid, kind text, name text, icon_uri text, stage_id uuid,
+      former_state text, wanted_commit text)
+    join deployment_stage g on g.id = t.stage_id
+    on conflict (request_id, service_id) do update set wanted_commit = excluded.wanted_commit`
+}
+
+export const listTargets = (sql: Sql, requestIds: readonly string[]) =>
+  sql<TargetRow[]>`
+    select * from deployment_target where request_id = any(${[...requestIds]}::uuid[])
+    order by stage_order, service_seq`
+
+export async function updateTarget(
+  sql: Sql,
+  target: Pick<TargetRow, 'request_id' | 'service_id'>,
+  change: Partial<Omit<TargetRow, 'request_id' | 'service_id' | 'commit'>>,
+): Promise<void> {
+  await sql`
+    update deployment_target set ${sql(change)}
+    where request_id = ${target.request_id} and service_id = ${target.service_id}`
+}
+
+export async function setTargetCommit(
+  sql: Sql,
+  target: Pick<TargetRow, 'request_id' | 'service_id'>,
+  commit: CommitJson,
+): Promise<void> {
+  await sql`
+    update deployment_target set commit = ${sql.json({ ...commit })}
+    where request_id = ${target.request_id} and service_id = ${target.service_id}`
+}
+
+/** What the service's next waiting request will do to it, if there is one. */
+export async function nextWaitingAction(
+  sql: Sql,
+  serviceId: string,
+  exceptRequest: string,
+): Promise<Action | undefined> {
+  const [row] = await sql<{ action: Action }[]>`
+    select r.action from deployment_target t join deployment_request r on r.id = t.request_id
+    where t.service_id = ${serviceId} and r.status = 'QUEUED' and r.id <> ${exceptRequest} order by r.seq limit 1`
+  return row?.action
+}
+
+export async function setServiceState(sql: Sql, serviceId: string, state: State): Promise<void> {
+  await sql`update service set state = ${state} where id = ${serviceId}`
+}

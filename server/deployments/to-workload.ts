@@ -1,0 +1,71 @@
+import type { Probe, Workload } from '../engines/index.ts'
+import type { Secret } from '../lib/secret.ts'
+import type { ApplicationSettings } from '../services/index.ts'
+
+/** What a release needs beside its settings. */
+export interface WorkloadInput {
+  readonly image: string
+  readonly settings: ApplicationSettings
+  readonly variables: Readonly<Record<string, string | Secret>>
+  readonly files: readonly { readonly path: string; readonly content: string | Secret }[]
+  readonly aliases: readonly string[]
+  readonly startDeadlineSeconds: number
+}
+
+/** The least memory with which the engine starts a container at all. */
+const leastMemoryMiB = 16
+
+/** Settings of a kind become a workload of a shape: the only place that looks at the kind. */
+export function toWorkload({ image, settings, ...rest }: WorkloadInput): Workload {
+  const { readiness_probe, liveness_probe } = settings.healthchecks
+  const readiness = readiness_probe ? toProbe(readiness_probe) : undefined
+  const liveness = liveness_probe ? toProbe(liveness_probe) : undefined
+  const min = Math.max(1, settings.min_running_instances)
+  return {
+    ...rest,
+    shape: 'long-running',
+    image,
+    arguments: settings.arguments,
+    ...(settings.entrypoint ? { entrypoint: [settings.entrypoint] } : {}),
+    replicas: { min, max: Math.max(min, settings.max_running_instances) },
+    cpuMilli: settings.cpu,
+    memoryMiB: Math.max(leastMemoryMiB, settings.memory),
+    ports: settings.ports.map(({ name, internal_port, protocol }) => ({ name, internalPort: internal_port, protocol })),
+    probes: { ...(readiness ? { readiness } : {}), ...(liveness ? { liveness } : {}) },
+    storage: settings.storage.map(({ id, mount_point, size }) => ({ id, mountPoint: mount_point, sizeGiB: size })),
+    stopGraceSeconds: 10,
+  }
+}
+
+type ProbeSettings = NonNullable<ApplicationSettings['healthchecks']['readiness_probe']>
+
+function toProbe(probe: ProbeSettings): Probe | undefined {
+  const check = toCheck(probe.type)
+  return (
+    check && {
+      check,
+      initialDelaySeconds: probe.initial_delay_seconds,
+      periodSeconds: probe.period_seconds,
+      timeoutSeconds: probe.timeout_seconds,
+      successThreshold: probe.success_threshold,
+      failureThreshold: probe.failure_threshold,
+    }
+  )
+}
+
+function toCheck({ tcp, http, exec, grpc }: ProbeSettings['type']): Probe['check'] | undefined {
+  if (tcp) return { type: 'tcp', port: tcp.port }
+  if (http) return { type: 'http', path: http.path, scheme: http.scheme, port: http.port }
+  if (exec) return { type: 'exec', command: exec.command }
+  if (grpc) return { type: 'grpc', port: grpc.port, service: grpc.service ?? '' }
+  return undefined
+}
+
+/** How long a release may take to become healthy: what its readiness probe allows, at least a minute, at most an hour. */
+export function startDeadlineSeconds(settings: ApplicationSettings): number {
+  const probe = settings.healthchecks.readiness_probe
+  if (!probe) return 60
+  const { initial_delay_seconds, period_seconds, timeout_seconds, failure_threshold } = probe
+  const patience = initial_delay_seconds + failure_threshold * Math.max(period_seconds, timeout_seconds)
+  return Math.min(3600, Math.max(60, patience))
+}

@@ -1,0 +1,32 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { publicHosts } from './host-names.ts'
+
+const port = (name: string, internal_port: number, is_default: boolean, publicly_accessible = true) => ({
+  id: name,
+  name,
+  internal_port,
+  publicly_accessible,
+  is_default,
+  protocol: 'HTTP' as const,
+})
+const id = '0123abcd-0000-4000-8000-000000000000'
+
+test('the default port has the service’s name, others are told apart by their own', () => {
+  const hosts = publicHosts({ id, name: 'Shop', ports: [port('web', 80, true), port('admin', 81, false)] }, 'localhost')
+  assert.deepEqual(
+    hosts.map(({ host }) => host),
+    ['shop-0123abcd.localhost', 'admin-shop-0123abcd.localhost'],
+  )
+})
+
+test('private ports have no host', () => {
+  assert.deepEqual(publicHosts({ id, name: 'db', ports: [port('p', 80, false, false)] }, 'localhost'), [])
+})
+
+test('any name becomes a label that DNS takes', () => {
+  for (const name of ['ÄÖ ü', '💥', '-a-', 'x'.repeat(63), 'a;id', '../x', `${'y'.repeat(53)}--z`]) {
+    const [found] = publicHosts({ id, name, ports: [port('web', 80, true)] }, 'example.org')
+    assert.match(found?.host ?? '', /^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\.example\.org$/, name)
+  }
+})

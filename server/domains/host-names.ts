@@ -1,0 +1,39 @@
+import type { PortSettings } from '../services/index.ts'
+
+/** One public port and the host name where it answers. */
+export interface PublicHost {
+  readonly host: string
+  readonly port_name: string
+  readonly internal_port: number
+  readonly is_default: boolean
+}
+
+/**
+ * `<name>-<8 hex>.<domain>` for the default public port, `<port>-<name>-<8 hex>.<domain>` for the others. Labels are at most
+ * 63 characters of letters, digits and hyphens, whatever the service is called.
+ */
+export function publicHosts(
+  service: { readonly id: string; readonly name: string; readonly ports: readonly PortSettings[] },
+  domain: string,
+): PublicHost[] {
+  const suffix = service.id.slice(0, 8)
+  const name = label(service.name) || 'service'
+  return service.ports
+    .filter((port) => port.publicly_accessible && (port.protocol === 'HTTP' || port.protocol === 'GRPC'))
+    .map((port) => {
+      const first = port.is_default ? name : `${label(port.name)}-${name}`
+      return {
+        host: `${first.slice(0, 54).replace(/-+$/, '')}-${suffix}.${domain}`,
+        port_name: port.name,
+        internal_port: port.internal_port,
+        is_default: port.is_default,
+      }
+    })
+}
+
+const label = (text: string): string =>
+  text
+    .normalize('NFKD')
+    .toLowerCase()
+    .replace(/[^a-z0-9]+/g, '-')
+    .replace(/^-+|-+$/g, '')

@@ -1,0 +1,29 @@
+import type { Database } from '../database/index.ts'
+import type { ServiceRow } from '../services/index.ts'
+import { listServiceRoutes } from './route-store.ts'
+
+/** How the router is reached from outside. */
+export interface PublicAddress {
+  readonly scheme: 'http' | 'https'
+  readonly port: number
+}
+
+/** The address of a host name behind the router. */
+export function urlOf(host: string, { scheme, port }: PublicAddress): string {
+  const usual = scheme === 'https' ? 443 : 80
+  return `${scheme}://${host}${port === usual ? '' : `:${port}`}`
+}
+
+/** The addresses where a service answers. */
+export async function listLinks(database: Database, service: ServiceRow, address: PublicAddress) {
+  const routes = await listServiceRoutes(database, service.id)
+  return routes.map((route) => ({
+    service_id: service.id,
+    service_type: 'APPLICATION',
+    url: urlOf(route.host, address),
+    internal_port: route.internal_port,
+    external_port: address.port,
+    is_qovery_domain: true,
+    is_default: route.is_default,
+  }))
+}

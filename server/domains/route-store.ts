@@ -1,0 +1,91 @@
+import type { Route, RouteEndpoint } from '@quayside/contract/routes.ts'
+import type { State } from '@quayside/contract/states.ts'
+import type { Sql } from '../database/index.ts'
+import type { PublicHost } from './host-names.ts'
+
+export interface RouteRow extends PublicHost {
+  readonly service_id: string
+  readonly release_id: string | null
+  readonly endpoints: readonly RouteEndpoint[]
+}
+
+/** Makes the rows of a service be these hosts; endpoints of a port that stays are kept. */
+export async function replaceHosts(
+  sql: Sql,
+  serviceId: string,
+  hosts: readonly PublicHost[],
+  now: Date,
+): Promise<void> {
+  await sql`delete from route where service_id = ${serviceId} and host <> all(${hosts.map(({ host }) => host)}::text[])`
+  if (hosts.length > 0) {
+    const rows = hosts.map((host) => ({ ...host, service_id: serviceId, updated_at: now }))
+    await sql`
+      insert into route ${sql(rows)} on conflict (host) do update set port_name = excluded.port_name,
+        is_default = excluded.is_default, updated_at = excluded.updated_at,
+        endpoints = case when route.internal_port = excluded.internal_port then route.endpoints else '[]' end,
+        internal_port = excluded.internal_port`
+  }
+  await bumpVersion(sql)
+}
+
+/** One port's endpoints, as an engine gives them. */
+export interface PortEndpoint {
+  readonly port: number
+  readonly address: string
+}
+
+/** Lets every host of the service lead to these endpoints; none: to a page that says why. True when something changed. */
+export async function setEndpoints(
+  sql: Sql,
+  serviceId: string,
+  releaseId: string | null,
+  endpoints: readonly PortEndpoint[],
+  now: Date,
+): Promise<boolean> {
+  const rows = endpoints.map(({ port, address }) => ({ port, address }))
+  const changed = await sql`
+    update route r set release_id = ${releaseId}, updated_at = ${now}, endpoints = fresh.endpoints
+    from (select i.host, coalesce(jsonb_agg(jsonb_build_object('address', e.address, 'port', e.port) order by e.address)
+        filter (where e.address is not null), '[]') as endpoints
+      from route i left join jsonb_to_recordset(${sql.json(rows)}) as e(port integer, address text)
+        on e.port = i.internal_port
+      where i.service_id = ${serviceId} group by i.host) fresh
+    where r.host = fresh.host and (r.endpoints <> fresh.endpoints or r.release_id is distinct from ${releaseId})`
+  if (changed.count > 0) await bumpVersion(sql)
+  return changed.count > 0
+}
+
+/** Every route, with the version of the whole table. */
+export async function readTable(sql: Sql): Promise<{ version: number; routes: Route[] }> {
+  const rows = await sql<
+    { host: string; service_id: string; name: string; state: State; endpoints: RouteEndpoint[] }[]
+  >`
+    select r.host, r.service_id, s.name, s.state, r.endpoints from route r join service s on s.id = r.service_id
+    order by r.host`
+  const version = await readVersion(sql)
+  const routes = rows.map(({ host, service_id, name, state, endpoints }) => ({
+    host,
+    service: service_id,
+    name,
+    endpoints,
+    ...(endpoints.length === 0 ? { reason: whyNothing(state) } : {}),
+  }))
+  return { version, routes }
+}
+
+export async function readVersion(sql: Sql): Promise<number> {
+  const [row] = await sql<{ version: number }[]>`select version from route_version`
+  return row?.version ?? 0
+}
+
+export const listServiceRoutes = (sql: Sql, serviceId: string) =>
+  sql<RouteRow[]>`select * from route where service_id = ${serviceId} order by is_default desc, host`
+
+const bumpVersion = (sql: Sql) => sql`update route_version set version = version + 1`
+
+function whyNothing(state: State): string {
+  if (state === 'READY') return 'It was not deployed yet.'
+  if (state === 'STOPPED' || state === 'STOPPING') return 'It is stopped.'
+  if (state === 'DELETED' || state === 'DELETING') return 'It is uninstalled.'
+  return 'No version of it is running.'
+}

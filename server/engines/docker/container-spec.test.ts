@@ -1,0 +1,91 @@
+import assert from 'node:assert/strict'
+import { describe, it } from 'node:test'
+import { newId } from '../../lib/id.ts'
+import { Secret } from '../../lib/secret.ts'
+import { newRelease } from '../engine.cases.ts'
+import type { LongRunning } from '../engine.ts'
+import { fakeWorkload } from '../fake/fake-workload.ts'
+import { containerSpec, hostConfig } from './container-spec.ts'
+import { volumeName } from './labels.ts'
+
+const spec = (changes: Partial<LongRunning> = {}, release = newRelease({ ...fakeWorkload('web:1'), ...changes })) =>
+  containerSpec(release, 1, { instance: 'here', withInit: true })
+
+describe('the container made of a release', () => {
+  it('has these members of HostConfig and no other', () => {
+    const volume = { id: newId(), mountPoint: '/data', sizeGiB: 1 }
+    const release = newRelease({ ...fakeWorkload('web'), cpuMilli: 250, memoryMiB: 64, storage: [volume] })
+    assert.deepEqual(hostConfig(release, true), {
+      CapAdd: ['CHOWN', 'DAC_OVERRIDE', 'FOWNER', 'KILL', 'NET_BIND_SERVICE', 'SETGID', 'SETUID'],
+      CapDrop: ['ALL'],
+      Init: true,
+      LogConfig: { Type: 'local', Config: { 'max-size': '10m', 'max-file': '3' } },
+      Memory: 67_108_864,
+      MemorySwap: 67_108_864,
+      Mounts: [{ Type: 'volume', Source: volumeName(volume), Target: '/data' }],
+      NanoCpus: 250_000_000,
+      NetworkMode: `quay-env-${release.environment}`,
+      PidsLimit: 512,
+      RestartPolicy: { Name: 'always', MaximumRetryCount: 0 },
+      SecurityOpt: ['no-new-privileges:true'],
+    })
+  })
+
+  it('has these members and no other, whatever else the workload carries', () => {
+    const extra = {
+      privileged: true,
+      HostConfig: { Privileged: true },
+      binds: ['/:/host'],
+      network_mode: 'host',
+      cap_add: ['ALL'],
+    }
+    const release = newRelease({ ...fakeWorkload('web'), entrypoint: ['a'], arguments: ['b'], ...extra } as LongRunning)
+    assert.deepEqual(Object.keys(spec({}, release)).sort(), [
+      'Cmd',
+      'Entrypoint',
+      'Env',
+      'Healthcheck',
+      'HostConfig',
+      'Image',
+      'Labels',
+      'NetworkingConfig',
+      'StopTimeout',
+    ])
+    assert.equal(JSON.stringify(spec({}, release)).includes('rivileged"'), false)
+  })
+
+  it('takes entrypoint and arguments as they are, and drops the image’s command with its entrypoint', () => {
+    assert.deepEqual(spec({ arguments: ['--privileged', ';id', '$HOME'] }).Cmd, ['--privileged', ';id', '$HOME'])
+    assert.equal('Cmd' in spec(), false)
+    assert.deepEqual(spec({ entrypoint: ['/run'] }).Cmd, [])
+  })
+
+  it('puts secrets into the environment and nowhere else', () => {
+    const made = spec({ variables: { A: 'x=y', B: new Secret('canary') } })
+    assert.deepEqual(made.Env, ['A=x=y', 'B=canary'])
+    assert.equal(JSON.stringify({ ...made, Env: [] }).includes('canary'), false)
+  })
+
+  it('refuses variables that Docker would drop or break', () => {
+    for (const name of ['', 'A B', 'A=B', 'A\nB', 'A\0'])
+      assert.throws(() => spec({ variables: { [name]: 'x' } }), { reason: 'refused' })
+    const hidden = { A: new Secret('canary\0') }
+    assert.throws(
+      () => spec({ variables: hidden }),
+      (error) => String(error).includes('variable A') && !String(error).includes('canary'),
+    )
+  })
+
+  it('refuses paths that lead elsewhere', () => {
+    for (const path of ['/', '', 'data', '/data/../etc', '/data/', '//data', '/proc/1', '/sys', '/dev/shm', '/a\0b']) {
+      const refused = { reason: 'refused' }
+      assert.throws(() => spec({ storage: [{ id: newId(), mountPoint: path, sizeGiB: 1 }] }), refused, path)
+      assert.throws(() => spec({ files: [{ path, content: '' }] }), refused, path)
+    }
+  })
+
+  it('keeps the name that people gave in a label', () => {
+    const release = newRelease(fakeWorkload('web'), { displayName: 'a b; $(id)' })
+    assert.equal(spec({}, release).Labels?.['quayside.name'], 'a b; $(id)')
+  })
+})

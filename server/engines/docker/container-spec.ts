@@ -1,0 +1,112 @@
+import type { ContainerCreateOptions, HostConfig } from 'dockerode'
+import { Secret } from '../../lib/secret.ts'
+import { EngineError, type LongRunning, type Release } from '../engine.ts'
+import { containerLabels, networkName, volumeName } from './labels.ts'
+
+/**
+ * What ordinary images need that start as root and then drop to a user of their own (PostgreSQL, nginx, Redis …): taking over and
+ * entering their data directories, changing user, and signalling workers that run as that user. Docker's other defaults (raw sockets,
+ * device nodes, chroot, file capabilities, audit) stay out. Programs that never were root have none of these either.
+ */
+export const addedCapabilities = ['CHOWN', 'DAC_OVERRIDE', 'FOWNER', 'KILL', 'NET_BIND_SERVICE', 'SETGID', 'SETUID']
+
+/** The members of HostConfig that we ever set; everything else keeps the daemon's default. */
+export type AllowedHostConfig = Required<
+  Pick<
+    HostConfig,
+    | 'CapAdd'
+    | 'CapDrop'
+    | 'Init'
+    | 'LogConfig'
+    | 'Memory'
+    | 'MemorySwap'
+    | 'Mounts'
+    | 'NanoCpus'
+    | 'NetworkMode'
+    | 'PidsLimit'
+    | 'RestartPolicy'
+    | 'SecurityOpt'
+  >
+>
+
+/** Restart `always`: a stopped service has no container, and `unless-stopped` forgets what a killed daemon has ended itself. */
+export function hostConfig(release: Release, withInit: boolean): AllowedHostConfig {
+  const workload = release.workload
+  const memory = workload.memoryMiB * 1024 * 1024
+  return {
+    CapAdd: addedCapabilities,
+    CapDrop: ['ALL'],
+    Init: withInit,
+    LogConfig: { Type: 'local', Config: { 'max-size': '10m', 'max-file': '3' } },
+    Memory: memory,
+    MemorySwap: memory,
+    Mounts: workload.storage.map((volume) => ({
+      Type: 'volume',
+      Source: volumeName(volume),
+      Target: volume.mountPoint,
+    })),
+    NanoCpus: workload.cpuMilli * 1_000_000,
+    NetworkMode: networkName(release.environment),
+    PidsLimit: 512,
+    RestartPolicy: { Name: 'always', MaximumRetryCount: 0 },
+    SecurityOpt: ['no-new-privileges:true'],
+  }
+}
+
+/** The body of `POST /containers/create`. Throws EngineError('refused') for what Docker would misunderstand silently. */
+export function containerSpec(
+  release: Release,
+  replica: number,
+  options: { readonly instance: string; readonly withInit: boolean },
+): ContainerCreateOptions {
+  const workload = release.workload
+  checkPaths(workload)
+  return {
+    Image: workload.image,
+    ...(workload.entrypoint && { Entrypoint: [...workload.entrypoint] }),
+    // Given an entrypoint and no command, Docker would still add the command of the image.
+    ...((workload.arguments.length > 0 || workload.entrypoint) && { Cmd: [...workload.arguments] }),
+    Env: environmentOf(workload),
+    Labels: containerLabels(options.instance, release, replica),
+    StopTimeout: workload.stopGraceSeconds,
+    // Health is ours to ask; a HEALTHCHECK of the image would only cost processes.
+    Healthcheck: { Test: ['NONE'] },
+    HostConfig: hostConfig(release, options.withInit),
+    NetworkingConfig: {
+      EndpointsConfig: { [networkName(release.environment)]: { Aliases: [...workload.aliases] } },
+    },
+  }
+}
+
+function environmentOf(workload: LongRunning): string[] {
+  return Object.entries(workload.variables).map(([name, value]) => {
+    const text = value instanceof Secret ? value.reveal() : value
+    if (!/^[^\s=\0]+$/.test(name)) {
+      throw new EngineError(
+        'refused',
+        `variable name ${JSON.stringify(name)} has a space, "=" or nothing in it; rename it`,
+      )
+    }
+    if (text.includes('\0')) {
+      throw new EngineError(
+        'refused',
+        `variable ${name} contains a NUL character, which no program can be given; remove it`,
+      )
+    }
+    return `${name}=${text}`
+  })
+}
+
+function checkPaths(workload: LongRunning): void {
+  const paths = [...workload.storage.map((volume) => volume.mountPoint), ...workload.files.map((file) => file.path)]
+  for (const path of paths) {
+    const parts = path.split('/').slice(1)
+    const isPlain = path.startsWith('/') && parts.every((part) => part !== '' && part !== '.' && part !== '..')
+    if (!isPlain || path.includes('\0') || ['proc', 'sys', 'dev'].includes(parts[0] ?? '')) {
+      throw new EngineError(
+        'refused',
+        `${JSON.stringify(path)} is not a usable path: give an absolute one outside /proc, /sys and /dev`,
+      )
+    }
+  }
+}

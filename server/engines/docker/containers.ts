@@ -1,0 +1,151 @@
+import type { ContainerCreateOptions, ContainerInfo, ContainerInspectInfo } from 'dockerode'
+import type { LineSink } from '../../lib/attempt.ts'
+import { EngineError } from '../engine.ts'
+import { type DockerDaemon, isRefusal } from './daemon.ts'
+import { label, labelFilter } from './labels.ts'
+import { type ReplicaState, replicaState } from './replica-state.ts'
+
+/** Every container of the installation with the given further labels, whatever its state. */
+export async function listContainers(
+  daemon: DockerDaemon,
+  filter: { readonly instance: string; readonly labels?: Readonly<Record<string, string>> },
+  signal: AbortSignal,
+): Promise<ContainerInfo[]> {
+  const answer = await daemon.json({
+    method: 'GET',
+    path: '/containers/json',
+    query: { all: true, filters: labelFilter(filter.instance, filter.labels) },
+    signal,
+  })
+  if (!Array.isArray(answer))
+    throw new EngineError('unreachable', 'Docker answered a list of containers with something else')
+  return answer
+}
+
+/** One container, or undefined when there is none of that id or name. */
+export async function inspectContainer(
+  daemon: DockerDaemon,
+  idOrName: string,
+  signal: AbortSignal,
+): Promise<ReplicaState | undefined> {
+  try {
+    const answer = await daemon.json({
+      method: 'GET',
+      path: `/containers/${encodeURIComponent(idOrName)}/json`,
+      signal,
+    })
+    if (!('Id' in answer)) throw new EngineError('unreachable', 'Docker answered a container with something else')
+    // The shape is that of Docker's published API; `Id` tells that it is one.
+    return replicaState(answer as ContainerInspectInfo)
+  } catch (error) {
+    if (isRefusal(error, 404)) return undefined
+    throw error
+  }
+}
+
+/**
+ * Makes a container of that name, or finds the one that an earlier try has made. Gives its id.
+ * Throws EngineError('image-missing' | 'refused').
+ */
+export async function createContainer(
+  daemon: DockerDaemon,
+  create: { readonly name: string; readonly spec: ContainerCreateOptions; readonly output: LineSink },
+  signal: AbortSignal,
+): Promise<string> {
+  try {
+    const answer = await daemon.json({
+      method: 'POST',
+      path: '/containers/create',
+      query: { name: create.name },
+      body: create.spec,
+      signal,
+      timeoutMs: 60_000,
+    })
+    if ('Warnings' in answer && Array.isArray(answer.Warnings)) {
+      for (const warning of answer.Warnings) create.output.line(`Docker: ${warning}`, 'warning')
+    }
+    if ('Id' in answer && typeof answer.Id === 'string') return answer.Id
+    throw new EngineError('unreachable', 'Docker answered the making of a container with something else')
+  } catch (error) {
+    if (isRefusal(error, 409)) return adopt(daemon, create, signal)
+    if (isRefusal(error, 404) && /no such image/i.test(error.message)) {
+      throw new EngineError(
+        'image-missing',
+        `the engine has no image ${create.spec.Image}; build it again or check its name`,
+      )
+    }
+    if (isRefusal(error, 400, 404)) throw new EngineError('refused', `Docker refused the container: ${error.message}`)
+    // A fault of the daemon, not of the workload: worth another try.
+    if (isRefusal(error, 500, 502, 503)) throw new EngineError('unreachable', `Docker failed: ${error.message}`)
+    throw error
+  }
+}
+
+async function adopt(
+  daemon: DockerDaemon,
+  create: { readonly name: string; readonly spec: ContainerCreateOptions },
+  signal: AbortSignal,
+): Promise<string> {
+  const found = await inspectContainer(daemon, create.name, signal)
+  if (!found || found.status === 'removing' || found.status === 'dead') {
+    if (found) await removeContainer(daemon, found.id, signal)
+    throw new EngineError('unreachable', `container ${create.name} is still being removed`)
+  }
+  const wanted = create.spec.Labels ?? {}
+  if (![label.instance, label.release, label.replica].every((name) => found.labels[name] === wanted[name])) {
+    throw new EngineError('refused', `a container named ${create.name} exists and is not this one; remove or rename it`)
+  }
+  return found.id
+}
+
+/** Throws EngineError('refused') when the program cannot be started at all. */
+export async function startContainer(daemon: DockerDaemon, id: string, signal: AbortSignal): Promise<void> {
+  try {
+    await daemon.send({ method: 'POST', path: `/containers/${id}/start`, signal, timeoutMs: 60_000 })
+  } catch (error) {
+    const isFaultOfDaemon = isRefusal(error, 500, 503) && !/OCI runtime/.test(error.message)
+    if (isFaultOfDaemon) throw new EngineError('unreachable', `Docker failed: ${error.message}`)
+    if (isRefusal(error, 400, 404, 409, 500)) {
+      throw new EngineError(
+        'refused',
+        `the program could not be started: ${error.message}; check entrypoint, arguments and the image's platform`,
+      )
+    }
+    throw error
+  }
+}
+
+/** Ends the container's program: its stop signal, then after the grace time SIGKILL. A container that is not there is ended. */
+export async function stopContainer(
+  daemon: DockerDaemon,
+  container: { readonly id: string; readonly graceSeconds: number },
+  signal: AbortSignal,
+): Promise<void> {
+  const { id, graceSeconds } = container
+  const timeoutMs = (graceSeconds + 30) * 1000
+  await absent(
+    daemon.send({ method: 'POST', path: `/containers/${id}/stop`, query: { t: graceSeconds }, signal, timeoutMs }),
+  )
+}
+
+/** Removes the container, killing it if need be, with the volumes that only its image has asked for. */
+export const removeContainer = (daemon: DockerDaemon, id: string, signal: AbortSignal): Promise<void> =>
+  absent(
+    daemon.send({
+      method: 'DELETE',
+      path: `/containers/${id}`,
+      query: { force: true, v: true },
+      signal,
+      timeoutMs: 60_000,
+    }),
+  )
+
+/** 404: it is gone; 409: it is just going. */
+export async function absent(work: Promise<void>): Promise<void> {
+  try {
+    await work
+  } catch (error) {
+    if (isRefusal(error, 404) || (isRefusal(error, 409) && /already in progress/.test(error.message))) return
+    throw error
+  }
+}

@@ -1,0 +1,254 @@
+import assert from 'node:assert/strict'
+import { after, afterEach, before, describe, it } from 'node:test'
+import { systemClock } from '../../lib/clock.ts'
+import { newId } from '../../lib/id.ts'
+import { Secret } from '../../lib/secret.ts'
+import { attempt, engineCases, eventually, newRelease } from '../engine.cases.ts'
+import { hostConfig } from './container-spec.ts'
+import { containerName, networkName, volumeName } from './labels.ts'
+import { type DockerBench, node, openDockerBench, serve } from './test-bench.ts'
+import { importTestImage, removeTestImage } from './test-image.ts'
+
+const socketPath = '/var/run/docker.sock'
+const image = `quayside-engine-test/node:${newId().slice(-8)}`
+const limit = (): AbortSignal => AbortSignal.timeout(60_000)
+
+before(() => importTestImage(socketPath, image))
+after(() => removeTestImage(socketPath, image))
+
+engineCases('docker', () => openDockerBench({ socketPath, image }))
+
+describe('the Docker engine', () => {
+  let bench: DockerBench
+  before(async () => {
+    bench = await openDockerBench({ socketPath, image })
+  })
+  after(() => bench?.close())
+  afterEach(() => bench.reset())
+  const release = (source: string, more = {}) => newRelease({ ...bench.workload('web'), ...node(source), ...more })
+
+  it('puts no more than the allowed members into the container, whatever the workload says', async () => {
+    const source = serve(8080)
+    const hostile = release(source, {
+      arguments: [source, '--', '--privileged', ';id', '$HOME'],
+      storage: [{ id: newId(), mountPoint: '/data', sizeGiB: 1 }],
+    })
+    await bench.engine.start(hostile, attempt())
+    const { HostConfig, Config, Mounts } = await bench.inspect(containerName(hostile, 1))
+    assert.deepEqual(Config.Cmd, [source, '--', '--privileged', ';id', '$HOME'])
+    const asked = hostConfig(hostile, true)
+    // The daemon adds what it derives from a mount; the mount as it came about is looked at below.
+    assert.deepEqual({ ...HostConfig, Mounts: asked.Mounts }, { ...(await bench.defaultHostConfig()), ...asked })
+    assert.deepEqual(
+      Mounts.map(({ Type, Driver, Destination }) => [Type, Driver, Destination]),
+      [['volume', 'local', '/data']],
+    )
+  })
+
+  it('enforces the limits and takes privileges away', async () => {
+    const one = release(serve(8080))
+    await bench.engine.start(one, attempt())
+    const read = async (path: string) =>
+      (await bench.engine.exec(one.service, ['node', '-p', `fs.readFileSync(${JSON.stringify(path)},'utf8')`], limit()))
+        .output
+    const status = await read('/proc/self/status')
+    assert.match(status, /NoNewPrivs:\s+1/)
+    assert.match(status, /Seccomp:\s+2/)
+    // CHOWN 0, DAC_OVERRIDE 1, FOWNER 3, KILL 5, SETGID 6, SETUID 7, NET_BIND_SERVICE 10.
+    assert.match(status, /CapBnd:\s+00000000000004eb/)
+  })
+
+  it('is seen healthy soon after its port opens, however long the initial delay', async () => {
+    const probe = {
+      initialDelaySeconds: 30,
+      periodSeconds: 10,
+      timeoutSeconds: 5,
+      successThreshold: 1,
+      failureThreshold: 9,
+    }
+    const check = { type: 'http', path: '/health', scheme: 'HTTP', port: 8080 } as const
+    const one = release(serve(8080, { status: 302, afterMs: 300 }), { probes: { readiness: { check, ...probe } } })
+    await bench.engine.start(one, attempt())
+    const now = systemClock.now().getTime()
+    const [line] = await bench.lines(one.service)
+    assert.ok(now - Date.parse(line?.at ?? '') < 1_000, `open at ${line?.at}, seen ${now}`)
+  })
+
+  it('asks a health command by argument list', async () => {
+    const probe = {
+      initialDelaySeconds: 0,
+      periodSeconds: 1,
+      timeoutSeconds: 5,
+      successThreshold: 1,
+      failureThreshold: 3,
+    }
+    const readiness = (command: string[]) => ({ probes: { readiness: { check: { type: 'exec', command }, ...probe } } })
+    await bench.engine.start(release(serve(8080), readiness(['node', '-e', 'process.exit(0)'])), attempt())
+    const bad = release(serve(8080), {
+      ...readiness(['node', '-e', 'process.exit(4)', '; touch /x']),
+      startDeadlineSeconds: 1,
+    })
+    await assert.rejects(bench.engine.start(bad, attempt()), /health command "node" ended with code 4/)
+  })
+
+  it('says where a program listens when it is not where it was said to', async () => {
+    const short = { startDeadlineSeconds: 1 }
+    await assert.rejects(
+      bench.engine.start(release(serve(3000), short), attempt()),
+      /listens on 3000, port 8080 was declared; set internal_port to 3000 or make the program listen on 8080/,
+    )
+    await assert.rejects(
+      bench.engine.start(release(serve(8080, { host: '127.0.0.1' }), short), attempt()),
+      /listens on 127\.0\.0\.1:8080 only/,
+    )
+    const check = { type: 'http', path: '/no', scheme: 'HTTP', port: 8080 } as const
+    const probe = {
+      initialDelaySeconds: 0,
+      periodSeconds: 1,
+      timeoutSeconds: 1,
+      successThreshold: 1,
+      failureThreshold: 1,
+    }
+    const unwell = release(serve(8080, { status: 500 }), { ...short, probes: { readiness: { check, ...probe } } })
+    await assert.rejects(bench.engine.start(unwell, attempt()), /GET \/no on port 8080 was answered with 500/)
+  })
+
+  it('masks the secrets of the workload in the last lines', async () => {
+    const variables = { TOKEN: new Secret('canary-secret-4711') }
+    const leaking = release(`console.log('token is '+process.env.TOKEN);process.exit(1)`, { variables })
+    await assert.rejects(bench.engine.start(leaking, attempt()), (error) => {
+      assert.match(String(error), /token is \*+/)
+      assert.equal(`${error}${JSON.stringify(error)}`.includes('canary'), false)
+      return true
+    })
+  })
+
+  it('keeps a volume over retire and releases, and removes it with the service', async () => {
+    const volume = { id: newId(), mountPoint: '/data', sizeGiB: 1 }
+    const one = release(serve(8080), { storage: [volume] })
+    await bench.engine.start(one, attempt())
+    await bench.engine.exec(one.service, ['node', '-e', `fs.writeFileSync('/data/kept','yes')`], limit())
+    await bench.engine.retire(one.service, undefined, attempt())
+    const next = { ...one, id: newId() }
+    await bench.engine.start(next, attempt())
+    assert.equal(
+      (await bench.engine.exec(one.service, ['node', '-p', `fs.readFileSync('/data/kept','utf8')`], limit())).output,
+      'yes\n',
+    )
+    await bench.engine.erase(one.service, attempt())
+    assert.equal(await bench.exists(`/volumes/${volumeName(volume)}`), false)
+  })
+
+  it('makes one network when many start at once', async () => {
+    const environment = newId()
+    const releases = Array.from({ length: 4 }, () => newRelease(bench.workload('web'), { environment }))
+    const engines = releases.map((_, index) => (index % 2 ? bench.engine : bench.anotherEngine()))
+    await Promise.all(releases.map((one, index) => engines[index]?.start(one, attempt())))
+    assert.equal(await bench.countNetworks(networkName(environment)), 1)
+    await Promise.all(releases.map((one) => bench.engine.erase(one.service, attempt())))
+    await bench.engine.eraseEnvironment(environment, attempt())
+    assert.equal(await bench.countNetworks(networkName(environment)), 0)
+  })
+
+  it('lets services reach each other inside one environment by alias, and not across', async () => {
+    const api = release(serve(8080), { aliases: ['api'] })
+    const [endpoint] = await bench.engine.start(api, attempt())
+    const near = newRelease(bench.workload('web'), { environment: api.environment })
+    const far = release(serve(8080))
+    await Promise.all([bench.engine.start(near, attempt()), bench.engine.start(far, attempt())])
+    const reach = async (service: string, host: string) => {
+      const source = `require('net').connect({host:${JSON.stringify(host)},port:8080,timeout:800}).on('connect',()=>process.exit(0)).on('timeout',()=>process.exit(1)).on('error',()=>process.exit(1))`
+      return (await bench.engine.exec(service, ['node', '-e', source], limit())).exitCode === 0
+    }
+    assert.equal(await reach(near.service, 'api'), true)
+    assert.equal(await reach(far.service, 'api'), false)
+    assert.equal(await reach(far.service, endpoint?.address ?? ''), false)
+    assert.equal(await reach(far.service, containerName(api, 1)), false)
+  })
+
+  it('brings a program back that exits, and tells how often', async () => {
+    const one = release(`${serve(8080)};require('http').createServer(()=>process.exit(5)).listen(9999)`)
+    const [endpoint] = await bench.engine.start(one, attempt())
+    const kill = () => fetch(`http://${endpoint?.address}:9999/`, { signal: limit() }).catch(() => {})
+    await kill()
+    await eventually('it has exited and runs again', async () => {
+      const observation = await bench.engine.observe(one.service, limit())
+      return observation.state === 'running' && observation.replicas[0]?.exits === 1
+    })
+    await eventually('it is failing', async () => {
+      await kill()
+      return (await bench.engine.observe(one.service, limit())).state === 'failing'
+    })
+  })
+
+  it('sees nothing of another installation and of strangers, and touches none of it', async () => {
+    const one = newRelease(bench.workload('web'))
+    await bench.engine.start(one, attempt())
+    const other = bench.anotherEngine('another')
+    assert.equal((await other.observeAll(limit())).size, 0)
+    await other.erase(one.service, attempt())
+    await other.eraseEnvironment(one.environment, attempt())
+    assert.equal((await bench.engine.observe(one.service, limit())).state, 'running')
+    const stranger = newRelease(bench.workload('web'))
+    await bench.createBare(containerName(stranger, 1))
+    await assert.rejects(bench.engine.start(stranger, attempt()), { reason: 'refused' })
+    assert.equal(await bench.exists(`/containers/${containerName(stranger, 1)}/json`), true)
+  })
+
+  it('restarts a replica that fails its liveness probe, and only then', async () => {
+    const check = { type: 'http', path: '/', scheme: 'HTTP', port: 8080 } as const
+    const probe = {
+      initialDelaySeconds: 0,
+      periodSeconds: 0,
+      timeoutSeconds: 1,
+      successThreshold: 1,
+      failureThreshold: 3,
+    }
+    const one = release(serve(8080, { failsAfter: 2 }), {
+      probes: { liveness: { check, ...probe } },
+      stopGraceSeconds: 0,
+    })
+    await bench.engine.start(one, attempt())
+    const name = containerName(one, 1)
+    const before = (await bench.inspect(name)).State.StartedAt
+    // Two answers are well, the third failure in a row is the fifth question.
+    for (let times = 0; times < 4; times++) assert.deepEqual(await bench.engine.checkLiveness(limit()), [])
+    assert.deepEqual(await bench.engine.checkLiveness(limit()), [name])
+    assert.notEqual((await bench.inspect(name)).State.StartedAt, before)
+  })
+
+  it('goes on following when the line to the daemon is cut, without a line lost or doubled', async () => {
+    const count = `let n=0;setInterval(()=>console.log('line '+n++),20);require('net').createServer().listen(8080)`
+    const one = release(count)
+    const proxy = await bench.proxy()
+    await bench.engine.start(one, attempt())
+    const end = new AbortController()
+    const texts: string[] = []
+    const following = (async () => {
+      for await (const { text } of proxy.engine.logs(one.service, { follow: true }, end.signal)) texts.push(text)
+    })()
+    await eventually('some lines', () => texts.length > 10)
+    const atCut = texts.length
+    proxy.cut()
+    await eventually('lines after the cut', () => texts.length > atCut + 20)
+    end.abort()
+    await following
+    assert.deepEqual(
+      texts,
+      texts.map((_, index) => `line ${index}`),
+    )
+    await proxy.close()
+  })
+
+  it('starts through a daemon whose line breaks while it waits, and makes one container', async () => {
+    const proxy = await bench.proxy()
+    const one = release(serve(8080, { afterMs: 1_000 }))
+    const starting = proxy.engine.start(one, attempt())
+    await eventually('it runs', async () => (await bench.engine.observe(one.service, limit())).state === 'running')
+    proxy.cut()
+    assert.equal((await starting).length, 1)
+    const observation = await bench.engine.observe(one.service, limit())
+    assert.equal(observation.state === 'running' && observation.replicas.length, 1)
+    await proxy.close()
+  })
+})

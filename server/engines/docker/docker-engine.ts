@@ -1,0 +1,126 @@
+import type { ContainerInfo } from 'dockerode'
+import type { Attempt } from '../../lib/attempt.ts'
+import type { Clock } from '../../lib/clock.ts'
+import {
+  type Endpoint,
+  type Engine,
+  EngineError,
+  type LogLine,
+  type LogQuery,
+  type Observation,
+  type Release,
+  type Workload,
+} from '../engine.ts'
+import { execIn } from './container-output.ts'
+import { inspectContainer, listContainers } from './containers.ts'
+import { DockerDaemon } from './daemon.ts'
+import { label } from './labels.ts'
+import { Liveness } from './liveness.ts'
+import { serviceLogs } from './logs.ts'
+import { eraseNetwork } from './networks.ts'
+import { toObservation } from './observation.ts'
+import type { ReplicaState } from './replica-state.ts'
+import { retireService } from './retire.ts'
+import { type Host, startRelease } from './start.ts'
+import { eraseVolumes } from './volumes.ts'
+
+export interface DockerEngineOptions {
+  /** Path of the daemon's unix socket. */
+  readonly socketPath: string
+  /** Name of this installation: two on one host never see each other's containers. */
+  readonly instance: string
+  readonly clock: Clock
+}
+
+/** Runs workloads as containers of one Docker daemon on this host. Keeps nothing in memory that a restart would miss. */
+export class DockerEngine implements Engine {
+  readonly shapes: ReadonlySet<Workload['shape']> = new Set(['long-running'])
+  readonly #host: Host
+  readonly #liveness: Liveness
+  #hasInit: boolean | undefined
+
+  constructor({ socketPath, instance, clock }: DockerEngineOptions) {
+    const daemon = new DockerDaemon({ socketPath, clock })
+    this.#host = { daemon, clock, instance, hasInit: (signal) => this.#askForInit(signal) }
+    this.#liveness = new Liveness({ daemon, clock, instance })
+  }
+
+  start(release: Release, attempt: Attempt): Promise<Endpoint[]> {
+    return startRelease(this.#host, release, attempt)
+  }
+
+  async observe(service: string, signal: AbortSignal): Promise<Observation> {
+    const found = await this.#list({ [label.service]: service }, signal)
+    return toObservation(await this.#inspectAll(found, signal), this.#host.clock.now())
+  }
+
+  async observeAll(signal: AbortSignal): Promise<ReadonlyMap<string, Observation>> {
+    const states = await this.#inspectAll(await this.#list({}, signal), signal)
+    const now = this.#host.clock.now()
+    const byService = Map.groupBy(states, (state) => state.service)
+    return new Map([...byService].map(([service, replicas]) => [service, toObservation(replicas, now)]))
+  }
+
+  retire(service: string, keep: string | undefined, attempt: Attempt): Promise<void> {
+    return retireService(this.#host, service, keep, attempt.signal)
+  }
+
+  async erase(service: string, { signal }: Attempt): Promise<void> {
+    const { daemon, instance } = this.#host
+    await retireService(this.#host, service, undefined, signal)
+    await daemon.patiently(signal, () => eraseVolumes(daemon, instance, service, signal))
+  }
+
+  eraseEnvironment(environment: string, { signal }: Attempt): Promise<void> {
+    return this.#host.daemon.patiently(signal, () => eraseNetwork(this.#host, environment, signal))
+  }
+
+  logs(service: string, query: LogQuery, signal: AbortSignal): AsyncIterable<LogLine> {
+    return serviceLogs(this.#host, service, query, signal)
+  }
+
+  async exec(
+    service: string,
+    command: readonly string[],
+    signal: AbortSignal,
+  ): Promise<{ exitCode: number; output: string }> {
+    const found = await this.#list({ [label.service]: service }, signal)
+    // The list is newest first.
+    const container = found.find(({ State }) => State === 'running')
+    if (!container) throw new EngineError('refused', 'no replica of the service is running; start it first')
+    return execIn(this.#host.daemon, container.Id, command, signal)
+  }
+
+  async ping(signal: AbortSignal): Promise<void> {
+    await this.#host.daemon.send({ method: 'GET', path: '/_ping', signal, timeoutMs: 5_000 })
+  }
+
+  /**
+   * Asks every running replica that has a liveness probe and is due, and restarts those that failed it too often. Gives the names of
+   * the restarted ones. Meant for a reconciler, about once a second.
+   */
+  checkLiveness(signal: AbortSignal): Promise<string[]> {
+    return this.#liveness.check(signal)
+  }
+
+  #list(labels: Readonly<Record<string, string>>, signal: AbortSignal): Promise<ContainerInfo[]> {
+    return listContainers(this.#host.daemon, { instance: this.#host.instance, labels }, signal)
+  }
+
+  async #inspectAll(found: readonly ContainerInfo[], signal: AbortSignal): Promise<ReplicaState[]> {
+    const states = await Promise.all(found.map(({ Id }) => inspectContainer(this.#host.daemon, Id, signal)))
+    return states.filter((state) => state !== undefined)
+  }
+
+  async #askForInit(signal: AbortSignal): Promise<boolean> {
+    if (this.#hasInit === undefined) {
+      // The shape is that of Docker's published API.
+      const info = (await this.#host.daemon.json({ method: 'GET', path: '/info', signal })) as {
+        InitCommit?: { ID?: string }
+      }
+      // The daemon tries to run its docker-init; this is how it says that it could not.
+      this.#hasInit = info.InitCommit?.ID !== 'N/A'
+    }
+    return this.#hasInit
+  }
+}

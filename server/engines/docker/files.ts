@@ -1,0 +1,63 @@
+import { buffer } from 'node:stream/consumers'
+import { pack } from 'tar-stream'
+import { Secret } from '../../lib/secret.ts'
+import type { MountedFile } from '../engine.ts'
+import { type DockerDaemon, isRefusal } from './daemon.ts'
+
+/**
+ * Writes the files into a container that has not been started yet, straight from memory: no copy of ours touches the host's disk.
+ * Mode 0444 of root: the program often runs as a user that only the image knows, and it must be able to read them, not to change them.
+ */
+export async function writeFiles(
+  daemon: DockerDaemon,
+  container: string,
+  files: readonly MountedFile[],
+  signal: AbortSignal,
+): Promise<void> {
+  if (files.length === 0) return
+  const missing: string[] = []
+  for (const directory of parentDirectories(files)) {
+    // Directories that exist must not be in the archive: it would change their owner and mode.
+    if (!(await exists(daemon, container, directory, signal))) missing.push(directory)
+  }
+  await daemon.send({
+    method: 'PUT',
+    path: `/containers/${container}/archive`,
+    query: { path: '/' },
+    file: await archive(missing, files),
+    signal,
+    timeoutMs: 60_000,
+  })
+}
+
+/** Every directory above the files but the top, outer ones first. */
+export function parentDirectories(files: readonly MountedFile[]): string[] {
+  const directories = new Set<string>()
+  for (const { path } of files) {
+    const parts = path.split('/').slice(1, -1)
+    parts.forEach((_, index) => {
+      directories.add(`/${parts.slice(0, index + 1).join('/')}`)
+    })
+  }
+  return [...directories].sort()
+}
+
+async function archive(directories: readonly string[], files: readonly MountedFile[]): Promise<Buffer> {
+  const tar = pack()
+  for (const directory of directories) tar.entry({ name: `${directory.slice(1)}/`, type: 'directory', mode: 0o755 })
+  for (const { path, content } of files) {
+    tar.entry({ name: path.slice(1), mode: 0o444 }, content instanceof Secret ? content.reveal() : content)
+  }
+  tar.finalize()
+  return buffer(tar)
+}
+
+async function exists(daemon: DockerDaemon, container: string, path: string, signal: AbortSignal): Promise<boolean> {
+  try {
+    await daemon.send({ method: 'HEAD', path: `/containers/${container}/archive`, query: { path }, signal })
+    return true
+  } catch (error) {
+    if (isRefusal(error, 404)) return false
+    throw error
+  }
+}

@@ -1,0 +1,66 @@
+/** One piece of output as Docker frames it: for logs exactly one line, or a part of a very long one. */
+export interface Frame {
+  readonly stream: 'stdout' | 'stderr'
+  readonly payload: Buffer
+}
+
+/** One line with the moment at which the daemon read it. */
+export interface TimedLine {
+  /** RFC 3339 with nine decimals, always of the same length: sorts as text. */
+  readonly at: string
+  readonly stream: Frame['stream']
+  readonly text: string
+}
+
+/** A line longer than this is given in several. */
+const maxLineBytes = 256 * 1024
+
+/** Takes Docker's stream format apart: a header of eight bytes (stream number, length), then that many bytes. */
+export async function* frames(source: AsyncIterable<Buffer>): AsyncGenerator<Frame> {
+  let pending: Buffer[] = []
+  let held = 0
+  let wanted = 8
+  for await (const chunk of source) {
+    pending.push(chunk)
+    held += chunk.length
+    if (held < wanted) continue
+    let rest = pending.length === 1 ? chunk : Buffer.concat(pending)
+    while (rest.length >= 8) {
+      const end = 8 + rest.readUInt32BE(4)
+      if (rest.length < end) break
+      yield { stream: rest[0] === 2 ? 'stderr' : 'stdout', payload: rest.subarray(8, end) }
+      rest = rest.subarray(end)
+    }
+    pending = [rest]
+    held = rest.length
+    wanted = rest.length >= 8 ? 8 + rest.readUInt32BE(4) : 8
+  }
+}
+
+/** Joins the parts of long lines and takes the timestamps off. The last line may have no line feed. */
+export async function* timedLines(source: AsyncIterable<Frame>): AsyncGenerator<TimedLine> {
+  const open = new Map<Frame['stream'], { at: string; parts: Buffer[]; bytes: number }>()
+  for await (const { stream, payload } of source) {
+    const space = payload.indexOf(0x20)
+    const text = payload.subarray(space + 1)
+    const line = open.get(stream) ?? { at: payload.subarray(0, space).toString(), parts: [], bytes: 0 }
+    line.parts.push(text)
+    line.bytes += text.length
+    const isWhole = text.at(-1) === 0x0a
+    if (isWhole || line.bytes >= maxLineBytes) {
+      open.delete(stream)
+      yield finished(stream, line)
+    } else {
+      open.set(stream, line)
+    }
+  }
+  for (const [stream, line] of open) yield finished(stream, line)
+}
+
+const finished = (stream: Frame['stream'], line: { at: string; parts: readonly Buffer[] }): TimedLine => ({
+  at: line.at,
+  stream,
+  text: Buffer.concat(line.parts)
+    .toString()
+    .replace(/\r?\n$/, ''),
+})

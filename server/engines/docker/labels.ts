@@ -1,0 +1,57 @@
+import { parseId } from '../../lib/id.ts'
+import type { LongRunning, Release, Volume } from '../engine.ts'
+import { EngineError } from '../engine.ts'
+
+/** What we write on everything we make, and the only thing by which we find it again. */
+export const label = {
+  instance: 'quayside.instance',
+  service: 'quayside.service',
+  environment: 'quayside.environment',
+  release: 'quayside.release',
+  replica: 'quayside.replica',
+  /** How many replicas the release has: what is missing shows. */
+  replicas: 'quayside.replicas',
+  ports: 'quayside.ports',
+  stopGraceSeconds: 'quayside.stop-grace-seconds',
+  liveness: 'quayside.liveness',
+  name: 'quayside.name',
+  storage: 'quayside.storage',
+} as const
+
+/** Docker's filter for things of this installation with the given further labels. */
+export const labelFilter = (instance: string, further: Readonly<Record<string, string>> = {}): { label: string[] } => ({
+  label: [`${label.instance}=${instance}`, ...Object.entries(further).map(([name, value]) => `${name}=${value}`)],
+})
+
+/** Names are made of ids alone. The last digits of a release's id are its random ones; the first are a time. */
+export const containerName = (release: Pick<Release, 'id' | 'service'>, replica: number): string =>
+  `quay-${safeId(release.service)}-${safeId(release.id).slice(-8)}-${replica}`
+
+export const networkName = (environment: string): string => `quay-env-${safeId(environment)}`
+
+export const volumeName = (volume: Pick<Volume, 'id'>): string => `quay-vol-${safeId(volume.id)}`
+
+export function containerLabels(instance: string, release: Release, replica: number): Record<string, string> {
+  const workload = release.workload
+  return {
+    [label.instance]: instance,
+    [label.service]: release.service,
+    [label.environment]: release.environment,
+    [label.release]: release.id,
+    [label.replica]: String(replica),
+    [label.replicas]: String(replicaCount(workload)),
+    [label.ports]: workload.ports.map((port) => port.internalPort).join(','),
+    [label.stopGraceSeconds]: String(workload.stopGraceSeconds),
+    [label.name]: release.displayName,
+    ...(workload.probes.liveness && { [label.liveness]: JSON.stringify(workload.probes.liveness) }),
+  }
+}
+
+/** One host cannot scale by load: it runs the smallest number asked for, which is the guaranteed one. */
+export const replicaCount = (workload: Pick<LongRunning, 'replicas'>): number => Math.max(1, workload.replicas.min)
+
+function safeId(id: string): string {
+  const parsed = parseId(id)
+  if (parsed === undefined) throw new EngineError('refused', 'the engine was given something that is not an id')
+  return parsed
+}

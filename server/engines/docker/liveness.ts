@@ -1,0 +1,86 @@
+import type { ContainerInfo } from 'dockerode'
+import type { Clock } from '../../lib/clock.ts'
+import type { Probe } from '../engine.ts'
+import { execIn } from './container-output.ts'
+import { inspectContainer, listContainers } from './containers.ts'
+import type { DockerDaemon } from './daemon.ts'
+import { label } from './labels.ts'
+import { probe } from './probe.ts'
+
+interface Watched {
+  readonly startedAt: string
+  readonly sinceMs: number
+  askedMs: number
+  failures: number
+  busy: boolean
+}
+
+/** Restarts replicas that run but do not live. Counts in memory: after a restart of the platform counting begins anew, which only delays. */
+export class Liveness {
+  readonly #daemon: DockerDaemon
+  readonly #clock: Clock
+  readonly #instance: string
+  readonly #watched = new Map<string, Watched>()
+
+  constructor(options: { readonly daemon: DockerDaemon; readonly clock: Clock; readonly instance: string }) {
+    this.#daemon = options.daemon
+    this.#clock = options.clock
+    this.#instance = options.instance
+  }
+
+  async check(signal: AbortSignal): Promise<string[]> {
+    const found = await listContainers(this.#daemon, { instance: this.#instance }, signal)
+    const probed = found.filter(({ State, Labels }) => State === 'running' && Labels[label.liveness] !== undefined)
+    const ids = new Set(probed.map(({ Id }) => Id))
+    for (const id of this.#watched.keys()) if (!ids.has(id)) this.#watched.delete(id)
+    const restarted = await Promise.all(probed.map((container) => this.#checkOne(container, signal)))
+    return restarted.filter((name) => name !== undefined)
+  }
+
+  async #checkOne({ Id, Labels }: ContainerInfo, signal: AbortSignal): Promise<string | undefined> {
+    // Written by us from a Probe, and by nobody else.
+    const liveness = JSON.parse(Labels[label.liveness] ?? '') as Probe
+    const known = this.#watched.get(Id)
+    if (known && (known.busy || !isDue(known, liveness, this.#clock.monotonic()))) return undefined
+    const state = await inspectContainer(this.#daemon, Id, signal)
+    if (!state?.running || state.address === undefined) return undefined
+    const watched = known?.startedAt === state.startedAt ? known : this.#begin(Id, state.startedAt)
+    if (!isDue(watched, liveness, this.#clock.monotonic())) return undefined
+    watched.busy = true
+    try {
+      watched.askedMs = this.#clock.monotonic()
+      const exec = (command: readonly string[], ended: AbortSignal) => execIn(this.#daemon, Id, command, ended)
+      const outcome = await probe(liveness.check, { address: state.address, exec }, liveness.timeoutSeconds, signal)
+      watched.failures = outcome.healthy ? 0 : watched.failures + 1
+      if (watched.failures < liveness.failureThreshold) return undefined
+      this.#watched.delete(Id)
+      const query = { t: state.stopGraceSeconds }
+      const timeoutMs = (state.stopGraceSeconds + 60) * 1000
+      await this.#daemon.send({ method: 'POST', path: `/containers/${Id}/restart`, query, signal, timeoutMs })
+      return state.name
+    } finally {
+      watched.busy = false
+    }
+  }
+
+  #begin(id: string, startedAt: string): Watched {
+    const watched = {
+      startedAt,
+      sinceMs: this.#clock.monotonic(),
+      askedMs: Number.NEGATIVE_INFINITY,
+      failures: 0,
+      busy: false,
+    }
+    this.#watched.set(id, watched)
+    return watched
+  }
+}
+
+/** Whether it is time to ask again, and the program has had its time to come up. */
+export const isDue = (
+  watched: Pick<Watched, 'sinceMs' | 'askedMs'>,
+  liveness: Pick<Probe, 'initialDelaySeconds' | 'periodSeconds'>,
+  nowMs: number,
+): boolean =>
+  nowMs - watched.sinceMs >= liveness.initialDelaySeconds * 1000 &&
+  nowMs - watched.askedMs >= liveness.periodSeconds * 1000

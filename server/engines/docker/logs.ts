@@ -1,0 +1,163 @@
+import type { Clock } from '../../lib/clock.ts'
+import type { LogLine, LogQuery } from '../engine.ts'
+import { Channel } from './channel.ts'
+import { containerOutput } from './container-output.ts'
+import { listContainers } from './containers.ts'
+import type { DockerDaemon } from './daemon.ts'
+import { label, labelFilter } from './labels.ts'
+
+interface Source {
+  readonly daemon: DockerDaemon
+  readonly clock: Clock
+  readonly instance: string
+}
+
+interface Printed {
+  readonly id: string
+  readonly replica: string
+  readonly release: string
+  readonly isUp: boolean
+}
+
+/** Lines of all containers of the service. Those that are there already come in order of time, later ones as they come. */
+export async function* serviceLogs(
+  source: Source,
+  service: string,
+  query: LogQuery,
+  outer: AbortSignal,
+): AsyncGenerator<LogLine> {
+  const end = new AbortController()
+  const signal = AbortSignal.any([outer, end.signal])
+  const cursors = new Map<string, string>()
+  try {
+    const containers = await containersOf(source, service, signal)
+    const outputs = containers.map((container) => output(source, container, { ...query, follow: false }, signal))
+    for await (const { id, line } of merged(outputs)) {
+      cursors.set(id, line.at)
+      yield line
+    }
+    if (query.follow) yield* followed(source, service, { after: query.after, cursors }, signal)
+  } catch (error) {
+    if (!outer.aborted) throw error
+  } finally {
+    end.abort()
+  }
+}
+
+type Read = { readonly id: string; readonly line: LogLine }
+
+async function* output(
+  { daemon }: Source,
+  { id, replica, release }: Printed,
+  query: LogQuery,
+  signal: AbortSignal,
+): AsyncGenerator<Read> {
+  for await (const line of containerOutput(daemon, id, query, signal)) yield { id, line: { ...line, replica, release } }
+}
+
+/** Several sequences that are each in order become one that is. */
+export async function* merged(sources: readonly AsyncGenerator<Read>[]): AsyncGenerator<Read> {
+  try {
+    const heads = await Promise.all(sources.map(async (source) => ({ source, next: await source.next() })))
+    for (;;) {
+      let earliest: { source: AsyncGenerator<Read>; next: IteratorResult<Read> } | undefined
+      for (const head of heads) {
+        if (head.next.done) continue
+        if (earliest === undefined || head.next.value.line.at < earliest.next.value.line.at) earliest = head
+      }
+      if (earliest === undefined) return
+      yield earliest.next.value
+      earliest.next = await earliest.source.next()
+    }
+  } finally {
+    await Promise.allSettled(sources.map((source) => source.return(undefined)))
+  }
+}
+
+/**
+ * Keeps one reader for every container. A reader ends with its container, or when the line to the daemon breaks; what the daemon tells
+ * of starts and ends, and a look now and then, brings readers back at the line after the last one given.
+ */
+async function* followed(
+  source: Source,
+  service: string,
+  known: { readonly after: string | undefined; readonly cursors: Map<string, string> },
+  signal: AbortSignal,
+): AsyncGenerator<LogLine> {
+  const lines = new Channel<LogLine>(1_000, signal)
+  const reading = new Set<string>()
+  /** Read to their end: worth reading again only once they run again. */
+  const finished = new Set<string>()
+  const read = async (container: Printed): Promise<void> => {
+    reading.add(container.id)
+    try {
+      const after = known.cursors.get(container.id) ?? known.after
+      for await (const { id, line } of output(source, container, { follow: true, ...(after && { after }) }, signal)) {
+        known.cursors.set(id, line.at)
+        await lines.push(line)
+      }
+      finished.add(container.id)
+    } catch {
+      // Removed meanwhile, or the line broke: the next look tells.
+    }
+    reading.delete(container.id)
+    // It may have started again before its old output came to an end, and that event is over.
+    await source.clock.sleep(250, signal).then(attach, () => {})
+  }
+  const attach = async (): Promise<void> => {
+    const containers = await containersOf(source, service, signal).catch(() => [])
+    for (const container of containers) {
+      if (reading.has(container.id) || (finished.has(container.id) && !container.isUp)) continue
+      finished.delete(container.id)
+      void read(container)
+    }
+  }
+  void keepAttached(source, service, attach, signal)
+  yield* lines
+}
+
+/** How often we look although the daemon told us nothing. */
+const lookEveryMs = 10_000
+
+async function keepAttached(
+  source: Source,
+  service: string,
+  attach: () => Promise<void>,
+  signal: AbortSignal,
+): Promise<void> {
+  const { daemon, clock, instance } = source
+  const filters = {
+    ...labelFilter(instance, { [label.service]: service }),
+    type: ['container'],
+    event: ['start', 'die'],
+  }
+  while (!signal.aborted) {
+    const round = new AbortController()
+    const ended = AbortSignal.any([signal, round.signal])
+    try {
+      const events = await daemon.stream({ method: 'GET', path: '/events', query: { filters }, signal: ended })
+      await attach()
+      // Every now and then the round ends by itself, for events that were lost.
+      clock.sleep(lookEveryMs, ended).then(
+        () => round.abort(),
+        () => {},
+      )
+      for await (const _ of events) await attach()
+    } catch {
+      // The daemon is away or the round is over. Aborting is looked at above.
+    }
+    const wasCutOff = !round.signal.aborted
+    round.abort()
+    if (wasCutOff) await clock.sleep(500, signal).catch(() => {})
+  }
+}
+
+async function containersOf({ daemon, instance }: Source, service: string, signal: AbortSignal): Promise<Printed[]> {
+  const found = await listContainers(daemon, { instance, labels: { [label.service]: service } }, signal)
+  return found.map((container) => ({
+    id: container.Id,
+    replica: container.Names[0]?.replace(/^\//, '') ?? container.Id,
+    release: container.Labels[label.release] ?? '',
+    isUp: container.State === 'running' || container.State === 'restarting',
+  }))
+}

@@ -1,0 +1,78 @@
+import type { Observation, Replica } from '../engine.ts'
+import { endpointsOf, type ReplicaState } from './replica-state.ts'
+
+/** A replica that has exited this often and is this young is not to be trusted yet. */
+const manyExits = 3
+const youngMs = 60_000
+
+/**
+ * What runs for one service. While two releases run side by side, the state is that of the newest one that is fully up, else the newest
+ * that is up at all, else the newest; the replicas of all are listed.
+ */
+export function toObservation(states: readonly ReplicaState[], now: Date): Observation {
+  const present = states.filter((state) => state.status !== 'removing')
+  const releases = [...Map.groupBy(present, (state) => state.release).values()].sort((a, b) =>
+    newest(b).localeCompare(newest(a)),
+  )
+  const chosen =
+    releases.find((release) => missing(release) === 0 && release.every((state) => state.running)) ??
+    releases.find((release) => release.some((state) => state.running)) ??
+    releases[0]
+  const first = chosen?.[0]
+  if (!chosen || !first) return { state: 'absent' }
+  const reason = reasonOf(chosen, now)
+  return {
+    state: stateOf(chosen, now),
+    release: first.release,
+    replicas: present.map(toReplica).sort((a, b) => a.name.localeCompare(b.name)),
+    ...(reason && { reason }),
+  }
+}
+
+function stateOf(release: readonly ReplicaState[], now: Date): 'running' | 'starting' | 'failing' | 'stopped' {
+  if (release.some((state) => isFailing(state, now))) return 'failing'
+  if (release.every((state) => state.running) && missing(release) === 0) return 'running'
+  const isComing = release.some((state) => state.running || state.status === 'created' || state.status === 'restarting')
+  return isComing ? 'starting' : 'stopped'
+}
+
+function isFailing(state: ReplicaState, now: Date): boolean {
+  if (state.status === 'restarting') return state.exits >= 2
+  return state.running && state.exits >= manyExits && now.getTime() - Date.parse(state.startedAt) < youngMs
+}
+
+function reasonOf(release: readonly ReplicaState[], now: Date): string | undefined {
+  const bad =
+    release.find((state) => isFailing(state, now)) ?? release.find((state) => !state.running && state.exits > 0)
+  if (bad) return describeExits(bad)
+  const paused = release.find((state) => state.status === 'paused')
+  if (paused) return `${paused.name} is paused`
+  const absent = missing(release)
+  return absent > 0
+    ? `${absent} of ${release.length + absent} replicas ${absent === 1 ? 'is' : 'are'} missing`
+    : undefined
+}
+
+export function describeExits(state: Pick<ReplicaState, 'exits' | 'exitCode' | 'outOfMemory'>): string {
+  const times = `${state.exits} ${state.exits === 1 ? 'time' : 'times'}`
+  if (state.outOfMemory) return `ran out of memory, exited ${times}`
+  return state.exitCode === undefined ? `exited ${times}` : `exited with code ${state.exitCode}, ${times}`
+}
+
+const toReplica = (state: ReplicaState): Replica => ({
+  name: state.name,
+  release: state.release,
+  running: state.running,
+  exits: state.exits,
+  ...(state.exitCode !== undefined && { exitCode: state.exitCode }),
+  outOfMemory: state.outOfMemory,
+  endpoints: endpointsOf(state),
+})
+
+const missing = (release: readonly ReplicaState[]): number => Math.max(0, (release[0]?.replicas ?? 0) - release.length)
+
+const newest = (release: readonly ReplicaState[]): string =>
+  release
+    .map((state) => state.createdAt)
+    .sort()
+    .at(-1) ?? ''

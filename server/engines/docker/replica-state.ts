@@ -1,0 +1,79 @@
+import type { ContainerInspectInfo } from 'dockerode'
+import type { Endpoint } from '../engine.ts'
+import { label } from './labels.ts'
+
+/** One container of ours as the daemon sees it, in the words of the engine. */
+export interface ReplicaState {
+  readonly id: string
+  readonly name: string
+  readonly service: string
+  readonly environment: string
+  readonly release: string
+  readonly replica: number
+  /** How many replicas its release is meant to have. */
+  readonly replicas: number
+  readonly status: ContainerStatus
+  readonly running: boolean
+  readonly exits: number
+  readonly exitCode: number | undefined
+  readonly outOfMemory: boolean
+  /** Process id on the host, 0 when not running. */
+  readonly pid: number
+  /** RFC 3339, as the daemon says it. */
+  readonly createdAt: string
+  readonly startedAt: string
+  /** Address in the network of the environment; undefined when not running. */
+  readonly address: string | undefined
+  readonly ports: readonly number[]
+  readonly stopGraceSeconds: number
+  readonly labels: Readonly<Record<string, string>>
+}
+
+export type ContainerStatus = 'created' | 'running' | 'restarting' | 'paused' | 'removing' | 'exited' | 'dead'
+const statuses: readonly ContainerStatus[] = [
+  'created',
+  'running',
+  'restarting',
+  'paused',
+  'removing',
+  'exited',
+  'dead',
+]
+
+export const toStatus = (text: string): ContainerStatus => statuses.find((status) => status === text) ?? 'dead'
+
+/** Reads one answer of `GET /containers/{id}/json`. Docker calls a container that waits for its restart running, too; we do not. */
+export function replicaState(info: ContainerInspectInfo): ReplicaState {
+  const labels = info.Config.Labels
+  const status = toStatus(info.State.Status)
+  const ended = status === 'exited' || status === 'dead'
+  return {
+    id: info.Id,
+    name: info.Name.replace(/^\//, ''),
+    service: labels[label.service] ?? '',
+    environment: labels[label.environment] ?? '',
+    release: labels[label.release] ?? '',
+    replica: Number(labels[label.replica] ?? 0),
+    replicas: Number(labels[label.replicas] ?? 1),
+    status,
+    running: status === 'running',
+    exits: info.RestartCount + (ended ? 1 : 0),
+    exitCode: ended || status === 'restarting' ? info.State.ExitCode : undefined,
+    outOfMemory: info.State.OOMKilled,
+    pid: info.State.Pid,
+    createdAt: info.Created,
+    startedAt: info.State.StartedAt,
+    address: status === 'running' ? addressOf(info) : undefined,
+    ports: (labels[label.ports] ?? '').split(',').filter(Boolean).map(Number),
+    stopGraceSeconds: Number(labels[label.stopGraceSeconds] ?? 10),
+    labels,
+  }
+}
+
+export const endpointsOf = (state: ReplicaState): Endpoint[] => {
+  const { address } = state
+  return address === undefined ? [] : state.ports.map((port) => ({ replica: state.name, port, address }))
+}
+
+const addressOf = (info: ContainerInspectInfo): string | undefined =>
+  Object.values(info.NetworkSettings.Networks).find((network) => network.IPAddress !== '')?.IPAddress

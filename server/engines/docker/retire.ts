@@ -1,0 +1,33 @@
+import { failpoint } from '../../lib/failpoint.ts'
+import { listContainers, removeContainer, stopContainer } from './containers.ts'
+import type { DockerDaemon } from './daemon.ts'
+import { label } from './labels.ts'
+import { everyOne } from './start.ts'
+
+/** Stops every container of the service but those of the release `keep`, all at once, then removes them. May be repeated at any point. */
+export async function retireService(
+  host: { readonly daemon: DockerDaemon; readonly instance: string },
+  service: string,
+  keep: string | undefined,
+  signal: AbortSignal,
+): Promise<void> {
+  const { daemon, instance } = host
+  const find = async () => {
+    const found = await daemon.patiently(signal, () =>
+      listContainers(daemon, { instance, labels: { [label.service]: service } }, signal),
+    )
+    return found.filter((container) => container.Labels[label.release] !== keep && container.State !== 'removing')
+  }
+  // Again until nothing is left: a start that was cut off may have had one more container on its way.
+  for (let containers = await find(); containers.length > 0; containers = await find()) {
+    await everyOne(
+      containers.map(({ Id, Labels }) =>
+        daemon.patiently(signal, () =>
+          stopContainer(daemon, { id: Id, graceSeconds: Number(Labels[label.stopGraceSeconds] ?? 10) }, signal),
+        ),
+      ),
+    )
+    failpoint('retire.stopped')
+    await everyOne(containers.map(({ Id }) => daemon.patiently(signal, () => removeContainer(daemon, Id, signal))))
+  }
+}

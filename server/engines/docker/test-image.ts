@@ -1,0 +1,38 @@
+import { readFile, realpath } from 'node:fs/promises'
+import { dirname } from 'node:path'
+import { buffer } from 'node:stream/consumers'
+import { pack } from 'tar-stream'
+import { systemClock } from '../../lib/clock.ts'
+import { run } from '../../lib/run.ts'
+import { DockerDaemon } from './daemon.ts'
+
+/** An image for tests, made without any registry: the running Node with the libraries it needs, and nothing else. */
+export async function importTestImage(socketPath: string, reference: string): Promise<void> {
+  const daemon = new DockerDaemon({ socketPath, clock: systemClock })
+  const node = await realpath(process.execPath)
+  const { stdout } = await run('ldd', [node], { timeoutMs: 10_000 })
+  const libraries = [...stdout.toString().matchAll(/(\/\S+) \(0x/g)].flatMap(([, path]) => path ?? [])
+  const tar = pack()
+  const directories = new Set(['/tmp', '/usr/local/bin', ...libraries.map((path) => dirname(path))])
+  for (const directory of directories) tar.entry({ name: `${directory.slice(1)}/`, type: 'directory', mode: 0o755 })
+  tar.entry({ name: 'usr/local/bin/node', mode: 0o755 }, await readFile(node))
+  for (const library of libraries) tar.entry({ name: library.slice(1), mode: 0o755 }, await readFile(library))
+  tar.finalize()
+  const [repository, tag = 'latest'] = reference.split(':')
+  const response = await daemon.stream({
+    method: 'POST',
+    path: '/images/create',
+    query: { fromSrc: '-', repo: repository, tag, changes: 'ENV PATH=/usr/local/bin' },
+    file: await buffer(tar),
+    signal: AbortSignal.timeout(60_000),
+    timeoutMs: 60_000,
+  })
+  const answer = (await buffer(response)).toString()
+  if (answer.includes('"error"')) throw new Error(`the test image could not be imported: ${answer}`)
+}
+
+export async function removeTestImage(socketPath: string, reference: string): Promise<void> {
+  const daemon = new DockerDaemon({ socketPath, clock: systemClock })
+  const signal = AbortSignal.timeout(60_000)
+  await daemon.send({ method: 'DELETE', path: `/images/${reference}`, query: { force: true }, signal })
+}

@@ -1,0 +1,119 @@
+import type { Clock } from '../../lib/clock.ts'
+import { masker, Secret } from '../../lib/secret.ts'
+import { EngineError, type LongRunning } from '../engine.ts'
+import { execIn, lastLines } from './container-output.ts'
+import { inspectContainer } from './containers.ts'
+import type { DockerDaemon } from './daemon.ts'
+import { explainListeners, listenersOf } from './listening-ports.ts'
+import { inspectPauseMs, pauseMs, readinessProbe, replicaError, settleMs, verdict } from './patience.ts'
+import { type ProbeOutcome, probe } from './probe.ts'
+import type { ReplicaState } from './replica-state.ts'
+
+export interface Waiting {
+  readonly daemon: DockerDaemon
+  readonly clock: Clock
+  /** Id of the container. */
+  readonly container: string
+  readonly workload: LongRunning
+  /** By the clock's monotonic time. */
+  readonly deadlineMs: number
+  readonly signal: AbortSignal
+}
+
+/** What the two loops of one wait know; the one that inspects writes `state`, the one that asks writes `answer`. */
+interface View {
+  state: ReplicaState
+  answer?: ProbeOutcome
+}
+
+/** Waits until the replica is healthy and gives its state. Throws EngineError('crashed' | 'out-of-memory' | 'not-ready' | 'unreachable'). */
+export async function untilHealthy(waiting: Waiting): Promise<ReplicaState> {
+  const view: View = { state: await look(waiting, waiting.signal) }
+  const done = new AbortController()
+  const signal = AbortSignal.any([waiting.signal, done.signal])
+  try {
+    return await Promise.race([ask(waiting, view, signal), watch(waiting, view, signal), giveUp(waiting, view, signal)])
+  } finally {
+    done.abort()
+  }
+}
+
+async function look(waiting: Waiting, signal: AbortSignal): Promise<ReplicaState> {
+  const { daemon, container } = waiting
+  const state = await daemon.patiently(signal, () => inspectContainer(daemon, container, signal))
+  if (!state)
+    throw new EngineError('crashed', 'a container was removed by somebody else while it started; deploy again')
+  return state
+}
+
+async function ask(
+  { clock, workload, daemon, container }: Waiting,
+  view: View,
+  signal: AbortSignal,
+): Promise<ReplicaState> {
+  const readiness = readinessProbe(workload)
+  const periodMs = (readiness?.periodSeconds ?? 1) * 1000
+  const exec = (command: readonly string[], ended: AbortSignal) => execIn(daemon, container, command, ended)
+  const began = clock.monotonic()
+  let since = { start: view.state.startedAt, ms: began, successes: 0 }
+  for (;;) {
+    const { state } = view
+    if (since.start !== state.startedAt) since = { start: state.startedAt, ms: clock.monotonic(), successes: 0 }
+    if (state.running && readiness && state.address !== undefined) {
+      view.answer = await probe(readiness.check, { address: state.address, exec }, readiness.timeoutSeconds, signal)
+      since.successes = view.answer.healthy ? since.successes + 1 : 0
+      if (since.successes >= readiness.successThreshold) return state
+    }
+    if (state.running && !readiness && clock.monotonic() - since.ms >= settleMs) return state
+    const silent = view.answer?.healthy === false && view.answer.silent
+    await clock.sleep(since.successes > 0 ? periodMs : pauseMs(clock.monotonic() - began, periodMs, silent), signal)
+  }
+}
+
+async function watch(waiting: Waiting, view: View, signal: AbortSignal): Promise<never> {
+  const { clock, workload } = waiting
+  const began = clock.monotonic()
+  const exitsBefore = view.state.running ? view.state.exits : 0
+  let exitCode: number | undefined
+  for (;;) {
+    exitCode = view.state.exitCode ?? exitCode
+    const failure = verdict(view.state, { exitsBefore, exitCode, memoryMiB: workload.memoryMiB })
+    if (failure) throw await failed(waiting, view.state, failure.reason, failure.message)
+    await clock.sleep(inspectPauseMs(clock.monotonic() - began), signal)
+    view.state = await look(waiting, signal)
+  }
+}
+
+async function giveUp(waiting: Waiting, view: View, signal: AbortSignal): Promise<never> {
+  const { clock, workload, deadlineMs } = waiting
+  await clock.sleep(Math.max(0, deadlineMs - clock.monotonic()), signal)
+  throw await failed(
+    waiting,
+    view.state,
+    'not-ready',
+    `did not become ready within ${workload.startDeadlineSeconds} s: ${await explain(workload, view)}`,
+  )
+}
+
+async function explain(workload: LongRunning, view: View): Promise<string> {
+  const { state, answer } = view
+  if (!state.running)
+    return state.exits > 0 ? `it exits again and again (${state.exits} times so far)` : 'it is not running'
+  const check = readinessProbe(workload)?.check
+  const why = answer?.healthy === false ? answer.why : undefined
+  const listening =
+    check && check.type !== 'exec' ? explainListeners(check.port, await listenersOf(state.pid)) : undefined
+  return listening ?? why ?? 'it kept running but never became healthy'
+}
+
+async function failed(
+  { daemon, container, workload }: Waiting,
+  state: ReplicaState,
+  reason: 'crashed' | 'out-of-memory' | 'not-ready',
+  message: string,
+): Promise<EngineError> {
+  // What the program printed is worth having, not worth hiding the failure for.
+  const lines = await lastLines(daemon, container, 20, AbortSignal.timeout(5_000)).catch(() => [])
+  const mask = masker(Object.values(workload.variables).filter((value) => value instanceof Secret))
+  return replicaError(reason, `replica ${state.replica} ${message}`, lines.map(mask))
+}

@@ -1,0 +1,108 @@
+import assert from 'node:assert/strict'
+import { describe, it } from 'node:test'
+import { silent } from '../../lib/attempt.ts'
+import { systemClock } from '../../lib/clock.ts'
+import { newId } from '../../lib/id.ts'
+import { attempt, type EngineBench, engineCases, eventually, newRelease } from '../engine.cases.ts'
+import { FakeEngine } from './fake-engine.ts'
+import { fakeWorkload } from './fake-workload.ts'
+
+function openBench(): Promise<EngineBench> {
+  const engine = new FakeEngine({ clock: systemClock })
+  engine.behave('web', { lines: ['up'] })
+  engine.behave('crash', { outcome: 'crashes', exitCode: 3, lines: ['boom'] })
+  engine.behave('out-of-memory', { outcome: 'out-of-memory' })
+  engine.behave('never-listens', { outcome: 'never-ready' })
+  engine.behave('image-missing', { outcome: 'image-missing' })
+  return Promise.resolve({
+    engine,
+    workload: (program) => fakeWorkload(program, program === 'portless' ? [] : [8080]),
+    answers: async (endpoint) =>
+      [...(await engine.observeAll(AbortSignal.timeout(1_000))).values()].some(
+        (observation) =>
+          observation.state !== 'absent' && observation.replicas.some(({ name }) => name === endpoint.replica),
+      ),
+    commands: {
+      printVariable: (name) => ['printenv', name],
+      printFile: (path) => ['cat', path],
+      exitWith: (code) => ['exit', code],
+    },
+    remove: async (replica) => engine.drop(replica),
+    close: async () => {},
+  })
+}
+
+engineCases('fake', openBench)
+
+describe('the fake engine on demand', () => {
+  it('counts what it really did', async () => {
+    const engine = new FakeEngine({ clock: systemClock })
+    const release = newRelease({ ...fakeWorkload('web'), storage: [{ id: newId(), mountPoint: '/data', sizeGiB: 1 }] })
+    for (let times = 0; times < 3; times++) await engine.start(release, attempt())
+    for (let times = 0; times < 3; times++) await engine.erase(release.service, attempt())
+    for (let times = 0; times < 3; times++) await engine.eraseEnvironment(release.environment, attempt())
+    assert.deepEqual(engine.effects, {
+      created: 1,
+      removed: 1,
+      volumesMade: 1,
+      volumesRemoved: 1,
+      networksMade: 1,
+      networksRemoved: 1,
+    })
+  })
+
+  it('keeps volumes when a service is retired', async () => {
+    const engine = new FakeEngine({ clock: systemClock })
+    const release = newRelease({ ...fakeWorkload('web'), storage: [{ id: newId(), mountPoint: '/data', sizeGiB: 1 }] })
+    await engine.start(release, attempt())
+    await engine.retire(release.service, undefined, attempt())
+    assert.equal(engine.effects.volumesRemoved, 0)
+  })
+
+  it('changes nothing while it is unreachable, and goes on afterwards', async () => {
+    const engine = new FakeEngine({ clock: systemClock })
+    const release = newRelease(fakeWorkload('web'))
+    engine.reachable = false
+    await assert.rejects(engine.start(release, attempt()), { reason: 'unreachable' })
+    await assert.rejects(engine.ping(AbortSignal.timeout(1_000)), { reason: 'unreachable' })
+    engine.reachable = true
+    assert.equal(engine.effects.created, 0)
+    assert.equal((await engine.start(release, attempt())).length, 1)
+  })
+
+  it('starts slowly by the clock it was given', async () => {
+    const slept: number[] = []
+    const clock = { ...systemClock, sleep: async (ms: number) => void slept.push(ms) }
+    const engine = new FakeEngine({ clock })
+    engine.behave('slow', { healthyAfterMs: 5_000 })
+    await engine.start(newRelease(fakeWorkload('slow')), { signal: AbortSignal.timeout(1_000), output: silent })
+    assert.deepEqual(slept, [5_000])
+  })
+
+  it('shows a service that exits again and again', async () => {
+    const engine = new FakeEngine({ clock: systemClock })
+    const release = newRelease(fakeWorkload('web'))
+    await engine.start(release, attempt())
+    engine.crash(release.service, 9)
+    const observation = await engine.observe(release.service, AbortSignal.timeout(1_000))
+    assert.equal(observation.state, 'failing')
+    assert.equal(observation.state === 'failing' && observation.reason, 'exited with code 9, 3 times')
+  })
+
+  it('hands lines printed later to a follower', async () => {
+    const engine = new FakeEngine({ clock: systemClock })
+    const release = newRelease(fakeWorkload('web'))
+    await engine.start(release, attempt())
+    const end = new AbortController()
+    const texts: string[] = []
+    const following = (async () => {
+      for await (const { text } of engine.logs(release.service, { follow: true }, end.signal)) texts.push(text)
+    })()
+    engine.print(release.service, 'one')
+    engine.print(release.service, 'two')
+    await eventually('both lines', () => texts.length === 2)
+    end.abort()
+    await following
+    assert.deepEqual(texts, ['one', 'two'])
+  })
+})

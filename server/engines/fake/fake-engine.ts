@@ -1,0 +1,268 @@
+import type { Attempt } from '../../lib/attempt.ts'
+import type { Clock } from '../../lib/clock.ts'
+import { failpoint } from '../../lib/failpoint.ts'
+import { Secret } from '../../lib/secret.ts'
+import {
+  type Endpoint,
+  type Engine,
+  EngineError,
+  type LogLine,
+  type LogQuery,
+  type Observation,
+  type Release,
+  type Workload,
+} from '../engine.ts'
+import { type FakeReplica, observationOf } from './fake-replica.ts'
+
+/** How every release of an image behaves. Absent: it is healthy at once. */
+export interface Behaviour {
+  readonly outcome?: 'healthy' | 'crashes' | 'out-of-memory' | 'never-ready' | 'image-missing'
+  /** A slow start. */
+  readonly healthyAfterMs?: number
+  readonly exitCode?: number
+  /** What it prints when it starts. */
+  readonly lines?: readonly string[]
+}
+
+/** How often something was really done, as opposed to found done. */
+export interface Effects {
+  created: number
+  removed: number
+  volumesMade: number
+  volumesRemoved: number
+  networksMade: number
+  networksRemoved: number
+}
+
+/**
+ * An engine in memory that passes the same suite as the real ones and misbehaves on demand. It keeps its world for as long as the object
+ * lives, so a test may start the platform anew round it. Inside a replica `exec` knows `printenv NAME`, `cat PATH` and `exit CODE`.
+ */
+export class FakeEngine implements Engine {
+  readonly shapes: ReadonlySet<Workload['shape']> = new Set(['long-running'])
+  readonly effects: Effects = {
+    created: 0,
+    removed: 0,
+    volumesMade: 0,
+    volumesRemoved: 0,
+    networksMade: 0,
+    networksRemoved: 0,
+  }
+  /** False: every call fails as if the machine were gone, and nothing changes. */
+  reachable = true
+  readonly #clock: Clock
+  readonly #address: string
+  readonly #behaviours = new Map<string, Behaviour>()
+  #replicas: FakeReplica[] = []
+  /** Storage id → service. */
+  readonly #volumes = new Map<string, string>()
+  readonly #networks = new Set<string>()
+  #printed = Promise.withResolvers<void>()
+  #lineNumber = 0
+
+  /** `address` is where all endpoints point; by default one that answers nobody. */
+  constructor(options: { readonly clock: Clock; readonly address?: string }) {
+    this.#clock = options.clock
+    this.#address = options.address ?? '192.0.2.1'
+  }
+
+  /** From now on releases of this image behave so. */
+  behave(image: string, behaviour: Behaviour): void {
+    this.#behaviours.set(image, behaviour)
+  }
+
+  /** Every replica of the service prints a line. */
+  print(service: string, text: string): void {
+    for (const replica of this.#of(service)) this.#print(replica, text)
+  }
+
+  /** Somebody removes a replica behind the platform's back. */
+  drop(name: string): void {
+    this.#replicas = this.#replicas.filter((replica) => replica.name !== name)
+  }
+
+  /** The service's replicas exit again and again from now on. */
+  crash(service: string, exitCode = 1): void {
+    for (const replica of this.#of(service))
+      Object.assign(replica, { running: false, exits: replica.exits + 3, exitCode })
+  }
+
+  async start(release: Release, attempt: Attempt): Promise<Endpoint[]> {
+    this.#reach(attempt.signal)
+    const { image, startDeadlineSeconds, replicas, storage } = release.workload
+    const behaviour = this.#behaviours.get(image) ?? {}
+    if (behaviour.outcome === 'image-missing')
+      throw new EngineError('image-missing', `the engine has no image ${image}`)
+    if (!this.#networks.has(release.environment)) this.effects.networksMade++
+    this.#networks.add(release.environment)
+    for (const { id } of storage) {
+      if (!this.#volumes.has(id)) this.effects.volumesMade++
+      this.#volumes.set(id, release.service)
+    }
+    for (let number = 1; number <= Math.max(1, replicas.min); number++) this.#bring(release, number, behaviour)
+    const began = Math.min(...this.#ofRelease(release.id).map(({ createdMs }) => createdMs))
+    await this.#untilHealthy(release, behaviour, {
+      deadlineMs: began + startDeadlineSeconds * 1000,
+      signal: attempt.signal,
+    })
+    failpoint('engine.healthy')
+    return this.#ofRelease(release.id).flatMap((replica) => replica.endpoints)
+  }
+
+  async observe(service: string, signal: AbortSignal): Promise<Observation> {
+    this.#reach(signal)
+    return observationOf(this.#of(service))
+  }
+
+  async observeAll(signal: AbortSignal): Promise<ReadonlyMap<string, Observation>> {
+    this.#reach(signal)
+    const services = new Set(this.#replicas.map((replica) => replica.service))
+    return new Map([...services].map((service) => [service, observationOf(this.#of(service))]))
+  }
+
+  async retire(service: string, keep: string | undefined, attempt: Attempt): Promise<void> {
+    this.#reach(attempt.signal)
+    const leaving = this.#of(service).filter((replica) => replica.release !== keep)
+    if (leaving.length === 0) return
+    for (const replica of leaving) replica.running = false
+    failpoint('retire.stopped')
+    this.#remove(leaving)
+  }
+
+  async erase(service: string, attempt: Attempt): Promise<void> {
+    await this.retire(service, undefined, attempt)
+    for (const [id, owner] of this.#volumes) {
+      if (owner === service && this.#volumes.delete(id)) this.effects.volumesRemoved++
+    }
+  }
+
+  async eraseEnvironment(environment: string, attempt: Attempt): Promise<void> {
+    this.#reach(attempt.signal)
+    if (this.#replicas.some((replica) => replica.environment === environment)) return
+    if (this.#networks.delete(environment)) this.effects.networksRemoved++
+  }
+
+  async *logs(service: string, query: LogQuery, signal: AbortSignal): AsyncGenerator<LogLine> {
+    this.#reach(signal)
+    let after = query.after ?? ''
+    const ended = new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }))
+    while (!signal.aborted) {
+      const printed = this.#printed.promise
+      const lines = this.#of(service).flatMap((replica) => replica.lines.filter((line) => line.at > after))
+      for (const line of lines.sort((a, b) => a.at.localeCompare(b.at))) {
+        if (signal.aborted) return
+        after = line.at
+        yield line
+      }
+      if (!query.follow) return
+      await Promise.race([printed, ended])
+    }
+  }
+
+  async exec(
+    service: string,
+    command: readonly string[],
+    signal: AbortSignal,
+  ): Promise<{ exitCode: number; output: string }> {
+    this.#reach(signal)
+    const replica = this.#of(service).find(({ running }) => running)
+    if (!replica) throw new EngineError('refused', 'no replica of the service is running; start it first')
+    const { variables, files } = replica.workload
+    const [program, argument = ''] = command
+    const found = program === 'printenv' ? variables[argument] : files.find(({ path }) => path === argument)?.content
+    if (program === 'exit') return { exitCode: Number(argument), output: '' }
+    if (found === undefined) return { exitCode: 1, output: '' }
+    return { exitCode: 0, output: found instanceof Secret ? found.reveal() : found }
+  }
+
+  async ping(signal: AbortSignal): Promise<void> {
+    this.#reach(signal)
+  }
+
+  #reach(signal: AbortSignal): void {
+    signal.throwIfAborted()
+    if (!this.reachable)
+      throw new EngineError('unreachable', 'the engine does not answer; check the machine it runs on')
+  }
+
+  #bring(release: Release, number: number, behaviour: Behaviour): void {
+    const name = `${release.service}-${release.id.slice(-8)}-${number}`
+    let replica = this.#replicas.find((one) => one.name === name)
+    if (!replica) {
+      replica = {
+        name,
+        release: release.id,
+        service: release.service,
+        environment: release.environment,
+        workload: release.workload,
+        createdMs: this.#clock.monotonic(),
+        running: false,
+        exits: 0,
+        exitCode: undefined,
+        outOfMemory: false,
+        endpoints: release.workload.ports.map(({ internalPort }) => ({
+          replica: name,
+          port: internalPort,
+          address: this.#address,
+        })),
+        lines: [],
+      }
+      this.#replicas.push(replica)
+      this.effects.created++
+      failpoint('engine.created')
+    }
+    if (replica.running) return
+    replica.running = true
+    for (const text of behaviour.lines ?? []) this.#print(replica, text)
+    failpoint('engine.started')
+  }
+
+  async #untilHealthy(
+    release: Release,
+    behaviour: Behaviour,
+    limit: { readonly deadlineMs: number; readonly signal: AbortSignal },
+  ): Promise<void> {
+    const { outcome = 'healthy', healthyAfterMs = 0, exitCode = 1 } = behaviour
+    const leftMs = Math.max(0, limit.deadlineMs - this.#clock.monotonic())
+    if (outcome === 'crashes') throw this.#failed(release, 'crashed', `exited with code ${exitCode} three times`)
+    if (outcome === 'out-of-memory') throw this.#failed(release, 'out-of-memory', 'ran out of memory; give it more')
+    const isLate = outcome === 'never-ready' || healthyAfterMs > leftMs
+    if (isLate || healthyAfterMs > 0) {
+      await this.#clock.sleep(isLate ? leftMs : healthyAfterMs, limit.signal).catch((error) => {
+        limit.signal.throwIfAborted()
+        throw error
+      })
+    }
+    const seconds = release.workload.startDeadlineSeconds
+    if (isLate) throw this.#failed(release, 'not-ready', `did not become ready within ${seconds} s; check its port`)
+    this.#reach(limit.signal)
+  }
+
+  #failed(release: Release, reason: 'crashed' | 'out-of-memory' | 'not-ready', what: string): EngineError {
+    const replicas = this.#ofRelease(release.id)
+    const lastLines = (replicas[0]?.lines ?? []).slice(-20).map((line) => line.text)
+    this.#remove(replicas)
+    return new EngineError(reason, `replica 1 ${what}; last lines: ${lastLines.slice(-3).join('\n')}`, { lastLines })
+  }
+
+  #remove(leaving: readonly FakeReplica[]): void {
+    this.#replicas = this.#replicas.filter((replica) => !leaving.includes(replica))
+    this.effects.removed += leaving.length
+  }
+
+  #print(replica: FakeReplica, text: string): void {
+    // Nanoseconds that only grow, whatever the clock does: the number of the line takes the place of the lower digits.
+    const at = this.#clock
+      .now()
+      .toISOString()
+      .replace('Z', `${String(++this.#lineNumber % 1_000_000).padStart(6, '0')}Z`)
+    replica.lines.push({ at, replica: replica.name, release: replica.release, stream: 'stdout', text })
+    const { resolve } = this.#printed
+    this.#printed = Promise.withResolvers()
+    resolve()
+  }
+
+  readonly #of = (service: string): FakeReplica[] => this.#replicas.filter((replica) => replica.service === service)
+  readonly #ofRelease = (release: string): FakeReplica[] =>
+    this.#replicas.filter((replica) => replica.release === release)
+}

@@ -1,0 +1,48 @@
+import type { Endpoint, LogLine, LongRunning, Observation } from '../engine.ts'
+
+export interface FakeReplica {
+  readonly name: string
+  readonly release: string
+  readonly service: string
+  readonly environment: string
+  readonly workload: LongRunning
+  /** By the clock's monotonic time. */
+  readonly createdMs: number
+  running: boolean
+  exits: number
+  exitCode: number | undefined
+  outOfMemory: boolean
+  readonly endpoints: readonly Endpoint[]
+  readonly lines: LogLine[]
+}
+
+/** The same words for the same situations as the real engines. Replicas come oldest first. */
+export function observationOf(replicas: readonly FakeReplica[]): Observation {
+  const releases = [...Map.groupBy(replicas, (replica) => replica.release).values()].reverse()
+  const chosen = releases.find((release) => release.every(({ running }) => running)) ?? releases[0]
+  const first = chosen?.[0]
+  if (!chosen || !first) return { state: 'absent' }
+  const wanted = Math.max(1, first.workload.replicas.min)
+  const failing = chosen.find((replica) => !replica.running && replica.exits > 1)
+  const up = chosen.filter(({ running }) => running).length
+  const missing = wanted - chosen.length
+  const reason = failing
+    ? `exited with code ${failing.exitCode}, ${failing.exits} times`
+    : missing > 0
+      ? `${missing} of ${wanted} replicas ${missing === 1 ? 'is' : 'are'} missing`
+      : undefined
+  return {
+    state: failing ? 'failing' : up === wanted ? 'running' : up > 0 ? 'starting' : 'stopped',
+    release: first.release,
+    replicas: replicas.map(({ name, release, running, exits, exitCode, outOfMemory, endpoints }) => ({
+      name,
+      release,
+      running,
+      exits,
+      ...(exitCode !== undefined && { exitCode }),
+      outOfMemory,
+      endpoints: running ? endpoints : [],
+    })),
+    ...(reason && { reason }),
+  }
+}

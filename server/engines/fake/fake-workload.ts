@@ -1,0 +1,19 @@
+import type { LongRunning } from '../engine.ts'
+
+/** A workload for tests with the fake engine: one replica, its ports HTTP. How it behaves is told to the engine, by the image's name. */
+export const fakeWorkload = (image: string, ports: readonly number[] = [8080]): LongRunning => ({
+  shape: 'long-running',
+  image,
+  arguments: [],
+  variables: {},
+  files: [],
+  replicas: { min: 1, max: 1 },
+  cpuMilli: 500,
+  memoryMiB: 128,
+  ports: ports.map((internalPort) => ({ name: `p${internalPort}`, internalPort, protocol: 'HTTP' })),
+  probes: {},
+  storage: [],
+  aliases: [],
+  stopGraceSeconds: 5,
+  startDeadlineSeconds: 30,
+})

@@ -1,0 +1,4 @@
+/** Engines run workloads on a cluster: plain data in, plain data out, found again by labels after any crash. */
+export { DockerEngine, type DockerEngineOptions } from './docker/docker-engine.ts'
+export * from './engine.ts'
+export { type Behaviour, type Effects, FakeEngine } from './fake/fake-engine.ts'

@@ -1,0 +1,139 @@
+import { rename, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { ensureBaseImage } from './builders/index.ts'
+import { insertBuiltInCluster } from './clusters/index.ts'
+import type { Composition } from './compose.ts'
+import type { Config } from './config.ts'
+import { type Database, inTransaction, type Sql } from './database/index.ts'
+import { listServiceRoutes, urlOf } from './domains/index.ts'
+import { systemClock as clock } from './lib/clock.ts'
+import { newId } from './lib/id.ts'
+import { findEnvironment, insertOrganization } from './organizations/index.ts'
+import { findService } from './services/index.ts'
+
+/** What the first start has made so far; kept, so that one that was cut off goes on where it was. */
+interface Progress {
+  readonly organizationId: string
+  readonly applicationId?: string
+  readonly done?: true
+  readonly [key: string]: string | true | undefined
+}
+
+export interface FirstStartOptions {
+  readonly config: Config
+  readonly database: Database
+  readonly composition: Composition
+  readonly say: (line: string) => void
+  readonly signal: AbortSignal
+}
+
+export const tokenFile = (config: Config): string => join(config.dataDirectory, 'admin-token')
+
+const by = { id: 'first start', name: 'First start', origin: 'QOVERY_INTERNAL' as const }
+const examples = fileURLToPath(new URL('../examples/hello', import.meta.url))
+const longestWaitMs = 180_000
+
+/**
+ * Makes what a new installation needs to be looked at: organization, admin token, cluster, project, environment, and an
+ * application that runs. Gives the application's address, or undefined when nothing had to be done.
+ */
+export async function firstStart(options: FirstStartOptions): Promise<{ token?: string; url: string } | undefined> {
+  const { database, config, composition, say, signal } = options
+  const before = await readProgress(database)
+  if (before?.done) return undefined
+  const made = before ? undefined : await makeOrganization(options)
+  const organizationId = before?.organizationId ?? made?.organizationId ?? ''
+  say('Making the base image of the example from this Node (nothing is pulled)')
+  await ensureBaseImage({ socketPath: config.dockerSocket }, signal)
+  say('Pushing examples/hello to the built-in git host')
+  await composition.gitHost.importDirectory(organizationId, 'hello', examples, 'An application to begin with')
+  const applicationId = before?.applicationId ?? (await makeApplication(options, organizationId))
+  say('Deploying it')
+  await deploy(options, applicationId)
+  const [route] = await listServiceRoutes(database, applicationId)
+  await writeProgress(database, { organizationId, applicationId, done: true })
+  const url = urlOf(route?.host ?? '', composition.rooms.publicAddress)
+  return { ...(made ? { token: made.token } : {}), url }
+}
+
+async function makeOrganization({ database, config, composition, say }: FirstStartOptions) {
+  say('Making organization, admin token and built-in cluster')
+  const organizationId = newId()
+  const now = clock.now()
+  await inTransaction(database, async (sql) => {
+    await insertOrganization(sql, { id: organizationId, name: 'Quayside', now })
+    await insertBuiltInCluster(sql, { id: newId(), organization_id: organizationId, name: 'local', now })
+    await writeProgress(sql, { organizationId })
+  })
+  const admin = { name: by.name, permissions: ['ADMIN' as const] }
+  const { token } = await composition.rooms.apiTokens.create(organizationId, admin, { name: 'admin', scope: 'ADMIN' })
+  const file = tokenFile(config)
+  await writeFile(`${file}.new`, `${token}\n`, { mode: 0o600 })
+  await rename(`${file}.new`, file)
+  return { organizationId, token }
+}
+
+async function makeApplication({ database, config, composition }: FirstStartOptions, organizationId: string) {
+  const { projects, environments, services } = composition.rooms
+  const project =
+    (await projects.list(organizationId)).find(({ name }) => name === 'demo') ??
+    (await projects.create(organizationId, { name: 'demo', description: 'Made at the first start' }))
+  const environmentId =
+    (await environments.list(project.id)).find(({ name }) => name === 'production')?.id ??
+    (await environments.create(project, organizationId, { name: 'production', mode: 'PRODUCTION' })).id
+  const environment = await findEnvironment(database, environmentId)
+  if (!environment) throw new Error('the new environment is not there')
+  const existing = (await services.list(environmentId)).find(({ name }) => name === 'hello')
+  const application = existing ?? (await services.create(environment, helloApplication(config)))
+  await writeProgress(database, { organizationId, applicationId: application.id })
+  return application.id
+}
+
+const helloApplication = ({ publicUrl }: Config) => ({
+  name: 'hello',
+  git_repository: { url: `${publicUrl}/git/hello.git`, branch: 'main' },
+  build_mode: 'DOCKER' as const,
+  cpu: 250,
+  memory: 128,
+  gpu: 0,
+  min_running_instances: 1,
+  max_running_instances: 1,
+  auto_preview: false,
+  ports: [{ internal_port: 8080, publicly_accessible: true, protocol: 'HTTP' as const }],
+  storage: [],
+  arguments: [],
+  healthchecks: {},
+})
+
+/** Deploys and waits until it runs; throws with the reason when it does not. */
+async function deploy({ database, composition, signal }: FirstStartOptions, applicationId: string): Promise<void> {
+  const service = await findService(database, applicationId)
+  if (!service || service.state === 'DEPLOYED') return
+  if (service.state === 'READY' || service.state.endsWith('_ERROR')) {
+    await composition.rooms.deployments.deploy(service, by, undefined)
+  }
+  const end = clock.monotonic() + longestWaitMs
+  while (clock.monotonic() < end) {
+    const state = (await findService(database, applicationId))?.state
+    if (state === 'DEPLOYED') return
+    if (state === undefined || state.endsWith('_ERROR') || state === 'CANCELED') {
+      const [last] = await database<{ reason: string }[]>`
+        select reason from deployment_target where service_id = ${applicationId} order by service_seq desc limit 1`
+      throw new Error(`The example could not be deployed: ${last?.reason ?? state}`)
+    }
+    await clock.sleep(50, signal)
+  }
+  throw new Error(`The example was not deployed within ${longestWaitMs / 1000} s.`)
+}
+
+async function readProgress(sql: Sql): Promise<Progress | undefined> {
+  const [row] = await sql<{ value: Progress }[]>`select value from setting where key = 'first_start'`
+  return row?.value
+}
+
+async function writeProgress(sql: Sql, progress: Progress): Promise<void> {
+  await sql`
+    insert into setting (key, value) values ('first_start', ${sql.json(progress)})
+    on conflict (key) do update set value = excluded.value`
+}

@@ -1,0 +1,172 @@
+import type { Readable } from 'node:stream'
+import type { Attempt } from '../lib/attempt.ts'
+import { type Checkout, type CommitInfo, GitError } from './git.ts'
+import { type GitProgram, records } from './git-program.ts'
+import type { GitLimits } from './limits.ts'
+import {
+  escapingLink,
+  findEntry,
+  linksUnder,
+  parseTreeRecord,
+  pathInTree,
+  shown,
+  type Tree,
+  type TreeEntry,
+} from './tree.ts'
+
+/** A repository on this disk that has the commit: fetched, or of the built-in git host. No network from here on. */
+export interface CheckoutSource {
+  readonly program: GitProgram
+  readonly limits: GitLimits
+  readonly gitDirectory: string
+  readonly commit: string
+  /** Called once, when the checkout is disposed of. */
+  readonly release: () => Promise<void>
+}
+
+/** Reads what the commit is and lists its tree; says in the output which submodules stay empty. */
+export async function openCheckout(source: CheckoutSource, attempt: Attempt): Promise<Checkout> {
+  const [commit, tree] = await Promise.all([readCommit(source, attempt.signal), readTree(source, attempt.signal)])
+  for (const [path, { kind }] of tree) {
+    if (kind === 'submodule') {
+      attempt.output.line(`Submodule "${shown(path)}" is not fetched: its directory stays empty.`, 'warning')
+    }
+  }
+  let released: Promise<void> | undefined
+  return {
+    commit,
+    readFile: (path, signal) => readFile(source, tree, path, signal),
+    archive: (path, signal) => archive(source, tree, path, signal),
+    [Symbol.asyncDispose]: () => {
+      released ??= source.release()
+      return released
+    },
+  }
+}
+
+async function readCommit(source: CheckoutSource, signal: AbortSignal): Promise<CommitInfo> {
+  const { stdout } = await source.program.run({
+    gitDirectory: source.gitDirectory,
+    args: [
+      'log',
+      '-1',
+      '--no-color',
+      '--encoding=UTF-8',
+      '--format=%H%n%ct%n%an%n%B',
+      '--end-of-options',
+      `${source.commit}^{commit}`,
+      '--',
+    ],
+    signal,
+    timeoutMs: source.limits.questionMs,
+    maxBytes: 64 * 1024,
+  })
+  const [id = '', seconds = '', author = '', ...message] = stdout.toString().split('\n')
+  const createdAt = new Date(Number(seconds) * 1000)
+  return {
+    id,
+    createdAt: Number.isNaN(createdAt.getTime()) ? new Date(0) : createdAt,
+    authorName: printable(author, 200),
+    message: printable(message.join('\n').trim(), 1000),
+  }
+}
+
+/** Cut by whole characters, without control characters other than line break and tab. */
+const printable = (text: string, maxCharacters: number): string =>
+  [...text.slice(0, maxCharacters * 2).replace(/[^\P{Cc}\n\t]/gu, '')].slice(0, maxCharacters).join('').toWellFormed()
+
+async function readTree(source: CheckoutSource, signal: AbortSignal): Promise<Tree> {
+  const { program, limits, gitDirectory, commit } = source
+  const tree = new Map<string, TreeEntry>()
+  const args = ['ls-tree', '-r', '-t', '-z', '--full-tree', '--end-of-options', commit]
+  for await (const record of records(
+    program.open({ gitDirectory, args, signal, timeoutMs: limits.checkoutMs }),
+    '\0',
+  )) {
+    const parsed = parseTreeRecord(record)
+    if (parsed) tree.set(parsed.path, parsed.entry)
+    if (tree.size > limits.maxEntries) {
+      throw new GitError('limits', `The commit has more than ${limits.maxEntries} files. Make the repository smaller.`)
+    }
+  }
+  return tree
+}
+
+async function readFile(
+  source: CheckoutSource,
+  tree: Tree,
+  path: string,
+  signal: AbortSignal,
+): Promise<Buffer | undefined> {
+  const { program, limits, gitDirectory } = source
+  const entry = findEntry(tree, pathInTree(path))
+  if (entry?.kind !== 'file') return undefined
+  const { stdout } = await program.run({
+    gitDirectory,
+    args: ['cat-file', 'blob', entry.id],
+    signal,
+    timeoutMs: limits.questionMs,
+    maxBytes: limits.maxFileBytes + 1,
+  })
+  if (stdout.length <= limits.maxFileBytes) return stdout
+  throw new GitError(
+    'limits',
+    `The file "${path}" is larger than ${limits.maxFileBytes} bytes, which is too large for this use.`,
+  )
+}
+
+async function archive(source: CheckoutSource, tree: Tree, path: string, signal: AbortSignal): Promise<Readable> {
+  const directory = pathInTree(path)
+  const entry = directory === '' ? undefined : findEntry(tree, directory)
+  if (directory !== '' && entry?.kind !== 'directory') {
+    throw new GitError('path', `The repository has no directory "${path}" in this commit. Check the root path.`)
+  }
+  findEntry(tree, directory === '' ? '.dockerignore' : `${directory}/.dockerignore`)
+  const links = linksUnder(tree, directory)
+  const escaping = links.length > 0 ? escapingLink(await readLinks(source, links, signal)) : undefined
+  if (escaping !== undefined) {
+    throw new GitError(
+      'path',
+      `The symbolic link "${shown(escaping)}" points outside of ${directory === '' ? 'the repository' : `"${path}"`}. Remove it, or let it point to something inside.`,
+    )
+  }
+  return source.program.open({
+    gitDirectory: source.gitDirectory,
+    args: ['archive', '--format=tar', '--end-of-options', entry?.id ?? `${source.commit}^{tree}`],
+    signal,
+    timeoutMs: source.limits.checkoutMs,
+    maxBytes: source.limits.maxArchiveBytes,
+  })
+}
+
+/** No file system takes longer ones. */
+const maxLinkBytes = 4096
+
+/** What every link says, by its path. */
+async function readLinks(
+  source: CheckoutSource,
+  links: readonly { readonly path: string; readonly id: string }[],
+  signal: AbortSignal,
+): Promise<ReadonlyMap<string, string>> {
+  const { stdout } = await source.program.run({
+    gitDirectory: source.gitDirectory,
+    args: ['cat-file', '--batch'],
+    stdin: links.map(({ id }) => `${id}\n`).join(''),
+    signal,
+    timeoutMs: source.limits.questionMs,
+    maxBytes: 64 * 1024 ** 2,
+  })
+  const targets = new Map<string, string>()
+  let at = 0
+  for (const { path } of links) {
+    const lineEnd = stdout.indexOf('\n', at)
+    const size = Number(stdout.toString('latin1', at, lineEnd).split(' ')[2])
+    const end = lineEnd + 1 + size
+    if (lineEnd < 0 || !(size <= maxLinkBytes) || end > stdout.length) {
+      throw new GitError('path', `The symbolic link "${shown(path)}" is too long or cannot be read. Remove it.`)
+    }
+    targets.set(path, stdout.toString('latin1', lineEnd + 1, end))
+    at = end + 1
+  }
+  return targets
+}

@@ -1,0 +1,121 @@
+import { mkdir } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { AddressGuard } from '../lib/address.ts'
+import type { Attempt } from '../lib/attempt.ts'
+import { type Clock, systemClock } from '../lib/clock.ts'
+import { failpoint } from '../lib/failpoint.ts'
+import { type CheckoutSource, openCheckout } from './checkout.ts'
+import { createFetchedCommits } from './fetched-commits.ts'
+import { type Checkout, type Git, GitError } from './git.ts'
+import { createGitProgram } from './git-program.ts'
+import { defaultGitLimits, type GitLimits } from './limits.ts'
+import { type BuiltInHost, locate, type OwnedRepository, type Place } from './locate.ts'
+import { isCommitId } from './names.ts'
+import { readDirectories, readHead, searchCommit } from './questions.ts'
+import type { RemoteRepository } from './remote-repository.ts'
+import { parseRepositoryAddress } from './repository-address.ts'
+import { createScratch } from './scratch.ts'
+import { pathInTree } from './tree.ts'
+
+export interface GitOptions {
+  /** Scratch space, of this driver alone: what lies there is removed at the first use. */
+  readonly directory: string
+  readonly guard: AddressGuard
+  readonly builtInHost?: BuiltInHost
+  readonly limits?: Partial<GitLimits>
+  readonly clock?: Clock
+}
+
+export interface GitDriver extends Git {
+  resolveHead(repository: OwnedRepository, signal: AbortSignal): ReturnType<Git['resolveHead']>
+  resolveCommit(repository: OwnedRepository, commit: string, signal: AbortSignal): ReturnType<Git['resolveCommit']>
+  listDirectories(repository: OwnedRepository, path: string, signal: AbortSignal): ReturnType<Git['listDirectories']>
+  checkout(repository: OwnedRepository, commit: string, attempt: Attempt): Promise<Checkout>
+  /** Removes what a killed process left in the directory. Happens by itself before the first use. */
+  sweep(): Promise<void>
+}
+
+/** Reads repositories of git servers over https, and those of the built-in git host straight from the disk. */
+export function createGit(options: GitOptions): GitDriver {
+  const { guard, builtInHost } = options
+  const server = createServerAccess(options)
+  const { timeoutMs, sweep, sweepOnce } = server
+  const find = async (repository: OwnedRepository, signal: AbortSignal): Promise<Place> => {
+    await sweepOnce()
+    return locate(repository, { guard, builtInHost, timeoutMs, signal })
+  }
+  const obtain = createCheckoutSources(server)
+  return {
+    sweep,
+    checkAddress: (url) => void parseRepositoryAddress(url, guard, builtInHost?.origin),
+    async resolveHead(repository, signal) {
+      return readHead(server, await find(repository, signal), { branch: repository.branch, signal })
+    },
+    async resolveCommit(repository, text, signal) {
+      const commit = checkCommitId(text.toLowerCase())
+      const place = await find(repository, signal)
+      const head = await readHead(server, place, { branch: repository.branch, signal })
+      return commit === head.commit ? commit : searchCommit(server, place, { head, commit, signal })
+    },
+    async listDirectories(repository, path, signal) {
+      const directory = pathInTree(path)
+      const place = await find(repository, signal)
+      const head = await readHead(server, place, { branch: repository.branch, signal })
+      return readDirectories(server, place, { head, directory, signal })
+    },
+    async checkout(repository, text, attempt) {
+      const commit = checkCommitId(text)
+      if (!/^(?:.{40}|.{64})$/.test(commit)) throw new GitError('commit', 'A checkout needs the full commit id.')
+      const source = await obtain(await find(repository, attempt.signal), commit, attempt)
+      failpoint('git.cloned')
+      try {
+        return await openCheckout(source, attempt)
+      } catch (thrown) {
+        await source.release()
+        throw thrown
+      }
+    },
+  }
+}
+
+interface ServerAccess extends RemoteRepository {
+  readonly timeoutMs: number
+  sweep(): Promise<void>
+  /** Sweeps at the first call; again when that failed. */
+  sweepOnce(): Promise<void>
+}
+
+function createServerAccess({ directory, limits: given, clock = systemClock }: GitOptions): ServerAccess {
+  const limits = { ...defaultGitLimits, ...given }
+  const home = join(directory, 'home')
+  const scratch = createScratch(join(directory, 'scratch'))
+  let swept: Promise<void> | undefined
+  const sweep = async (): Promise<void> => {
+    await mkdir(home, { recursive: true, mode: 0o700 })
+    await scratch.sweep()
+  }
+  const sweepOnce = (): Promise<void> => {
+    swept ??= sweep().catch((thrown: unknown) => {
+      swept = undefined
+      throw thrown
+    })
+    return swept
+  }
+  return { program: createGitProgram(home), scratch, limits, clock, timeoutMs: limits.questionMs, sweep, sweepOnce }
+}
+
+function createCheckoutSources(
+  server: RemoteRepository,
+): (place: Place, commit: string, attempt: Attempt) => Promise<CheckoutSource> {
+  const { program, limits } = server
+  const fetchCommit = createFetchedCommits(server)
+  return async (place, commit, attempt) =>
+    typeof place === 'string'
+      ? { program, limits, commit, gitDirectory: place, release: async () => {} }
+      : { program, limits, commit, ...(await fetchCommit(place, commit, attempt)) }
+}
+
+function checkCommitId(text: string): string {
+  if (isCommitId(text)) return text
+  throw new GitError('commit', 'A commit id has 7 to 64 hexadecimal digits.')
+}

@@ -1,0 +1,53 @@
+import { createHash } from 'node:crypto'
+import type { Attempt } from '../lib/attempt.ts'
+import { basicAuthorization, type Remote } from './environment.ts'
+import { fetchInto, type RemoteRepository } from './remote-repository.ts'
+
+/** A commit on this disk, for one of its users. */
+export interface FetchedCommit {
+  readonly gitDirectory: string
+  /** The last user's call removes it. */
+  release(): Promise<void>
+}
+
+/** Fetches commits, each alone and without history. One that somebody still has open is not fetched again. */
+export function createFetchedCommits(
+  server: RemoteRepository,
+): (remote: Remote, commit: string, attempt: Attempt) => Promise<FetchedCommit> {
+  const open = new Map<string, { readonly gitDirectory: string; users: number }>()
+
+  function use(key: string, fetched: { readonly gitDirectory: string; users: number }): FetchedCommit {
+    fetched.users++
+    return {
+      gitDirectory: fetched.gitDirectory,
+      async release() {
+        if (--fetched.users > 0) return
+        if (open.get(key) === fetched) open.delete(key)
+        await server.scratch.remove(fetched.gitDirectory)
+      },
+    }
+  }
+
+  return async (remote, commit, attempt) => {
+    const key = keyOf(remote, commit)
+    const already = open.get(key)
+    if (already) return use(key, already)
+    attempt.output.line(`Fetching commit ${commit} from ${remote.url.host}`)
+    const gitDirectory = await fetchInto(server, remote, {
+      refspec: commit,
+      commit,
+      flags: ['--depth=1', '--progress'],
+      timeoutMs: server.limits.checkoutMs,
+      ...attempt,
+    })
+    const fetched = { gitDirectory, users: 0 }
+    if (!open.has(key)) open.set(key, fetched)
+    return use(key, fetched)
+  }
+}
+
+/** Only who shows the same credential shares what was fetched with it. */
+const keyOf = ({ url, credential }: Remote, commit: string): string =>
+  createHash('sha256')
+    .update([url.href, commit, credential ? basicAuthorization(credential) : ''].join('\n'))
+    .digest('hex')

@@ -1,0 +1,162 @@
+import type { ChildProcess } from 'node:child_process'
+import { join } from 'node:path'
+import { PassThrough, Readable } from 'node:stream'
+import type { LineSink } from '../lib/attempt.ts'
+import { killGroup, type RunResult, run, start } from '../lib/run.ts'
+import { masker, Secret } from '../lib/secret.ts'
+import { basicAuthorization, gitEnvironment, type Remote } from './environment.ts'
+import { explainFailure } from './explain.ts'
+import { GitError } from './git.ts'
+
+/** One run of the git program. Everything that is not an option of ours stands after `--end-of-options` in `args`. */
+export interface GitCall {
+  readonly args: readonly string[]
+  /** The bare repository; without one, git gets a directory that does not exist. */
+  readonly gitDirectory?: string
+  /** Allows the network, to this one server. */
+  readonly remote?: Remote
+  readonly stdin?: string
+  /** Beside the fixed environment, for commits and a private index. */
+  readonly environment?: Readonly<Record<string, string>>
+  readonly output?: LineSink
+  readonly signal: AbortSignal
+  readonly timeoutMs: number
+  readonly maxBytes?: number
+}
+
+export interface GitProgram {
+  /** Runs to the end. Throws GitError for a non-zero exit code and when time runs out, or the signal's reason. */
+  run(call: GitCall): Promise<RunResult>
+  /** Standard output as it comes. Fails like `run`, and with GitError('limits') beyond `maxBytes`; destroying it ends git. */
+  open(call: Omit<GitCall, 'stdin' | 'output'>): Readable
+}
+
+/** `home` is an empty directory of ours: git must find no configuration and no repository from there. */
+export function createGitProgram(home: string): GitProgram {
+  const argv = ({ args, gitDirectory }: GitCall): string[] => [
+    `--git-dir=${gitDirectory ?? join(home, 'none')}`,
+    '--literal-pathspecs',
+    ...args,
+  ]
+  const env = (call: GitCall): Record<string, string> => ({ ...call.environment, ...gitEnvironment(home, call.remote) })
+
+  return {
+    async run(call) {
+      const end = endOf(call)
+      const mask = maskOf(call)
+      try {
+        const { stdin = '', maxBytes, output } = call
+        const result = await run('git', argv(call), {
+          cwd: home,
+          env: env(call),
+          stdin,
+          signal: end.signal,
+          // Never reached: the signal above comes first and tells whose fault it was.
+          timeoutMs: call.timeoutMs + 60_000,
+          ...(maxBytes === undefined ? {} : { maxBytes }),
+          ...(output ? { output: progress(output, mask) } : {}),
+        })
+        if (result.exitCode !== 0) throw explainFailure(mask(result.stderr), hostOf(call))
+        return result
+      } catch (thrown) {
+        end.throwIfOver()
+        throw thrown
+      }
+    },
+
+    open(call) {
+      const child = start('git', argv(call), { cwd: home, env: env(call), stdio: ['ignore', 'pipe', 'pipe'] })
+      const stream = Readable.from(read(child, call), { objectMode: false })
+      stream.once('close', () => killGroup(child))
+      return stream
+    },
+  }
+}
+
+/** Must be called in the turn in which the child was started, or its events are missed. */
+function read(child: ChildProcess, call: Omit<GitCall, 'stdin' | 'output'>): AsyncGenerator<Buffer> {
+  const end = endOf(call)
+  const stop = (): void => killGroup(child)
+  if (end.signal.aborted) stop()
+  end.signal.addEventListener('abort', stop, { once: true })
+  let stderr = ''
+  child.stderr?.on('data', (chunk: Buffer) => {
+    stderr = (stderr + chunk.toString()).slice(-8192)
+  })
+  // Taken at once: what nobody reads by the time a program has ended is thrown away.
+  const output = child.stdout?.pipe(new PassThrough()) ?? []
+  const exit = Promise.withResolvers<number | null | Error>()
+  child.once('error', exit.resolve)
+  child.once('close', exit.resolve)
+
+  async function* chunks(): AsyncGenerator<Buffer> {
+    let room = call.maxBytes ?? Number.POSITIVE_INFINITY
+    try {
+      // A stream without encoding gives buffers.
+      for await (const chunk of output as AsyncIterable<Buffer>) {
+        room -= chunk.length
+        if (room < 0)
+          throw new GitError('limits', 'The files of this commit are larger than allowed. Make the repository smaller.')
+        yield chunk
+      }
+      const code = await exit.promise
+      end.throwIfOver()
+      if (code instanceof Error) throw code
+      if (code !== 0) throw explainFailure(maskOf(call)(stderr), hostOf(call))
+    } finally {
+      end.signal.removeEventListener('abort', stop)
+      stop()
+    }
+  }
+  return chunks()
+}
+
+/** Splits a stream of `separator`-terminated records. One byte is one character: names in git have no encoding. */
+export async function* records(stream: Readable, separator: string): AsyncGenerator<string> {
+  let rest = ''
+  // Without an encoding a byte stream gives buffers.
+  for await (const chunk of stream as AsyncIterable<Buffer>) {
+    const parts = (rest + chunk.toString('latin1')).split(separator)
+    rest = parts.pop() ?? ''
+    yield* parts
+  }
+}
+
+function endOf(call: Pick<GitCall, 'signal' | 'timeoutMs' | 'remote'>): {
+  readonly signal: AbortSignal
+  throwIfOver(): void
+} {
+  const deadline = AbortSignal.timeout(call.timeoutMs)
+  return {
+    signal: AbortSignal.any([call.signal, deadline]),
+    throwIfOver() {
+      call.signal.throwIfAborted()
+      if (!deadline.aborted) return
+      throw new GitError(
+        'timeout',
+        `${hostOf(call)} did not answer within ${call.timeoutMs / 1000} s. Try again later.`,
+      )
+    },
+  }
+}
+
+const hostOf = ({ remote }: Pick<GitCall, 'remote'>): string => remote?.url.host ?? 'this server'
+
+function maskOf({ remote }: Pick<GitCall, 'remote'>): (line: string) => string {
+  if (!remote?.credential) return (line) => line
+  const { password } = remote.credential
+  return masker([password, new Secret(basicAuthorization(remote.credential).slice('Basic '.length))])
+}
+
+/** Of each counter only the last line; no empty lines, no control characters. */
+function progress(output: LineSink, mask: (line: string) => string): LineSink {
+  return {
+    line(text) {
+      if (/^(?:remote: )?[A-Z][a-z ]+:\s+\d+/.test(text) && !text.trimEnd().endsWith('done.')) return
+      const line = mask(text)
+        .replace(/\p{Cc}/gu, ' ')
+        .trimEnd()
+      if (line !== '') output.line(line.slice(0, 1000))
+    },
+  }
+}

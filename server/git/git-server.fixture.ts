@@ -1,0 +1,126 @@
+/** For the tests of this room: the built-in host behind a token check, a git client, and things to commit. */
+import assert from 'node:assert/strict'
+import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { createServer, type IncomingMessage, type RequestListener, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import type { TestContext } from 'node:test'
+import { systemClock } from '../lib/clock.ts'
+import { run } from '../lib/run.ts'
+import { parseGitPath } from './git-path.ts'
+import { createGitHost, type GitHost } from './host.ts'
+
+export const organizationA = '01890000-0000-7000-8000-00000000000a'
+export const organizationB = '01890000-0000-7000-8000-00000000000b'
+
+const tokens: Readonly<Record<string, { organization: string; mayWrite: boolean }>> = {
+  'token-of-a': { organization: organizationA, mayWrite: true },
+  'reader-of-a': { organization: organizationA, mayWrite: false },
+  'token-of-b': { organization: organizationB, mayWrite: true },
+}
+
+/** A directory that is removed after the test. */
+export async function scratchDirectory(t: TestContext): Promise<string> {
+  const directory = await mkdtemp(join(tmpdir(), 'quayside-git-'))
+  t.after(() => rm(directory, { recursive: true, force: true, maxRetries: 5 }))
+  return directory
+}
+
+/** Listens on loopback until the test ends; gives the origin. */
+export async function listen(t: TestContext, listener: RequestListener): Promise<string> {
+  const server = createServer(listener).listen(0, '127.0.0.1')
+  await new Promise((resolve) => server.once('listening', resolve))
+  t.after(() => {
+    server.closeAllConnections()
+    server.close()
+  })
+  // The address of a TCP server is never a path.
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+}
+
+export interface HostServer {
+  readonly origin: string
+  readonly host: GitHost
+  readonly directory: string
+  /** Every request: method, path with query, Authorization header. */
+  readonly requests: { readonly what: string; readonly authorization: string | undefined }[]
+  /** How many calls of the host are running. */
+  running(): number
+}
+
+/** The built-in host as a route would use it: Basic authentication with an API token as the password. */
+export async function startHost(t: TestContext): Promise<HostServer> {
+  const directory = join(await scratchDirectory(t), 'repositories')
+  await mkdir(directory)
+  const host = createGitHost({ directory })
+  const requests: HostServer['requests'] = []
+  let running = 0
+  const origin = await listen(t, (request, response) => {
+    requests.push({ what: `${request.method} ${request.url}`, authorization: request.headers.authorization })
+    running++
+    void answer(host, request, response).finally(() => running--)
+  })
+  return { origin, host, directory, requests, running: () => running }
+}
+
+async function answer(host: GitHost, request: IncomingMessage, response: ServerResponse): Promise<void> {
+  const [pathname = '', query = ''] = (request.url ?? '').split('?')
+  const basic = /^Basic (.+)$/.exec(request.headers.authorization ?? '')?.[1] ?? ''
+  const token = tokens[Buffer.from(basic, 'base64').toString().split(':')[1] ?? '']
+  const path = parseGitPath(pathname)
+  const end = (status: number): void =>
+    void response.writeHead(status, { 'www-authenticate': 'Basic realm="git"' }).end()
+  if (!token) return end(401)
+  if (!path) return end(404)
+  if (path.needsWrite(request.method ?? '', query) === undefined) return end(403)
+  await host.handle(request, response, { ...path, ...token, query, remoteUser: 'test' })
+}
+
+export const withToken = (url: string, token: string): string => url.replace('://', `://git:${token}@`)
+
+/** The git client of a user; throws what git says when it fails. */
+export async function git(cwd: string, ...args: string[]): Promise<string> {
+  const identity = ['-c', 'user.name=Tester', '-c', 'user.email=tester@localhost', '-c', 'protocol.file.allow=always']
+  const env = { HOME: '/nonexistent', GIT_CONFIG_NOSYSTEM: '1', GIT_TERMINAL_PROMPT: '0' }
+  const result = await run('git', [...identity, ...args], { cwd, env, timeoutMs: 60_000, stdin: '' })
+  if (result.exitCode !== 0) throw new Error(`git ${args[0]}: ${result.stderr}`)
+  return result.stdout.toString().trim()
+}
+
+/** A new repository with a work tree, on branch main, without a commit. */
+export async function newWorkTree(t: TestContext): Promise<string> {
+  const directory = await scratchDirectory(t)
+  await git(directory, 'init', '--quiet', '--initial-branch=main')
+  return directory
+}
+
+/** Writes files and commits everything; gives the commit id. */
+export async function commit(
+  workTree: string,
+  files: Record<string, string | Buffer>,
+  message = 'Change',
+): Promise<string> {
+  for (const [path, content] of Object.entries(files)) {
+    await mkdir(dirname(join(workTree, path)), { recursive: true })
+    await writeFile(join(workTree, path), content)
+  }
+  await git(workTree, 'add', '--all', '--force')
+  await git(workTree, 'commit', '--quiet', '--allow-empty', '--message', message)
+  return git(workTree, 'rev-parse', 'HEAD')
+}
+
+/** The command lines of running programs that contain the text. */
+export async function commandLines(text: string): Promise<string[]> {
+  const pids = (await readdir('/proc')).filter((name) => /^\d+$/.test(name))
+  const lines = await Promise.all(pids.map((pid) => readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => '')))
+  return lines.map((line) => line.replaceAll('\0', ' ')).filter((line) => line.includes(text))
+}
+
+/** Waits at most five seconds for something to become true. */
+export async function until(condition: () => boolean | Promise<boolean>): Promise<void> {
+  for (let tries = 0; !(await condition()); tries++) {
+    assert.ok(tries < 500, 'the condition did not come about within 5 s')
+    await systemClock.sleep(10)
+  }
+}

@@ -1,0 +1,67 @@
+import { mkdir } from 'node:fs/promises'
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import { join } from 'node:path'
+import { type Logger, silentLogger } from '../lib/log.ts'
+import { createGitProgram } from './git-program.ts'
+import { createHostedRepositories } from './hosted-repositories.ts'
+import { importDirectory } from './import-directory.ts'
+import { type GitHostCall, refuse, serveCall } from './serve-call.ts'
+
+/** The built-in git host: bare repositories, served over smart HTTP. Names mean nothing without their organization. */
+export interface GitHost {
+  /**
+   * Answers one call with `git http-backend` and ends when it is answered. Before, the route must have: authenticated the
+   * token; taken `organization` from the token and from nowhere else; parsed the path with `parseGitPath` and refused where
+   * `needsWrite` is undefined; checked that the token may read, and set `mayWrite` only where it may write; left the body of
+   * the request unread. A missing repository is answered 404; a push makes it. Never rejects.
+   */
+  handle(request: IncomingMessage, response: ServerResponse, call: GitHostCall): Promise<void>
+  /** Where the repository lies, whether or not it exists; undefined for names that no repository and no organization has. */
+  repositoryPath(organization: string, name: string): string | undefined
+  /** Makes an empty repository where there is none; safe to run twice at a time. Gives its path. Throws for a bad name. */
+  ensure(organization: string, name: string): Promise<string>
+  /** Makes the files of a directory the content of main, unless they are already. Gives the commit id of main. */
+  importDirectory(organization: string, name: string, directory: string, message: string): Promise<string>
+}
+
+/** `timeoutMs`: for one call. `maxCalls`: at the same time; more are answered 503. */
+export function createGitHost(options: {
+  readonly directory: string
+  readonly timeoutMs?: number
+  readonly maxCalls?: number
+  readonly log?: Logger
+}): GitHost {
+  const { directory, timeoutMs = 10 * 60_000, maxCalls = 32, log = silentLogger } = options
+  const home = join(directory, '.home')
+  const program = createGitProgram(home)
+  const repositories = createHostedRepositories(directory)
+  let calls = 0
+
+  return {
+    repositoryPath: repositories.pathOf,
+    ensure: repositories.ensure,
+    async handle(request, response, call) {
+      if (calls >= maxCalls) return refuse(response, 503, 'Too many git calls at a time. Try again in a few seconds.')
+      calls++
+      try {
+        await mkdir(home, { recursive: true, mode: 0o700 })
+        await serveCall({ repositories, program, home, timeoutMs, log }, request, response, call)
+      } catch (thrown) {
+        log.error({ err: thrown, repository: call.repository }, 'git call failed')
+        refuse(response, 500, 'The git call failed.')
+      } finally {
+        calls--
+      }
+    },
+    async importDirectory(organization, name, from, message) {
+      await mkdir(home, { recursive: true, mode: 0o700 })
+      const gitDirectory = await repositories.ensure(organization, name)
+      return importDirectory(program, {
+        gitDirectory,
+        directory: from,
+        message,
+        signal: AbortSignal.timeout(timeoutMs),
+      })
+    },
+  }
+}

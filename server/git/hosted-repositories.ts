@@ -1,0 +1,62 @@
+import { randomBytes } from 'node:crypto'
+import { mkdir, rename, rm, stat } from 'node:fs/promises'
+import { join } from 'node:path'
+import { messageOf } from '../lib/error.ts'
+import { parseId } from '../lib/id.ts'
+import { writeBareRepository } from './bare-repository.ts'
+import { isRepositoryName } from './names.ts'
+
+/** The bare repositories of the built-in git host: `<directory>/<organization id>/<name>.git`. */
+export interface HostedRepositories {
+  /** Where it lies, whether or not it exists; undefined for names that no repository and no organization has. */
+  pathOf(organization: string, name: string): string | undefined
+  exists(path: string): Promise<boolean>
+  /** Makes it where there is none; safe to run twice at a time. Gives its path. Throws for a bad name. */
+  ensure(organization: string, name: string): Promise<string>
+}
+
+const config = `[http]
+	receivepack = true
+[uploadpack]
+	allowFilter = true
+	allowAnySHA1InWant = true
+[receive]
+	fsckObjects = true
+	maxInputSize = 1g
+	denyDeleteCurrent = ignore
+`
+
+export function createHostedRepositories(directory: string): HostedRepositories {
+  const pathOf = (organization: string, name: string): string | undefined => {
+    const id = parseId(organization)
+    return id !== undefined && isRepositoryName(name) ? join(directory, id, `${name}.git`) : undefined
+  }
+
+  async function ensure(organization: string, name: string): Promise<string> {
+    const path = pathOf(organization, name)
+    if (path === undefined) throw new Error(`"${name}" is not the name of a repository: use a-z, 0-9 and . _ -`)
+    if (await exists(path)) return path
+    const fresh = join(path, '..', `.new-${randomBytes(8).toString('hex')}`)
+    await mkdir(fresh, { recursive: true, mode: 0o700 })
+    try {
+      await writeBareRepository(fresh, { branch: 'main', config })
+      // Fails where somebody else was faster: a directory never takes the place of one that has something in it.
+      await rename(fresh, path)
+    } catch (thrown) {
+      await rm(fresh, { recursive: true, force: true })
+      if (!(await exists(path))) throw thrown
+    }
+    return path
+  }
+
+  return { pathOf, exists, ensure }
+}
+
+const exists = (path: string): Promise<boolean> =>
+  stat(path).then(
+    () => true,
+    (error: NodeJS.ErrnoException) => {
+      if (error.code === 'ENOENT') return false
+      throw new Error(`The repository ${path} cannot be read: ${messageOf(error)}`, { cause: error })
+    },
+  )

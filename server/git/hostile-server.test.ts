@@ -1,0 +1,259 @@
+import assert from 'node:assert/strict'
+import { randomBytes } from 'node:crypto'
+import { readdir, readFile, writeFile } from 'node:fs/promises'
+import type { RequestListener } from 'node:http'
+import { join } from 'node:path'
+import { type TestContext, test } from 'node:test'
+import { type AddressGuard, createAddressGuard } from '../lib/address.ts'
+import { Secret } from '../lib/secret.ts'
+import { createGit, type GitDriver } from './create-git.ts'
+import {
+  commandLines,
+  commit,
+  git,
+  listen,
+  newWorkTree,
+  organizationA,
+  scratchDirectory,
+  startHost,
+} from './git-server.fixture.ts'
+import type { GitLimits } from './limits.ts'
+
+const { signal } = new AbortController()
+const silentAttempt = { signal, output: { line() {} } }
+const credential = { username: 'git', password: new Secret('SECRET-CANARY-1234') }
+const encoded = Buffer.from('git:SECRET-CANARY-1234').toString('base64')
+const someCommit = '1234567890'.repeat(4)
+
+async function newDriver(
+  t: TestContext,
+  options: { limits?: Partial<GitLimits>; guard?: AddressGuard } = {},
+): Promise<GitDriver & { readonly directory: string }> {
+  const directory = await scratchDirectory(t)
+  const guard = options.guard ?? createAddressGuard({ allowedPrivateCidrs: ['127.0.0.0/8'] })
+  return { ...createGit({ directory, guard, limits: options.limits ?? {} }), directory }
+}
+
+/** Every way in which a driver goes to the network. */
+const ways = (driver: GitDriver, url: string): Record<string, () => Promise<unknown>> => ({
+  resolveHead: () => driver.resolveHead({ url, credential }, signal),
+  resolveCommit: () => driver.resolveCommit({ url, credential, branch: 'main' }, someCommit, signal),
+  listDirectories: () => driver.listDirectories({ url, credential, branch: 'main' }, '', signal),
+  checkout: () => driver.checkout({ url, credential, branch: 'main' }, someCommit, silentAttempt),
+})
+
+test('a redirecting server is not followed', async (t) => {
+  let hits = 0
+  const canary = await listen(t, (_request, response) => {
+    hits++
+    response.end()
+  })
+  for (const status of [301, 302, 303, 307, 308]) {
+    const origin = await listen(t, (request, response) =>
+      response.writeHead(status, { location: `${canary}${request.url}` }).end(),
+    )
+    for (const [name, ask] of Object.entries(ways(await newDriver(t), `${origin}/a.git`))) {
+      await assert.rejects(ask, { name: 'GitError', reason: 'unreachable' }, `${name} ${status}`)
+    }
+  }
+  assert.equal(hits, 0)
+})
+
+test('a hanging server is given up in time, and nothing stays behind', async (t) => {
+  const driver = await newDriver(t, { limits: { questionMs: 400, checkoutMs: 400 } })
+  const origin = await listen(t, () => {})
+  for (const [name, ask] of Object.entries(ways(driver, `${origin}/a.git`))) {
+    const began = performance.now()
+    await assert.rejects(ask, { name: 'GitError', reason: 'timeout' }, name)
+    assert.ok(performance.now() - began < 5_000, name)
+  }
+  assert.deepEqual(await readdir(join(driver.directory, 'scratch')), [])
+  assert.deepEqual(await commandLines(origin), [])
+})
+
+test('a server that trickles is given up in time', async (t) => {
+  const driver = await newDriver(t, { limits: { questionMs: 400 } })
+  const origin = await listen(t, (_request, response) => {
+    response.writeHead(200, { 'content-type': 'application/x-git-upload-pack-advertisement' }).write('001e# service=')
+  })
+  await assert.rejects(driver.resolveHead({ url: `${origin}/a.git` }, signal), { reason: 'timeout' })
+})
+
+test('the credential goes to the server in a header and is in no command line, log line or error', async (t) => {
+  const seen: { commands: string[]; header: string | undefined } = { commands: [], header: undefined }
+  const origin = await listen(t, (request, response) => {
+    seen.header = request.headers.authorization
+    void commandLines(origin).then((commands) => {
+      seen.commands = commands
+      // git shows the user what such an answer says.
+      response
+        .writeHead(500, { 'content-type': 'text/plain' })
+        .end(`SECRET-CANARY-1234 ${request.headers.authorization}\n`)
+    })
+  })
+  const driver = await newDriver(t)
+  const lines: string[] = []
+  const output = { line: (text: string) => void lines.push(text) }
+  const repository = { url: `${origin}/a.git`, credential }
+  const thrown: unknown = await driver.checkout(repository, someCommit, { signal, output }).catch((error) => error)
+  assert.ok(thrown instanceof Error)
+  assert.equal(seen.header, `Basic ${encoded}`)
+  assert.ok(seen.commands.length > 0)
+  const texts = [...seen.commands, ...lines, thrown.message, thrown.stack, String(thrown.cause)]
+  assert.deepEqual(
+    texts.filter((text) => text?.includes('CANARY') || text?.includes(encoded.slice(0, 20))),
+    [],
+  )
+  assert.ok(lines.some((line) => line.includes('******')))
+})
+
+test('credentials with line breaks, empty or endless ones are refused before anything is asked', async (t) => {
+  let hits = 0
+  const origin = await listen(t, () => hits++)
+  const driver = await newDriver(t)
+  for (const [username, password] of [
+    ['git', 'x\r\nHost: evil'],
+    ['git', 'x\n'],
+    ['git', ''],
+    ['git', 'x'.repeat(1024 ** 2)],
+    ['a:b', 'x'],
+    ['a\n', 'x'],
+  ] as const) {
+    const repository = { url: `${origin}/a.git`, credential: { username, password: new Secret(password) } }
+    await assert.rejects(driver.resolveHead(repository, signal), { reason: 'denied' })
+  }
+  assert.equal(hits, 0)
+})
+
+test('a private address gets no connection, whatever name it has', async (t) => {
+  let hits = 0
+  const { port } = new URL(await listen(t, () => hits++))
+  const names: Record<string, readonly string[]> = {
+    'rebound.example': ['127.0.0.1'],
+    'mixed.example': ['93.184.216.34', '127.0.0.1'],
+  }
+  const guard = createAddressGuard({ allowedPrivateCidrs: ['10.0.0.0/8'], resolve: async (name) => names[name] ?? [] })
+  const driver = await newDriver(t, { guard })
+  for (const host of ['127.0.0.1', 'localhost', '127.1', '[::1]', 'rebound.example', 'mixed.example']) {
+    for (const scheme of ['http', 'https']) {
+      for (const [name, ask] of Object.entries(ways(driver, `${scheme}://${host}:${port}/a.git`))) {
+        await assert.rejects(ask, { name: 'GitError', reason: 'address' }, `${name} ${scheme} ${host}`)
+      }
+    }
+  }
+  assert.equal(hits, 0)
+})
+
+test('connects to the address that was checked, not to what the name stands for later', async (t) => {
+  const server = await startHost(t)
+  const work = await newWorkTree(t)
+  const id = await commit(work, { 'a/b': '1' })
+  await git(work, 'push', '--quiet', await server.host.ensure(organizationA, 'app'), 'main')
+  let asked = 0
+  const guard = createAddressGuard({
+    allowedPrivateCidrs: ['127.0.0.0/8'],
+    resolve: async () => {
+      asked++
+      return ['127.0.0.1']
+    },
+  })
+  const driver = await newDriver(t, { guard })
+  const url = `http://name-that-no-server-knows.invalid:${new URL(server.origin).port}/git/app.git`
+  const repository = { url, credential: { username: 'x', password: new Secret('token-of-a') } }
+  assert.equal((await driver.resolveHead(repository, signal)).commit, id)
+  assert.deepEqual(await driver.listDirectories(repository, '', signal), ['a'])
+  assert.equal(asked, 2)
+})
+
+const serveFiles =
+  (directory: string): RequestListener =>
+  (request, response) => {
+    readFile(join(directory, (request.url ?? '').split('?')[0] ?? '')).then(
+      (content) => response.end(content),
+      () => response.writeHead(404).end(),
+    )
+  }
+
+test('the old protocol of plain files is refused, and its alternates get no request', async (t) => {
+  let hits = 0
+  const canary = await listen(t, () => hits++)
+  const files = await scratchDirectory(t)
+  const work = await newWorkTree(t)
+  const first = await commit(work, { a: '1' })
+  const head = await commit(work, { a: '2' })
+  await git(files, 'clone', '--quiet', '--bare', work, 'a.git')
+  await git(join(files, 'a.git'), 'update-server-info')
+  await writeFile(join(files, 'a.git/objects/info/http-alternates'), `${canary}/objects\n`)
+  const driver = await newDriver(t)
+  const repository = { url: `${await listen(t, serveFiles(files))}/a.git` }
+  await assert.rejects(driver.checkout(repository, head, silentAttempt), { reason: 'unreachable', message: /dumb/ })
+  await assert.rejects(driver.resolveCommit(repository, first, signal), { reason: 'unreachable', message: /dumb/ })
+  await assert.rejects(driver.listDirectories(repository, '', signal), { reason: 'unreachable', message: /dumb/ })
+  assert.equal(hits, 0)
+})
+
+test('a repository larger than allowed is given up and removed', async (t) => {
+  const server = await startHost(t)
+  const work = await newWorkTree(t)
+  const id = await commit(work, { 'large.bin': randomBytes(3 * 1024 ** 2) })
+  await git(work, 'push', '--quiet', await server.host.ensure(organizationA, 'app'), 'main')
+  const driver = await newDriver(t, { limits: { maxFetchBytes: 1024 ** 2 } })
+  const repository = {
+    url: `${server.origin}/git/app.git`,
+    credential: { username: 'x', password: new Secret('token-of-a') },
+  }
+  await assert.rejects(driver.checkout(repository, id, silentAttempt), {
+    reason: 'limits',
+    message: /larger than 1 MiB/,
+  })
+  assert.deepEqual(await readdir(join(driver.directory, 'scratch')), [])
+})
+
+/** Writes a tree as it stands, valid or not, and a commit of it; moves main there. */
+async function plant(bare: string, tree: Buffer, t: TestContext): Promise<{ tree: string; commit: string }> {
+  const file = join(await scratchDirectory(t), 'tree')
+  await writeFile(file, tree)
+  const id = await git(bare, 'hash-object', '-w', '-t', 'tree', '--literally', file)
+  const planted = await git(bare, 'commit-tree', id, '-m', 'planted')
+  await git(bare, 'update-ref', 'refs/heads/main', planted)
+  return { tree: id, commit: planted }
+}
+
+const entry = (mode: string, name: string, id: string): Buffer =>
+  Buffer.concat([Buffer.from(`${mode} ${name}\0`), Buffer.from(id, 'hex')])
+
+test('trees with names that reach outside are refused', async (t) => {
+  const server = await startHost(t)
+  const bare = await server.host.ensure(organizationA, 'app')
+  const driver = await newDriver(t)
+  const repository = {
+    url: `${server.origin}/git/app.git`,
+    credential: { username: 'x', password: new Secret('token-of-a') },
+  }
+  const file = join(await scratchDirectory(t), 'blob')
+  await writeFile(file, 'content')
+  const blob = await git(bare, 'hash-object', '-w', file)
+  for (const name of ['.git', '.GIT', '..', '.', 'a/b', '.git::$INDEX_ALLOCATION', 'git~1']) {
+    const { commit: id } = await plant(bare, entry('100644', name, blob), t)
+    await assert.rejects(driver.checkout(repository, id, silentAttempt), { reason: 'path', message: /unsafe/ }, name)
+  }
+})
+
+test('a tree of trees of trees is given up before it is unfolded', async (t) => {
+  const server = await startHost(t)
+  const bare = await server.host.ensure(organizationA, 'app')
+  const file = join(await scratchDirectory(t), 'blob')
+  await writeFile(file, '')
+  let level = { tree: await git(bare, 'hash-object', '-w', file), commit: '' }
+  for (let depth = 0; depth < 10; depth++) {
+    const mode = depth === 0 ? '100644' : '40000'
+    const names = Array.from({ length: 10 }, (_, index) => entry(mode, `n${index}`, level.tree))
+    level = await plant(bare, Buffer.concat(names), t)
+  }
+  const driver = await newDriver(t, { limits: { maxEntries: 10_000 } })
+  const repository = {
+    url: `${server.origin}/git/app.git`,
+    credential: { username: 'x', password: new Secret('token-of-a') },
+  }
+  await assert.rejects(driver.checkout(repository, level.commit, silentAttempt), { reason: 'limits' })
+})

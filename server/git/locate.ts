@@ -1,0 +1,77 @@
+import { AddressError, type AddressGuard } from '../lib/address.ts'
+import { checkTarget } from '../lib/target.ts'
+import type { Remote } from './environment.ts'
+import { GitError, type Repository } from './git.ts'
+import { isBranchName } from './names.ts'
+import { parseRepositoryAddress } from './repository-address.ts'
+
+/** A repository, and whose it is: names of the built-in git host mean nothing without their organization. */
+export type OwnedRepository = Repository & { readonly organization?: string }
+
+/** A bare repository on this disk, or a checked server. */
+export type Place = string | Remote
+
+export interface BuiltInHost {
+  /** Of `<public URL>/git/<name>.git`. */
+  readonly origin: string
+  /** The bare repository of that name; undefined where the organization has none. */
+  repositoryPath(name: string, organization: string | undefined): string | undefined
+}
+
+/** Where git finds this repository, everything about it checked. Throws GitError, or the signal's reason. */
+export async function locate(
+  repository: OwnedRepository,
+  options: {
+    readonly guard: AddressGuard
+    readonly builtInHost?: BuiltInHost | undefined
+    readonly timeoutMs: number
+    readonly signal: AbortSignal
+  },
+): Promise<Place> {
+  const { guard, builtInHost } = options
+  const address = parseRepositoryAddress(repository.url, guard, builtInHost?.origin)
+  if (repository.branch !== undefined && !isBranchName(repository.branch)) {
+    throw new GitError(
+      'branch',
+      'The name of the branch has characters that are not allowed. Use letters, digits and . _ / + @ # -.',
+    )
+  }
+  if (address.at === 'home') {
+    const path = builtInHost?.repositoryPath(address.name, repository.organization)
+    if (path !== undefined) return path
+    throw new GitError('denied', `There is no repository "${address.name}" here. Push it first.`)
+  }
+  const credential = checkCredential(repository.credential)
+  const addresses = await checkedAddresses(guard, address.url, options)
+  return { url: address.url, addresses, ...(credential ? { credential } : {}) }
+}
+
+function checkCredential(credential: Repository['credential']): Repository['credential'] {
+  if (!credential) return undefined
+  const password = credential.password.reveal()
+  const isGood =
+    !/[\p{Cc}:]/u.test(credential.username) && password !== '' && password.length <= 4096 && !/\p{Cc}/u.test(password)
+  if (isGood) return credential
+  throw new GitError('denied', 'The git token is empty, too long or has characters that no token has. Store it again.')
+}
+
+async function checkedAddresses(
+  guard: AddressGuard,
+  url: URL,
+  { timeoutMs, signal }: { readonly timeoutMs: number; readonly signal: AbortSignal },
+): Promise<readonly string[]> {
+  const deadline = AbortSignal.timeout(timeoutMs)
+  try {
+    return await checkTarget(guard, url, { signal: AbortSignal.any([signal, deadline]) })
+  } catch (thrown) {
+    signal.throwIfAborted()
+    if (deadline.aborted) {
+      throw new GitError(
+        'timeout',
+        `The name "${url.hostname}" was not found within ${timeoutMs / 1000} s. Try again later.`,
+      )
+    }
+    if (!(thrown instanceof AddressError)) throw thrown
+    throw new GitError(thrown.reason === 'refused' ? 'address' : 'unreachable', thrown.message, { cause: thrown })
+  }
+}

@@ -1,0 +1,153 @@
+import type { Remote } from './environment.ts'
+import { GitError } from './git.ts'
+import { records } from './git-program.ts'
+import { chooseHead, type Head } from './heads.ts'
+import type { Place } from './locate.ts'
+import { fetchInto, type RemoteRepository } from './remote-repository.ts'
+import { parseTreeRecord, shown } from './tree.ts'
+
+const maxListing = 16 * 1024 ** 2
+
+/** The head of the branch, or of main, master or HEAD. Throws GitError('branch') where there is none. */
+export async function readHead(
+  server: RemoteRepository,
+  place: Place,
+  question: { readonly branch: string | undefined; readonly signal: AbortSignal },
+): Promise<Head> {
+  const { branch, signal } = question
+  const refs = branch === undefined ? ['refs/heads/main', 'refs/heads/master'] : [`refs/heads/${branch}`]
+  const ask = async (
+    args: readonly string[],
+    where: { gitDirectory: string } | { remote: Remote },
+  ): Promise<string> => {
+    const call = { args, signal, timeoutMs: server.limits.questionMs, maxBytes: maxListing, ...where }
+    return (await server.program.run(call)).stdout.toString()
+  }
+  const head =
+    typeof place === 'string'
+      ? (chooseHead(await ask(['for-each-ref', line, ...refs], { gitDirectory: place }), branch) ??
+        (branch === undefined
+          ? currentHead(await ask(['for-each-ref', currentLine], { gitDirectory: place }))
+          : undefined))
+      : chooseHead(
+          await ask(
+            [
+              'ls-remote',
+              '--symref',
+              '--end-of-options',
+              place.url.href,
+              ...(branch === undefined ? ['HEAD'] : []),
+              ...refs,
+            ],
+            { remote: place },
+          ),
+          branch,
+        )
+  if (head) return head
+  throw new GitError(
+    'branch',
+    branch === undefined
+      ? 'The repository has no branch main or master, and no default branch. Push a commit, or name the branch.'
+      : `The repository has no branch "${branch}". Check the name of the branch, or push it.`,
+  )
+}
+
+/** As `ls-remote` writes it. */
+const line = '--format=%(objectname)%09%(refname)'
+const currentLine = '--format=%(if)%(HEAD)%(then)ref: %(refname)%09HEAD%0a%(objectname)%09HEAD%(end)'
+const currentHead = (output: string): Head | undefined => chooseHead(output)
+
+/**
+ * The full id of a commit that the branch's history contains. Only the history itself is fetched, and only what it lists
+ * counts: a server also gives away commits of forks when asked by id. Throws GitError('commit').
+ */
+export async function searchCommit(
+  server: RemoteRepository,
+  place: Place,
+  question: { readonly head: Head; readonly commit: string; readonly signal: AbortSignal },
+): Promise<string> {
+  const { head, commit, signal } = question
+  // This depth stands for "all of it"; saying it refuses servers of the old protocol, which knows no depth.
+  const flags = ['--depth=2147483647', '--filter=tree:0']
+  const found = await withHistory(server, place, { ...question, flags }, async (gitDirectory) => {
+    const { program, limits } = server
+    const args = ['rev-list', '--end-of-options', head.commit]
+    const matches: string[] = []
+    for await (const id of records(program.open({ gitDirectory, args, signal, timeoutMs: limits.questionMs }), '\n')) {
+      if (id.startsWith(commit)) matches.push(id)
+      if (matches.length > 1 || matches[0] === commit) break
+    }
+    return matches
+  })
+  const [id, another] = found
+  if (another !== undefined) {
+    throw new GitError('commit', `Several commits begin with ${commit}. Give more digits of the commit id.`)
+  }
+  if (id !== undefined) return id
+  throw new GitError(
+    'commit',
+    `Commit ${commit} is not on the branch "${head.branch}". Check the id, or push the commit to this branch.`,
+  )
+}
+
+/** The names of the directories directly under a directory of the branch's head, sorted. Throws GitError('path'). */
+export async function readDirectories(
+  server: RemoteRepository,
+  place: Place,
+  question: { readonly head: Head; readonly directory: string; readonly signal: AbortSignal },
+): Promise<string[]> {
+  const { head, directory, signal } = question
+  const flags = ['--depth=1', '--filter=tree:0']
+  const listing = await withHistory(server, place, { ...question, flags }, (gitDirectory) =>
+    server.program.run({
+      gitDirectory,
+      // Trees come one by one as they are looked at.
+      ...(typeof place === 'string' ? {} : { remote: place }),
+      args: [
+        'ls-tree',
+        '-z',
+        '--full-tree',
+        '--end-of-options',
+        head.commit,
+        ...(directory === '' ? [] : [`${inUtf8(directory)}/`]),
+      ],
+      signal,
+      timeoutMs: server.limits.questionMs,
+      maxBytes: maxListing,
+    }),
+  )
+  const entries = listing.stdout.toString('latin1').split('\0').slice(0, -1)
+  if (entries.length === 0 && directory !== '') {
+    throw new GitError('path', `The branch "${head.branch}" has no directory "${shown(directory)}".`)
+  }
+  return entries
+    .flatMap((record) => parseTreeRecord(record) ?? [])
+    .filter(({ entry }) => entry.kind === 'directory')
+    .map(({ path }) => inUtf8(path.slice(path.lastIndexOf('/') + 1)))
+    .sort()
+}
+
+const inUtf8 = (path: string): string => Buffer.from(path, 'latin1').toString()
+
+/** The repository on this disk, or what the flags fetch of the head's history, for as long as `read` takes. */
+async function withHistory<T>(
+  server: RemoteRepository,
+  place: Place,
+  question: { readonly head: Head; readonly flags: readonly string[]; readonly signal: AbortSignal },
+  read: (gitDirectory: string) => Promise<T>,
+): Promise<T> {
+  if (typeof place === 'string') return read(place)
+  const { head, flags, signal } = question
+  const gitDirectory = await fetchInto(server, place, {
+    refspec: head.commit,
+    commit: head.commit,
+    flags,
+    signal,
+    timeoutMs: server.limits.questionMs,
+  })
+  try {
+    return await read(gitDirectory)
+  } finally {
+    await server.scratch.remove(gitDirectory)
+  }
+}

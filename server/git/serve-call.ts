@@ -1,0 +1,109 @@
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import { join } from 'node:path'
+import type { Logger } from '../lib/log.ts'
+import { runCgi } from './cgi.ts'
+import { gitEnvironment } from './environment.ts'
+import { type ServicePath, serviceOf } from './git-path.ts'
+import type { GitProgram } from './git-program.ts'
+import type { HostedRepositories } from './hosted-repositories.ts'
+
+/** A call whose rights have been checked; see `GitHost.handle`. */
+export interface GitHostCall {
+  /** The organization of the caller's token. */
+  readonly organization: string
+  readonly repository: string
+  readonly servicePath: ServicePath
+  /** Without "?". */
+  readonly query: string
+  readonly mayWrite: boolean
+  /** Who it is, for git's own record. */
+  readonly remoteUser: string
+}
+
+export interface CallServer {
+  readonly repositories: HostedRepositories
+  readonly program: GitProgram
+  /** An empty directory for git to be at home in. */
+  readonly home: string
+  readonly timeoutMs: number
+  readonly log: Logger
+}
+
+/** Pushes end with git's own tidying up, which the environment otherwise turns off. */
+const housekeeping = { 'gc.auto': '6700', 'maintenance.auto': 'true' }
+
+/** Answers one call of git's smart HTTP protocol. */
+export async function serveCall(
+  server: CallServer,
+  request: IncomingMessage,
+  response: ServerResponse,
+  call: GitHostCall,
+): Promise<void> {
+  const { repositories, home, timeoutMs, log } = server
+  const service = serviceOf(call.servicePath, request.method ?? '', call.query)
+  const path = repositories.pathOf(call.organization, call.repository)
+  const writes = service === 'git-receive-pack'
+  if (service === undefined) return refuse(response, 403, 'Only the smart HTTP protocol of git is served here.')
+  if (writes && !call.mayWrite) return refuse(response, 403, 'This token may read the repository but not push to it.')
+  if (path === undefined || (!writes && !(await repositories.exists(path)))) {
+    return refuse(response, 404, 'There is no such repository.')
+  }
+  if (writes) await repositories.ensure(call.organization, call.repository)
+  const signal = AbortSignal.timeout(timeoutMs)
+  const isPush = call.servicePath === '/git-receive-pack'
+  const ended = await runCgi({
+    request,
+    response,
+    program: 'git',
+    args: ['http-backend'],
+    environment: { ...gitEnvironment(home, undefined, housekeeping), ...cgiEnvironment(request, call, service, path) },
+    before: () => (isPush ? followHead(server, path, signal) : Promise.resolve()),
+    signal,
+  })
+  if (ended.exitCode !== 0) log.warn({ repository: path, ...ended }, 'git call failed')
+}
+
+export function refuse(response: ServerResponse, status: number, message: string): void {
+  if (response.headersSent) return void response.end()
+  const retry = status === 503 ? { 'retry-after': '5' } : {}
+  response.writeHead(status, { 'content-type': 'text/plain; charset=utf-8', ...retry }).end(`${message}\n`)
+}
+
+/** A repository whose main was never pushed to shows its master, or else its first branch, as the default. */
+async function followHead(server: CallServer, gitDirectory: string, signal: AbortSignal): Promise<void> {
+  const run = async (...args: string[]): Promise<string> =>
+    (await server.program.run({ gitDirectory, args, signal, timeoutMs: server.timeoutMs })).stdout.toString()
+  const refs = (await run('for-each-ref', '--format=%(refname)', 'refs/heads/')).split('\n').filter((ref) => ref !== '')
+  const current = (await run('symbolic-ref', 'HEAD')).trim()
+  const [first] = refs
+  if (first === undefined || refs.includes(current)) return
+  await run('symbolic-ref', 'HEAD', refs.find((ref) => ref === 'refs/heads/master') ?? first)
+}
+
+function cgiEnvironment(
+  { headers, method, socket }: IncomingMessage,
+  call: GitHostCall,
+  service: string,
+  gitDirectory: string,
+): Record<string, string> {
+  const optional = {
+    CONTENT_TYPE: headers['content-type'],
+    CONTENT_LENGTH: headers['content-length'],
+    HTTP_CONTENT_ENCODING: headers['content-encoding'],
+    // Anything else than the known form has no business in an environment.
+    GIT_PROTOCOL: /^version=[012]$/.exec(String(headers['git-protocol'] ?? ''))?.[0],
+  }
+  const given = Object.entries(optional).flatMap(([name, value]) =>
+    value === undefined ? [] : [[name, value] as const],
+  )
+  return {
+    ...Object.fromEntries(given),
+    GIT_PROJECT_ROOT: join(gitDirectory, '..'),
+    GIT_HTTP_EXPORT_ALL: '1',
+    PATH_INFO: `/${call.repository}.git${call.servicePath}`,
+    QUERY_STRING: call.servicePath === '/info/refs' ? `service=${service}` : '',
+    REQUEST_METHOD: method ?? '',
+    REMOTE_USER: call.remoteUser.replace(/[^\w.@-]/g, '_').slice(0, 100),
+    REMOTE_ADDR: socket.remoteAddress ?? '',
+  }
+}

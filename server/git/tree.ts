@@ -1,0 +1,103 @@
+import { GitError } from './git.ts'
+import { treePath } from './names.ts'
+
+/**
+ * Every entry of a commit's tree by path, directories included. Paths and names are held one byte a character (latin1), as
+ * git does not say their encoding and two names must never fall together.
+ */
+export type Tree = ReadonlyMap<string, TreeEntry>
+
+export interface TreeEntry {
+  readonly kind: 'directory' | 'file' | 'link' | 'submodule'
+  /** Object id. */
+  readonly id: string
+}
+
+/** Of a record of `git ls-tree -r -t -z`; undefined where it is none. */
+export function parseTreeRecord(record: string): { readonly path: string; readonly entry: TreeEntry } | undefined {
+  const [, mode, id, path] = /^(\d{6}) [a-z]+ ([0-9a-f]+)\t(.+)$/s.exec(record) ?? []
+  if (mode === undefined || id === undefined || path === undefined) return undefined
+  return { path, entry: { kind: kindOf(mode), id } }
+}
+
+function kindOf(mode: string): TreeEntry['kind'] {
+  if (mode === '040000') return 'directory'
+  if (mode === '120000') return 'link'
+  return mode === '160000' ? 'submodule' : 'file'
+}
+
+/** The path as it stands in a Tree. Throws GitError('path') for one that leaves the tree. */
+export function pathInTree(text: string): string {
+  const path = treePath(text)
+  if (path === undefined)
+    throw new GitError('path', 'The path must be relative, inside the repository and without "..".')
+  return Buffer.from(path).toString('latin1')
+}
+
+/** The entry at a path; '' is not looked up here. Throws GitError('path') when the entry or a directory above it is a link. */
+export function findEntry(tree: Tree, path: string): TreeEntry | undefined {
+  const parts = path.split('/')
+  for (let length = 1; length <= parts.length; length++) {
+    const above = parts.slice(0, length).join('/')
+    if (tree.get(above)?.kind === 'link') {
+      throw new GitError(
+        'path',
+        `"${shown(above)}" is a symbolic link, which is not followed. Commit a real file or directory in its place.`,
+      )
+    }
+  }
+  return tree.get(path)
+}
+
+/** The links under a directory ('' is the top), with paths relative to it. */
+export function linksUnder(tree: Tree, directory: string): readonly { readonly path: string; readonly id: string }[] {
+  const prefix = directory === '' ? '' : `${directory}/`
+  return [...tree]
+    .filter(([path, { kind }]) => kind === 'link' && path.startsWith(prefix))
+    .map(([path, { id }]) => ({ path: path.slice(prefix.length), id }))
+}
+
+const maxFollowed = 255
+const maxSteps = 100_000
+
+/**
+ * The first link that points outside, directly or through other links. `targets`: what each link says, by its path. Walks as
+ * a file system would, where every name on the way may be a link itself. Throws GitError('limits') for a maze of links.
+ */
+export function escapingLink(targets: ReadonlyMap<string, string>): string | undefined {
+  const budget = { steps: maxSteps }
+  return [...targets.keys()].find((path) => escapes(path, targets, budget))
+}
+
+function escapes(link: string, targets: ReadonlyMap<string, string>, budget: { steps: number }): boolean {
+  const at: string[] = []
+  const ahead = link.split('/')
+  let followed = 0
+  for (let name = ahead.shift(); name !== undefined; name = ahead.shift()) {
+    if (budget.steps-- <= 0)
+      throw new GitError('limits', 'The repository has too many symbolic links that lead to each other.')
+    if (name === '' || name === '.') continue
+    if (name === '..') {
+      if (at.pop() === undefined) return true
+      continue
+    }
+    at.push(name)
+    const target = targets.get(at.join('/'))
+    if (target === undefined) continue
+    if (target.startsWith('/')) return true
+    // A loop leads nowhere, so not outside.
+    if (++followed > maxFollowed) return false
+    at.pop()
+    const parts = target.split('/')
+    budget.steps -= parts.length
+    ahead.unshift(...parts)
+  }
+  return false
+}
+
+/** A path of a Tree as people read it. */
+export const shown = (path: string): string =>
+  Buffer.from(path, 'latin1')
+    .toString()
+    .replace(/\p{Cc}/gu, '?')
+    .slice(0, 200)

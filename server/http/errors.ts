@@ -1,0 +1,54 @@
+import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
+import { databaseErrorToAppError } from '../database/index.ts'
+import { AppError, type ErrorCode, errorCodes } from '../lib/error.ts'
+import type { Logger } from '../lib/log.ts'
+
+/** The body of every error. */
+export interface ErrorReply {
+  readonly status: number
+  readonly error: string
+  readonly message: string
+  readonly detail: string
+}
+
+export const errorReply = (code: ErrorCode, message: string): ErrorReply => ({
+  ...errorCodes[code],
+  message,
+  detail: message,
+})
+
+/** Fastify's own refusals, by its codes. */
+const transport: Record<string, [ErrorCode, string]> = {
+  FST_ERR_CTP_BODY_TOO_LARGE: ['tooLarge', 'The body is too large.'],
+  FST_ERR_CTP_INVALID_MEDIA_TYPE: ['unsupportedMediaType', 'The body must be sent as application/json.'],
+  FST_ERR_CTP_INVALID_CONTENT_LENGTH: ['invalid', 'The body does not have the length that Content-Length says.'],
+  FST_ERR_MAX_PARAM_LENGTH: ['notFound', 'There is no such object.'],
+  FST_ERR_BAD_URL: ['notFound', 'There is no such object.'],
+}
+
+/** What is answered to whatever was thrown: expected failures as they are, everything else as 500 with the cause in the log. */
+export const errorHandler =
+  (log: Logger) =>
+  (error: FastifyError | Error, request: FastifyRequest, reply: FastifyReply): FastifyReply => {
+    const expected = expectedError(error)
+    if (!expected) {
+      log.error({ err: error, requestId: request.id }, 'a request failed')
+      const message = `Something went wrong on our side; the log has it under request ${request.id}.`
+      return reply.code(500).send({ status: 500, error: 'Internal Server Error', message, detail: message })
+    }
+    const { status } = errorCodes[expected.code]
+    if (status === 401) reply.header('www-authenticate', 'Bearer')
+    if (status === 503) {
+      reply.header('retry-after', '1')
+      log.warn({ err: error, requestId: request.id }, 'a request could not be served')
+    }
+    if (status === 413 || status === 408) reply.header('connection', 'close')
+    return reply.code(status).send(errorReply(expected.code, expected.message))
+  }
+
+function expectedError(error: FastifyError | Error): AppError | undefined {
+  if (error instanceof AppError) return error
+  const [code, message] = ('code' in error ? transport[error.code] : undefined) ?? []
+  if (code && message) return new AppError(code, message, { cause: error })
+  return databaseErrorToAppError(error)
+}

@@ -1,0 +1,84 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { authorize, mayAccess, type ReadCredential } from '../access/index.ts'
+import type { Database } from '../database/index.ts'
+import { AppError } from '../lib/error.ts'
+import type { RateLimiter } from './rate-limit.ts'
+
+/** What the built-in git host is asked through; see server/git. */
+export interface GitRouteOptions {
+  readonly database: Database
+  readonly readCredential: ReadCredential
+  readonly limiter: RateLimiter
+  readonly gitHost: {
+    parsePath(pathname: string): GitCallPath | undefined
+    handle(request: FastifyRequest['raw'], response: FastifyReply['raw'], call: GitCall): Promise<void>
+  }
+}
+type ServicePath = '/info/refs' | '/git-upload-pack' | '/git-receive-pack'
+export interface GitCallPath {
+  readonly repository: string
+  readonly servicePath: ServicePath
+  needsWrite(method: string, query: string): boolean | undefined
+}
+export interface GitCall {
+  readonly organization: string
+  readonly repository: string
+  readonly servicePath: ServicePath
+  readonly query: string
+  readonly mayWrite: boolean
+  readonly remoteUser: string
+}
+
+/** `<public URL>/git/<repository>.git`: Basic authentication with any user name and an API token as password. */
+export function mountGit(app: FastifyInstance, options: GitRouteOptions): void {
+  app.register(async (scope) => {
+    scope.removeAllContentTypeParsers()
+    // The body belongs to git: it is read by nobody else.
+    scope.addContentTypeParser('*', (_request, _payload, done) => done(null))
+    scope.route({
+      method: ['GET', 'POST'],
+      url: '/git/*',
+      exposeHeadRoute: false,
+      handler: (request, reply) => handle(options, request, reply),
+    })
+  })
+}
+
+async function handle(options: GitRouteOptions, request: FastifyRequest, reply: FastifyReply): Promise<void> {
+  const { database, readCredential, limiter, gitHost } = options
+  const [pathname = '', query = ''] = request.url.split('?', 2)
+  const path = gitHost.parsePath(pathname)
+  const needsWrite = path?.needsWrite(request.method, query)
+  const credential = await readCredential(tokenOf(request.headers.authorization))
+  const verdict = limiter.take(credential?.kind === 'token' ? credential.keyId : request.ip)
+  if (!verdict.allowed)
+    throw new AppError('tooManyRequests', `Too many requests; try again in ${verdict.resetSeconds} s.`)
+  const { caller } = await authorize(database, credential, { access: 'read' }).catch((error: unknown) => {
+    if (error instanceof AppError && error.code === 'unauthorized')
+      reply.header('www-authenticate', 'Basic realm="git"')
+    throw error
+  })
+  if (!path || needsWrite === undefined) throw new AppError('notFound', 'There is no such repository.')
+  const mayWrite = mayAccess(caller.permissions, 'write')
+  if (needsWrite && !mayWrite)
+    throw new AppError('forbidden', 'A push needs the permission WRITE, which the token lacks.')
+  const { repository, servicePath } = path
+  const organization = caller.organizationId
+  reply.hijack()
+  await gitHost.handle(request.raw, reply.raw, {
+    organization,
+    repository,
+    servicePath,
+    query,
+    mayWrite,
+    remoteUser: caller.name,
+  })
+}
+
+/** The password of Basic authentication as a Bearer credential; other schemes as they are. */
+function tokenOf(authorization: string | undefined): string | undefined {
+  const [, encoded] = /^basic ([A-Za-z0-9+/=]+)$/i.exec(authorization ?? '') ?? []
+  if (encoded === undefined) return authorization
+  const text = Buffer.from(encoded, 'base64').toString()
+  return `Bearer ${text.slice(text.indexOf(':') + 1)}`
+}

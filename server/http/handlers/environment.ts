@@ -1,0 +1,36 @@
+import { deploymentQueue, environmentLog, environmentStatuses } from '../../deployments/index.ts'
+import { environmentRecord } from '../../organizations/index.ts'
+import type { Handlers } from '../call.ts'
+import { requestedBy } from './requested-by.ts'
+import type { Rooms } from './rooms.ts'
+
+/** Environments, and what is asked of all their services together. */
+export const environmentHandlers = (rooms: Rooms) => {
+  const { database, deployments, environments, lines } = rooms
+  const statusOf = async (id: string) => (await environmentStatuses(database, id)).environment
+  return {
+    listEnvironments: async ({ target }) => ({ results: await environments.list(target.id) }),
+    createEnvironment: ({ target, caller, body }) => environments.create(target, caller.id, body),
+    getEnvironment: async ({ target }) => environmentRecord(target),
+    editEnvironment: ({ target, caller, body }) => environments.edit(target, caller.id, body),
+    deleteEnvironment: async (call) => void (await deployments.removeEnvironment(call.target, requestedBy(call))),
+
+    getEnvironmentStatus: ({ target }) => statusOf(target.id),
+    getEnvironmentStatuses: ({ target }) => environmentStatuses(database, target.id),
+    listEnvironmentLogs: ({ target, query }) => environmentLog(database, lines, target, query.version),
+    listEnvironmentDeploymentQueue: async ({ target }) => ({ results: await deploymentQueue(database, target.id) }),
+
+    deployEnvironment: async (call) => {
+      await deployments.deployEnvironment(call.target, requestedBy(call))
+      return statusOf(call.target.id)
+    },
+    stopEnvironment: async (call) => {
+      await deployments.stopEnvironment(call.target, requestedBy(call))
+      return statusOf(call.target.id)
+    },
+    cancelEnvironmentDeployment: async ({ target }) => {
+      await deployments.cancel(target)
+      return statusOf(target.id)
+    },
+  } satisfies Partial<Handlers>
+}

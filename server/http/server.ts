@@ -1,0 +1,157 @@
+import { readFileSync } from 'node:fs'
+import type { Socket } from 'node:net'
+import type { Readable } from 'node:stream'
+import { contract, type Operation } from '@quayside/contract'
+import { openApi } from '@quayside/contract/openapi.ts'
+import fastify, { type FastifyInstance, type FastifyRequest } from 'fastify'
+import type { Clock } from '../lib/clock.ts'
+import { AppError } from '../lib/error.ts'
+import { newId } from '../lib/id.ts'
+import type { Logger } from '../lib/log.ts'
+import { readBytes } from './body.ts'
+import { errorHandler, errorReply } from './errors.ts'
+import { type GitRouteOptions, mountGit } from './git-route.ts'
+import { type MountOptions, mountContract } from './mount.ts'
+
+export interface ServerOptions extends MountOptions, GitRouteOptions {
+  readonly log: Logger
+  readonly clock: Clock
+  readonly version: string
+  /** Names under which the API may be asked, beside addresses and `localhost`. */
+  readonly hostNames: readonly string[]
+  /** Rejects with the reason while requests cannot be served. */
+  readonly ready: () => Promise<void>
+}
+
+/** Sent with every answer: nothing here is meant to be rendered, framed, cached or guessed at. */
+const securityHeaders = {
+  'cache-control': 'no-store',
+  'content-security-policy': "default-src 'none'; frame-ancestors 'none'",
+  'cross-origin-resource-policy': 'same-origin',
+  'referrer-policy': 'no-referrer',
+  'x-content-type-options': 'nosniff',
+}
+
+const bodyLimit = 256 * 1024
+const bodyTimeoutMs = 30_000
+/** For a whole request: a push of a large repository may take this long, bodies of the API see above. */
+const requestTimeoutMs = 600_000
+const jsonType = /^application\/json(?:; ?charset=utf-8)?$/i
+
+/** The door: one Fastify instance with every operation, the git host, health and the API's own description. */
+export function createServer(options: ServerOptions): FastifyInstance {
+  const app = fastify({
+    genReqId: () => newId(),
+    bodyLimit,
+    requestTimeout: requestTimeoutMs,
+    connectionTimeout: 60_000,
+    keepAliveTimeout: 10_000,
+    return503OnClosing: true,
+    http: { maxHeaderSize: 16_384, headersTimeout: 10_000 },
+    routerOptions: { maxParamLength: 100, ignoreTrailingSlash: false },
+    forceCloseConnections: 'idle',
+    exposeHeadRoutes: true,
+    clientErrorHandler: refuseMalformed,
+  })
+  app.setErrorHandler(errorHandler(options.log))
+  app.setNotFoundHandler((request, reply) => {
+    const allowed = methodsOf(request.url.split('?')[0] ?? '')
+    if (allowed.length === 0) throw new AppError('notFound', 'There is no such operation; see /openapi.json.')
+    void reply.header('allow', allowed.join(', '))
+    throw new AppError('methodNotAllowed', `${request.method} is not possible here; ${allowed.join(', ')} is.`)
+  })
+  readRawBodies(app, options.clock)
+  app.addHook('onRequest', async (request, reply) => {
+    reply.headers(securityHeaders).header('x-request-id', request.id)
+    checkRequestLine(request.url, request.headers.host, options.hostNames)
+  })
+  app.addHook('onResponse', async (request, reply) => {
+    const { method, url, id } = request
+    const level = reply.statusCode >= 500 ? 'error' : method === 'GET' && reply.statusCode < 400 ? 'debug' : 'info'
+    if (!options.log.isLevelEnabled(level)) return
+    const fields = {
+      requestId: id,
+      method,
+      path: url.split('?')[0],
+      status: reply.statusCode,
+      ms: Math.round(reply.elapsedTime),
+    }
+    options.log[level](fields, 'request answered')
+  })
+  mountHealth(app, options)
+  mountContract(app, options)
+  mountGit(app, options)
+  return app
+}
+
+/** Bodies are read as bytes; what is in them is looked at after the caller was authorised. */
+function readRawBodies(app: FastifyInstance, clock: Clock): void {
+  app.removeAllContentTypeParsers()
+  app.addContentTypeParser('*', async (request: FastifyRequest, payload: Readable) => {
+    if (request.headers['content-encoding'] !== undefined) {
+      throw new AppError('unsupportedMediaType', 'The body must not be compressed.')
+    }
+    if (Number(request.headers['content-length'] ?? 0) > bodyLimit) {
+      throw new AppError('tooLarge', `The body is larger than ${bodyLimit} bytes.`)
+    }
+    const body = await readBytes(payload, bodyLimit, bodyTimeoutMs, clock)
+    if (body.length > 0 && !jsonType.test(request.headers['content-type'] ?? '')) {
+      throw new AppError('unsupportedMediaType', 'The body must be sent as application/json.')
+    }
+    return body
+  })
+}
+
+const longestUrl = 8192
+
+function checkRequestLine(url: string, host: string | undefined, hostNames: readonly string[]): void {
+  if (url.length > longestUrl) throw new AppError('uriTooLong', `The address is longer than ${longestUrl} characters.`)
+  const name = URL.parse(`http://${host ?? ''}`)?.hostname
+  if (!name || !(hostNames.includes(name) || name === 'localhost' || /^[\d.]+$|^\[/.test(name))) {
+    throw new AppError('misdirected', 'This server does not answer to that host name; see QUAYSIDE_PUBLIC_URL.')
+  }
+}
+
+const patterns = Object.values<Operation>(contract).map(({ method, path }) => ({
+  method,
+  pattern: new RegExp(`^${path.replace(/\{\w+\}/g, '[^/]+')}$`),
+}))
+const methodsOf = (path: string): string[] => [
+  ...new Set(patterns.filter(({ pattern }) => pattern.test(path)).map(({ method }) => method)),
+]
+
+function mountHealth(app: FastifyInstance, { ready, version }: ServerOptions): void {
+  app.get('/health/live', async () => ({ status: 'live', version }))
+  app.get('/health/ready', async (_request, reply) => {
+    try {
+      await ready()
+      return { status: 'ready', version }
+    } catch (error) {
+      const message = error instanceof Error ? error.message : String(error)
+      return reply.code(503).header('retry-after', '1').send(errorReply('unavailable', message))
+    }
+  })
+  const document = JSON.stringify(openApi(version))
+  app.get('/openapi.json', async (_request, reply) => reply.type('application/json; charset=utf-8').send(document))
+}
+
+/** What the HTTP parser refuses is answered in the same form as everything else, and the connection ends. */
+function refuseMalformed(error: Error & { code?: string }, socket: Socket): void {
+  if (!socket.writable) return
+  const code =
+    error.code === 'HPE_HEADER_OVERFLOW'
+      ? 'headersTooLarge'
+      : error.code === 'ERR_HTTP_REQUEST_TIMEOUT'
+        ? 'requestTimeout'
+        : 'invalid'
+  const reply = errorReply(code, 'The request is not valid HTTP, too large, or came too slowly.')
+  const body = JSON.stringify(reply)
+  socket.end(
+    `HTTP/1.1 ${reply.status} ${reply.error}\r\nContent-Type: application/json; charset=utf-8\r\n` +
+      `Content-Length: ${Buffer.byteLength(body)}\r\nConnection: close\r\n\r\n${body}`,
+  )
+}
+
+/** The version of the platform, from its own manifest. */
+export const readVersion = (): string =>
+  String(JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8')).version)

@@ -1,0 +1,94 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import fc from 'fast-check'
+import {
+  keyIdOf,
+  newSealingKey,
+  open,
+  type SealContext,
+  SealError,
+  type SealFailure,
+  seal,
+  sealingKey,
+  unwrapKey,
+  wrapKey,
+} from './seal.ts'
+
+const context: SealContext = { organization: 'o1', table: 'variable', row: 'r1', column: 'sealed_value' }
+const failsWith = (reason: SealFailure) => (error: unknown) => error instanceof SealError && error.reason === reason
+
+test('any text opens again, byte by byte', () => {
+  const key = newSealingKey()
+  fc.assert(
+    fc.property(fc.string({ unit: 'binary' }), (text) => {
+      assert.equal(open(key, context, seal(key, context, text)).reveal(), text)
+    }),
+  )
+})
+
+test('a sealed text has the documented form and never repeats', () => {
+  const key = newSealingKey()
+  const texts = new Set(Array.from({ length: 1000 }, () => seal(key, context, 'the same')))
+  assert.equal(texts.size, 1000)
+  for (const text of texts) assert.match(text, /^v1\.[\w-]{11}\.[\w-]{16}\.[\w-]+$/)
+  assert.equal(keyIdOf([...texts][0] ?? ''), key.id)
+})
+
+test('the key id depends on the bytes and does not hold them', () => {
+  const bytes = Buffer.alloc(32, 7)
+  assert.equal(sealingKey(bytes).id, sealingKey(Buffer.from(bytes)).id)
+  assert.notEqual(sealingKey(bytes).id, sealingKey(Buffer.alloc(32, 8)).id)
+  assert.throws(() => sealingKey(Buffer.alloc(31)), RangeError)
+})
+
+test('a text moved to another organization, table, row or column does not open', () => {
+  const key = newSealingKey()
+  const sealed = seal(key, context, 'text')
+  for (const part of ['organization', 'table', 'row', 'column'] as const)
+    assert.throws(() => open(key, { ...context, [part]: 'other' }, sealed), failsWith('not-authentic'))
+})
+
+test('another key is told apart from a damaged text', () => {
+  const sealed = seal(newSealingKey(), context, 'text')
+  assert.throws(() => open(newSealingKey(), context, sealed), failsWith('other-key'))
+})
+
+test('a change of any character is noticed', () => {
+  const key = newSealingKey()
+  const sealed = seal(key, context, 'some text')
+  const alphabet = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_'
+  fc.assert(
+    fc.property(fc.nat(sealed.length - 1), fc.constantFrom(...alphabet), (at, character) => {
+      const changed = sealed.slice(0, at) + character + sealed.slice(at + 1)
+      // The last character is left out: its low bits carry nothing.
+      fc.pre(changed !== sealed && at < sealed.length - 1)
+      assert.throws(() => open(key, context, changed), SealError)
+    }),
+  )
+})
+
+test('what is no sealed text is malformed', () => {
+  const key = newSealingKey()
+  for (const text of ['', 'v1', 'v1...', 'v2.AAAAAAAAAAA.AAAAAAAAAAAAAAAA.AAAAAAAAAAAAAAAAAAAAAA', 'plain text'])
+    assert.throws(() => open(key, context, text), failsWith('malformed'))
+  assert.equal(keyIdOf('plain text'), undefined)
+})
+
+test('a data key opens only for its organization and by its master key', () => {
+  const masterKey = newSealingKey()
+  const dataKey = newSealingKey()
+  const wrapped = wrapKey(masterKey, 'o1', dataKey)
+  assert.deepEqual(unwrapKey(masterKey, 'o1', wrapped), dataKey)
+  assert.throws(() => unwrapKey(masterKey, 'o2', wrapped), failsWith('not-authentic'))
+  assert.throws(() => unwrapKey(newSealingKey(), 'o1', wrapped), failsWith('other-key'))
+})
+
+test('a context that could be spelled in two ways is refused', () => {
+  assert.throws(() => seal(newSealingKey(), { ...context, row: 'a|b' }, 'text'), RangeError)
+})
+
+test('an opened text does not show in logs or JSON', () => {
+  const key = newSealingKey()
+  const secret = open(key, context, seal(key, context, 'hidden'))
+  assert.equal(`${secret} ${JSON.stringify({ secret })}`.includes('hidden'), false)
+})

@@ -1,0 +1,38 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { createSlots } from './slots.ts'
+
+const never = new AbortController().signal
+
+test('no more than the given number runs at once, and all run', async () => {
+  const slots = createSlots(2)
+  let running = 0
+  let most = 0
+  const gates: (() => void)[] = []
+  const work = async (): Promise<void> => {
+    most = Math.max(most, ++running)
+    await new Promise<void>((resolve) => gates.push(resolve))
+    running--
+  }
+  const all = Array.from({ length: 6 }, () => slots.run(never, work))
+  for (let opened = 0; opened < 6; opened++) {
+    while (gates.length === 0) await new Promise(setImmediate)
+    gates.shift()?.()
+  }
+  await Promise.all(all)
+  assert.equal(most, 2)
+})
+
+test('who gives up waiting does not take a place', async () => {
+  const slots = createSlots(1)
+  let open = (): void => {}
+  const first = slots.run(never, () => new Promise<void>((resolve) => (open = resolve)))
+  const impatient = new AbortController()
+  const second = slots.run(impatient.signal, async () => 'second')
+  const third = slots.run(never, async () => 'third')
+  impatient.abort(new Error('gave up'))
+  await assert.rejects(second, /gave up/)
+  open()
+  await first
+  assert.equal(await third, 'third')
+})

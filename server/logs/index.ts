@@ -1,0 +1,15 @@
+/** Collects, keeps and reads the lines of services and of deployments, in files of its own; it knows nobody's rights. */
+export { type Collector, createCollector } from './collector.ts'
+export {
+  type DeploymentLine,
+  type DeploymentReporter,
+  deploymentLine,
+  deploymentSink,
+  deploymentStream,
+  readDeploymentLog,
+  type Transmitter,
+} from './deployment-log.ts'
+export { lineId, type Marker, type NewLine, type StoredLine, type StreamKey } from './line.ts'
+export { type LineStore, type LineStoreOptions, openLineStore } from './line-store.ts'
+export type { CollectorOptions, Mask } from './service-feed.ts'
+export { type ServiceLine, serviceLine, serviceStream } from './service-line.ts'

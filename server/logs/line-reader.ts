@@ -1,0 +1,94 @@
+import { decodeLine, gapLine, type StoredLine, seqAt } from './line.ts'
+import type { LineStream, Snapshot } from './line-stream.ts'
+import { blocksBackward, blocksForward, linesBackward, linesForward } from './segments.ts'
+
+/** Where a reader is: behind line `seq`, which ends at `offset` of the segment that begins with `segment`. */
+export interface Cursor {
+  readonly seq: number
+  readonly segment: number
+  readonly offset: number
+}
+
+/** A cursor before which nothing is known about the files. */
+export const after = (seq: number): Cursor => ({ seq, segment: 0, offset: 0 })
+
+/** The last `count` lines that pass the filter, oldest first. Markers of missing lines are among them. */
+export async function tailOf(
+  snapshot: Snapshot,
+  count: number,
+  filter?: (line: StoredLine) => boolean,
+): Promise<StoredLine[]> {
+  const found: StoredLine[] = []
+  let next: StoredLine | undefined
+  for (const segment of snapshot.segments.toReversed()) {
+    for await (const block of blocksBackward(snapshot.directory, segment)) {
+      for (const [start, end] of linesBackward(block.bytes)) {
+        if (found.length >= count) return found.slice(0, count).reverse()
+        const line = decodeLine(block.bytes, start, end)
+        if (!line) continue
+        if (next && next.seq > line.seq + 1) found.push(gapLine(line.seq + 1, next.seq - 1, next.at))
+        next = line
+        if (!filter || filter(line)) found.push(line)
+      }
+    }
+  }
+  if (next && next.seq > 1) found.push(gapLine(1, next.seq - 1, next.at))
+  return found.slice(0, count).reverse()
+}
+
+/** Lines after the cursor, at most `limit` and perhaps a marker more, and the cursor behind them. */
+export async function readFrom(
+  snapshot: Snapshot,
+  cursor: Cursor,
+  limit: number,
+): Promise<{ lines: StoredLine[]; cursor: Cursor }> {
+  const lines: StoredLine[] = []
+  let { seq } = cursor
+  for (const [index, segment] of snapshot.segments.entries()) {
+    const following = snapshot.segments[index + 1]
+    if (following && following.firstSeq <= seq + 1) continue
+    const from = segment.firstSeq === cursor.segment ? cursor.offset : 0
+    for await (const block of blocksForward(snapshot.directory, segment, from)) {
+      for (const [start, end] of linesForward(block.bytes)) {
+        if (seqAt(block.bytes, start) <= seq) continue
+        const line = decodeLine(block.bytes, start, end)
+        if (!line) continue
+        if (line.seq > seq + 1) lines.push(gapLine(seq + 1, line.seq - 1, line.at))
+        lines.push(line)
+        seq = line.seq
+        const offset = block.offset + end + 1
+        if (lines.length >= limit) return { lines, cursor: { seq, segment: segment.firstSeq, offset } }
+      }
+    }
+  }
+  const last = snapshot.segments.at(-1)
+  if (!last) return { lines, cursor: after(cursor.seq) }
+  return { lines, cursor: { seq: Math.max(seq, snapshot.lastSeq), segment: last.firstSeq, offset: last.bytes ?? 0 } }
+}
+
+const pageLines = 500
+
+/** Lines after `afterSeq`, then new ones as they come. Reads only after something was appended. */
+export async function* followFrom(
+  find: () => LineStream,
+  afterSeq: number,
+  signal: AbortSignal,
+): AsyncGenerator<StoredLine> {
+  const stream = find()
+  stream.followers++
+  try {
+    // A number that does not exist yet (of a stream that was removed since) must not hide the lines to come.
+    let cursor = after(Math.min(afterSeq, (await stream.snapshot()).lastSeq))
+    while (!signal.aborted && !stream.isRemoved) {
+      const page = await readFrom(await stream.snapshot(), cursor, pageLines)
+      cursor = page.cursor
+      for (const line of page.lines) {
+        if (signal.aborted) return
+        yield line
+      }
+      if (page.lines.length === 0) await stream.changed(cursor.seq, signal)
+    }
+  } finally {
+    stream.followers--
+  }
+}

@@ -1,0 +1,179 @@
+import type { Clock } from '../lib/clock.ts'
+import type { Logger } from '../lib/log.ts'
+import { encodeLine, type NewLine } from './line.ts'
+import { LineQueue, type QueueTotal } from './line-queue.ts'
+import { type SegmentLimits, SegmentWriter } from './segment-writer.ts'
+import type { Segment } from './segments.ts'
+
+export interface StreamOptions {
+  readonly directory: string
+  readonly limits: SegmentLimits
+  readonly total: QueueTotal
+  readonly clock: Clock
+  readonly log: Logger
+  /** Aborted when the store is closed. */
+  readonly closing: AbortSignal
+  /** Called when the stream has a file open. */
+  readonly onOpen: (stream: LineStream) => void
+}
+
+/** What of a stream is on disk: lines up to `lastSeq`. */
+export interface Snapshot {
+  readonly directory: string
+  readonly segments: readonly Segment[]
+  readonly lastSeq: number
+}
+
+/** Encoding so much at once keeps the event loop free for a few milliseconds only. */
+const batchBytes = 256 * 1024
+const retryMs = 1000
+
+/** One stream: a queue, one loop that writes it to the files, and those who wait for either. */
+export class LineStream {
+  /** How many follow this stream: it is not forgotten meanwhile. */
+  followers = 0
+  isRemoved = false
+  readonly #options: StreamOptions
+  readonly #queue: LineQueue
+  readonly #writer: SegmentWriter
+  /** The files are touched by one call at a time. */
+  #turn: Promise<unknown> = Promise.resolve()
+  #turnsWaiting = 0
+  #pumping = false
+  #room: PromiseWithResolvers<void> | undefined
+  #writtenWaiters: { readonly target: number; readonly waiter: PromiseWithResolvers<void> }[] = []
+  readonly #changeListeners = new Set<() => void>()
+
+  constructor(options: StreamOptions) {
+    this.#options = options
+    this.#queue = new LineQueue(options.total)
+    this.#writer = new SegmentWriter(options.directory, options.limits)
+  }
+
+  /** Queues lines. A promise is given when the queue is long: wait for it before the next call, or lines will be dropped. */
+  append(lines: readonly NewLine[]): Promise<void> | undefined {
+    for (const line of lines) this.#queue.push(line)
+    if (!this.#pumping) void this.#pump()
+    if (!this.#queue.isLong) return undefined
+    this.#room ??= Promise.withResolvers()
+    return this.#room.promise
+  }
+
+  get isIdle(): boolean {
+    const isUsed = this.#pumping || this.#turnsWaiting > 0 || this.followers > 0
+    return !isUsed && this.#queue.isEmpty && !this.#writer.isOpen
+  }
+
+  get isUnsynced(): boolean {
+    return this.#writer.isUnsynced
+  }
+
+  /** What is readable now; everything appended before the call is in it, unless the disk refuses it. */
+  async snapshot(): Promise<Snapshot> {
+    if (!this.#queue.isEmpty || this.#pumping) await this.#written().catch(() => {})
+    await this.#exclusive(() => this.#writer.load())
+    return { directory: this.#writer.directory, segments: this.#writer.segments, lastSeq: this.#writer.lastSeq }
+  }
+
+  /** Waits until there are lines after `seq`, the stream was removed, or the signal is aborted. */
+  async changed(seq: number, signal: AbortSignal): Promise<void> {
+    if (this.#writer.lastSeq > seq || this.isRemoved || signal.aborted) return
+    const { promise, resolve } = Promise.withResolvers<void>()
+    const onChange = () => resolve()
+    this.#changeListeners.add(onChange)
+    signal.addEventListener('abort', onChange)
+    await promise
+    this.#changeListeners.delete(onChange)
+    signal.removeEventListener('abort', onChange)
+  }
+
+  /** Everything appended before the call survives the death of the machine once this returns. Rejects when the disk refuses. */
+  async flush(): Promise<void> {
+    await this.#written()
+    await this.sync()
+  }
+
+  sync(): Promise<void> {
+    return this.#exclusive(() => this.#writer.sync())
+  }
+
+  /** Gives the file descriptor back. */
+  release(): Promise<void> {
+    return this.#exclusive(() => this.#writer.release())
+  }
+
+  async remove(): Promise<void> {
+    this.isRemoved = true
+    this.#queue.clear()
+    await this.#exclusive(() => this.#writer.remove())
+    this.#wake()
+  }
+
+  #written(): Promise<void> {
+    if (this.#queue.isEmpty && !this.#pumping) return Promise.resolve()
+    const waiter = Promise.withResolvers<void>()
+    this.#writtenWaiters.push({ target: this.#queue.accepted, waiter })
+    return waiter.promise
+  }
+
+  async #pump(): Promise<void> {
+    this.#pumping = true
+    // Lines appended in the same turn of the event loop go out in one write.
+    await undefined
+    while (!this.#queue.isEmpty) {
+      const batch = this.#queue.take(batchBytes)
+      while (!(await this.#exclusive(() => this.#write(batch)))) {
+        await this.#options.clock.sleep(retryMs, this.#options.closing).catch(() => {})
+        if (!this.#options.closing.aborted) continue
+        this.#refuse(new Error('the line store was closed while lines could not be written'))
+        this.#queue.clear()
+        break
+      }
+      this.#wake()
+    }
+    this.#pumping = false
+    this.#wake()
+  }
+
+  /** False when the disk refused: those who wait for the disk are told, the batch is tried again. */
+  async #write(batch: readonly NewLine[]): Promise<boolean> {
+    try {
+      await this.#writer.load()
+      if (this.isRemoved) return true
+      const first = this.#writer.lastSeq + 1
+      const now = () => this.#options.clock.now()
+      const text = batch.map((line, index) => encodeLine(first + index, line, now)).join('')
+      await this.#writer.write(Buffer.from(text), first + batch.length - 1)
+      this.#options.onOpen(this)
+      return true
+    } catch (error) {
+      this.#options.log.warn({ err: error, directory: this.#options.directory }, 'log lines could not be written')
+      const reason = new Error(`log lines could not be written below ${this.#options.directory}`, { cause: error })
+      this.#refuse(reason)
+      return false
+    }
+  }
+
+  #refuse(reason: Error): void {
+    for (const { waiter } of this.#writtenWaiters.splice(0)) waiter.reject(reason)
+  }
+
+  #wake(): void {
+    if (this.#queue.isShort) {
+      this.#room?.resolve()
+      this.#room = undefined
+    }
+    const done = this.#pumping ? this.#queue.taken : this.#queue.accepted
+    const ready = this.#writtenWaiters.filter(({ target }) => target <= done)
+    this.#writtenWaiters = this.#writtenWaiters.filter(({ target }) => target > done)
+    for (const { waiter } of ready) waiter.resolve()
+    for (const listener of this.#changeListeners) listener()
+  }
+
+  #exclusive<T>(work: () => Promise<T>): Promise<T> {
+    this.#turnsWaiting++
+    const result = this.#turn.then(work).finally(() => this.#turnsWaiting--)
+    this.#turn = result.catch(() => {})
+    return result
+  }
+}

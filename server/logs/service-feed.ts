@@ -1,0 +1,144 @@
+import type { Engine, LogLine } from '../engines/engine.ts'
+import type { Clock } from '../lib/clock.ts'
+import { messageOf } from '../lib/error.ts'
+import type { Logger } from '../lib/log.ts'
+import { markerLine, type NewLine, type StreamKey, storedText } from './line.ts'
+import { LineBudget } from './line-budget.ts'
+import type { LineStore } from './line-store.ts'
+import { ResumePoint, resumeLines } from './resume-point.ts'
+
+export interface CollectorOptions {
+  readonly engine: Pick<Engine, 'logs'>
+  readonly store: Pick<LineStore, 'append' | 'tail'>
+  readonly clock: Clock
+  readonly log: Logger
+  /** Lines of one service that are kept a second, on average; default 20,000. The rest is dropped and counted. */
+  readonly linesPerSecond?: number
+}
+
+/** Applied to every text before it is stored: hides secrets. One that the application splits over lines cannot be found. */
+export type Mask = (text: string) => string
+
+const firstBackOffMs = 250
+const longestBackOffMs = 15_000
+/** After so many lines without a pause others get their turn. */
+const linesPerTurn = 256
+
+/** Carries the lines of one service from the engine to the store, for as long as it lives: re-attaches when the engine ends. */
+export class ServiceFeed {
+  readonly #options: CollectorOptions
+  readonly #service: string
+  readonly #key: StreamKey
+  readonly #budget: LineBudget
+  readonly #stopping = new AbortController()
+  readonly #ended: Promise<void>
+  #mask: Mask
+  #backOff = new AbortController()
+  #backOffMs = firstBackOffMs
+  #dropped = 0
+  #droppedAt = ''
+
+  constructor(
+    options: CollectorOptions & {
+      readonly service: string
+      readonly mask: Mask | undefined
+      /** The former feed of the same service, while it ends. */
+      readonly startAfter: Promise<void> | undefined
+    },
+  ) {
+    this.#options = options
+    this.#service = options.service
+    this.#key = `service/${options.service}`
+    this.#mask = options.mask ?? ((text) => text)
+    this.#budget = new LineBudget(options.linesPerSecond ?? 20_000, options.clock.monotonic())
+    this.#ended = this.#collect(options.startAfter)
+  }
+
+  /** Ends a pause between two attempts, because the service may have started just now. */
+  wake(mask: Mask | undefined): void {
+    if (mask) this.#mask = mask
+    this.#backOffMs = firstBackOffMs
+    this.#backOff.abort()
+  }
+
+  stop(): Promise<void> {
+    this.#stopping.abort()
+    return this.#ended
+  }
+
+  async #collect(startAfter: Promise<void> | undefined): Promise<void> {
+    await startAfter
+    const { signal } = this.#stopping
+    const { log, clock } = this.#options
+    while (!signal.aborted) {
+      try {
+        await this.#attach(signal)
+      } catch (error) {
+        if (signal.aborted) break
+        // The first failure in a row is told; the ones after it are the same news.
+        const level = this.#backOffMs === firstBackOffMs ? 'warn' : 'debug'
+        log[level]({ service: this.#service, reason: messageOf(error) }, 'collecting log lines was interrupted')
+      }
+      this.#backOff = new AbortController()
+      const either = AbortSignal.any([signal, this.#backOff.signal])
+      const ms = this.#backOffMs
+      this.#backOffMs = Math.min(longestBackOffMs, ms * 2)
+      await clock.sleep(ms, either).catch(() => {})
+    }
+    await this.#tellDropped()
+  }
+
+  /** One connection to the engine, until it ends. */
+  async #attach(signal: AbortSignal): Promise<void> {
+    const { engine, store } = this.#options
+    const resume = new ResumePoint(await store.tail(this.#key, resumeLines))
+    const query = resume.after === undefined ? { follow: true } : { follow: true, after: resume.after }
+    let sinceTurn = 0
+    for await (const line of engine.logs(this.#service, query, signal)) {
+      const wait = this.#accept(line, resume)
+      if (wait) await wait
+      if (++sinceTurn < linesPerTurn && !wait) continue
+      sinceTurn = 0
+      await new Promise((resolve) => setImmediate(resolve))
+      if (signal.aborted) return
+    }
+  }
+
+  #accept(line: LogLine, resume: ResumePoint): Promise<void> | undefined {
+    if (!resume.isPassed) {
+      const novelty = resume.judge({ ...line, text: storedText(this.#mask(line.text)) })
+      if (novelty === 'stored') return undefined
+      if (novelty === 'gap') void this.#append(markerLine('gap', 'lines may be missing here', { at: line.at }))
+    }
+    this.#backOffMs = firstBackOffMs
+    if (!this.#budget.take(() => this.#options.clock.monotonic())) {
+      this.#drop(line)
+      return undefined
+    }
+    if (this.#dropped > 0) void this.#tellDropped()
+    const { at, replica, release, stream } = line
+    return this.#append({ at, replica, release, stream, text: this.#mask(line.text) })
+  }
+
+  #drop(line: LogLine): void {
+    this.#droppedAt = line.at
+    if (++this.#dropped > 1) return
+    // When nothing comes after the flood, the marker is written all the same.
+    const { clock } = this.#options
+    const pause = clock.sleep(this.#budget.pauseMs(clock.monotonic()), this.#stopping.signal)
+    void pause.then(() => this.#tellDropped()).catch(() => {})
+  }
+
+  #tellDropped(): Promise<void> | undefined {
+    if (this.#dropped === 0) return undefined
+    const { linesPerSecond = 20_000 } = this.#options
+    const text = `${this.#dropped} lines dropped: the service printed more than ${linesPerSecond} lines a second`
+    const marker = markerLine('dropped', text, { at: this.#droppedAt, lines: this.#dropped })
+    this.#dropped = 0
+    return this.#append(marker)
+  }
+
+  #append(line: NewLine): Promise<void> | undefined {
+    return this.#options.store.append(this.#key, [line])
+  }
+}

@@ -1,0 +1,48 @@
+import type { Sql } from '../database/index.ts'
+import type { Observation } from '../engines/index.ts'
+
+/** What should run, of services that no request is busy with. */
+export interface WishRow {
+  readonly id: string
+  readonly organization_id: string
+  /** Null: nothing should run. */
+  readonly release_id: string | null
+}
+
+/** Every service, or one; `busy` ones belong to a running request and are left alone. */
+export const listWishes = (sql: Sql, id?: string) =>
+  sql<(WishRow & { busy: boolean })[]>`
+    select s.id, p.organization_id, s.release_id, exists (
+      select from deployment_request r where r.environment_id = s.environment_id and r.status in ('ONGOING', 'CANCELING')
+    ) as busy
+    from service s join environment e on e.id = s.environment_id join project p on p.id = e.project_id
+    where ${id ?? null}::uuid is null or s.id = ${id ?? null}`
+
+/** Keeps the newest observation of a service; writes nothing when it says the same. */
+export async function insertObservation(
+  sql: Sql,
+  serviceId: string,
+  observation: Observation,
+  now: Date,
+): Promise<void> {
+  const present = observation.state !== 'absent'
+  const release = present ? observation.release : null
+  const reason = present ? (observation.reason ?? null) : null
+  const replicas = present
+    ? observation.replicas.map(({ name, running, exits, exitCode, outOfMemory }) => ({
+        name,
+        running,
+        exits,
+        outOfMemory,
+        ...(exitCode === undefined ? {} : { exitCode }),
+      }))
+    : []
+  await sql`
+    insert into observation (service_id, state, release_id, replicas, reason, observed_at)
+    select ${serviceId}, ${observation.state}, ${release}, ${sql.json(replicas)}, ${reason}, ${now}
+    where exists (select from service where id = ${serviceId})
+    on conflict (service_id) do update set state = excluded.state, release_id = excluded.release_id,
+      replicas = excluded.replicas, reason = excluded.reason, observed_at = excluded.observed_at
+    where (observation.state, observation.release_id, observation.replicas, observation.reason)
+      is distinct from (excluded.state, excluded.release_id, excluded.replicas, excluded.reason)`
+}

@@ -1,0 +1,146 @@
+import { type Database, inTransaction, type Sql } from '../database/index.ts'
+import type { Clock } from '../lib/clock.ts'
+import { AppError } from '../lib/error.ts'
+import { newId } from '../lib/id.ts'
+import type { Secret } from '../lib/secret.ts'
+import { checkName } from '../lib/text.ts'
+import type { Vault } from '../vault/index.ts'
+import {
+  deleteGitToken,
+  findGitToken,
+  type GitProvider,
+  type GitTokenRow,
+  insertGitToken,
+  listGitTokens,
+  updateGitToken,
+} from './git-token-store.ts'
+import { nameTaken } from './name-taken.ts'
+
+export interface GitTokenRequest {
+  readonly name: string
+  readonly description?: string | null
+  readonly type: GitProvider
+  readonly token?: string
+  readonly workspace?: string | null
+  readonly git_api_url?: string | null
+}
+
+/** Where each provider's hosted edition answers; a token's `git_api_url` names a self-hosted one. */
+const publicAddresses: Record<GitProvider, string> = {
+  BITBUCKET: 'https://bitbucket.org',
+  GITHUB: 'https://github.com',
+  GITLAB: 'https://gitlab.com',
+}
+
+export interface GitTokensOptions {
+  readonly database: Database
+  readonly vault: Vault
+  readonly clock: Clock
+  /** Throws when an address of that form may never be connected to. */
+  readonly checkAddress: (url: string) => void
+}
+
+export function createGitTokens({ database, vault, clock, checkAddress }: GitTokensOptions) {
+  const context = (row: string) => ({ table: 'git_token', row, column: 'sealed_token' })
+  const existing = async (sql: Sql, organizationId: string, id: string): Promise<GitTokenRow> => {
+    const row = await findGitToken(sql, organizationId, id)
+    if (!row) throw new AppError('notFound', 'There is no such object.')
+    return row
+  }
+  return {
+    find: existing,
+
+    async list(organizationId: string) {
+      return (await listGitTokens(database, organizationId)).map(gitTokenRecord)
+    },
+
+    async get(organizationId: string, id: string) {
+      return gitTokenRecord(await existing(database, organizationId, id))
+    },
+
+    async create(organizationId: string, body: GitTokenRequest & { readonly token: string }) {
+      const values = checked(body, checkAddress)
+      const row = await inTransaction(database, async (sql) => {
+        const id = newId()
+        const sealed_token = await vault.seal(sql, organizationId, context(id), checkToken(body.token))
+        await insertGitToken(sql, { ...values, id, organization_id: organizationId, sealed_token }, clock.now())
+        return existing(sql, organizationId, id)
+      }).catch(nameTaken('A git token', values.name))
+      return gitTokenRecord(row)
+    },
+
+    async edit(organizationId: string, id: string, body: GitTokenRequest) {
+      const values = checked(body, checkAddress)
+      const row = await inTransaction(database, async (sql) => {
+        await existing(sql, organizationId, id)
+        const sealed = body.token
+          ? { sealed_token: await vault.seal(sql, organizationId, context(id), checkToken(body.token)) }
+          : {}
+        await updateGitToken(sql, id, { ...values, ...sealed }, clock.now())
+        return existing(sql, organizationId, id)
+      }).catch(nameTaken('A git token', values.name))
+      return gitTokenRecord(row)
+    },
+
+    async remove(organizationId: string, id: string): Promise<void> {
+      await inTransaction(database, async (sql) => {
+        const row = await existing(sql, organizationId, id)
+        if (row.associated_services_count > 0) {
+          throw new AppError(
+            'conflict',
+            `Git token "${row.name}" is used by ${row.associated_services_count} services.`,
+          )
+        }
+        await deleteGitToken(sql, id)
+      })
+    },
+
+    /** What git presents to a repository: only ever to the host that the token is for. Undefined for another host. */
+    async credential(
+      sql: Sql,
+      organizationId: string,
+      id: string,
+      url: string,
+    ): Promise<{ username: string; password: Secret } | undefined> {
+      const row = await existing(sql, organizationId, id)
+      if (URL.parse(row.git_api_url)?.host !== URL.parse(url)?.host) return undefined
+      const password = await vault.open(sql, organizationId, context(id), row.sealed_token)
+      return { username: usernames[row.type](row), password }
+    },
+  }
+}
+
+/** The user name that each provider expects beside a token. */
+const usernames: Record<GitProvider, (row: GitTokenRow) => string> = {
+  BITBUCKET: (row) => row.workspace ?? 'x-token-auth',
+  GITHUB: () => 'x-access-token',
+  GITLAB: () => 'oauth2',
+}
+
+function checkToken(token: string): string {
+  if (!/^[\x21-\x7e]+$/.test(token)) throw new AppError('invalid', 'token must be printable text without spaces.')
+  return token
+}
+
+function checked(body: GitTokenRequest, checkAddress: (url: string) => void) {
+  if (body.type === 'BITBUCKET' && !body.workspace) {
+    throw new AppError('invalid', 'workspace is required for BITBUCKET: repositories are found through it.')
+  }
+  const git_api_url = body.git_api_url || publicAddresses[body.type]
+  try {
+    checkAddress(git_api_url)
+  } catch (error) {
+    const sentence = error instanceof Error ? error.message : String(error)
+    throw new AppError('invalid', `git_api_url: ${sentence}`, { cause: error })
+  }
+  return {
+    name: checkName('name', body.name),
+    description: body.description ?? '',
+    type: body.type,
+    workspace: body.workspace ?? null,
+    git_api_url,
+  }
+}
+
+/** The row as the API answers it; the sealed value is no part of the reply's schema. */
+const gitTokenRecord = (row: GitTokenRow) => row

@@ -1,0 +1,52 @@
+import type { Plan } from '@quayside/contract/enums.ts'
+import type { Sql } from '../database/index.ts'
+
+export interface OrganizationRow {
+  readonly id: string
+  readonly organization_id: string
+  readonly created_at: Date
+  readonly updated_at: Date
+  readonly name: string
+  readonly description: string | null
+  readonly website_url: string | null
+  readonly repository: string | null
+  readonly logo_url: string | null
+  readonly icon_url: string | null
+  readonly admin_emails: string[] | null
+  readonly owner: string | null
+  readonly plan: Plan
+  readonly audit_logs_retention_in_days: number
+  readonly billing_deployment_restriction: string | null
+}
+
+export type OrganizationChange = Partial<
+  Pick<
+    OrganizationRow,
+    'name' | 'description' | 'website_url' | 'repository' | 'logo_url' | 'icon_url' | 'admin_emails'
+  >
+>
+
+/** The organization as the target of a request. */
+export const organizationTarget = (sql: Sql, id: string) =>
+  sql`select *, id as organization_id from organization where id = ${id}`
+
+export const findOrganizations = (sql: Sql, ids: readonly string[]) =>
+  sql<OrganizationRow[]>`
+    select *, id as organization_id from organization where id = any(${[...ids]}::uuid[]) order by created_at, id`
+
+export async function updateOrganization(
+  sql: Sql,
+  id: string,
+  change: OrganizationChange,
+  now: Date,
+): Promise<OrganizationRow | undefined> {
+  const values = { ...change, updated_at: now }
+  const [row] = await sql<OrganizationRow[]>`
+    update organization set ${sql(values)}, version = version + 1 where id = ${id} returning *, id as organization_id`
+  return row
+}
+
+export async function insertOrganization(sql: Sql, row: { id: string; name: string; now: Date }): Promise<void> {
+  await sql`insert into organization (id, created_at, updated_at, name)
+    values (${row.id}, ${row.now}, ${row.now}, ${row.name})`
+}

@@ -1,0 +1,65 @@
+import { request } from 'node:http'
+import { AppError } from '../../lib/error.ts'
+
+export interface ControlRequest {
+  readonly method: 'GET' | 'PUT' | 'POST'
+  readonly path: string
+  readonly body?: unknown
+  readonly timeoutMs: number
+  readonly signal?: AbortSignal
+}
+
+export interface ControlAnswer {
+  readonly status: number
+  readonly body: Readonly<Record<string, unknown>>
+}
+
+/**
+ * One question to the router process over its control socket. Throws `unavailable` when there is no answer in time: the
+ * cause has the code of the system (`ENOENT`, `ECONNREFUSED`: nobody is there). Rejects with the signal's reason on abort.
+ */
+export async function askRouter(socketPath: string, question: ControlRequest): Promise<ControlAnswer> {
+  const { signal, timeoutMs } = question
+  signal?.throwIfAborted()
+  const limit = AbortSignal.timeout(timeoutMs)
+  const ended = signal ? AbortSignal.any([signal, limit]) : limit
+  try {
+    return await exchange(socketPath, question, ended)
+  } catch (cause) {
+    if (signal?.aborted) throw signal.reason
+    const why = limit.aborted ? `did not answer within ${timeoutMs / 1000} s` : 'cannot be reached'
+    throw new AppError('unavailable', `The router process ${why}; it is restarted when it is gone.`, {
+      cause,
+      details: { socketPath, path: question.path },
+    })
+  }
+}
+
+function exchange(
+  socketPath: string,
+  { method, path, body }: ControlRequest,
+  signal: AbortSignal,
+): Promise<ControlAnswer> {
+  const { promise, resolve, reject } = Promise.withResolvers<ControlAnswer>()
+  const outgoing = request({ socketPath, method, path, agent: false, signal }, (answer) => {
+    const chunks: Buffer[] = []
+    answer.on('data', (chunk: Buffer) => chunks.push(chunk))
+    answer.on('error', reject)
+    answer.on('end', () => {
+      try {
+        resolve({ status: answer.statusCode ?? 0, body: parseObject(Buffer.concat(chunks).toString('utf8')) })
+      } catch (error) {
+        reject(error)
+      }
+    })
+  })
+  outgoing.on('error', reject)
+  outgoing.end(body === undefined ? undefined : JSON.stringify(body))
+  return promise
+}
+
+function parseObject(text: string): Readonly<Record<string, unknown>> {
+  const value: unknown = JSON.parse(text)
+  if (typeof value !== 'object' || value === null) throw new Error('the router answered something else than an object')
+  return { ...value }
+}

@@ -1,0 +1,71 @@
+import { isDeepStrictEqual } from 'node:util'
+import type { Route, RouteTable } from '@quayside/contract/routes.ts'
+import { AppError } from '../../lib/error.ts'
+import type { Router } from '../router.ts'
+import { askRouter, type ControlAnswer } from './control.ts'
+
+export interface OwnRouterOptions {
+  /** Path of the unix socket of the router process. */
+  readonly controlSocket: string
+  /** How long the process may take for an answer. Default 5,000. */
+  readonly timeoutMs?: number
+}
+
+const attempts = 5
+
+/**
+ * The router as its own process. A table gets the version after the one that the process has; the same table keeps its
+ * version, so that handing it over again costs nothing. Tables are handed over one after the other.
+ */
+export function createOwnRouter({ controlSocket, timeoutMs = 5_000 }: OwnRouterOptions): Router {
+  let last: RouteTable = { version: 0, routes: [] }
+  let turn: Promise<unknown> = Promise.resolve()
+
+  const put = async (routes: readonly Route[], signal: AbortSignal): Promise<void> => {
+    let table =
+      isDeepStrictEqual(last.routes, routes) && last.version > 0 ? last : { version: last.version + 1, routes }
+    for (let attempt = 0; attempt < attempts; attempt++) {
+      const answer = await askRouter(controlSocket, { method: 'PUT', path: '/routes', body: table, timeoutMs, signal })
+      if (answer.status === 200) {
+        last = { version: table.version, routes: structuredClone(routes) }
+        return
+      }
+      if (answer.status !== 409) throw unexpected(answer)
+      table = { version: numberIn(answer, 'version') + 1, routes }
+    }
+    throw new AppError(
+      'unavailable',
+      'The router got other route tables meanwhile; another control plane may be using it.',
+    )
+  }
+
+  return {
+    replaceAll: (routes, signal) => {
+      const result = turn.then(() => put(routes, signal))
+      turn = result.catch(() => {})
+      return result
+    },
+    drained: async (endpoints, drainMs, signal) => {
+      const body = { endpoints, timeoutMs: drainMs }
+      const patience = drainMs + timeoutMs
+      const answer = await askRouter(controlSocket, {
+        method: 'POST',
+        path: '/drain',
+        body,
+        timeoutMs: patience,
+        signal,
+      })
+      if (answer.status !== 200) throw unexpected(answer)
+      return numberIn(answer, 'open')
+    },
+  }
+}
+
+function numberIn(answer: ControlAnswer, name: string): number {
+  const value = answer.body[name]
+  if (typeof value !== 'number') throw unexpected(answer)
+  return value
+}
+
+const unexpected = ({ status, body }: ControlAnswer): Error =>
+  new Error(`the router answered ${status}: ${JSON.stringify(body).slice(0, 500)}`)

@@ -1,0 +1,161 @@
+import { closeSync, openSync } from 'node:fs'
+import { mkdir, readFile } from 'node:fs/promises'
+import { dirname } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { type Clock, systemClock } from '../../lib/clock.ts'
+import { AppError } from '../../lib/error.ts'
+import { start } from '../../lib/run.ts'
+import { askRouter } from './control.ts'
+
+export interface RouterProcessOptions {
+  /** Where applications answer. */
+  readonly host: string
+  /** 0: any free port. */
+  readonly port: number
+  readonly controlSocket: string
+  /** File that keeps the route table, so that the process can start without the control plane. */
+  readonly stateFile: string
+  /** File that takes what the process writes. */
+  readonly logFile: string
+  /** Folder for compiled code: a second start needs 20 MB less memory. */
+  readonly cacheFolder?: string
+  /** Networks whose `X-Forwarded-*` are believed; default none. */
+  readonly trusted?: readonly string[]
+  readonly signal?: AbortSignal
+  readonly clock?: Clock
+}
+
+export interface RouterProcess {
+  readonly pid: number
+  /** Where applications answer. */
+  readonly port: number
+  /** Whether it ran already. */
+  readonly adopted: boolean
+}
+
+/** What the process must say about itself in `GET /health` to be one of this version. */
+const protocol = 1
+const portInUse = 98
+const answerMs = 2_000
+const startMs = 15_000
+/** A process that has to go finishes what is open for at most 30 s. */
+const endMs = 35_000
+const program = fileURLToPath(new URL('../../../router/main.ts', import.meta.url))
+
+/**
+ * Finds the router process that already serves this host and port, or starts one that outlives the caller. One with another
+ * address is ended first, in order. Throws `unavailable` when the port is taken or the process does not come up.
+ */
+export async function ensureRouterProcess(options: RouterProcessOptions): Promise<RouterProcess> {
+  const running = await findRouter(options)
+  if (running && serves(running, options)) return { pid: running.pid, port: running.port, adopted: true }
+  if (running) await endRouter(options)
+  const { pid, port } = await startRouter(options)
+  return { pid, port, adopted: false }
+}
+
+const serves = (running: Health, { host, port, trusted = [] }: RouterProcessOptions): boolean =>
+  running.protocol === protocol &&
+  !running.closing &&
+  running.host === host &&
+  (port === 0 || running.port === port) &&
+  running.trusted === trusted.join()
+
+interface Health {
+  readonly pid: number
+  readonly host: string
+  readonly port: number
+  readonly protocol: unknown
+  readonly trusted: string
+  readonly closing: boolean
+}
+
+/** Undefined: nobody listens on the control socket. Throws `unavailable` when somebody does but gives no answer. */
+export async function findRouter({
+  controlSocket,
+  signal,
+}: Pick<RouterProcessOptions, 'controlSocket' | 'signal'>): Promise<Health | undefined> {
+  const question = { method: 'GET', path: '/health', timeoutMs: answerMs, ...(signal && { signal }) } as const
+  try {
+    const { pid, host, port, trusted, protocol, closing } = (await askRouter(controlSocket, question)).body
+    if (typeof pid !== 'number' || typeof host !== 'string' || typeof port !== 'number') {
+      throw new Error(`what listens on ${controlSocket} is not a router`)
+    }
+    return { pid, host, port, protocol, trusted: String(trusted), closing: closing === true }
+  } catch (error) {
+    if (isAbsence(error)) return undefined
+    throw error
+  }
+}
+
+/** Nobody is there: no socket file, one that a dead process left, or one whose process ended during the question. */
+function isAbsence(error: unknown): boolean {
+  const cause = error instanceof AppError ? error.cause : undefined
+  const code = cause instanceof Error && 'code' in cause ? cause.code : undefined
+  return code === 'ENOENT' || code === 'ECONNREFUSED' || code === 'ECONNRESET'
+}
+
+async function endRouter(options: RouterProcessOptions): Promise<void> {
+  const { controlSocket, signal, clock = systemClock } = options
+  const question = { method: 'POST', path: '/shutdown', timeoutMs: answerMs, ...(signal && { signal }) } as const
+  await askRouter(controlSocket, question).catch((error: unknown) => {
+    if (!isAbsence(error)) throw error
+  })
+  const end = clock.monotonic() + endMs
+  while (await findRouter(options)) {
+    if (clock.monotonic() > end) {
+      throw new AppError('unavailable', 'The running router process did not end; end it by hand and start again.')
+    }
+    await clock.sleep(50, signal)
+  }
+}
+
+async function startRouter(options: RouterProcessOptions): Promise<Health> {
+  const { signal, clock = systemClock } = options
+  for (const path of [options.controlSocket, options.stateFile, options.logFile]) {
+    await mkdir(dirname(path), { recursive: true, mode: 0o700 })
+  }
+  const log = openSync(options.logFile, 'a', 0o600)
+  const child = start(process.execPath, commandLine(options), {
+    stdio: ['ignore', log, log],
+    env: options.cacheFolder ? { NODE_COMPILE_CACHE: options.cacheFolder } : {},
+  })
+  closeSync(log)
+  child.unref()
+  let failure: unknown
+  child.once('error', (error) => {
+    failure = error
+  })
+  const end = clock.monotonic() + startMs
+  while (clock.monotonic() < end) {
+    if (failure !== undefined || child.exitCode !== null || child.signalCode !== null) break
+    const found = await findRouter(options)
+    if (found) return found
+    await clock.sleep(20, signal)
+  }
+  // Another control plane may have started one at the same moment.
+  const other = await findRouter(options)
+  if (other && serves(other, options)) return other
+  throw await notStarted(options, child.exitCode, failure)
+}
+
+function commandLine({ host, port, controlSocket, stateFile, trusted = [] }: RouterProcessOptions): string[] {
+  const flags = ['--host', host, '--port', String(port), '--control', controlSocket, '--state', stateFile]
+  if (trusted.length > 0) flags.push('--trusted', trusted.join(','))
+  return ['--max-semi-space-size=4', program, ...flags]
+}
+
+async function notStarted(options: RouterProcessOptions, exitCode: number | null, cause: unknown): Promise<AppError> {
+  if (exitCode === portInUse) {
+    const where = `Port ${options.port} on ${options.host}, where applications are to answer, is in use`
+    return new AppError(
+      'unavailable',
+      `${where}. End the program that uses it or set QUAYSIDE_ROUTER_PORT to another port.`,
+    )
+  }
+  const log = await readFile(options.logFile, 'utf8').catch(() => '')
+  return new AppError('unavailable', `The router process did not start; see ${options.logFile}.`, {
+    cause,
+    details: { exitCode, log: log.slice(-2_000) },
+  })
+}

@@ -1,0 +1,84 @@
+import assert from 'node:assert/strict'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { Agent, createServer, type RequestListener, request, type Server } from 'node:http'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { RouteEndpoint } from '@quayside/contract/routes.ts'
+import { systemClock } from '../../lib/clock.ts'
+import { ensureRouterProcess, findRouter, type RouterProcess, type RouterProcessOptions } from './router-process.ts'
+
+/** A router process in a folder of its own, for tests. `close` ends it. */
+export interface RouterHome {
+  readonly options: RouterProcessOptions
+  readonly process: RouterProcess
+  close(): Promise<void>
+}
+
+/** With port 0 the first process takes a free port; `options` then hold that port. */
+export async function routerHome(): Promise<RouterHome> {
+  const folder = await mkdtemp(join(tmpdir(), 'quayside-router-'))
+  const options = {
+    host: '127.0.0.1',
+    port: 0,
+    controlSocket: join(folder, 'run', 'router.sock'),
+    stateFile: join(folder, 'data', 'routes.json'),
+    logFile: join(folder, 'logs', 'router.log'),
+    cacheFolder: join(tmpdir(), 'quayside-router-cache'),
+  }
+  const process = await ensureRouterProcess(options)
+  const close = async (): Promise<void> => {
+    const running = await findRouter(options)
+    if (running) await endProcess(running.pid)
+    await rm(folder, { recursive: true, force: true })
+  }
+  return { options: { ...options, port: process.port }, process, close }
+}
+
+/** Ends a process at once and waits until it is gone. */
+export async function endProcess(pid: number): Promise<void> {
+  process.kill(pid, 'SIGKILL')
+  await until(() => !isAlive(pid), `process ${pid} is gone`)
+}
+
+export function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0)
+    return true
+  } catch {
+    return false
+  }
+}
+
+/** Waits until the condition holds; fails after ten seconds. */
+export async function until(condition: () => boolean | Promise<boolean>, what: string): Promise<void> {
+  const end = systemClock.monotonic() + 10_000
+  while (!(await condition())) {
+    assert.ok(systemClock.monotonic() < end, `waited in vain: ${what}`)
+    await systemClock.sleep(5)
+  }
+}
+
+export async function application(listener: RequestListener): Promise<{ server: Server; endpoint: RouteEndpoint }> {
+  const server = createServer(listener)
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const bound = server.address()
+  assert.ok(typeof bound === 'object' && bound)
+  return { server, endpoint: { address: '127.0.0.1', port: bound.port } }
+}
+
+/** Asks the router for `/` at a host. */
+export function ask(port: number, host: string, agent = new Agent()): Promise<{ status: number; body: string }> {
+  return new Promise((resolve, reject) => {
+    const outgoing = request({ host: '127.0.0.1', port, agent, headers: { host } }, (answer) => {
+      let body = ''
+      answer.setEncoding('utf8')
+      answer.on('data', (text: string) => {
+        body += text
+      })
+      answer.on('end', () => resolve({ status: answer.statusCode ?? 0, body }))
+      answer.on('error', reject)
+    })
+    outgoing.on('error', reject)
+    outgoing.end()
+  })
+}

@@ -1,0 +1,36 @@
+import { type Config, ConfigError } from './config.ts'
+import { AppError } from './lib/error.ts'
+import { KeyFileError } from './vault/index.ts'
+
+/** Why the server does not start; the message names the setting and what to do. */
+export class StartError extends Error {
+  override readonly name = 'StartError'
+  /** A mistake in settings or surroundings; anything else is a bug and shown with its cause. */
+  readonly isExpected: boolean
+
+  constructor(message: string, options: { cause?: unknown; isExpected?: boolean } = {}) {
+    super(message, options.cause === undefined ? undefined : { cause: options.cause })
+    this.isExpected = options.isExpected ?? true
+  }
+}
+
+/** What people are told of whatever was thrown while starting. */
+export function toStartError(error: unknown, config?: Config): StartError {
+  if (error instanceof StartError) return error
+  if (error instanceof ConfigError || error instanceof AppError || error instanceof KeyFileError) {
+    return new StartError(error.message, { cause: error })
+  }
+  const code = error instanceof Error && 'code' in error ? error.code : undefined
+  if (config && code === 'EADDRINUSE') {
+    const message = `Port ${config.port} on ${config.host} is in use. End the program that uses it, or set QUAYSIDE_PORT to another port.`
+    return new StartError(message, { cause: error })
+  }
+  if (config && (code === 'EADDRNOTAVAIL' || code === 'EACCES')) {
+    return new StartError(
+      `Port ${config.port} on ${config.host} cannot be opened; see QUAYSIDE_HOST and QUAYSIDE_PORT.`,
+      { cause: error },
+    )
+  }
+  const message = error instanceof Error ? error.message : String(error)
+  return new StartError(`The server could not start: ${message}`, { cause: error, isExpected: false })
+}

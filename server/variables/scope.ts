@@ -1,0 +1,50 @@
+/** Where a variable lives, and with it what is reachable from there. Made from objects that were loaded and authorised. */
+export type Scope = ProjectScope | EnvironmentScope | ServiceScope
+
+export interface ProjectScope {
+  readonly scope: 'PROJECT'
+  readonly projectId: string
+  readonly organizationId: string
+}
+
+export interface EnvironmentScope {
+  readonly scope: 'ENVIRONMENT'
+  readonly environmentId: string
+  readonly projectId: string
+  readonly organizationId: string
+}
+
+export interface ServiceScope {
+  readonly scope: 'SERVICE'
+  readonly serviceId: string
+  readonly serviceName: string
+  readonly kind: string
+  readonly environmentId: string
+  readonly projectId: string
+  readonly organizationId: string
+}
+
+/** The one owner of a row. */
+export type Owner = { readonly projectId: string } | { readonly environmentId: string } | { readonly serviceId: string }
+
+/** The owners whose variables are reachable, as parameters of a statement. */
+export interface Chain {
+  readonly projectId: string
+  readonly environmentId: string | null
+  readonly serviceId: string | null
+}
+
+export const ownerOf = (scope: Scope): Owner => {
+  if (scope.scope === 'SERVICE') return { serviceId: scope.serviceId }
+  return scope.scope === 'ENVIRONMENT' ? { environmentId: scope.environmentId } : { projectId: scope.projectId }
+}
+
+export const chainOf = (scope: Scope): Chain => ({
+  projectId: scope.projectId,
+  environmentId: scope.scope === 'PROJECT' ? null : scope.environmentId,
+  serviceId: scope.scope === 'SERVICE' ? scope.serviceId : null,
+})
+
+/** How people call the place: for messages. */
+export const nameOf = (scope: Scope['scope'], kind?: string): string =>
+  scope === 'SERVICE' ? (kind ?? 'service') : scope.toLowerCase()

@@ -1,0 +1,137 @@
+import type { Sql } from '../database/index.ts'
+import type { Chain, Owner } from './scope.ts'
+
+/** What is listed and edited. The sealed text stays behind: only `findDefinitions` reads it. */
+export interface VariableRow {
+  readonly id: string
+  readonly project_id: string | null
+  readonly environment_id: string | null
+  readonly service_id: string | null
+  readonly created_at: Date
+  readonly updated_at: Date
+  readonly key: string
+  readonly variable_type: 'VALUE' | 'FILE' | 'ALIAS' | 'OVERRIDE'
+  readonly is_secret: boolean
+  readonly value: string | null
+  readonly mount_path: string | null
+  readonly description: string
+  readonly enable_interpolation_in_file: boolean
+  readonly base_id: string | null
+  readonly base_built_in_id: string | null
+  readonly owned_by: string
+}
+
+/** The columns that an edit can change; those left out stay. */
+export type VariableChanges = Partial<
+  Pick<VariableRow, 'key' | 'variable_type' | 'value' | 'mount_path' | 'description' | 'enable_interpolation_in_file'>
+> & { readonly sealed_value?: string }
+
+/** Everything of the chain's owners: variables and secrets, shadowed ones too, by key and from wide to narrow. */
+export async function findReachable(sql: Sql, { projectId, environmentId, serviceId }: Chain): Promise<VariableRow[]> {
+  return sql<VariableRow[]>`
+    select id, project_id, environment_id, service_id, created_at, updated_at, key, variable_type, is_secret, value,
+      mount_path, description, enable_interpolation_in_file, base_id, base_built_in_id, owned_by
+    from variable
+    where project_id = ${projectId} or environment_id = ${environmentId} or service_id = ${serviceId}
+    order by key, (service_id is not null), (environment_id is not null)`
+}
+
+/** Keeps others from changing or deleting a row of the chain until the transaction ends. */
+export async function lockVariable(
+  sql: Sql,
+  { projectId, environmentId, serviceId }: Chain,
+  id: string,
+): Promise<void> {
+  await sql`
+    select from variable
+    where id = ${id}
+      and (project_id = ${projectId} or environment_id = ${environmentId} or service_id = ${serviceId})
+    for update`
+}
+
+export async function isKeyTaken(sql: Sql, owner: Owner, key: string): Promise<boolean> {
+  const [row] = await sql<{ found: boolean }[]>`
+    select exists (select from variable where ${isOwnedBy(sql, owner)} and key = ${key}) as found`
+  return row?.found === true
+}
+
+/** The key of a file of the chain that is mounted at the path and is not `key` itself. */
+export async function findFileAt(sql: Sql, chain: Chain, path: string, key: string): Promise<string | undefined> {
+  const [row] = await sql<{ key: string }[]>`
+    select key from variable
+    where (project_id = ${chain.projectId} or environment_id = ${chain.environmentId} or service_id = ${chain.serviceId})
+      and mount_path = ${path} and key <> ${key}
+    limit 1`
+  return row?.key
+}
+
+/** One at a time per project: no index can say that two files of one chain have different paths. */
+export async function lockMountPaths(sql: Sql, projectId: string): Promise<void> {
+  await sql`select pg_advisory_xact_lock(hashtextextended('mount paths of ' || ${projectId}, 0))`
+}
+
+export async function insertVariable(
+  sql: Sql,
+  owner: Owner,
+  row: Omit<VariableRow, 'project_id' | 'environment_id' | 'service_id' | 'updated_at'> & {
+    readonly sealed_value: string | null
+  },
+): Promise<VariableRow> {
+  const columns = {
+    ...row,
+    project_id: 'projectId' in owner ? owner.projectId : null,
+    environment_id: 'environmentId' in owner ? owner.environmentId : null,
+    service_id: 'serviceId' in owner ? owner.serviceId : null,
+    updated_at: row.created_at,
+  }
+  await sql`insert into variable ${sql(columns)}`
+  const { sealed_value: _, ...listed } = columns
+  return listed
+}
+
+export async function updateVariable(sql: Sql, id: string, at: Date, changes: VariableChanges): Promise<void> {
+  await sql`
+    update variable set ${sql({ ...changes, updated_at: at })}, version = version + 1 where id = ${id}`
+}
+
+/** An override has the key of what it stands on: gives the new key to all overrides, of overrides too. */
+export async function renameOverrides(sql: Sql, id: string, at: Date, key: string): Promise<void> {
+  await sql`
+    with recursive standing (id) as (
+      select id from variable where base_id = ${id} and variable_type = 'OVERRIDE'
+      union
+      select v.id from variable v join standing s on v.base_id = s.id and v.variable_type = 'OVERRIDE'
+    )
+    update variable set key = ${key}, updated_at = ${at}, version = version + 1
+    where id in (select id from standing)`
+}
+
+/** With its aliases and overrides. */
+export async function deleteVariable(sql: Sql, id: string): Promise<void> {
+  await sql`delete from variable where id = ${id}`
+}
+
+/**
+ * Locks every service that sees the owner's variables, in the order of ids. Every change does this first: the foreign key of
+ * a new variable locks its service too, and two changes that had come so far would each wait for the other.
+ */
+export async function lockServices(sql: Sql, owner: Owner): Promise<void> {
+  await sql`select from service where ${sees(sql, owner)} order by id for no key update`
+}
+
+/** Makes every service that sees the owner's variables out of date. */
+export async function bumpConfigVersions(sql: Sql, owner: Owner): Promise<void> {
+  await sql`update service set config_version = config_version + 1 where ${sees(sql, owner)}`
+}
+
+const sees = (sql: Sql, owner: Owner) => {
+  if ('serviceId' in owner) return sql`id = ${owner.serviceId}`
+  return 'environmentId' in owner
+    ? sql`environment_id = ${owner.environmentId}`
+    : sql`environment_id in (select id from environment where project_id = ${owner.projectId})`
+}
+
+const isOwnedBy = (sql: Sql, owner: Owner) => {
+  if ('serviceId' in owner) return sql`service_id = ${owner.serviceId}`
+  return 'environmentId' in owner ? sql`environment_id = ${owner.environmentId}` : sql`project_id = ${owner.projectId}`
+}

@@ -1,0 +1,73 @@
+import type { Sql } from '../database/index.ts'
+import { SealError } from '../lib/seal.ts'
+import type { Vault } from '../vault/index.ts'
+import { builtInsOf } from './built-ins.ts'
+import { findSnapshot, type StoredDefinition } from './facts-store.ts'
+import { ResolveError } from './interpolate.ts'
+import { type Definition, type Resolved, resolve } from './resolve.ts'
+import type { ServiceScope } from './scope.ts'
+
+export interface ServiceVariables extends Resolved {
+  /** The service's `config_version` at the very moment at which the variables were read. */
+  readonly configVersion: number
+}
+
+/** What is about to be deployed, as far as built-ins tell of it. */
+export interface Deployment {
+  readonly id: string
+  readonly commit?: string
+}
+
+/**
+ * What a deployment of the service gives to its workload; undefined where the service is gone. Throws ResolveError, which
+ * names the variable, and AppError `sealed` where there are secrets and the vault is sealed.
+ */
+export async function loadResolved(
+  sql: Sql,
+  vault: Vault,
+  service: Pick<ServiceScope, 'serviceId' | 'environmentId' | 'projectId' | 'organizationId'>,
+  deployment?: Deployment,
+): Promise<ServiceVariables | undefined> {
+  const snapshot = await findSnapshot(sql, service)
+  if (!snapshot) return undefined
+  const { facts, configVersion } = snapshot
+  const told = facts.service && { ...facts.service, ...deploymentFacts(deployment) }
+  const builtIns = builtInsOf(told ? { ...facts, service: told } : facts)
+  const definitions: Definition[] = []
+  for (const stored of snapshot.definitions)
+    definitions.push(toDefinition(stored, await openText(sql, vault, service.organizationId, stored)))
+  return { ...resolve(definitions, builtIns), configVersion }
+}
+
+const deploymentFacts = (deployment: Deployment | undefined) => ({
+  ...(deployment && { deployment: deployment.id }),
+  ...(deployment?.commit !== undefined && { commit: deployment.commit }),
+})
+
+const toDefinition = (stored: StoredDefinition, text: Definition['text']): Definition => ({
+  id: stored.id,
+  scope: stored.scope,
+  key: stored.key,
+  type: stored.type,
+  text,
+  mountPath: stored.mount_path,
+  interpolatesFile: stored.interpolates_file,
+  baseId: stored.base_id,
+})
+
+async function openText(
+  sql: Sql,
+  vault: Vault,
+  organizationId: string,
+  stored: StoredDefinition,
+): Promise<Definition['text']> {
+  if (stored.sealed_value === undefined) return stored.value
+  try {
+    const cell = { table: 'variable', row: stored.id, column: 'sealed_value' }
+    return await vault.open(sql, organizationId, cell, stored.sealed_value)
+  } catch (cause) {
+    if (!(cause instanceof SealError)) throw cause
+    const message = `The secret ${stored.key} cannot be read: what is stored is damaged or belongs elsewhere. Set its value again.`
+    throw new ResolveError('unreadable', stored.key, message, { cause })
+  }
+}

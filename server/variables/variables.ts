@@ -1,0 +1,64 @@
+import type { EditedVariable, NewVariable } from './plan-change.ts'
+import { findAll } from './reachable.ts'
+import { builtInRecord, type SecretRecord, toSecretRecord, toVariableRecord, type VariableRecord } from './record.ts'
+import type { Scope } from './scope.ts'
+import { create, edit, remove, type VariableContext } from './write-variable.ts'
+
+/**
+ * What can be done with the variables and secrets of a project, an environment or a service. Whoever calls has loaded and
+ * authorised the scope. Every change makes the services that see the variable out of date, in the same transaction.
+ *
+ * Errors, as AppError: `invalid` (names the field, or says where to edit instead), `notFound` (not reachable from the
+ * scope), `conflict` (the key or the mount path is taken), `sealed` (a secret's text is needed and the vault is sealed).
+ */
+
+/** All that is reachable: the scope's own variables, wider ones, shadowed ones too, and the built-ins. */
+export async function listVariables(
+  { database }: Pick<VariableContext, 'database'>,
+  scope: Scope,
+): Promise<VariableRecord[]> {
+  const reachable = await findAll(database, scope)
+  return [
+    ...reachable.builtIns.map(builtInRecord),
+    ...reachable.rows.filter((row) => !row.is_secret).map((row) => toVariableRecord(row, reachable)),
+  ]
+}
+
+/** As the variables, without any value. */
+export async function listSecrets(
+  { database }: Pick<VariableContext, 'database'>,
+  scope: Scope,
+): Promise<SecretRecord[]> {
+  const reachable = await findAll(database, scope)
+  return reachable.rows.filter((row) => row.is_secret).map((row) => toSecretRecord(row, reachable))
+}
+
+export const createVariable = async (
+  context: VariableContext,
+  scope: Scope,
+  input: NewVariable,
+): Promise<VariableRecord> =>
+  toVariableRecord(await create(context, scope, 'variable', input), { scope, rows: [], builtIns: [] })
+
+export const createSecret = async (context: VariableContext, scope: Scope, input: NewVariable): Promise<SecretRecord> =>
+  toSecretRecord(await create(context, scope, 'secret', input), { scope, rows: [], builtIns: [] })
+
+export const editVariable = (
+  context: VariableContext,
+  scope: Scope,
+  id: string,
+  input: EditedVariable,
+): Promise<VariableRecord> => edit(context, scope, 'variable', id, input, toVariableRecord)
+
+export const editSecret = (
+  context: VariableContext,
+  scope: Scope,
+  id: string,
+  input: EditedVariable,
+): Promise<SecretRecord> => edit(context, scope, 'secret', id, input, toSecretRecord)
+
+export const removeVariable = (context: VariableContext, scope: Scope, id: string): Promise<void> =>
+  remove(context, scope, 'variable', id)
+
+export const removeSecret = (context: VariableContext, scope: Scope, id: string): Promise<void> =>
+  remove(context, scope, 'secret', id)

@@ -1,0 +1,80 @@
+import { randomBytes, randomUUID } from 'node:crypto'
+import { link, mkdir, open, readFile, rm } from 'node:fs/promises'
+import { dirname } from 'node:path'
+import { messageOf } from '../lib/error.ts'
+
+/** What a key file is for: its first line says so, the second line holds 32 random bytes in base64url. */
+export type KeyPurpose = 'master key' | 'token pepper'
+
+/**
+ * `missing`: no such file · `unreadable`: it is there and cannot be read · `damaged`: it was read and is no key file ·
+ * `wrong`: a good key file, but not the one that the database was used with.
+ */
+export type KeyFileFailure = 'missing' | 'unreadable' | 'damaged' | 'wrong'
+
+/** `message` names the file and what to do; it can be printed as it is. */
+export class KeyFileError extends Error {
+  readonly reason: KeyFileFailure
+  readonly file: string
+
+  constructor(reason: KeyFileFailure, file: string, message: string, options: { cause?: unknown } = {}) {
+    super(message, options)
+    this.name = 'KeyFileError'
+    this.reason = reason
+    this.file = file
+  }
+}
+
+const header = (purpose: KeyPurpose): string => `quayside ${purpose}, version 1`
+
+/** The 32 bytes of the file. Throws KeyFileError (`missing`, `unreadable`, `damaged`). */
+export async function readKeyFile(file: string, purpose: KeyPurpose): Promise<Buffer> {
+  const text = await readFile(file, 'utf8').catch((cause: NodeJS.ErrnoException) => {
+    if (cause.code === 'ENOENT')
+      throw new KeyFileError('missing', file, `there is no ${purpose} file ${file}`, { cause })
+    throw new KeyFileError('unreadable', file, `the ${purpose} file ${file} cannot be read: ${messageOf(cause)}`, {
+      cause,
+    })
+  })
+  const [first, key, ...rest] = text.trimEnd().split(/\r?\n/)
+  if (first !== header(purpose) || key === undefined || !/^[A-Za-z0-9_-]{43}$/.test(key) || rest.length > 0)
+    throw new KeyFileError('damaged', file, `the file ${file} does not hold a ${purpose}: restore it from a backup`)
+  return Buffer.from(key, 'base64url')
+}
+
+/**
+ * Makes the file with a new key and gives its bytes. Whole or not at all, readable by its owner only, safe on the disk when
+ * this returns. A file that is there already is never touched: then the call fails.
+ */
+export async function makeKeyFile(file: string, purpose: KeyPurpose): Promise<Buffer> {
+  const bytes = randomBytes(32)
+  await mkdir(dirname(file), { recursive: true, mode: 0o700 })
+  const draft = `${file}.${randomUUID()}.new`
+  try {
+    const handle = await open(draft, 'wx', 0o600)
+    try {
+      await handle.writeFile(`${header(purpose)}\n${bytes.toString('base64url')}\n`)
+      await handle.sync()
+    } finally {
+      await handle.close()
+    }
+    // Unlike a rename, a link fails where the name is taken.
+    await link(draft, file)
+  } catch (cause) {
+    const message = `the ${purpose} file ${file} cannot be made: ${messageOf(cause)}`
+    throw new KeyFileError('unreadable', file, message, { cause })
+  } finally {
+    await rm(draft, { force: true })
+  }
+  await syncDirectory(dirname(file))
+  return bytes
+}
+
+async function syncDirectory(directory: string): Promise<void> {
+  const handle = await open(directory, 'r')
+  try {
+    await handle.sync()
+  } finally {
+    await handle.close()
+  }
+}

@@ -1,0 +1,103 @@
+import type { WebhookEvent, WebhookEventSpelling } from '@quayside/contract/enums.ts'
+import type { Sql } from '../database/index.ts'
+import type { DeploymentPayload } from '../events/index.ts'
+import { newId } from '../lib/id.ts'
+
+interface UndispatchedRow {
+  readonly id: string
+  readonly seq: number
+  readonly organization_id: string
+  readonly type: WebhookEvent
+  readonly payload: DeploymentPayload
+}
+
+export const listUndispatched = (sql: Sql, count: number) =>
+  sql<UndispatchedRow[]>`
+    select id, seq, organization_id, type, payload from event where dispatched_at is null
+    order by seq limit ${count} for update skip locked`
+
+/** One delivery for each webhook; a second try of the same event makes no second one. */
+export async function insertDeliveries(
+  sql: Sql,
+  event: { id: string; seq: number },
+  webhookIds: readonly string[],
+  now: Date,
+): Promise<void> {
+  if (webhookIds.length > 0) {
+    const rows = webhookIds.map((webhook_id) => ({
+      id: newId(),
+      webhook_id,
+      event_id: event.id,
+      event_seq: event.seq,
+      created_at: now,
+      next_attempt_at: now,
+    }))
+    await sql`insert into webhook_delivery ${sql(rows)} on conflict (webhook_id, event_id) do nothing`
+  }
+  await sql`update event set dispatched_at = ${now} where id = ${event.id}`
+}
+
+export interface DueRow {
+  readonly id: string
+  readonly webhook_id: string
+  readonly attempts: number
+  readonly event_id: string
+  readonly type: WebhookEvent
+  readonly event_created_at: Date
+  readonly payload_id: string
+  readonly payload: DeploymentPayload
+  readonly organization_id: string
+  readonly kind: 'STANDARD' | 'SLACK'
+  readonly target_url: string
+  readonly events: WebhookEventSpelling[]
+  readonly sealed_target_secret: string | null
+  readonly sealed_signing_secret: string
+  readonly failing_since: Date | null
+}
+
+/**
+ * Claims what is due, at most one of each webhook, oldest event first: so a webhook gets its events in order. A claim lasts
+ * until `until`; a process that dies meanwhile leaves the delivery to the next one.
+ */
+export const claimDue = (sql: Sql, now: Date, until: Date, count: number) =>
+  sql<DueRow[]>`
+    with due as (
+      select d.id from webhook_delivery d join webhook w on w.id = d.webhook_id
+      where d.state = 'pending' and d.next_attempt_at <= ${now} and w.enabled
+        and not exists (select from webhook_delivery p
+          where p.webhook_id = d.webhook_id and p.state = 'pending' and p.event_seq < d.event_seq)
+      order by d.next_attempt_at limit ${count} for update of d skip locked),
+    claimed as (
+      update webhook_delivery d set next_attempt_at = ${until}, attempts = d.attempts + 1 from due
+      where d.id = due.id returning d.id, d.webhook_id, d.event_id, d.attempts)
+    select c.*, e.type, e.created_at as event_created_at, e.payload_id, e.payload, w.organization_id, w.kind,
+      w.target_url, w.events, w.sealed_target_secret, w.sealed_signing_secret, w.failing_since
+    from claimed c join event e on e.id = c.event_id join webhook w on w.id = c.webhook_id`
+
+export async function markDelivered(sql: Sql, row: DueRow, status: number, now: Date): Promise<void> {
+  await sql`
+    update webhook_delivery set state = 'delivered', response_status_code = ${status}, failure = null,
+      target_url_used = ${row.target_url}, finished_at = ${now} where id = ${row.id}`
+  await sql`update webhook set failing_since = null where id = ${row.webhook_id} and failing_since is not null`
+}
+
+export interface Failed {
+  readonly status: number | undefined
+  readonly failure: string
+  /** Undefined: it is not tried again. */
+  readonly again: Date | undefined
+  /** The webhook itself is switched off. */
+  readonly disable: boolean
+}
+
+export async function markFailed(sql: Sql, row: DueRow, failed: Failed, now: Date): Promise<void> {
+  const { status, failure, again, disable } = failed
+  await sql`
+    update webhook_delivery set state = ${again ? 'pending' : 'failed'}, response_status_code = ${status ?? null},
+      failure = ${failure}, target_url_used = ${row.target_url}, next_attempt_at = ${again ?? now},
+      finished_at = ${again ? null : now}
+    where id = ${row.id}`
+  await sql`
+    update webhook set failing_since = coalesce(failing_since, ${now}), enabled = enabled and not ${disable}
+    where id = ${row.webhook_id}`
+}

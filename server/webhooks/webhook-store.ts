@@ -1,0 +1,91 @@
+import type { WebhookEvent, WebhookEventSpelling } from '@quayside/contract/enums.ts'
+import type { Sql } from '../database/index.ts'
+import type { EnvironmentMode } from '../organizations/index.ts'
+
+export interface WebhookRow {
+  readonly id: string
+  readonly organization_id: string
+  readonly created_at: Date
+  readonly updated_at: Date
+  readonly kind: 'STANDARD' | 'SLACK'
+  readonly target_url: string
+  readonly sealed_target_secret: string | null
+  readonly sealed_signing_secret: string
+  readonly description: string
+  readonly enabled: boolean
+  /** As registered. */
+  readonly events: WebhookEventSpelling[]
+  readonly project_names_filter: string[]
+  readonly environment_types_filter: EnvironmentMode[]
+  readonly failing_since: Date | null
+}
+
+export type WebhookValues = Pick<
+  WebhookRow,
+  'kind' | 'target_url' | 'description' | 'enabled' | 'events' | 'project_names_filter' | 'environment_types_filter'
+> & { readonly sealed_target_secret?: string | null }
+
+export const listWebhooks = (sql: Sql, organizationId: string) =>
+  sql<WebhookRow[]>`select * from webhook where organization_id = ${organizationId} order by created_at, id`
+
+export async function findWebhook(sql: Sql, organizationId: string, id: string): Promise<WebhookRow | undefined> {
+  const [row] = await sql<WebhookRow[]>`
+    select * from webhook where id = ${id} and organization_id = ${organizationId}`
+  return row
+}
+
+/** Locks the organization's row, so that the count stays true until the transaction ends. */
+export async function countWebhooks(sql: Sql, organizationId: string): Promise<number> {
+  await sql`select id from organization where id = ${organizationId} for update`
+  const [row] = await sql<{ count: number }[]>`
+    select count(*)::int as count from webhook where organization_id = ${organizationId}`
+  return row?.count ?? 0
+}
+
+export async function insertWebhook(
+  sql: Sql,
+  row: WebhookValues & { id: string; organization_id: string; sealed_signing_secret: string },
+  now: Date,
+): Promise<void> {
+  await sql`insert into webhook ${sql({ ...row, created_at: now, updated_at: now })}`
+}
+
+/** A replaced webhook starts anew: its failures are forgotten. */
+export async function updateWebhook(sql: Sql, id: string, values: WebhookValues, now: Date): Promise<void> {
+  await sql`
+    update webhook set ${sql({ ...values, updated_at: now, failing_since: null })}, version = version + 1
+    where id = ${id}`
+  if (!values.enabled) await giveUpPending(sql, id, 'The webhook was disabled.', now)
+}
+
+export async function deleteWebhook(sql: Sql, organizationId: string, id: string): Promise<boolean> {
+  const deleted = await sql`delete from webhook where id = ${id} and organization_id = ${organizationId}`
+  return deleted.count === 1
+}
+
+/** Ends what still waits for this webhook. */
+export async function giveUpPending(sql: Sql, webhookId: string, failure: string, now: Date): Promise<void> {
+  await sql`
+    update webhook_delivery set state = 'failed', failure = ${failure}, finished_at = ${now}
+    where webhook_id = ${webhookId} and state = 'pending'`
+}
+
+export interface DeliveryRow {
+  readonly id: string
+  readonly created_at: Date
+  readonly kind: 'STANDARD' | 'SLACK'
+  readonly type: WebhookEvent
+  readonly target_url_used: string
+  readonly request: Record<string, unknown>
+  readonly response_status_code: number | null
+  readonly attempts: number
+  readonly state: 'pending' | 'delivered' | 'failed'
+  readonly failure: string | null
+}
+
+export const listDeliveries = (sql: Sql, webhookId: string, count: number) =>
+  sql<DeliveryRow[]>`
+    select d.id, d.created_at, w.kind, e.type, coalesce(d.target_url_used, w.target_url) as target_url_used,
+      e.payload as request, d.response_status_code, d.attempts, d.state, d.failure
+    from webhook_delivery d join webhook w on w.id = d.webhook_id join event e on e.id = d.event_id
+    where d.webhook_id = ${webhookId} order by d.created_at desc, d.id desc limit ${count}`

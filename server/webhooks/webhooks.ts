@@ -1,0 +1,159 @@
+import { randomBytes } from 'node:crypto'
+import { type WebhookEventSpelling, webhookEventSpellings } from '@quayside/contract/enums.ts'
+import { type Database, inTransaction, type Sql } from '../database/index.ts'
+import type { AddressGuard } from '../lib/address.ts'
+import type { Clock } from '../lib/clock.ts'
+import { AppError } from '../lib/error.ts'
+import { newId } from '../lib/id.ts'
+import { targetProblem } from '../lib/target.ts'
+import type { EnvironmentMode } from '../organizations/index.ts'
+import type { Vault } from '../vault/index.ts'
+import {
+  countWebhooks,
+  deleteWebhook,
+  findWebhook,
+  insertWebhook,
+  listDeliveries,
+  listWebhooks,
+  updateWebhook,
+  type WebhookRow,
+  type WebhookValues,
+} from './webhook-store.ts'
+
+export interface WebhookRequest {
+  readonly kind?: 'STANDARD' | 'SLACK'
+  readonly target_url: string
+  readonly target_secret?: string | null
+  readonly description?: string | null
+  readonly enabled?: boolean
+  readonly events: WebhookEventSpelling[]
+  readonly project_names_filter?: string[] | null
+  readonly environment_types_filter?: EnvironmentMode[] | null
+}
+
+export interface WebhooksOptions {
+  readonly database: Database
+  readonly vault: Vault
+  readonly clock: Clock
+  readonly guard: AddressGuard
+  /** Deliveries to ourselves would go in circles. */
+  readonly publicUrl: string
+}
+
+const mostWebhooks = 50
+const shownDeliveries = 100
+const cell = (row: string, column: string) => ({ table: 'webhook', row, column })
+
+/** Webhooks of an organization, as they are registered. */
+export function createWebhooks(options: WebhooksOptions) {
+  const { database, vault, clock } = options
+
+  const existing = async (sql: Sql, organizationId: string, id: string): Promise<WebhookRow> => {
+    const row = await findWebhook(sql, organizationId, id)
+    if (!row) throw new AppError('notFound', 'There is no such object.')
+    return row
+  }
+  const sealTarget = async (sql: Sql, organizationId: string, id: string, body: WebhookRequest) => {
+    if (body.target_secret === undefined) return {}
+    const secret = body.target_secret
+    const column = 'sealed_target_secret'
+    return { [column]: secret ? await vault.seal(sql, organizationId, cell(id, column), checkSecret(secret)) : null }
+  }
+
+  return {
+    async list(organizationId: string) {
+      return (await listWebhooks(database, organizationId)).map(readRecord)
+    },
+
+    async get(organizationId: string, id: string) {
+      return readRecord(await existing(database, organizationId, id))
+    },
+
+    async create(organizationId: string, body: WebhookRequest) {
+      const values = checked(body, options)
+      const signing_secret = `whsec_${randomBytes(32).toString('base64')}`
+      const row = await inTransaction(database, async (sql) => {
+        if ((await countWebhooks(sql, organizationId)) >= mostWebhooks) {
+          throw new AppError('conflict', `An organization has at most ${mostWebhooks} webhooks; delete one first.`)
+        }
+        const id = newId()
+        const column = 'sealed_signing_secret'
+        const sealed_signing_secret = await vault.seal(sql, organizationId, cell(id, column), signing_secret)
+        const target = await sealTarget(sql, organizationId, id, body)
+        await insertWebhook(
+          sql,
+          { ...values, ...target, id, organization_id: organizationId, sealed_signing_secret },
+          clock.now(),
+        )
+        return existing(sql, organizationId, id)
+      })
+      return { ...savedRecord(row), ...(body.target_secret ? {} : { signing_secret }) }
+    },
+
+    async edit(organizationId: string, id: string, body: WebhookRequest) {
+      const values = checked(body, options)
+      const row = await inTransaction(database, async (sql) => {
+        await existing(sql, organizationId, id)
+        await updateWebhook(sql, id, { ...values, ...(await sealTarget(sql, organizationId, id, body)) }, clock.now())
+        return existing(sql, organizationId, id)
+      })
+      return savedRecord(row)
+    },
+
+    async remove(organizationId: string, id: string): Promise<void> {
+      if (!(await deleteWebhook(database, organizationId, id)))
+        throw new AppError('notFound', 'There is no such object.')
+    },
+
+    async deliveries(organizationId: string, id: string) {
+      await existing(database, organizationId, id)
+      const rows = await listDeliveries(database, id, shownDeliveries)
+      return rows.map(({ type, response_status_code, ...row }) => ({
+        ...row,
+        matched_event: type,
+        target_response_status_code: response_status_code ?? 0,
+        target_response_body: null,
+      }))
+    },
+  }
+}
+
+function checkSecret(secret: string): string {
+  if (!/^[\x21-\x7e]+$/.test(secret)) {
+    throw new AppError('invalid', 'target_secret must be printable text without spaces: it is sent as a header.')
+  }
+  return secret
+}
+
+function checked(body: WebhookRequest, { guard, publicUrl }: WebhooksOptions): WebhookValues {
+  checkAddress(body.target_url, guard, publicUrl)
+  const canonical = body.events.map((event) => webhookEventSpellings[event])
+  const twice = canonical.findIndex((event, index) => canonical.indexOf(event) !== index)
+  if (twice !== -1) throw new AppError('invalid', `events[${twice}] is there twice, maybe in two spellings.`)
+  return {
+    kind: body.kind ?? 'STANDARD',
+    target_url: body.target_url,
+    description: body.description ?? '',
+    enabled: body.enabled ?? true,
+    events: body.events,
+    project_names_filter: body.project_names_filter ?? [],
+    environment_types_filter: body.environment_types_filter ?? [],
+  }
+}
+
+function checkAddress(address: string, guard: AddressGuard, publicUrl: string): void {
+  const url = URL.parse(address)
+  const problem = url ? targetProblem(guard, url) : 'The address is not a valid URL.'
+  if (problem) throw new AppError('invalid', `target_url: ${problem}`)
+  if (url?.hash) throw new AppError('invalid', 'target_url must not have a fragment.')
+  if (url?.origin === publicUrl) throw new AppError('invalid', 'target_url must not be this platform itself.')
+}
+
+const common = (row: WebhookRow) => ({ ...row, target_secret_set: row.sealed_target_secret !== null })
+/** Events as they were sent. */
+const savedRecord = (row: WebhookRow) => common(row)
+/** Events by their canonical names. */
+const readRecord = (row: WebhookRow) => ({
+  ...common(row),
+  events: row.events.map((event) => webhookEventSpellings[event]),
+})

@@ -1,0 +1,99 @@
+import type { Database } from '../database/index.ts'
+import { messageOf } from '../lib/error.ts'
+import { failpoint } from '../lib/failpoint.ts'
+import { safeMs } from './keeper.ts'
+import { Lease } from './lease.ts'
+import { backOff } from './outage.ts'
+import { type Ending, runWorkflow } from './run-workflow.ts'
+import { pause, type StatementOptions, within } from './statement.ts'
+import type { Wake } from './wake.ts'
+import type { Workflow } from './workflow.ts'
+import { type Claimed, claim, readRunning, releaseOwners } from './workflow-store.ts'
+
+/** What one engine works with and what it is doing. */
+export interface Engine extends StatementOptions {
+  readonly database: Database
+  readonly kinds: ReadonlyMap<string, Workflow>
+  readonly owner: string
+  readonly leaseSeconds: number
+  readonly maxRunning: number
+  readonly maxAttempts: number
+  readonly graceMs: number
+  readonly idleMs: number
+  readonly pollMs: number
+  readonly isAlive: (owner: string) => boolean
+  readonly wake: Wake
+  /** By id of the workflow, from the claim until nothing of it runs here any more. */
+  readonly leases: Map<string, Lease>
+  readonly runs: Set<Promise<void>>
+  readonly counts: Record<'claimed' | Ending['state'], number>
+}
+
+/** Claims and launches until the signal is aborted; an absent database is waited for. */
+export async function claimUntil(engine: Engine, signal: AbortSignal): Promise<void> {
+  const { clock, pollMs, wake } = engine
+  let surveyDueAt = 0
+  for (let failures = 0; !signal.aborted; ) {
+    try {
+      if (clock.monotonic() >= surveyDueAt) {
+        surveyDueAt = clock.monotonic() + pollMs
+        await survey(engine)
+      }
+      await claimOnce(engine)
+      failures = 0
+      await wake.wait(pollMs)
+    } catch (error) {
+      failures++
+      engine.log.warn({ reason: messageOf(error), failures }, 'workflows could not be claimed')
+      await pause(clock, backOff(failures, 50, 2000), signal).catch(() => {})
+    }
+  }
+}
+
+/** Finds what no message told: workflows of ours that were cancelled, and owners of this host that died. */
+async function survey({ database, clock, log, limitMs, owner, leases, isAlive }: Engine): Promise<void> {
+  const running = await within(clock, limitMs, readRunning(database))
+  for (const row of running) if (row.cancel_requested) leases.get(row.id)?.cancel()
+  const owners = new Set(running.map((row) => row.owner).filter((name) => name !== null))
+  const dead = [...owners].filter((name) => name !== owner && !isAlive(name))
+  if (dead.length === 0) return
+  const released = await within(clock, limitMs, releaseOwners(database, dead))
+  log.warn({ owners: dead, workflows: released }, 'workflows of ended processes were taken back')
+}
+
+async function claimOnce(engine: Engine): Promise<void> {
+  const { clock, owner, kinds, leases, leaseSeconds } = engine
+  const limit = engine.maxRunning - leases.size
+  if (limit <= 0 || kinds.size === 0) return
+  // Counted from before the statement: the database counts from a later moment, so our idea of the lease ends first.
+  const validUntil = clock.monotonic() + safeMs(leaseSeconds)
+  const taking = { owner, leaseSeconds, limit, kinds: [...kinds.keys()], holding: [...leases.keys()] }
+  const claimed = await within(clock, engine.limitMs, claim(engine.database, taking))
+  if (claimed.length === 0) return
+  failpoint('workflow.claimed')
+  for (const row of claimed) launch(engine, row, validUntil)
+}
+
+function launch(engine: Engine, claimed: Claimed, validUntil: number): void {
+  const { clock, counts, kinds, leases, log, runs } = engine
+  const workflow = kinds.get(claimed.kind)
+  if (!workflow) throw new Error(`claimed a workflow of the unknown kind "${claimed.kind}"`)
+  const lease = new Lease(claimed.id, claimed.fence, validUntil)
+  const startedAt = clock.monotonic()
+  leases.set(claimed.id, lease)
+  counts.claimed++
+  const about = { workflow: claimed.id, kind: claimed.kind, key: claimed.key, attempts: claimed.attempts }
+  const run = runWorkflow({ ...engine, lease, claimed, workflow })
+    .then((ending) => {
+      counts[ending.state]++
+      const level = ending.state === 'parked' ? 'error' : ending.state === 'done' ? 'debug' : 'info'
+      log[level]({ ...about, ...ending, ms: Math.round(clock.monotonic() - startedAt) }, 'workflow ended here')
+    })
+    .catch((error) => log.error({ err: error, ...about }, 'workflow could not be ended'))
+    .finally(() => {
+      leases.delete(claimed.id)
+      runs.delete(run)
+      engine.wake.wake()
+    })
+  runs.add(run)
+}

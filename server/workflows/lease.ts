@@ -1,0 +1,55 @@
+import { CanceledError, LeaseLostError } from './workflow.ts'
+
+/**
+ * One process's right to run one workflow, and how its end is told. Three signals, each a part of the next:
+ * `lost` (another process may own the workflow now: nothing can be written any more), `life` (lost, or this process
+ * stops: nothing new is begun, what ended is still recorded), `work` (life, or the workflow was cancelled).
+ */
+export class Lease {
+  readonly id: string
+  readonly fence: string
+  readonly lost: AbortSignal
+  readonly life: AbortSignal
+  readonly work: AbortSignal
+  readonly #loss = new AbortController()
+  readonly #stop = new AbortController()
+  readonly #cancel = new AbortController()
+  #validUntil: number
+
+  /** `validUntil`: monotonic milliseconds until which the lease is safe without a renewal. */
+  constructor(id: string, fence: string, validUntil: number) {
+    this.id = id
+    this.fence = fence
+    this.#validUntil = validUntil
+    this.lost = this.#loss.signal
+    this.life = AbortSignal.any([this.lost, this.#stop.signal])
+    this.work = AbortSignal.any([this.life, this.#cancel.signal])
+  }
+
+  get isCanceled(): boolean {
+    return this.#cancel.signal.aborted
+  }
+
+  renew(validUntil: number): void {
+    this.#validUntil = validUntil
+  }
+
+  /** Gives up by itself, before the database could hand the workflow to another process. */
+  expire(now: number): void {
+    if (now >= this.#validUntil) this.lose('its lease could not be renewed in time')
+  }
+
+  lose(why: string): LeaseLostError {
+    const error = new LeaseLostError(`workflow ${this.id} is no longer run by this process: ${why}`)
+    this.#loss.abort(error)
+    return error
+  }
+
+  stop(): void {
+    this.#stop.abort(new LeaseLostError(`workflow ${this.id} goes on elsewhere: this process stops`))
+  }
+
+  cancel(): void {
+    this.#cancel.abort(new CanceledError('canceled'))
+  }
+}

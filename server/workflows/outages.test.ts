@@ -1,0 +1,123 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { systemClock } from '../lib/clock.ts'
+import { aborted, ended, readSteps, readWorkflow, submit, testWorkflows, until, workflow } from './testing.ts'
+import { cutDatabase } from './testing-proxy.ts'
+
+const nobody = { isAlive: () => true }
+
+test('goes on when the database comes back, without repeating steps that ended', async (t) => {
+  const { sql, url, start } = await testWorkflows(t)
+  const path = await cutDatabase(t, url)
+  const { promise: isCut, resolve: afterCut } = Promise.withResolvers<void>()
+  const runs: string[] = []
+  const recipe = workflow('w', async (input, step) => {
+    await step('before', async () => runs.push(`${input} before`))
+    await step('during', async () => {
+      await isCut
+      return runs.push(`${input} during`)
+    })
+    await step('reading', async () => {
+      await path.sql`select 1`
+      return null
+    })
+  })
+  const engine = start([recipe], { database: path.sql, url: path.url })
+  const ids = await Promise.all(Array.from({ length: 8 }, (_, input) => submit(sql, engine, 'w', { input })))
+  await until('first steps', () => runs.length === 8)
+  await until('second steps', async () => (await sql`select from workflow_step where name = 'during'`).length === 8)
+  path.cut()
+  afterCut()
+  await until('second steps', () => runs.length === 16)
+  await until('attempts', () => path.refused() >= 5)
+  assert.equal(engine.counts().done, 0)
+  path.join()
+  for (const id of ids) assert.equal((await ended(sql, id)).error, null)
+  assert.equal(runs.length, 16)
+  assert.deepEqual([engine.counts().done, engine.counts().lost], [8, 0])
+})
+
+test('takes its workflows up again after an outage that was longer than a lease', async (t) => {
+  const { sql, url, start } = await testWorkflows(t)
+  const path = await cutDatabase(t, url)
+  let runs = 0
+  const recipe = workflow('w', async (_input, step) => {
+    await step('long', async ({ signal }) => (++runs === 1 ? aborted(signal) : null))
+  })
+  const engine = start([recipe], { database: path.sql, url: path.url, leaseSeconds: 1, ...nobody })
+  const id = await submit(sql, engine, 'w')
+  await until('step', () => runs === 1)
+  path.cut()
+  await until('loss', () => engine.counts().lost === 1)
+  assert.equal((await readWorkflow(sql, id)).state, 'running')
+  path.join()
+  assert.equal((await ended(sql, id)).state, 'done')
+  assert.equal(runs, 2)
+})
+
+test('starts without a database and stops without one', async (t) => {
+  const { sql, url, start } = await testWorkflows(t)
+  const path = await cutDatabase(t, url)
+  path.cut()
+  const recipe = workflow('w', async (_input, step) => step('long', ({ signal }) => aborted(signal)))
+  const engine = start([recipe], { database: path.sql, url: path.url, leaseSeconds: 2, graceMs: 200, ...nobody })
+  const id = await submit(sql, engine, 'w')
+  path.join()
+  await until('step', async () => (await readSteps(sql, id)).length === 1)
+  path.cut()
+  const begun = systemClock.monotonic()
+  await engine.stop()
+  assert(systemClock.monotonic() - begun < 5000)
+})
+
+test('runs everything although all its sessions are ended again and again', { timeout: 60_000 }, async (t) => {
+  const { sql, url, start } = await testWorkflows(t)
+  const path = await cutDatabase(t, url)
+  await sql`create table effect (workflow uuid, step text, primary key (workflow, step))`
+  const recipe = workflow('w', async (_input, step, context) => {
+    for (const name of ['a', 'b', 'c']) {
+      await step(name, () =>
+        context.fenced(async (tx) => {
+          await tx`insert into effect values (${context.id}, ${name}) on conflict do nothing`
+          return null
+        }),
+      )
+    }
+  })
+  const engine = start([recipe], { database: path.sql, url: path.url, pollMs: 100 })
+  const ids = await Promise.all(Array.from({ length: 60 }, (_, n) => submit(sql, engine, 'w', { key: `${n % 12}` })))
+  const endSessions = async (): Promise<boolean> => {
+    const rows = await sql`
+      select pg_terminate_backend(pid) from pg_stat_activity
+      where datname = current_database() and application_name in ('cut', 'quayside listen workflow')`
+    return rows.length > 0
+  }
+  for (let round = 0; round < 30; round++) await until('sessions to end', endSessions)
+  for (const id of ids) assert.equal((await ended(sql, id, 30_000)).error, null)
+  assert.equal((await sql`select from effect`).length, 180)
+  assert.equal((await sql`select from workflow_step where status = 'SUCCESS'`).length, 180)
+})
+
+test('hears of work again after its listening connection was ended', async (t) => {
+  const { sql, url, start } = await testWorkflows(t)
+  const other = start([], { url })
+  const engine = start([workflow('w', async () => {})], { url, pollMs: 600_000 })
+  const first = await submit(sql, other, 'w')
+  assert.equal((await ended(sql, first, 2000)).state, 'done')
+  const killed = await sql`
+    select pg_terminate_backend(pid) from pg_stat_activity
+    where datname = current_database() and application_name = 'quayside listen workflow'`
+  assert.equal(killed.length, 2)
+  const second = await submit(sql, other, 'w')
+  assert.equal((await ended(sql, second, 5000)).state, 'done')
+  assert.equal(engine.counts().done, 2)
+})
+
+test('finds work that nobody told of within about a second', async (t) => {
+  const { sql, start } = await testWorkflows(t)
+  const engine = start([workflow('w', async () => {})])
+  const first = await submit(sql, engine, 'w')
+  await ended(sql, first)
+  const id = await submit(sql, { submit: engine.submit, nudge: () => {} }, 'w')
+  assert.equal((await ended(sql, id, 2000)).state, 'done')
+})

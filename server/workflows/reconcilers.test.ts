@@ -1,0 +1,108 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { systemClock } from '../lib/clock.ts'
+import { silentLogger } from '../lib/log.ts'
+import { nextDelay, type ReconcilersOptions, runReconcilers } from './reconcilers.ts'
+import { aborted, until } from './testing.ts'
+
+const base = { clock: systemClock, log: silentLogger, signal: new AbortController().signal }
+const hour = 3_600_000
+type Reconciler = ReconcilersOptions['reconcilers'][number]
+
+const one = (reconcile: Reconciler['reconcile'], everyMs = hour): Reconciler => ({ name: 'one', everyMs, reconcile })
+
+test('runs a reconciler at the start and again after its interval', async (t) => {
+  let runs = 0
+  const running = runReconcilers({ ...base, reconcilers: [one(async () => void runs++, 5)] })
+  t.after(() => running.stop())
+  await until('three runs', () => runs >= 3)
+})
+
+test('runs it at once when nudged, once more when it was running, and never twice at a time', async (t) => {
+  let runs = 0
+  let active = 0
+  const gates = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+  const running = runReconcilers({
+    ...base,
+    reconcilers: [
+      one(async () => {
+        assert.equal(++active, 1)
+        await gates[runs++]?.promise
+        active--
+      }),
+    ],
+  })
+  t.after(() => running.stop())
+  await until('first run', () => runs === 1)
+  for (let nudges = 0; nudges < 5; nudges++) running.nudge('one')
+  assert.equal(runs, 1)
+  gates[0]?.resolve()
+  await until('second run', () => runs === 2)
+  gates[1]?.resolve()
+  await until('its end', () => active === 0)
+  running.nudge('one')
+  await until('third run', () => runs === 3)
+  assert.deepEqual(running.counts(), { one: { runs: 3, failures: 0 } })
+  assert.throws(() => running.nudge('two'), /no reconciler "two"/)
+})
+
+test('goes on after errors, which are counted, and leaves others alone', async (t) => {
+  let others = 0
+  const running = runReconcilers({
+    ...base,
+    random: () => 0,
+    reconcilers: [
+      one(() => Promise.reject(new Error('no')), 1),
+      { name: 'other', everyMs: 1, reconcile: async () => void others++ },
+    ],
+  })
+  t.after(() => running.stop())
+  await until('three failures', () => (running.counts()['one']?.failures ?? 0) >= 3)
+  assert(others >= 3)
+})
+
+test('aborts what runs when it is stopped, from inside or outside, and waits for it', async () => {
+  for (const from of ['inside', 'outside']) {
+    const outside = new AbortController()
+    let isRunning = false
+    const reconcile = (signal: AbortSignal): Promise<void> =>
+      aborted(signal, () => {
+        isRunning = true
+      }).finally(() => {
+        isRunning = false
+      })
+    const running = runReconcilers({ ...base, signal: outside.signal, reconcilers: [one(reconcile)] })
+    await until('run', () => isRunning)
+    if (from === 'outside') outside.abort(new Error('end'))
+    await running.stop()
+    assert.equal(isRunning, false)
+  }
+})
+
+test('aborts a run that takes too long', async (t) => {
+  const running = runReconcilers({ ...base, limitMs: 20, reconcilers: [one((signal) => aborted(signal))] })
+  t.after(() => running.stop())
+  await until('failure', () => running.counts()['one']?.failures === 1)
+})
+
+test('refuses two of the same name', () => {
+  const reconciler = one(async () => {})
+  assert.throws(() => runReconcilers({ ...base, reconcilers: [reconciler, reconciler] }), /two reconcilers/)
+})
+
+test('waits the interval give or take a tenth, longer after failures', () => {
+  assert.equal(
+    nextDelay(1000, 0, () => 0),
+    900,
+  )
+  assert.equal(
+    nextDelay(1000, 0, () => 1),
+    1100,
+  )
+  const afterFailures = [1, 2, 3, 20].map((failures) => nextDelay(1000, failures, () => 0))
+  assert.deepEqual(afterFailures, [2000, 4000, 8000, 60_000])
+  assert.equal(
+    nextDelay(hour, 5, () => 0),
+    hour,
+  )
+})

@@ -1,0 +1,100 @@
+import type { Attempt } from '../lib/attempt.ts'
+import { messageOf } from '../lib/error.ts'
+import type { Json } from '../lib/json.ts'
+import type { Run } from './run-workflow.ts'
+import { persist } from './statement.ts'
+import * as steps from './step-store.ts'
+import { workUntil } from './work-until.ts'
+import { CanceledError, type Step, type StepOptions, StepTimeoutError } from './workflow.ts'
+
+const defaultDeadlineSeconds = 600
+const longestText = 8192
+
+interface Named {
+  readonly name: string
+  readonly work: (attempt: Pick<Attempt, 'signal'>) => Promise<Json | undefined>
+  readonly options: StepOptions
+}
+
+/** The step function of one run; `ended` holds the results that earlier runs recorded. */
+export function createStep(run: Run, ended: ReadonlyMap<string, Json | undefined>): Step {
+  const results = new Map(ended)
+  const active = new Set<string>()
+  let isProgress = true
+
+  async function take({ name, work, options }: Named): Promise<Json | undefined> {
+    if (results.has(name)) return results.get(name)
+    if (active.has(name)) throw new Error(`step "${name}" is already being run: parallel steps need different names`)
+    active.add(name)
+    try {
+      await refuseCanceled(run, name, options)
+      const result = await attempt(run, { name, work, options }, isProgress)
+      isProgress = false
+      results.set(name, result)
+      return result
+    } finally {
+      active.delete(name)
+    }
+  }
+
+  // The result was recorded by the step of this name, so it has the type that this step's work gives;
+  // work that gives nothing gives undefined.
+  // biome-ignore lint/suspicious/noConfusingVoidType: a step that gives nothing is as good as any
+  return async <T extends Json | undefined | void>(
+    name: string,
+    work: (attempt: Pick<Attempt, 'signal'>) => Promise<T>,
+    options: StepOptions = {},
+  ): Promise<T> => {
+    run.lease.life.throwIfAborted()
+    return (await take({ name, work: work as Named['work'], options })) as T
+  }
+}
+
+async function refuseCanceled(run: Run, name: string, options: StepOptions): Promise<void> {
+  if (!run.lease.isCanceled || options.evenIfCanceled) return
+  if (!(await persist(run, run.lease, () => steps.skip(run.database, run.lease, name)))) throw run.lease.lose(taken)
+  throw new CanceledError('canceled')
+}
+
+async function attempt(run: Run, step: Named, isProgress: boolean): Promise<Json | undefined> {
+  const { database, lease, clock } = run
+  const startedAt = clock.monotonic()
+  const seconds = await persist(run, lease, () => steps.begin(database, lease, step.name))
+  if (seconds === undefined) throw lease.lose(taken)
+  try {
+    const text = steps.formatResult(await perform(run, step, seconds))
+    const held = await persist(run, lease, () =>
+      steps.succeed(database, lease, { name: step.name, result: text, isProgress }),
+    )
+    if (!held) throw lease.lose(taken)
+    const ms = Math.round(clock.monotonic() - startedAt)
+    run.log.debug({ workflow: lease.id, step: step.name, ms }, 'step finished')
+    return steps.parseResult(text)
+  } catch (error) {
+    // Neither a loss nor a stop is the step's doing: whoever goes on with the workflow runs it again.
+    lease.life.throwIfAborted()
+    await recordFailure(run, step.name, error)
+    throw error
+  }
+}
+
+function perform(run: Run, { name, work, options }: Named, seconds: number): Promise<Json | undefined> {
+  const deadlineSeconds = options.deadlineSeconds ?? defaultDeadlineSeconds
+  return workUntil(run, work, {
+    signal: options.evenIfCanceled ? run.lease.life : run.lease.work,
+    remainingMs: (deadlineSeconds - seconds) * 1000,
+    late: () => new StepTimeoutError(`step "${name}" did not end within ${deadlineSeconds} s`),
+  })
+}
+
+async function recordFailure(run: Run, name: string, error: unknown): Promise<void> {
+  const status = error instanceof CanceledError ? 'CANCEL' : 'ERROR'
+  const text = storable(messageOf(error))
+  const held = await persist(run, run.lease, () => steps.fail(run.database, run.lease, { name, status, error: text }))
+  if (!held) throw run.lease.lose(taken)
+}
+
+const taken = 'another process took it over'
+
+/** A text column takes neither NUL nor half a surrogate pair; whole build logs do not belong there. */
+export const storable = (text: string): string => text.slice(0, longestText).replaceAll('\0', '').toWellFormed()

@@ -1,0 +1,125 @@
+import type { Database } from '../database/index.ts'
+import { type Cleanup, testDatabase } from '../database/testing.ts'
+import { systemClock } from '../lib/clock.ts'
+import { newId } from '../lib/id.ts'
+import type { Json } from '../lib/json.ts'
+import { silentLogger } from '../lib/log.ts'
+import type { Step, Workflow } from './workflow.ts'
+import { createWorkflows, type Workflows, type WorkflowsOptions } from './workflows.ts'
+
+/** Waits until the condition gives something other than false or undefined; fails after `limitMs`. */
+export async function until<T>(
+  what: string,
+  condition: () => T | Promise<T>,
+  limitMs = 20_000,
+): Promise<Exclude<T, false | undefined>> {
+  const deadline = systemClock.monotonic() + limitMs
+  for (;;) {
+    const value = await condition()
+    // A generic type is not narrowed by these comparisons.
+    if (value !== false && value !== undefined) return value as Exclude<T, false | undefined>
+    if (systemClock.monotonic() > deadline) throw new Error(`${what}: not within ${limitMs} ms`)
+    await systemClock.sleep(5)
+  }
+}
+
+/** A workflow from its run function; how it was abandoned is written to `abandoned` of the given list. */
+export function workflow(
+  name: string,
+  run: Workflow['run'],
+  abandoned: { input: Json; reason: string }[] = [],
+): Workflow {
+  return {
+    name,
+    run,
+    abandoned: async (input, reason) => {
+      abandoned.push({ input, reason })
+    },
+  }
+}
+
+export interface TestWorkflows {
+  readonly sql: Database
+  readonly url: string
+  /** A started engine that ends with the test. */
+  start(workflows: readonly Workflow[], options?: Partial<WorkflowsOptions>): Workflows
+}
+
+/** A database, and engines on it which are stopped before it goes. */
+export async function testWorkflows(t: Cleanup): Promise<TestWorkflows> {
+  const engines: Workflows[] = []
+  t.after(async () => {
+    await Promise.all(engines.map((engine) => engine.stop()))
+  })
+  const { sql, url } = await testDatabase(t)
+  const base = { database: sql, clock: systemClock, log: silentLogger, maxRunning: 10 }
+  return {
+    sql,
+    url,
+    start: (workflows, options) => {
+      const engine = createWorkflows({ ...base, ...options, workflows })
+      engines.push(engine)
+      engine.start()
+      return engine
+    },
+  }
+}
+
+export async function submit(
+  sql: Database,
+  engine: Pick<Workflows, 'submit' | 'nudge'>,
+  kind: string,
+  more: { id?: string; key?: string; input?: Json } = {},
+): Promise<string> {
+  const id = more.id ?? newId()
+  await engine.submit(sql, { id, kind, key: more.key ?? id, input: more.input ?? {} })
+  engine.nudge()
+  return id
+}
+
+export interface WorkflowRow {
+  readonly state: string
+  readonly error: string | null
+  readonly attempts: number
+  readonly fence: string
+  readonly owner: string | null
+  readonly finished_at: Date | null
+}
+
+export async function readWorkflow(sql: Database, id: string): Promise<WorkflowRow> {
+  const [row] = await sql<WorkflowRow[]>`
+    select state, error, attempts, fence::text as fence, owner, finished_at from workflow where id = ${id}`
+  if (!row) throw new Error(`there is no workflow ${id}`)
+  return row
+}
+
+/** The workflow's row once it has ended. */
+export const ended = (sql: Database, id: string, limitMs?: number): Promise<WorkflowRow> =>
+  until(
+    `end of workflow ${id}`,
+    async () => {
+      const row = await readWorkflow(sql, id)
+      return row.state !== 'queued' && row.state !== 'running' ? row : undefined
+    },
+    limitMs,
+  )
+
+export async function readSteps(
+  sql: Database,
+  id: string,
+): Promise<{ name: string; status: string | null; error: string | null; ended: boolean }[]> {
+  const rows = await sql<{ name: string; status: string | null; error: string | null; ended: boolean }[]>`
+    select name, status, error, finished_at is not null as ended from workflow_step
+    where workflow_id = ${id} order by started_at, name`
+  return [...rows]
+}
+
+/** Work that heeds its signal and does nothing else. */
+export const aborted = (signal: AbortSignal, onBegin = (): unknown => undefined): Promise<never> =>
+  new Promise((_, reject) => {
+    onBegin()
+    if (signal.aborted) reject(signal.reason)
+    signal.addEventListener('abort', () => reject(signal.reason), { once: true })
+  })
+
+export const noWork = (step: Step, name: string): Promise<undefined> => step(name, async () => undefined)

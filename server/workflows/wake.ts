@@ -1,0 +1,23 @@
+import type { Clock } from '../lib/clock.ts'
+
+/** Lets one loop wait until it is woken. A wake that comes while the loop is busy makes its next wait return at once. */
+export interface Wake {
+  wake(): void
+  wait(ms: number): Promise<void>
+}
+
+export function createWake(clock: Clock): Wake {
+  let woken = new AbortController()
+  return {
+    wake: () => woken.abort(),
+    wait: async (ms) => {
+      const current = woken
+      try {
+        await clock.sleep(ms, current.signal)
+      } catch (error) {
+        if (!current.signal.aborted) throw error
+        woken = new AbortController()
+      }
+    },
+  }
+}

@@ -1,0 +1,80 @@
+import { messageOf } from '../lib/error.ts'
+import { backOff, isOutage } from './outage.ts'
+import { pause, type StatementOptions } from './statement.ts'
+
+type Work<T> = (attempt: { readonly signal: AbortSignal }) => Promise<T>
+
+interface Bounds {
+  readonly signal: AbortSignal
+  readonly remainingMs: number
+  readonly late: () => Error
+}
+
+/** setTimeout takes no more. */
+const longestMs = 2 ** 31 - 1
+
+/**
+ * Runs work until it ends, its time is over or the signal is aborted. Work that was told to stop gets `graceMs` to do so
+ * and is then left behind: a result that comes in time counts, otherwise the reason of the abort is thrown. Work that fails
+ * because the database was away is begun again, for steps are repeatable.
+ */
+export async function workUntil<T>(
+  run: StatementOptions & { readonly graceMs: number },
+  work: Work<T>,
+  bounds: Bounds,
+): Promise<T> {
+  if (bounds.remainingMs <= 0) throw bounds.late()
+  const deadline = new AbortController()
+  const over = new AbortController()
+  run.clock.sleep(Math.min(bounds.remainingMs, longestMs), over.signal).then(
+    () => deadline.abort(bounds.late()),
+    () => {},
+  )
+  const signal = AbortSignal.any([bounds.signal, deadline.signal])
+  try {
+    return await retryOutages(run, work, signal)
+  } finally {
+    over.abort()
+  }
+}
+
+async function retryOutages<T>(
+  run: StatementOptions & { readonly graceMs: number },
+  work: Work<T>,
+  signal: AbortSignal,
+): Promise<T> {
+  for (let failures = 1; ; failures++) {
+    signal.throwIfAborted()
+    try {
+      return await leaveBehind(run, work({ signal }), signal)
+    } catch (error) {
+      if (signal.aborted) throw signal.reason
+      if (!isOutage(error)) throw error
+      run.log.warn({ reason: messageOf(error), failures }, 'step met a database that did not answer')
+      await pause(run.clock, backOff(failures, 100, 5000), signal)
+    }
+  }
+}
+
+/** The work's outcome, or the signal's reason when the work has not settled `graceMs` after the abort. */
+async function leaveBehind<T>(
+  { clock, graceMs }: Pick<StatementOptions, 'clock'> & { readonly graceMs: number },
+  work: Promise<T>,
+  signal: AbortSignal,
+): Promise<T> {
+  const settled = new AbortController()
+  const tooLate = Promise.withResolvers<never>()
+  const onAbort = (): void => {
+    clock.sleep(graceMs, settled.signal).then(
+      () => tooLate.reject(signal.reason),
+      () => {},
+    )
+  }
+  signal.addEventListener('abort', onAbort, { once: true })
+  try {
+    return await Promise.race([work, tooLate.promise])
+  } finally {
+    signal.removeEventListener('abort', onAbort)
+    settled.abort()
+  }
+}

@@ -1,0 +1,150 @@
+import type { Sql } from '../database/index.ts'
+import type { Json } from '../lib/json.ts'
+
+/** What proves who writes: every write of a run names both. */
+export interface Holding {
+  readonly id: string
+  readonly fence: string
+}
+
+export interface Claimed extends Holding {
+  readonly kind: string
+  readonly key: string
+  readonly input: Json
+  /** This claim included. */
+  readonly attempts: number
+  readonly cancel_requested: boolean
+}
+
+export type EndState = 'done' | 'failed' | 'canceled' | 'parked'
+
+export const channel = 'workflow'
+
+/** False when the id was there before. */
+export async function insert(sql: Sql, row: { id: string; kind: string; key: string; input: Json }): Promise<boolean> {
+  const inserted = await sql`
+    insert into workflow (id, kind, key, input)
+    values (${row.id}, ${row.kind}, ${row.key}, ${JSON.stringify(row.input)}::text::jsonb)
+    on conflict (id) do nothing`
+  return inserted.count === 1
+}
+
+/**
+ * Takes up to `limit` workflows: those whose lease ran out, those that an earlier claim of this owner took without its
+ * answer arriving, and the first waiting one of every key that nothing runs for. Only database time is compared.
+ * Rows are locked one by one by their id, as many as are taken: the planner, whose idea of the queue's length is mostly
+ * outdated, has no choice in that.
+ */
+export async function claim(
+  sql: Sql,
+  options: { owner: string; kinds: readonly string[]; limit: number; leaseSeconds: number; holding: readonly string[] },
+): Promise<Claimed[]> {
+  const { owner, leaseSeconds, limit } = options
+  const [kinds, holding] = [[...options.kinds], [...options.holding]]
+  return sql<Claimed[]>`
+    with head as (
+      select distinct on (key) id, key, seq, kind from workflow where state = 'queued' order by key, seq
+    ), waiting as (
+      select taken.id from (
+        select id from head where kind = any(${kinds})
+          and not exists (select from workflow r where r.state = 'running' and r.key = head.key)
+        order by seq
+      ) as free cross join lateral (
+        select w.id from workflow w where w.id = free.id and w.state = 'queued' for update skip locked
+      ) as taken
+      limit ${limit}
+    ), expired as (
+      select id from workflow
+      where state = 'running' and (lease_until <= now() or owner = ${owner})
+        and kind = any(${kinds}) and not id = any(${holding}::uuid[])
+      limit ${limit} for update skip locked
+    ), picked as (
+      select id from expired union all select id from waiting limit ${limit}
+    )
+    update workflow w
+    set state = 'running', owner = ${owner}, fence = w.fence + 1, attempts = w.attempts + 1,
+      lease_until = now() + make_interval(secs => ${leaseSeconds})
+    from picked where w.id = picked.id
+    returning w.id, w.fence::text as fence, w.kind, w.key, w.input, w.attempts, w.cancel_requested`
+}
+
+/**
+ * Renews those that are still held and not locked by somebody at this moment. A locked row is left out rather than
+ * waited for: one long transaction must not cost all the others their leases.
+ */
+export async function renew(
+  sql: Sql,
+  held: readonly Holding[],
+  leaseSeconds: number,
+): Promise<{ id: string; cancel_requested: boolean }[]> {
+  return sql<{ id: string; cancel_requested: boolean }[]>`
+    with mine as (
+      select w.id from workflow w
+      join unnest(${held.map(({ id }) => id)}::uuid[], ${held.map(({ fence }) => fence)}::bigint[]) as held (id, fence)
+        on w.id = held.id and w.fence = held.fence
+      where w.state = 'running' for no key update of w skip locked
+    )
+    update workflow w set lease_until = now() + make_interval(secs => ${leaseSeconds})
+    from mine where w.id = mine.id
+    returning w.id, w.cancel_requested`
+}
+
+/** Everything that is running, over all processes. */
+export async function readRunning(
+  sql: Sql,
+): Promise<{ id: string; fence: string; owner: string | null; cancel_requested: boolean }[]> {
+  return sql<{ id: string; fence: string; owner: string | null; cancel_requested: boolean }[]>`
+    select id, fence::text as fence, owner, cancel_requested from workflow where state = 'running'`
+}
+
+/** Ends the leases of owners that are known to be dead. */
+export async function releaseOwners(sql: Sql, owners: readonly string[]): Promise<number> {
+  const released = await sql`
+    update workflow set owner = null, lease_until = now() where state = 'running' and owner = any(${[...owners]})`
+  return released.count
+}
+
+/** Hands a running workflow back, to be claimed again after so many seconds. From now on its holder can write nothing. */
+export async function release(
+  sql: Sql,
+  held: Holding,
+  options: { afterSeconds: number; countsAsAttempt: boolean },
+): Promise<void> {
+  await sql`
+    update workflow set owner = null, fence = fence + 1,
+      lease_until = now() + make_interval(secs => ${options.afterSeconds}),
+      attempts = greatest(0, attempts - ${options.countsAsAttempt ? 0 : 1})
+    where id = ${held.id} and fence = ${held.fence} and state = 'running'`
+}
+
+/** False when the workflow is no longer held. */
+export async function end(sql: Sql, held: Holding, state: EndState, error: string | null): Promise<boolean> {
+  const ended = await sql`
+    update workflow set state = ${state}, error = ${error}, finished_at = now(), owner = null, lease_until = null
+    where id = ${held.id} and fence = ${held.fence} and state = 'running'`
+  return ended.count === 1
+}
+
+/**
+ * Locks the workflow against being taken over until the transaction ends; false when it is no longer held. Renewals are
+ * not kept waiting. A holder that is stopped in the middle loses its session, and with it the lock, after `idleMs`.
+ */
+export async function lock(sql: Sql, held: Holding, idleMs: number): Promise<boolean> {
+  const locked = await sql`
+    select set_config('idle_in_transaction_session_timeout', ${String(idleMs)}, true)
+    from workflow where id = ${held.id} and fence = ${held.fence} and state = 'running' for key share`
+  return locked.length === 1
+}
+
+/** Marks for cancelling; the state that this leaves behind, or undefined where there is nothing to cancel any more. */
+export async function cancel(sql: Sql, id: string): Promise<'canceled' | 'running' | undefined> {
+  const [row] = await sql<{ state: 'canceled' | 'running' }[]>`
+    update workflow set cancel_requested = true,
+      state = case state when 'queued' then 'canceled' else state end,
+      error = case state when 'queued' then 'canceled' else error end,
+      finished_at = case state when 'queued' then now() else finished_at end
+    where id = ${id} and state in ('queued', 'running')
+    returning state`
+  if (row?.state === 'running') await sql`select pg_notify(${channel}, ${`cancel ${id}`})`
+  return row?.state
+}

@@ -1,0 +1,306 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { systemClock } from '../lib/clock.ts'
+import { newId } from '../lib/id.ts'
+import { aborted, ended, noWork, readSteps, readWorkflow, submit, testWorkflows, until, workflow } from './testing.ts'
+import { CanceledError, StepTimeoutError } from './workflow.ts'
+
+test('runs a workflow to its end and keeps its steps', async (t) => {
+  const { sql, start } = await testWorkflows(t)
+  const seen: unknown[] = []
+  const engine = start([
+    workflow('w', async (input, step) => {
+      seen.push(input)
+      seen.push(await step('object', async () => ({ a: [1, null], left: undefined })))
+      seen.push(await step('nothing', async () => undefined))
+      seen.push(await step('null', async () => null))
+    }),
+  ])
+  const id = await submit(sql, engine, 'w', { input: { x: 'y' } })
+  assert.equal((await ended(sql, id)).state, 'done')
+  assert.deepEqual(seen, [{ x: 'y' }, { a: [1, null] }, undefined, null])
+  assert.deepEqual(
+    (await readSteps(sql, id)).map(({ name, status, ended }) => [name, status, ended]),
+    [
+      ['object', 'SUCCESS', true],
+      ['nothing', 'SUCCESS', true],
+      ['null', 'SUCCESS', true],
+    ],
+  )
+  assert.equal(engine.counts().done, 1)
+})
+
+test('takes the same id once', async (t) => {
+  const { sql, start } = await testWorkflows(t)
+  let runs = 0
+  const engine = start([workflow('w', async () => void runs++)])
+  const submission = { id: newId(), kind: 'w', key: 'k', input: {} }
+  assert.equal(await engine.submit(sql, submission), true)
+  assert.equal(await engine.submit(sql, submission), false)
+  engine.nudge()
+  await ended(sql, submission.id)
+  assert.equal(await engine.submit(sql, submission), false)
+  assert.equal(
+    await submit(sql, engine, 'w')
+      .then((id) => ended(sql, id))
+      .then(({ state }) => state),
+    'done',
+  )
+  assert.equal(runs, 2)
+})
+
+test('runs one workflow per key at a time, in the order of submission', async (t) => {
+  const { sql, url, start } = await testWorkflows(t)
+  const order = new Map<string, number[]>()
+  const active = new Set<string>()
+  let overlaps = 0
+  const one = workflow('w', async (input, step) => {
+    const [key, number] = String(input).split(' ')
+    if (active.has(`${key}`)) overlaps++
+    active.add(`${key}`)
+    await step('only', async () => {
+      await systemClock.sleep(Number(number) % 3)
+      return null
+    })
+    order.set(`${key}`, [...(order.get(`${key}`) ?? []), Number(number)])
+    active.delete(`${key}`)
+  })
+  const engines = [start([one], { url }), start([one], { url })]
+  const ids: string[] = []
+  for (let number = 0; number < 10; number++) {
+    for (const key of 'abcdefgh') {
+      const engine = engines[number % 2]
+      assert(engine)
+      ids.push(await submit(sql, engine, 'w', { key, input: `${key} ${number}` }))
+    }
+  }
+  for (const id of ids) assert.equal((await ended(sql, id)).state, 'done')
+  assert.equal(overlaps, 0)
+  assert.equal(order.size, 8)
+  for (const numbers of order.values()) assert.deepEqual(numbers, [0, 1, 2, 3, 4, 5, 6, 7, 8, 9])
+})
+
+test('cancels into the running step at once and still runs the steps that clean up', async (t) => {
+  const { sql, url, start } = await testWorkflows(t)
+  const abandoned: { reason: string }[] = []
+  let reached: number | undefined
+  let isCleaned = false
+  const engine = start(
+    [
+      workflow(
+        'w',
+        async (_input, step, context) => {
+          try {
+            await step('long', ({ signal }) => aborted(signal))
+          } catch (error) {
+            reached = systemClock.monotonic()
+            assert(error instanceof CanceledError)
+            assert(context.signal.reason instanceof CanceledError)
+            await assert.rejects(noWork(step, 'never begun'), CanceledError)
+            await step(
+              'clean',
+              async ({ signal }) => {
+                assert.equal(signal.aborted, false)
+                isCleaned = true
+                return null
+              },
+              { evenIfCanceled: true },
+            )
+            throw error
+          }
+        },
+        abandoned as [],
+      ),
+    ],
+    { url },
+  )
+  const id = await submit(sql, engine, 'w')
+  await until('step', async () => (await readSteps(sql, id)).length === 1)
+  const asked = systemClock.monotonic()
+  assert.equal(await sql.begin((tx) => engine.requestCancel(tx, id)), 'running')
+  const { state, error } = await ended(sql, id)
+  assert.deepEqual([state, error], ['canceled', 'canceled'])
+  assert(reached !== undefined && reached - asked < 100, `took ${Number(reached) - asked} ms`)
+  assert(isCleaned)
+  assert.deepEqual(
+    abandoned.map(({ reason }) => reason),
+    ['canceled'],
+  )
+  assert.deepEqual(
+    (await readSteps(sql, id)).map(({ name, status }) => [name, status]),
+    [
+      ['long', 'CANCEL'],
+      ['never begun', 'SKIP'],
+      ['clean', 'SUCCESS'],
+    ],
+  )
+  assert.equal(await engine.requestCancel(sql, id), 'ended')
+})
+
+test('finds a cancel that nobody told of', async (t) => {
+  const { sql, start } = await testWorkflows(t)
+  const engine = start([workflow('w', async (_input, step) => step('long', ({ signal }) => aborted(signal)))])
+  const id = await submit(sql, engine, 'w')
+  await until('step', async () => (await readSteps(sql, id)).length === 1)
+  await engine.requestCancel(sql, id)
+  assert.equal((await ended(sql, id, 3000)).state, 'canceled')
+})
+
+test('ends a waiting workflow in the transaction that cancels it', async (t) => {
+  const { sql, start } = await testWorkflows(t)
+  const abandoned: [] = []
+  let ran = false
+  const engine = start([
+    workflow('hold', async (_input, step) => step('hold', ({ signal }) => aborted(signal))),
+    workflow(
+      'w',
+      async () => {
+        ran = true
+      },
+      abandoned,
+    ),
+  ])
+  const holder = await submit(sql, engine, 'hold', { key: 'k' })
+  await until('start', async () => (await readWorkflow(sql, holder)).state === 'running')
+  const id = await submit(sql, engine, 'w', { key: 'k' })
+  await assert.rejects(
+    sql.begin(async (tx) => {
+      assert.equal(await engine.requestCancel(tx, id), 'canceled')
+      throw new Error('rolled back')
+    }),
+    /rolled back/,
+  )
+  assert.equal((await readWorkflow(sql, id)).state, 'queued')
+  assert.equal(await sql.begin((tx) => engine.requestCancel(tx, id)), 'canceled')
+  await engine.requestCancel(sql, holder)
+  await ended(sql, holder)
+  const next = await submit(sql, engine, 'hold', { key: 'k' })
+  await until('next', async () => (await readWorkflow(sql, next)).state === 'running')
+  assert.equal((await readWorkflow(sql, id)).state, 'canceled')
+  assert.equal(ran, false)
+  assert.deepEqual(abandoned, [])
+})
+
+test('ends a workflow that throws together with what its owner writes about it', async (t) => {
+  const { sql, start } = await testWorkflows(t)
+  await sql`create table note (reason text)`
+  const engine = start([
+    {
+      name: 'w',
+      run: async (_input, step) => {
+        await step('bad', () => Promise.reject(new Error('no \0 disk')))
+      },
+      abandoned: async (_input, reason, tx) => {
+        await tx`insert into note values (${reason})`
+      },
+    },
+  ])
+  const id = await submit(sql, engine, 'w')
+  const { state, error, attempts } = await ended(sql, id)
+  assert.deepEqual([state, error, attempts], ['failed', 'failed: no  disk', 1])
+  assert.deepEqual(
+    (await sql`select reason from note`).map((row) => row['reason']),
+    ['failed: no  disk'],
+  )
+  assert.deepEqual(await readSteps(sql, id), [{ name: 'bad', status: 'ERROR', error: 'no  disk', ended: true }])
+})
+
+test('ends a workflow also when its owner cannot write about it', async (t) => {
+  const { sql, start } = await testWorkflows(t)
+  let calls = 0
+  const engine = start([
+    {
+      name: 'w',
+      run: () => Promise.reject(new Error('first')),
+      abandoned: async (_input, _reason, tx) => {
+        calls++
+        await tx`select 1 / 0`
+      },
+    },
+  ])
+  const id = await submit(sql, engine, 'w')
+  assert.equal((await ended(sql, id)).error, 'failed: first')
+  assert.equal(calls, 3)
+})
+
+test('runs steps of different names at the same time and refuses the same name', async (t) => {
+  const { sql, start } = await testWorkflows(t)
+  const both = Promise.withResolvers<void>()
+  let active = 0
+  let refused: unknown
+  const meet = async (): Promise<number> => {
+    if (++active === 2) both.resolve()
+    await both.promise
+    return active
+  }
+  const engine = start([
+    workflow('w', async (_input, step) => {
+      const twins = [step('a', meet), step('b', meet)]
+      await step('a', meet).catch((error) => {
+        refused = error
+      })
+      assert.deepEqual(await Promise.all(twins), [2, 2])
+      assert.equal(await step('a', meet), 2)
+    }),
+  ])
+  const id = await submit(sql, engine, 'w')
+  assert.equal((await ended(sql, id)).error, null)
+  assert.match(String(refused), /step "a" is already being run/)
+  assert.equal(active, 2)
+})
+
+test('ends a step at its deadline, whether or not the work listens', async (t) => {
+  const { sql, start } = await testWorkflows(t)
+  const errors: unknown[] = []
+  const engine = start(
+    [
+      workflow('w', async (_input, step) => {
+        for (const work of [aborted, () => new Promise<undefined>(() => {})]) {
+          await step(`s${errors.length}`, ({ signal }) => work(signal), { deadlineSeconds: 0.1 }).catch((error) =>
+            errors.push(error),
+          )
+        }
+      }),
+    ],
+    { graceMs: 200 },
+  )
+  const id = await submit(sql, engine, 'w')
+  assert.equal((await ended(sql, id)).state, 'done')
+  assert.equal(errors.length, 2)
+  for (const error of errors) assert(error instanceof StepTimeoutError)
+  assert.match(String(errors[0]), /step "s0" did not end within 0.1 s/)
+})
+
+test('does not claim kinds that it does not know, nor what waits behind them', async (t) => {
+  const { sql, start } = await testWorkflows(t)
+  const engine = start([workflow('known', async () => {})], { pollMs: 20 })
+  const unknown = await submit(sql, engine, 'unknown', { key: 'k' })
+  const behind = await submit(sql, engine, 'known', { key: 'k' })
+  const other = await submit(sql, engine, 'known')
+  assert.equal((await ended(sql, other)).state, 'done')
+  const later = await submit(sql, engine, 'known')
+  await ended(sql, later)
+  assert.equal((await readWorkflow(sql, unknown)).state, 'queued')
+  assert.equal((await readWorkflow(sql, behind)).state, 'queued')
+  start([workflow('unknown', async () => {})])
+  assert.equal((await ended(sql, behind)).state, 'done')
+})
+
+test('runs no more workflows at a time than it may', async (t) => {
+  const { sql, start } = await testWorkflows(t)
+  let active = 0
+  let most = 0
+  const engine = start(
+    [
+      workflow('w', async () => {
+        most = Math.max(most, ++active)
+        await systemClock.sleep(5)
+        active--
+      }),
+    ],
+    { maxRunning: 3 },
+  )
+  const ids = await Promise.all(Array.from({ length: 20 }, () => submit(sql, engine, 'w')))
+  for (const id of ids) await ended(sql, id)
+  assert.equal(most, 3)
+})

@@ -1,0 +1,128 @@
+import type { Database, Sql } from '../database/index.ts'
+import type { Clock } from '../lib/clock.ts'
+import { newId } from '../lib/id.ts'
+import type { Json } from '../lib/json.ts'
+import type { Logger } from '../lib/log.ts'
+import { claimUntil, type Engine } from './claimer.ts'
+import { createEar, type Ear } from './ear.ts'
+import { keepLeases } from './keeper.ts'
+import { isAlive, processOwner } from './process-owner.ts'
+import { within } from './statement.ts'
+import { createWake } from './wake.ts'
+import type { Workflow } from './workflow.ts'
+import { cancel, insert } from './workflow-store.ts'
+
+export interface WorkflowsOptions {
+  readonly database: Database
+  /** Of the same database, for a connection that listens. Without it this process hears of others' work and cancels by polling only. */
+  readonly url?: string
+  /** Only workflows of these kinds are run here; others wait for a process that knows them. */
+  readonly workflows: readonly Workflow[]
+  readonly clock: Clock
+  readonly log: Logger
+  /** Unique per process; default: host, process and when it was started. */
+  readonly owner?: string
+  /** Default 15. */
+  readonly leaseSeconds?: number
+  /** Workflows run at the same time by this process. */
+  readonly maxRunning: number
+  /** Claims in a row without a step that ended, after which a workflow is parked. Default 10. */
+  readonly maxAttempts?: number
+  /** How long work that was aborted may take to stop. Default 10,000. */
+  readonly graceMs?: number
+  /** How soon work is found that nobody told of. Default 1,000. */
+  readonly pollMs?: number
+  /** Says of an owner whether its process still lives; "yes" where that cannot be known. */
+  readonly isAlive?: (owner: string) => boolean
+}
+
+export interface Submission {
+  readonly id: string
+  readonly kind: string
+  /** Workflows with the same key run one after the other, in the order of submission. */
+  readonly key: string
+  readonly input: Json
+}
+
+/** Since this process started; `running` as of now. */
+export type Counts = Readonly<Record<'running' | keyof Engine['counts'], number>>
+
+export interface Workflows {
+  /** In the caller's transaction; call `nudge` after its commit. False when a workflow with this id was there before. */
+  submit(sql: Sql, submission: Submission): Promise<boolean>
+  /**
+   * In the caller's transaction. `canceled`: it was waiting and has ended now; its `abandoned` is not called, the caller
+   * writes what follows in the same transaction. `running`: its signal is aborted after the commit. `ended`: too late.
+   */
+  requestCancel(sql: Sql, id: string): Promise<'canceled' | 'running' | 'ended'>
+  /** Looks for work now, here and in the other processes. */
+  nudge(): void
+  /** Once in the life of the engine. Does not wait for the database and does not fail without it. */
+  start(): void
+  /** Claims nothing more, aborts what runs, waits for it and hands it over to be taken up at once. */
+  stop(): Promise<void>
+  counts(): Counts
+}
+
+export function createWorkflows(options: WorkflowsOptions): Workflows {
+  const engine = createEngine(options)
+  const { clock, database, leases, limitMs, log, owner, runs, wake } = engine
+  const claiming = new AbortController()
+  const keeping = new AbortController()
+  let active: { ear: Ear; claims: Promise<void>; keeper: Promise<void> } | undefined
+
+  return {
+    submit: insert,
+    requestCancel: async (sql, id) => (await cancel(sql, id)) ?? 'ended',
+    nudge: () => {
+      wake.wake()
+      active?.ear.tell()
+    },
+    start: () => {
+      if (active || claiming.signal.aborted) throw new Error('workflows can be started once only')
+      const onCancel = (id: string): void => leases.get(id)?.cancel()
+      active = {
+        ear: createEar({ database, url: options.url, log, owner, onWork: wake.wake, onCancel }),
+        claims: claimUntil(engine, claiming.signal),
+        keeper: keepLeases(engine, keeping.signal),
+      }
+    },
+    stop: async () => {
+      claiming.abort()
+      wake.wake()
+      await active?.claims
+      for (const lease of leases.values()) lease.stop()
+      // Time for the work to stop and to write that it is handed over. What takes longer is taken up when its lease ends.
+      await within(clock, engine.graceMs + limitMs, Promise.all(runs)).catch(() => {})
+      for (const lease of leases.values()) lease.lose('this process stopped')
+      active?.ear.tell()
+      keeping.abort()
+      await active?.keeper
+      await within(clock, limitMs, active?.ear.close() ?? Promise.resolve()).catch(() => {})
+    },
+    counts: () => ({ ...engine.counts, running: leases.size }),
+  }
+}
+
+function createEngine(options: WorkflowsOptions): Engine {
+  const kinds = new Map(options.workflows.map((workflow) => [workflow.name, workflow]))
+  if (kinds.size !== options.workflows.length) throw new Error('two workflows have the same name')
+  const leaseSeconds = options.leaseSeconds ?? 15
+  return {
+    maxAttempts: 10,
+    graceMs: 10_000,
+    pollMs: 1000,
+    isAlive,
+    ...options,
+    leaseSeconds,
+    limitMs: Math.min(5000, leaseSeconds * 500),
+    idleMs: leaseSeconds * 1000,
+    // With a part of its own, for two engines of one process must not take each other's claims for lost ones of theirs.
+    owner: `${options.owner ?? processOwner()}/${newId()}`,
+    kinds,
+    wake: createWake(options.clock),
+    leases: new Map(),
+    runs: new Set(),
+    counts: { claimed: 0, done: 0, failed: 0, canceled: 0, parked: 0, interrupted: 0, stopped: 0, lost: 0 },
+  }
+}
