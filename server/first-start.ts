@@ -8,6 +8,7 @@ import type { Config } from './config.ts'
 import { type Database, inTransaction, type Sql } from './database/index.ts'
 import { listServiceRoutes, urlOf } from './domains/index.ts'
 import { systemClock as clock } from './lib/clock.ts'
+import { messageOf } from './lib/error.ts'
 import { newId } from './lib/id.ts'
 import { findEnvironment, insertOrganization } from './organizations/index.ts'
 import { findService } from './services/index.ts'
@@ -34,27 +35,51 @@ const by = { id: 'first start', name: 'First start', origin: 'QOVERY_INTERNAL' a
 const examples = fileURLToPath(new URL('../examples/hello', import.meta.url))
 const longestWaitMs = 180_000
 
+/** What the first start has to tell. */
+export interface FirstStart {
+  /** Only when it was made just now. */
+  readonly token?: string
+  /** Where the example answers; undefined when it does not run. */
+  readonly url?: string
+  readonly problem?: string
+}
+
 /**
  * Makes what a new installation needs to be looked at: organization, admin token, cluster, project, environment, and an
- * application that runs. Gives the application's address, or undefined when nothing had to be done.
+ * application that runs. Undefined when all that was done before. An example that does not run keeps nothing else from working.
  */
-export async function firstStart(options: FirstStartOptions): Promise<{ token?: string; url: string } | undefined> {
-  const { database, config, composition, say, signal } = options
+export async function firstStart(options: FirstStartOptions): Promise<FirstStart | undefined> {
+  const { database, signal } = options
   const before = await readProgress(database)
   if (before?.done) return undefined
   const made = before ? undefined : await makeOrganization(options)
   const organizationId = before?.organizationId ?? made?.organizationId ?? ''
+  const token = made ? { token: made.token } : {}
+  try {
+    return { ...token, url: await runExample(options, organizationId, before?.applicationId) }
+  } catch (error) {
+    if (signal.aborted) throw error
+    return { ...token, problem: messageOf(error) }
+  }
+}
+
+/** From the example's files to an application that answers; gives its address. */
+async function runExample(
+  options: FirstStartOptions,
+  organizationId: string,
+  former: string | undefined,
+): Promise<string> {
+  const { database, config, composition, say, signal } = options
   say('Making the base image of the example from this Node (nothing is pulled)')
   await ensureBaseImage({ socketPath: config.dockerSocket }, signal)
   say('Pushing examples/hello to the built-in git host')
   await composition.gitHost.importDirectory(organizationId, 'hello', examples, 'An application to begin with')
-  const applicationId = before?.applicationId ?? (await makeApplication(options, organizationId))
+  const applicationId = former ?? (await makeApplication(options, organizationId))
   say('Deploying it')
   await deploy(options, applicationId)
-  const [route] = await listServiceRoutes(database, applicationId)
   await writeProgress(database, { organizationId, applicationId, done: true })
-  const url = urlOf(route?.host ?? '', composition.rooms.publicAddress)
-  return { ...(made ? { token: made.token } : {}), url }
+  const [route] = await listServiceRoutes(database, applicationId)
+  return urlOf(route?.host ?? '', composition.rooms.publicAddress)
 }
 
 async function makeOrganization({ database, config, composition, say }: FirstStartOptions) {

@@ -1,9 +1,10 @@
 import { mkdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { syncMembers } from './access/index.ts'
 import { compose, createDrivers, type Ground } from './compose.ts'
 import { type Config, readConfig } from './config.ts'
 import { type Database, exclusiveLock, migrate, openDatabase, startEmbedded } from './database/index.ts'
-import { firstStart, tokenFile } from './first-start.ts'
+import { type FirstStart, firstStart, tokenFile } from './first-start.ts'
 import { systemClock as clock } from './lib/clock.ts'
 import { armFailpoints } from './lib/failpoint.ts'
 import { newRandomId } from './lib/id.ts'
@@ -15,19 +16,25 @@ import { openPepper, openVault, readMasterKey } from './vault/index.ts'
 /** Says what is being done: for people; the structured log goes to standard error. */
 const say = (line: string): void => console.log(line)
 
+/** Starts everything; what was started before a failure is ended again. */
 async function main(): Promise<void> {
   const config = readConfig()
   armFailpoints(config.failpoint)
   const log = createLogger(config.logLevel)
-  const stopping = new AbortController()
-  await mkdir(config.dataDirectory, { recursive: true, mode: 0o700 })
-  const lock = await exclusiveLock(`data ${config.dataDirectory}`)
-  if (!lock)
-    throw new StartError(
-      `The data directory ${config.dataDirectory} is in use by another server. End that one, or set QUAYSIDE_DATA to another directory.`,
-    )
+  const started = new AsyncDisposableStack()
+  try {
+    await run(config, log, started)
+  } catch (error) {
+    await started.disposeAsync()
+    throw error
+  }
+}
 
-  const { database, stopDatabase } = await openGround(config, log, stopping.signal)
+async function run(config: Config, log: Logger, started: AsyncDisposableStack): Promise<void> {
+  await makeDataDirectory(config.dataDirectory)
+  await lockDataDirectory(config, started)
+  const stopping = new AbortController()
+  const database = await openGround(config, log, stopping.signal, started)
   await checkKeyFile(config)
   const vault = await openVault({ database, masterKeyFile: config.masterKeyFile, log })
   if (!vault.state.open) say(`Secrets are sealed: ${vault.state.reason}`)
@@ -48,43 +55,65 @@ async function main(): Promise<void> {
   const drivers = createDrivers(ground)
   await drivers.engine.ping(AbortSignal.timeout(10_000))
   const composition = compose(ground, drivers)
-  composition.start()
   await composition.app.listen({ host: config.host, port: config.port }).catch((error: unknown) => {
     throw toStartError(error, config)
   })
-
-  const stop = async (): Promise<void> => {
-    say('Stopping; applications keep answering.')
-    stopping.abort()
-    await composition.stop()
-    await stopDatabase()
-    lock.close()
-  }
-  handleSignals(stop, log)
+  composition.start()
+  started.defer(() => composition.stop())
+  started.defer(async () => stopping.abort())
+  handleSignals(started, log)
   const first = await firstStart({ config, database, composition, say, signal: stopping.signal })
+  await syncMembers(database, clock, config.issuers)
   await report(config, first)
 }
 
-/** PostgreSQL, the given one or our own, with the present schema. */
-async function openGround(config: Config, log: Logger, signal: AbortSignal) {
-  if (config.databaseUrl) {
-    const database = openDatabase({ url: config.databaseUrl })
-    await migrate(database, { log })
-    return { database, stopDatabase: () => database.end({ timeout: 5 }) }
+async function lockDataDirectory({ dataDirectory }: Config, started: AsyncDisposableStack): Promise<void> {
+  const lock = await exclusiveLock(`data ${dataDirectory}`)
+  if (!lock) {
+    const message = `The data directory ${dataDirectory} is in use by another server.`
+    throw new StartError(`${message} End that one, or set QUAYSIDE_DATA to another directory.`)
   }
+  started.defer(async () => void lock.close())
+}
+
+/** PostgreSQL's account has to pass through; what is secret in there is private by itself. */
+async function makeDataDirectory(directory: string): Promise<void> {
+  await mkdir(directory, { recursive: true, mode: 0o711 })
+  for (const name of ['checkouts', 'git', 'logs', 'router'])
+    await mkdir(join(directory, name), { recursive: true, mode: 0o700 })
+}
+
+/** PostgreSQL, the given one or our own, with the present schema. */
+async function openGround(
+  config: Config,
+  log: Logger,
+  signal: AbortSignal,
+  started: AsyncDisposableStack,
+): Promise<Database> {
+  const url = config.databaseUrl ?? (await startOwnDatabase(config, log, signal, started))
+  const database = openDatabase({ url })
+  started.defer(() => database.end({ timeout: 5 }))
+  await migrate(database, { log })
+  return database
+}
+
+/** Gives the address of the embedded PostgreSQL, which is kept running until the server stops. */
+async function startOwnDatabase(
+  config: Config,
+  log: Logger,
+  signal: AbortSignal,
+  started: AsyncDisposableStack,
+): Promise<string> {
   say('Starting PostgreSQL')
   const embedded = await startEmbedded({ directory: join(config.dataDirectory, 'postgresql'), log, signal, clock })
-  const database = openDatabase({ url: embedded.url })
   const watching = new AbortController()
   const watch = embedded.watch(watching.signal)
-  await migrate(database, { log })
-  const stopDatabase = async (): Promise<void> => {
-    await database.end({ timeout: 5 })
+  started.defer(async () => {
     watching.abort()
     await watch
     await embedded.stop()
-  }
-  return { database, stopDatabase }
+  })
+  return embedded.url
 }
 
 /** A key file that is there but damaged is a mistake to be told at once; one that is missing or wrong seals the vault. */
@@ -118,12 +147,11 @@ async function readInstance(database: Database): Promise<string> {
   return row?.value ?? ''
 }
 
-function handleSignals(stop: () => Promise<void>, log: Logger): void {
-  let isStopping = false
+function handleSignals(started: AsyncDisposableStack, log: Logger): void {
   const end = (): void => {
-    if (isStopping) return
-    isStopping = true
-    stop().then(
+    if (started.disposed) return
+    say('Stopping; applications keep answering.')
+    started.disposeAsync().then(
       () => process.exit(0),
       (error: unknown) => {
         log.fatal({ err: error }, 'stopping failed')
@@ -135,12 +163,13 @@ function handleSignals(stop: () => Promise<void>, log: Logger): void {
   process.on('SIGINT', end)
 }
 
-async function report(config: Config, first: { token?: string; url: string } | undefined): Promise<void> {
+async function report(config: Config, first: FirstStart | undefined): Promise<void> {
   const token = first?.token ?? (await readFile(tokenFile(config), 'utf8').catch(() => '')).trim()
   say('')
   say(`API          ${config.publicUrl}`)
   say(first?.token ? `Token        ${token}` : `Token        in ${tokenFile(config)}`)
-  if (first) say(`Application  ${first.url}`)
+  if (first?.url) say(`Application  ${first.url}`)
+  if (first?.problem) say(`The example does not run: ${first.problem}`)
   say('')
   say('Ready.')
 }

@@ -1,3 +1,4 @@
+import type { Permission } from '@quayside/contract/operation.ts'
 import { createRemoteJWKSet, decodeJwt, errors, type JWTVerifyGetKey, jwtVerify } from 'jose'
 import type { Clock } from '../lib/clock.ts'
 
@@ -8,6 +9,8 @@ export interface Issuer {
   readonly audience: string
   readonly jwksUrl: string
   readonly algorithms: readonly string[]
+  /** Who of this issuer is a member of the first organization, by subject, and what they may. */
+  readonly members: Readonly<Record<string, readonly Permission[]>>
 }
 
 export interface Identity {

@@ -16,14 +16,18 @@ export interface ClusterOptions {
   readonly user: DatabaseUser | undefined
   readonly sizes: Sizes
   readonly signal: AbortSignal
+  /** Whether an empty database is made where none is. */
+  readonly create: boolean
 }
 
 /** Makes the data directory when there is none, checks its version when there is one, and writes the configuration. */
 export async function prepareCluster(options: ClusterOptions): Promise<void> {
   const { place, binaries } = options
   const version = await readFile(join(place.cluster, 'PG_VERSION'), 'utf8').catch(() => undefined)
-  if (version === undefined) await createCluster(options)
-  else if (version.trim() !== binaries.major) {
+  if (version === undefined && options.create) await createCluster(options)
+  else if (version === undefined) {
+    throw new AppError('unavailable', `The database in ${place.cluster} is gone. Restore it from a backup.`)
+  } else if (version.trim() !== binaries.major) {
     throw new AppError(
       'unavailable',
       `The database in ${place.cluster} was made by PostgreSQL ${version.trim()}, this Quayside brings ${binaries.major}. Start the Quayside that made it, or dump it there and restore it into a new data directory.`,

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { mkdir, readdir, readFile, readlink, stat, writeFile } from 'node:fs/promises'
+import { mkdir, readdir, readFile, readlink, rm, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import test, { after } from 'node:test'
 import { systemClock } from '../lib/clock.ts'
@@ -138,6 +138,24 @@ test('a killed PostgreSQL that nobody collects (a zombie) does not hinder the ne
   assert.notEqual(again.pid(), pid)
   assert.match(await stateOf(pid), /\) Z /)
   assert.ok(isRunning(await stateOf(again.pid())))
+})
+
+test('a database that vanished while it was in use is not replaced by an empty one', async (t) => {
+  const directory = await reachableDirectory(t)
+  const embedded = await open(directory)
+  const watching = new AbortController()
+  const errors: unknown[] = []
+  const log = silentLogger.child({})
+  log.error = (fields: unknown) => void errors.push(fields)
+  const watched = await startEmbedded({ directory, log, signal })
+  await embedded.stop()
+  await rm(join(directory, 'cluster'), { recursive: true })
+  const watch = watched.watch(watching.signal)
+  await until('the loss is reported', () => errors.length > 0)
+  watching.abort()
+  await watch
+  assert.match(String(Reflect.get(Object(errors[0]), 'err')), /cluster is gone/)
+  await assert.rejects(stat(join(directory, 'cluster')), { code: 'ENOENT' })
 })
 
 test('a PostgreSQL that does not start says why', async (t) => {

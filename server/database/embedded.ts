@@ -32,7 +32,7 @@ export interface EmbeddedDatabase {
   readonly home: string
   /** Of the postmaster; changes when it was started again. */
   pid(): number
-  /** Starts PostgreSQL again whenever it died, until the signal is aborted. Ends then without an error. */
+  /** Starts PostgreSQL again whenever it died, until the signal is aborted. Ends then without an error. Never makes a new database. */
   watch(signal: AbortSignal): Promise<void>
   /** Ends PostgreSQL. Abort `watch` first. */
   stop(): Promise<void>
@@ -66,7 +66,7 @@ export async function startEmbedded(options: EmbeddedOptions): Promise<EmbeddedD
     log: options.log,
     clock: options.clock ?? systemClock,
   }
-  let pid = await launchOrAdopt(launch, options.signal)
+  let pid = await launchOrAdopt(launch, true, options.signal)
   return {
     url: `postgres://${superuser}@localhost/postgres?host=${encodeURIComponent(place.sockets)}`,
     version: launch.binaries.version,
@@ -79,8 +79,8 @@ export async function startEmbedded(options: EmbeddedOptions): Promise<EmbeddedD
 
 const logOf = (place: Place): string => join(place.home, 'postgresql.log')
 
-/** Under a lock: two servers on one directory start one PostgreSQL. */
-function launchOrAdopt(launch: Launch, signal: AbortSignal): Promise<number> {
+/** Under a lock: two servers on one directory start one PostgreSQL. `create` as in ClusterOptions. */
+function launchOrAdopt(launch: Launch, create: boolean, signal: AbortSignal): Promise<number> {
   const { place, log, clock } = launch
   return exclusively(
     `postgresql ${place.home}`,
@@ -93,7 +93,7 @@ function launchOrAdopt(launch: Launch, signal: AbortSignal): Promise<number> {
         return running.pid
       }
       if (running) await stopPostmaster(running.pid, place.cluster, clock)
-      await prepareCluster({ ...launch, signal })
+      await prepareCluster({ ...launch, create, signal })
       await clearRemains(place)
       const pid = await launchPostmaster(launch)
       await untilReady(pid, launch, signal)
@@ -172,7 +172,7 @@ async function watch(
     }
     log.warn({ pid: pid.get() }, 'PostgreSQL died and is started again')
     try {
-      pid.set(await launchOrAdopt(launch, signal))
+      pid.set(await launchOrAdopt(launch, false, signal))
     } catch (err) {
       if (signal.aborted) return
       pauseMs = Math.min(pauseMs * 2, longestPauseMs)

@@ -65,6 +65,18 @@ test('a database below a private directory goes to the system directory, and sta
   assert.equal((await preparePlace(asked, nobody)).home, place.home)
 })
 
+test('a database that is gone from the system directory is an error, not a new empty database', asRoot, async (t) => {
+  const asked = join(await temporaryDirectory(t), 'data')
+  const { home } = await preparePlace(asked, nobody)
+  assert.ok(home.startsWith(`${systemDirectory}/`))
+  await rm(home, { recursive: true })
+  await assert.rejects(preparePlace(asked, nobody), {
+    code: 'unavailable',
+    message: /is gone\. Restore it from a backup/,
+  })
+  await assert.rejects(stat(home), { code: 'ENOENT' })
+})
+
 test('a database that cannot be reached any more is an error, not a new empty database', asRoot, async (t) => {
   const parent = await temporaryDirectory(t)
   await mkdir(join(parent, 'data', 'cluster'), { recursive: true })

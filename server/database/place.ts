@@ -45,7 +45,7 @@ export function socketDirectory(home: string): string {
 async function chooseHome(asked: string, user: DatabaseUser | undefined): Promise<string> {
   const note = join(asked, 'location')
   const noted = await readFile(note, 'utf8').catch(() => undefined)
-  if (noted) return noted.trim()
+  if (noted) return notedHome(noted.trim(), note)
   if (await reachable(asked, user, 1)) return asked
   if (await stat(join(asked, 'cluster')).catch(() => undefined)) {
     throw new AppError(
@@ -55,8 +55,19 @@ async function chooseHome(asked: string, user: DatabaseUser | undefined): Promis
   }
   const home = join(systemDirectory, digest(asked))
   await mkdir(systemDirectory, { recursive: true, mode: 0o755 })
+  // before the note: a note without the directory means that the database was lost
+  await mkdir(home, { recursive: true, mode: 0o711 })
   await writeFile(note, `${home}\n`)
   return home
+}
+
+/** A database that is gone is an error: an empty one in its place would hide the loss. */
+async function notedHome(home: string, note: string): Promise<string> {
+  if (await stat(home).catch(() => undefined)) return home
+  throw new AppError(
+    'unavailable',
+    `The database in ${home}, which ${note} names, is gone. Restore it from a backup; or remove ${note} to begin with an empty database.`,
+  )
 }
 
 const digest = (text: string): string => createHash('sha256').update(text).digest('hex').slice(0, 16)

@@ -84,8 +84,8 @@ export const listServiceRoutes = (sql: Sql, serviceId: string) =>
 const bumpVersion = (sql: Sql) => sql`update route_version set version = version + 1`
 
 function whyNothing(state: State): string {
-  if (state === 'READY') return 'It was not deployed yet.'
-  if (state === 'STOPPED' || state === 'STOPPING') return 'It is stopped.'
-  if (state === 'DELETED' || state === 'DELETING') return 'It is uninstalled.'
-  return 'No version of it is running.'
+  if (state === 'READY') return 'it was not deployed yet'
+  if (state === 'STOPPED' || state === 'STOPPING') return 'it is stopped'
+  if (state === 'DELETED' || state === 'DELETING') return 'it is uninstalled'
+  return 'no version of it is running'
 }

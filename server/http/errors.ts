@@ -37,7 +37,7 @@ export const errorHandler =
       return reply.code(500).send({ status: 500, error: 'Internal Server Error', message, detail: message })
     }
     const { status } = errorCodes[expected.code]
-    if (status === 401) reply.header('www-authenticate', 'Bearer')
+    if (status === 401 && !reply.hasHeader('www-authenticate')) reply.header('www-authenticate', 'Bearer')
     if (status === 503) {
       reply.header('retry-after', '1')
       log.warn({ err: error, requestId: request.id }, 'a request could not be served')

@@ -11,6 +11,9 @@ export interface StatementOptions {
   readonly limitMs: number
 }
 
+// A reason that is there already: making one, with its stack, for every statement would be noticed.
+const done = new Error('settled')
+
 /** The promise's outcome, or NoAnswerError after `limitMs`, or the signal's reason when that is aborted first. */
 export async function within<T>(clock: Clock, limitMs: number, promise: Promise<T>, signal?: AbortSignal): Promise<T> {
   const settled = new AbortController()
@@ -24,7 +27,7 @@ export async function within<T>(clock: Clock, limitMs: number, promise: Promise<
       ),
     ])
   } finally {
-    settled.abort()
+    settled.abort(done)
   }
 }
 

@@ -46,13 +46,13 @@ export async function claim(
       select distinct on (key) id, key, seq, kind from workflow where state = 'queued' order by key, seq
     ), waiting as (
       select taken.id from (
-        select id from head where kind = any(${kinds})
-          and not exists (select from workflow r where r.state = 'running' and r.key = head.key)
+        select id from head
+        where kind = any(${kinds}) and key not in (select key from workflow where state = 'running')
         order by seq
       ) as free cross join lateral (
-        select w.id from workflow w where w.id = free.id and w.state = 'queued' for update skip locked
+        select id, state from workflow where id = free.id offset 0 for update skip locked
       ) as taken
-      limit ${limit}
+      where taken.state = 'queued' limit ${limit}
     ), expired as (
       select id from workflow
       where state = 'running' and (lease_until <= now() or owner = ${owner})

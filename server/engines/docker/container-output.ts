@@ -1,10 +1,10 @@
 import type { DockerDaemon } from './daemon.ts'
-import { type Frame, frames, type TimedLine, timedLines } from './frames.ts'
+import { type Cursor, cursorAt, type Frame, frames, onlyNew, type TimedLine, timedLines } from './frames.ts'
 
 export interface OutputQuery {
   readonly follow: boolean
-  /** RFC 3339 with nanoseconds; only later lines are given. */
-  readonly after?: string | undefined
+  /** Only later lines are given; moves along with them. */
+  readonly cursor: Cursor
   /** Only so many last lines. */
   readonly tail?: number
 }
@@ -16,6 +16,7 @@ export async function* containerOutput(
   query: OutputQuery,
   signal: AbortSignal,
 ): AsyncGenerator<TimedLine> {
+  const since = sinceOf(query.cursor)
   const response = await daemon.stream({
     method: 'GET',
     path: `/containers/${container}/logs`,
@@ -24,16 +25,13 @@ export async function* containerOutput(
       stderr: true,
       timestamps: true,
       follow: query.follow,
-      ...(query.after && { since: unixTime(query.after) }),
+      ...(since && { since }),
       ...(query.tail && { tail: query.tail }),
     },
     signal,
   })
   try {
-    for await (const line of timedLines(frames(response))) {
-      // Docker's `since` includes the moment itself.
-      if (query.after === undefined || line.at > query.after) yield line
-    }
+    yield* onlyNew(timedLines(frames(response)), query.cursor)
   } finally {
     response.destroy()
   }
@@ -46,7 +44,12 @@ export async function lastLines(
   signal: AbortSignal,
 ): Promise<string[]> {
   const lines: string[] = []
-  for await (const line of containerOutput(daemon, container, { follow: false, tail: count }, signal))
+  for await (const line of containerOutput(
+    daemon,
+    container,
+    { follow: false, tail: count, cursor: cursorAt() },
+    signal,
+  ))
     lines.push(line.text)
   return lines
 }
@@ -87,6 +90,14 @@ async function collect(source: AsyncIterable<Frame>): Promise<string> {
     room -= payload.length
   }
   return Buffer.concat(kept).toString()
+}
+
+/** From where to ask again: the stream that is behind, but no more than a second, lest a silent one make us read everything anew. */
+export function sinceOf({ stdout, stderr }: Cursor): string | undefined {
+  const [behind, ahead] = stdout < stderr ? [stdout, stderr] : [stderr, stdout]
+  if (ahead === '') return undefined
+  const second = new Date(Date.parse(ahead) - 1_000).toISOString()
+  return unixTime(behind > second ? behind : second)
 }
 
 /** `2026-11-21T10:00:00.123456789Z` → `1795255200.123456789`: a number would lose the last digits. */

@@ -39,7 +39,8 @@ describe('the container made of a release', () => {
       network_mode: 'host',
       cap_add: ['ALL'],
     }
-    const release = newRelease({ ...fakeWorkload('web'), entrypoint: ['a'], arguments: ['b'], ...extra } as LongRunning)
+    const workload: LongRunning = { ...fakeWorkload('web'), entrypoint: ['a'], arguments: ['b'] }
+    const release = newRelease(Object.assign(workload, extra))
     assert.deepEqual(Object.keys(spec({}, release)).sort(), [
       'Cmd',
       'Entrypoint',

@@ -240,6 +240,22 @@ describe('the Docker engine', () => {
     await proxy.close()
   })
 
+  it('loses and doubles no line when the daemon rotates its log file', async () => {
+    // A file is 10 MB: some 70,000 of these lines.
+    const total = 100_000
+    const burst = `let s='';for(let k=0;k<500&&n<${total};k++)s+=n+++' '+'x'.repeat(110)+'\\n';process.stdout.write(s)`
+    const one = release(`let n=0;require('net').createServer().listen(8080);setInterval(()=>{${burst}},20)`)
+    await bench.engine.start(one, attempt())
+    const end = new AbortController()
+    let expected = 0
+    for await (const { text } of bench.engine.logs(one.service, { follow: true }, end.signal)) {
+      if (text.split(' ', 1)[0] !== String(expected))
+        assert.fail(`line ${text.split(' ', 1)[0]} instead of ${expected}`)
+      if (++expected === total) end.abort()
+    }
+    assert.equal(expected, total)
+  })
+
   it('starts through a daemon whose line breaks while it waits, and makes one container', async () => {
     const proxy = await bench.proxy()
     const one = release(serve(8080, { afterMs: 1_000 }))

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { unixTime } from './container-output.ts'
-import { frames, timedLines } from './frames.ts'
+import { sinceOf, unixTime } from './container-output.ts'
+import { cursorAt, frames, onlyNew, type TimedLine, timedLines } from './frames.ts'
 
 const at = (second: number) => `2026-01-01T00:00:0${second}.000000001Z`
 
@@ -69,5 +69,28 @@ describe('the output of a container', () => {
     assert.equal(unixTime('2026-11-21T11:07:47.781925097Z'), '1795259267.781925097')
     assert.equal(unixTime('1970-01-01T00:00:01.5Z'), '1.500000000')
     assert.throws(() => unixTime('yesterday'), RangeError)
+  })
+
+  it('is given once, though Docker repeats lines and stamps the two streams apart', async () => {
+    const line = (stream: 'stdout' | 'stderr', second: number): TimedLine => ({ at: at(second), stream, text: '' })
+    async function* told() {
+      yield* [line('stdout', 1), line('stdout', 2), line('stdout', 4), line('stderr', 3)]
+      yield* [line('stdout', 2), line('stdout', 4), line('stderr', 3), line('stdout', 5)]
+    }
+    const cursor = cursorAt(at(1))
+    const given: string[] = []
+    for await (const { at: moment, stream } of onlyNew(told(), cursor)) given.push(`${stream} ${moment}`)
+    assert.deepEqual(given, [`stdout ${at(2)}`, `stdout ${at(4)}`, `stderr ${at(3)}`, `stdout ${at(5)}`])
+    assert.deepEqual(cursor, { stdout: at(5), stderr: at(3) })
+  })
+
+  it('is asked for again from the stream that is behind, at most a second', () => {
+    assert.equal(sinceOf(cursorAt()), undefined)
+    assert.equal(sinceOf(cursorAt('1970-01-01T00:00:09.100000000Z')), '9.100000000')
+    assert.equal(
+      sinceOf({ stdout: '1970-01-01T00:00:09.100000000Z', stderr: '1970-01-01T00:00:08.900000000Z' }),
+      '8.900000000',
+    )
+    assert.equal(sinceOf({ stdout: '', stderr: '1970-01-01T00:00:09.100000000Z' }), '8.100000000')
   })
 })

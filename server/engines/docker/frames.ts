@@ -64,3 +64,17 @@ const finished = (stream: Frame['stream'], line: { at: string; parts: readonly B
     .toString()
     .replace(/\r?\n$/, ''),
 })
+
+/** The moment of the last line seen of each stream; '' before the first. Docker stamps each stream in order, but not both together. */
+export type Cursor = Record<Frame['stream'], string>
+
+export const cursorAt = (after = ''): Cursor => ({ stdout: after, stderr: after })
+
+/** Only lines after the cursor, which moves along: Docker repeats lines when its log file is rotated, and its `since` is inclusive. */
+export async function* onlyNew(source: AsyncIterable<TimedLine>, cursor: Cursor): AsyncGenerator<TimedLine> {
+  for await (const line of source) {
+    if (line.at <= cursor[line.stream]) continue
+    cursor[line.stream] = line.at
+    yield line
+  }
+}

@@ -38,7 +38,7 @@ export class Liveness {
   }
 
   async #checkOne({ Id, Labels }: ContainerInfo, signal: AbortSignal): Promise<string | undefined> {
-    // Written by us from a Probe, and by nobody else.
+    // `as`: the label was written by us from a Probe, and nobody else writes it.
     const liveness = JSON.parse(Labels[label.liveness] ?? '') as Probe
     const known = this.#watched.get(Id)
     if (known && (known.busy || !isDue(known, liveness, this.#clock.monotonic()))) return undefined

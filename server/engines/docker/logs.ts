@@ -1,9 +1,10 @@
 import type { Clock } from '../../lib/clock.ts'
 import type { LogLine, LogQuery } from '../engine.ts'
 import { Channel } from './channel.ts'
-import { containerOutput } from './container-output.ts'
+import { containerOutput, type OutputQuery } from './container-output.ts'
 import { listContainers } from './containers.ts'
 import type { DockerDaemon } from './daemon.ts'
+import { type Cursor, cursorAt } from './frames.ts'
 import { label, labelFilter } from './labels.ts'
 
 interface Source {
@@ -28,15 +29,19 @@ export async function* serviceLogs(
 ): AsyncGenerator<LogLine> {
   const end = new AbortController()
   const signal = AbortSignal.any([outer, end.signal])
-  const cursors = new Map<string, string>()
+  const cursors = new Map<string, Cursor>()
+  const cursorOf = (id: string): Cursor => {
+    const cursor = cursors.get(id) ?? cursorAt(query.after)
+    cursors.set(id, cursor)
+    return cursor
+  }
   try {
     const containers = await containersOf(source, service, signal)
-    const outputs = containers.map((container) => output(source, container, { ...query, follow: false }, signal))
-    for await (const { id, line } of merged(outputs)) {
-      cursors.set(id, line.at)
-      yield line
-    }
-    if (query.follow) yield* followed(source, service, { after: query.after, cursors }, signal)
+    const outputs = containers.map((container) =>
+      output(source, container, { follow: false, cursor: cursorOf(container.id) }, signal),
+    )
+    yield* merged(outputs)
+    if (query.follow) yield* followed(source, service, cursorOf, signal)
   } catch (error) {
     if (!outer.aborted) throw error
   } finally {
@@ -44,26 +49,24 @@ export async function* serviceLogs(
   }
 }
 
-type Read = { readonly id: string; readonly line: LogLine }
-
 async function* output(
   { daemon }: Source,
   { id, replica, release }: Printed,
-  query: LogQuery,
+  query: OutputQuery,
   signal: AbortSignal,
-): AsyncGenerator<Read> {
-  for await (const line of containerOutput(daemon, id, query, signal)) yield { id, line: { ...line, replica, release } }
+): AsyncGenerator<LogLine> {
+  for await (const line of containerOutput(daemon, id, query, signal)) yield { ...line, replica, release }
 }
 
 /** Several sequences that are each in order become one that is. */
-export async function* merged(sources: readonly AsyncGenerator<Read>[]): AsyncGenerator<Read> {
+export async function* merged(sources: readonly AsyncGenerator<LogLine>[]): AsyncGenerator<LogLine> {
   try {
     const heads = await Promise.all(sources.map(async (source) => ({ source, next: await source.next() })))
     for (;;) {
-      let earliest: { source: AsyncGenerator<Read>; next: IteratorResult<Read> } | undefined
+      let earliest: { source: AsyncGenerator<LogLine>; next: IteratorResult<LogLine> } | undefined
       for (const head of heads) {
         if (head.next.done) continue
-        if (earliest === undefined || head.next.value.line.at < earliest.next.value.line.at) earliest = head
+        if (earliest === undefined || head.next.value.at < earliest.next.value.at) earliest = head
       }
       if (earliest === undefined) return
       yield earliest.next.value
@@ -81,7 +84,7 @@ export async function* merged(sources: readonly AsyncGenerator<Read>[]): AsyncGe
 async function* followed(
   source: Source,
   service: string,
-  known: { readonly after: string | undefined; readonly cursors: Map<string, string> },
+  cursorOf: (container: string) => Cursor,
   signal: AbortSignal,
 ): AsyncGenerator<LogLine> {
   const lines = new Channel<LogLine>(1_000, signal)
@@ -91,11 +94,8 @@ async function* followed(
   const read = async (container: Printed): Promise<void> => {
     reading.add(container.id)
     try {
-      const after = known.cursors.get(container.id) ?? known.after
-      for await (const { id, line } of output(source, container, { follow: true, ...(after && { after }) }, signal)) {
-        known.cursors.set(id, line.at)
-        await lines.push(line)
-      }
+      const query = { follow: true, cursor: cursorOf(container.id) }
+      for await (const line of output(source, container, query, signal)) await lines.push(line)
       finished.add(container.id)
     } catch {
       // Removed meanwhile, or the line broke: the next look tells.

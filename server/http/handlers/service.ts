@@ -1,6 +1,7 @@
 import { notFound } from '../../access/index.ts'
 import { serviceHistory, serviceStatus } from '../../deployments/index.ts'
 import { listLinks } from '../../domains/index.ts'
+import { AppError } from '../../lib/error.ts'
 import { lineId, serviceLine, serviceStream } from '../../logs/index.ts'
 import type { Handlers } from '../call.ts'
 import { requestedBy } from './requested-by.ts'
@@ -13,7 +14,11 @@ const longestTail = 10_000
 export const serviceHandlers = (rooms: Rooms) => {
   const { database, deployments, services, lines } = rooms
   return {
-    listServices: async ({ target }) => ({ results: await services.list(target.id) }),
+    listServices: async ({ target, query }) => {
+      if (query.toUpdate)
+        throw new AppError('invalid', 'toUpdate: branches are not watched yet, so what is behind is not known.')
+      return { results: await services.list(target.id) }
+    },
     createService: ({ target, body }) => services.create(target, body),
     getService: async ({ target }) => services.record(target),
     editService: ({ target, body }) => services.edit(target, body),

@@ -23,7 +23,7 @@ export async function routerHome(): Promise<RouterHome> {
     controlSocket: join(folder, 'run', 'router.sock'),
     stateFile: join(folder, 'data', 'routes.json'),
     logFile: join(folder, 'logs', 'router.log'),
-    cacheFolder: join(tmpdir(), 'quayside-router-cache'),
+    cacheFolder: join(folder, 'cache'),
   }
   const process = await ensureRouterProcess(options)
   const close = async (): Promise<void> => {

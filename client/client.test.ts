@@ -1,0 +1,39 @@
+import assert from 'node:assert/strict'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { test } from 'node:test'
+import { ApiError, createClient } from './client.ts'
+
+test('sends what the contract says and gives what is answered', async (t) => {
+  const seen: string[] = []
+  const server = createServer(async (request, response) => {
+    const chunks: Buffer[] = []
+    for await (const chunk of request) chunks.push(chunk)
+    seen.push(`${request.method} ${request.url} ${request.headers.authorization} ${Buffer.concat(chunks)}`)
+    if (request.method === 'DELETE') return void response.writeHead(204).end()
+    if (request.method === 'PUT') {
+      response.writeHead(409, { 'retry-after': '3' })
+      return void response.end('{"status":409,"error":"Conflict","message":"taken","detail":"taken"}')
+    }
+    response.end('{"results":[]}')
+  })
+  server.listen(0, '127.0.0.1')
+  t.after(() => server.close())
+  await new Promise((resolve) => server.once('listening', resolve))
+  // A listening TCP server has an address with a port.
+  const { port } = server.address() as AddressInfo
+  const client = createClient({ baseUrl: `http://127.0.0.1:${port}`, token: 'quay_x' })
+
+  assert.deepEqual(await client.listApplicationLog({ applicationId: 'a/b', query: { tail: 5 } }), { results: [] })
+  assert.equal(await client.deleteProject({ projectId: 'p' }), undefined)
+  await assert.rejects(
+    client.editProject({ projectId: 'p', body: { name: 'x' } }),
+    (error) =>
+      error instanceof ApiError && error.status === 409 && error.message === 'taken' && error.retryAfterSeconds === 3,
+  )
+  assert.deepEqual(seen, [
+    'GET /application/a%2Fb/log?tail=5 Bearer quay_x ',
+    'DELETE /project/p Bearer quay_x ',
+    'PUT /project/p Bearer quay_x {"name":"x"}',
+  ])
+})

@@ -1,0 +1,98 @@
+/** A typed client computed from the contract: one function for every operation, named like it. */
+import {
+  type Contract,
+  contract,
+  type Operation,
+  type OperationName,
+  pathParameters,
+  type Static,
+} from '@quayside/contract'
+import type { TSchema } from '@quayside/contract/schema.ts'
+
+/** What a value is after its way over the wire: moments are text. */
+export type Wire<T> = T extends Date
+  ? string
+  : T extends readonly (infer Item)[]
+    ? Wire<Item>[]
+    : T extends object
+      ? { [K in keyof T]: Wire<T[K]> }
+      : T
+
+type ParametersOf<P extends string> = P extends `${string}{${infer Name}}${infer Rest}`
+  ? { readonly [N in Name]: string } & ParametersOf<Rest>
+  : unknown
+type Part<O, Key extends 'query' | 'body'> =
+  O extends Record<Key, infer S extends TSchema> ? { readonly [K in Key]?: Partial<Wire<Static<S>>> } : unknown
+type Answer<O> = O extends { readonly status: 204 }
+  ? undefined
+  : O extends { readonly reply: infer S extends TSchema }
+    ? Wire<Static<S>>
+    : never
+
+/** Parameters of the path by their names, and `query` and `body` where the operation has them. */
+export type Input<O extends Operation> = ParametersOf<O['path']> & Part<O, 'query'> & Part<O, 'body'>
+export type Client = { readonly [N in OperationName]: (input: Input<Contract[N]>) => Promise<Answer<Contract[N]>> }
+
+/** An answer that is no success; `message` is the server's. */
+export class ApiError extends Error {
+  readonly status: number
+  /** Of a 429: how many seconds to wait. */
+  readonly retryAfterSeconds: number | undefined
+
+  constructor(status: number, message: string, retryAfterSeconds?: number) {
+    super(message)
+    this.name = 'ApiError'
+    this.status = status
+    this.retryAfterSeconds = retryAfterSeconds
+  }
+}
+
+export interface ClientOptions {
+  /** Without a trailing slash. */
+  readonly baseUrl: string
+  /** An API token or a JWT. */
+  readonly token: string
+  readonly fetch?: typeof fetch
+}
+
+/** The cast joins names that are computed at run time with the types computed from the same table. */
+export function createClient(options: ClientOptions): Client {
+  const entries = Object.entries<Operation>(contract).map(([name, operation]) => [
+    name,
+    (input: Record<string, unknown>) => send(options, operation, input),
+  ])
+  return Object.fromEntries(entries) as Client
+}
+
+async function send(options: ClientOptions, operation: Operation, input: Record<string, unknown>): Promise<unknown> {
+  const { baseUrl, token, fetch: send = fetch } = options
+  const path = pathParameters(operation.path).reduce(
+    (text, name) => text.replace(`{${name}}`, encodeURIComponent(String(input[name]))),
+    operation.path,
+  )
+  const given = Object.entries(input['query'] ?? {}).filter(([, value]) => value !== undefined)
+  const query = new URLSearchParams(given.map(([name, value]) => [name, String(value)]))
+  const answer = await send(`${baseUrl}${path}${query.size > 0 ? `?${query}` : ''}`, {
+    method: operation.method,
+    headers: { authorization: `Bearer ${token}`, ...(input['body'] ? { 'content-type': 'application/json' } : {}) },
+    ...(input['body'] ? { body: JSON.stringify(input['body']) } : {}),
+  })
+  const text = await answer.text()
+  if (!answer.ok) throw toError(answer, text)
+  return text === '' ? undefined : JSON.parse(text)
+}
+
+function toError(answer: Response, text: string): ApiError {
+  const seconds = Number(answer.headers.get('retry-after'))
+  return new ApiError(answer.status, messageIn(text) ?? `${answer.status} ${answer.statusText}`, seconds || undefined)
+}
+
+function messageIn(text: string): string | undefined {
+  try {
+    const body: unknown = JSON.parse(text)
+    if (typeof body === 'object' && body !== null && 'message' in body) return String(body.message)
+  } catch {
+    // Not ours: a proxy in between answered. The status says enough.
+  }
+  return undefined
+}
