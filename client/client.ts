@@ -70,8 +70,10 @@ async function send(options: ClientOptions, operation: Operation, input: Record<
     (text, name) => text.replace(`{${name}}`, encodeURIComponent(String(input[name]))),
     operation.path,
   )
-  const given = Object.entries(input['query'] ?? {}).filter(([, value]) => value !== undefined)
-  const query = new URLSearchParams(given.map(([name, value]) => [name, String(value)]))
+  const query = new URLSearchParams()
+  for (const [name, value] of Object.entries(input['query'] ?? {})) {
+    if (value !== undefined) query.set(name, String(value))
+  }
   const answer = await send(`${baseUrl}${path}${query.size > 0 ? `?${query}` : ''}`, {
     method: operation.method,
     headers: { authorization: `Bearer ${token}`, ...(input['body'] ? { 'content-type': 'application/json' } : {}) },

@@ -49,10 +49,14 @@ export const VariableEdit = Type.Object({ key, value: Type.Optional(value), ...d
 export const SecretEdit = VariableEdit
 
 /** Variables and secrets of one scope: written once, for projects, environments and services. */
-export function variableOperations<const K extends string, const T extends Target>(noun: K, path: string, target: T) {
+export function variableOperations<const K extends string, const P extends string, const T extends Target>(
+  noun: K,
+  path: P,
+  target: T,
+) {
   const tag = 'Variable'
-  const variables = `${path}/environmentVariable`
-  const secrets = `${path}/secret`
+  const variables = `${path}/environmentVariable` as const
+  const secrets = `${path}/secret` as const
   const write = { target, access: 'write', tag } as const
   const read = { method: 'GET', target, access: 'read', tag, status: 200 } as const
   return named(noun, {

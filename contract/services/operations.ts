@@ -9,7 +9,7 @@ import type { Kind, KindName } from './kinds.ts'
 /** Every operation of a service, once: the kind's name, schemas and path are parameters. */
 export function serviceOperations<const N extends KindName, const K extends Kind>(name: N, kind: K) {
   const tag = kind.noun
-  const path = `/${name}/{${name}Id}`
+  const path = `/${name}/{${name}Id}` as const
   const onService = { target: 'service', tag } as const
   const read = { ...onService, method: 'GET', access: 'read', status: 200 } as const
   const act = { ...onService, method: 'POST', access: 'deploy', reply: DeploymentAccepted, status: 202 } as const

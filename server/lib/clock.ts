@@ -13,5 +13,9 @@ export interface Clock {
 export const systemClock: Clock = {
   now: () => new Date(),
   monotonic: () => performance.now(),
-  sleep: (ms, signal) => delay(ms, undefined, signal ? { signal } : {}),
+  sleep: (ms, signal) =>
+    delay(ms, undefined, signal ? { signal } : {}).catch((error: unknown) => {
+      signal?.throwIfAborted()
+      throw error
+    }),
 }

@@ -55,9 +55,9 @@ describe('the patience of a start', () => {
     assert.equal(judge({ outOfMemory: true }), undefined)
   })
 
-  it('ends its message with the last lines', () => {
+  it('hands the last lines over beside the message', () => {
     const error = replicaError('crashed', 'replica 1 exited', ['a', 'b', 'c', 'd'])
-    assert.equal(error.message, 'replica 1 exited; last lines: b\nc\nd')
+    assert.equal(error.message, 'replica 1 exited')
     assert.deepEqual(error.lastLines, ['a', 'b', 'c', 'd'])
     assert.match(replicaError('crashed', 'x', []).message, /printed nothing/)
   })

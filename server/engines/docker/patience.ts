@@ -64,14 +64,12 @@ function hintOf(exitCode: number | undefined): string {
   return exitCode === 126 ? ' (the program may not be executed: check its mode and platform)' : ''
 }
 
-/** The error of a replica, with what it printed last. */
+/** The error of a replica; what it printed last stands beside the message, not in it. */
 export function replicaError(
   reason: 'crashed' | 'out-of-memory' | 'not-ready',
   message: string,
   lines: readonly string[],
 ): EngineError {
-  const said = lines.slice(-3).join('\n')
-  return new EngineError(reason, said === '' ? `${message}; it printed nothing` : `${message}; last lines: ${said}`, {
-    lastLines: lines,
-  })
+  const whole = lines.length === 0 ? `${message}; it printed nothing` : message
+  return new EngineError(reason, whole, { lastLines: lines })
 }

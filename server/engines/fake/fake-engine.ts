@@ -242,7 +242,7 @@ export class FakeEngine implements Engine {
     const replicas = this.#ofRelease(release.id)
     const lastLines = (replicas[0]?.lines ?? []).slice(-20).map((line) => line.text)
     this.#remove(replicas)
-    return new EngineError(reason, `replica 1 ${what}; last lines: ${lastLines.slice(-3).join('\n')}`, { lastLines })
+    return new EngineError(reason, `replica 1 ${what}`, { lastLines })
   }
 
   #remove(leaving: readonly FakeReplica[]): void {

@@ -1,0 +1,149 @@
+import type { ChildProcess } from 'node:child_process'
+import { chmod, mkdtemp, open, readFile, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { createInterface } from 'node:readline'
+import { fileURLToPath } from 'node:url'
+import { systemClock as clock } from '../server/lib/clock.ts'
+import { start as startProgram } from '../server/lib/run.ts'
+import { removeInstance } from './docker.ts'
+import type { Session } from './figure.ts'
+import { ask } from './http.ts'
+import { commandLine, freePort, gone, killProcess, treeOf } from './processes.ts'
+import { until } from './until.ts'
+
+export const root = fileURLToPath(new URL('..', import.meta.url))
+
+/** A whole Quayside on a data directory and ports of its own, started by `npm start`. */
+export interface Installation {
+  readonly directory: string
+  readonly port: number
+  readonly routerPort: number
+  /** Gives the milliseconds from the command to the line "Ready.". */
+  start(): Promise<number>
+  /** Asks the API with the admin token; throws for anything but success. Gives the answer's body. */
+  api(method: string, path: string, body?: object): Promise<Readonly<Record<string, unknown>>>
+  token(): Promise<string>
+  /** Host name of the application that the first start made. */
+  host(): string
+  /** Of the server itself, not of the npm that started it. */
+  serverPid(): Promise<number>
+  /** Ends the server as a crash would. */
+  kill(): Promise<void>
+  stop(): Promise<void>
+}
+
+/** Nothing runs before `start`. Everything that it made is removed at the session's end. */
+export async function createInstallation({ ending }: Session): Promise<Installation> {
+  const directory = await mkdtemp(join(tmpdir(), 'quayside-bench-'))
+  await chmod(directory, 0o711)
+  const ports = { api: await freePort(), router: await freePort() }
+  let child: ChildProcess | undefined
+  let host = ''
+
+  const serverPid = async (): Promise<number> => {
+    for (const pid of await treeOf(child?.pid ?? 0)) {
+      if ((await commandLine(pid)).some((part) => part.endsWith('/server/main.ts')) && !(await isLauncher(pid))) return pid
+    }
+    throw new Error('the server does not run')
+  }
+  const end = async (signal: 'SIGTERM' | 'SIGKILL'): Promise<void> => {
+    const running = child
+    if (!running?.pid || running.exitCode !== null) return
+    const pid = await serverPid()
+    process.kill(pid, signal)
+    await gone(pid)
+    await gone(running.pid)
+  }
+  const token = async (): Promise<string> => (await readFile(join(directory, 'admin-token'), 'utf8')).trim()
+  ending.defer(async () => {
+    await end('SIGTERM').catch(() => {})
+    await removeRouter(directory)
+    await removePostgres(directory)
+    if (host) await removeInstance(host)
+    await rm(directory, { recursive: true, force: true })
+  })
+
+  return {
+    directory,
+    port: ports.api,
+    routerPort: ports.router,
+    host: () => host,
+    token,
+    serverPid,
+    kill: () => end('SIGKILL'),
+    stop: () => end('SIGTERM'),
+    async start() {
+      const startedAt = clock.monotonic()
+      const log = await open(join(directory, 'server.log'), 'a')
+      child = startProgram('npm', ['start'], {
+        cwd: root,
+        env: environment(directory, ports),
+        stdio: ['ignore', 'pipe', log.fd],
+      })
+      await log.close()
+      const said = await untilReady(child, directory)
+      host ||= new URL(/^Application +(\S+)$/m.exec(said)?.[1] ?? 'http://none').hostname
+      return clock.monotonic() - startedAt
+    },
+    async api(method, path, body) {
+      const headers = { authorization: `Bearer ${await token()}`, 'content-type': 'application/json' }
+      const text = body === undefined ? {} : { body: JSON.stringify(body) }
+      const answer = await ask({ port: ports.api, path, method, headers, ...text })
+      if (answer.status >= 300) throw new Error(`${method} ${path} was answered ${answer.status}: ${answer.body}`)
+      return answer.body === '' ? {} : JSON.parse(answer.body)
+    },
+  }
+}
+
+/** npm and its shell carry the command line of what they start in theirs. */
+const isLauncher = async (pid: number): Promise<boolean> => !(await commandLine(pid))[0]?.endsWith('node')
+
+const environment = (directory: string, ports: { api: number; router: number }): Record<string, string> => ({
+  // npm is beside Node, or in one of the usual places.
+  PATH: `${dirname(process.execPath)}:/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin`,
+  QUAYSIDE_DATA: directory,
+  QUAYSIDE_PORT: String(ports.api),
+  QUAYSIDE_ROUTER_PORT: String(ports.router),
+  // High enough never to refuse, and not off: counting is part of what a request costs.
+  QUAYSIDE_RATE_LIMIT: '1000000',
+  QUAYSIDE_RATE_BURST: '1000000',
+})
+
+/** Gives what was printed. */
+async function untilReady(child: ChildProcess, directory: string): Promise<string> {
+  const { promise, resolve, reject } = Promise.withResolvers<string>()
+  let said = ''
+  if (!child.stdout) throw new Error('npm has no output')
+  createInterface({ input: child.stdout }).on('line', (line) => {
+    said += `${line}\n`
+    if (line === 'Ready.') resolve(said)
+  })
+  child.once('error', reject)
+  child.once('exit', async () => {
+    const log = await readFile(join(directory, 'server.log'), 'utf8').catch(() => '')
+    reject(new Error(`npm start ended before it was ready:\n${said}${log.slice(-4000)}`))
+  })
+  return promise
+}
+
+async function removeRouter(directory: string): Promise<void> {
+  const [pid] = await pidsWith(join(directory, 'router', 'control.sock'))
+  if (pid) await killProcess(pid)
+}
+
+/** It ends with the server; after a crash it is left over. */
+async function removePostgres(directory: string): Promise<void> {
+  const file = join(directory, 'postgresql', 'cluster', 'postmaster.pid')
+  const pid = Number((await readFile(file, 'utf8').catch(() => '')).split('\n')[0])
+  if (!pid) return
+  process.kill(pid, 'SIGINT')
+  await until('PostgreSQL has ended', async () => (await readFile(file).catch(() => undefined)) === undefined)
+}
+
+/** Processes with this argument. */
+export async function pidsWith(argument: string): Promise<number[]> {
+  const found: number[] = []
+  for (const pid of await allPids()) if ((await commandLine(pid)).includes(argument)) found.push(pid)
+  return found
+}

@@ -1,0 +1,49 @@
+import { readFile } from 'node:fs/promises'
+import { createServer } from 'node:net'
+import { until } from './until.ts'
+
+/** Process ids of a process and of everything below it. */
+export async function treeOf(pid: number): Promise<number[]> {
+  const children = await readFile(`/proc/${pid}/task/${pid}/children`, 'utf8').catch(() => '')
+  const below = await Promise.all(children.split(' ').filter(Boolean).map(Number).map(treeOf))
+  return [pid, ...below.flat()]
+}
+
+/** The arguments that a process was started with; none when it is gone. */
+export const commandLine = async (pid: number): Promise<string[]> =>
+  (await readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => '')).split('\0').filter((part) => part !== '')
+
+/** Proportional set size in MiB: memory that several processes share is counted once over all of them. */
+export async function pssMiB(pid: number): Promise<number> {
+  const rollup = await readFile(`/proc/${pid}/smaps_rollup`, 'utf8')
+  return Number(/^Pss:\s+(\d+) kB/m.exec(rollup)?.[1]) / 1024
+}
+
+/** Ends a process at once and waits until it is gone; a zombie is gone. */
+export async function killProcess(pid: number): Promise<void> {
+  try {
+    process.kill(pid, 'SIGKILL')
+  } catch {
+    return
+  }
+  await gone(pid)
+}
+
+export const gone = (pid: number): Promise<boolean> =>
+  until(`process ${pid} is gone`, async () => !(await isRunning(pid)), { limitMs: 60_000 })
+
+async function isRunning(pid: number): Promise<boolean> {
+  const stat = await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => '')
+  const [, state] = /\) (\S)/.exec(stat) ?? []
+  return state !== undefined && state !== 'Z' && state !== 'X'
+}
+
+/** A port of 127.0.0.1 that nobody uses at this moment. */
+export async function freePort(): Promise<number> {
+  const server = createServer()
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const bound = server.address()
+  await new Promise((resolve) => server.close(resolve))
+  if (typeof bound !== 'object' || !bound) throw new Error('no port')
+  return bound.port
+}

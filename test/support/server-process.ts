@@ -1,0 +1,230 @@
+import type { ChildProcess } from 'node:child_process'
+import { chmod, mkdtemp, readFile } from 'node:fs/promises'
+import { createServer } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { createInterface } from 'node:readline'
+import { fileURLToPath } from 'node:url'
+import { type Database, openDatabase } from '../../server/database/index.ts'
+import { systemClock as clock } from '../../server/lib/clock.ts'
+import { killGroup, start as startProgram } from '../../server/lib/run.ts'
+import { dockerSocket } from './docker.ts'
+import { until } from './until.ts'
+
+const root = fileURLToPath(new URL('../..', import.meta.url))
+const readyMs = 60_000
+
+export interface Reply<T> {
+  readonly status: number
+  readonly body: T
+}
+
+export interface StartOptions {
+  /** As QUAYSIDE_FAILPOINT: `name:kill`. */
+  readonly failpoint?: string
+  /** Further settings, over the usual ones. */
+  readonly env?: Readonly<Record<string, string>>
+}
+
+export interface Exit {
+  readonly code: number | null
+  readonly signal: NodeJS.Signals | null
+}
+
+/** A real server process with its own data directory, ports, PostgreSQL and router; the engine is the one of this machine. */
+export interface ServerProcess {
+  readonly dataDirectory: string
+  readonly apiUrl: string
+  readonly routerPort: number
+  /** Tells this installation's things from others' in the engine: the value of the label `quayside.instance`. */
+  readonly instance: string
+  readonly organizationId: string
+  readonly token: string
+  /** A look into the server's database, for what no answer tells. */
+  readonly sql: Database
+  readonly pid: number
+  /** All lines that its processes printed so far, on both streams. */
+  readonly output: readonly string[]
+  /** One call of the API. Rejects only when no answer came. */
+  api<T = unknown>(method: string, path: string, body?: unknown): Promise<Reply<T>>
+  /** The same; throws unless the answer is a success. */
+  must<T = unknown>(method: string, path: string, body?: unknown): Promise<T>
+  /** How the present process ended, once it has. */
+  exited(): Promise<Exit>
+  kill9(): Promise<void>
+  /** SIGTERM, in order. */
+  stop(): Promise<Exit>
+  /** Ends what still runs by force, and starts anew. With `ready: false` it is not waited for. */
+  restart(options?: StartOptions & { readonly ready?: boolean }): Promise<void>
+  /** Ends everything and removes what it left. */
+  close(): Promise<void>
+}
+
+/** Starts a server and waits until it is ready: its first start makes an organization and deploys the example. */
+export async function startServer(options: StartOptions = {}): Promise<ServerProcess> {
+  const dataDirectory = await temporaryDataDirectory()
+  const [port, routerPort] = [await freePort(), await freePort()]
+  const apiUrl = `http://localhost:${port}`
+  const tidy = startProgram(process.execPath, [join(root, 'test/support/tidy-up.ts'), dataDirectory], {
+    stdio: ['pipe', 'ignore', 'pipe'],
+    env: {},
+  })
+  const note = (line: string): void => void tidy.stdin?.write(`${line}\n`)
+  const usual = settings({ dataDirectory, port, routerPort })
+  const output: string[] = []
+  let run = launch({ ...usual, ...failpointOf(options), ...options.env }, output)
+  note(`server ${run.child.pid}`)
+  const close = (): Promise<void> => endTidily(tidy)
+  await run.ready().catch(async (error: unknown) => {
+    await close()
+    throw error
+  })
+  const sql = openDatabase({ url: databaseUrl(dataDirectory), max: 2, name: 'test' })
+  const { instance, organizationId, service } = await readFacts(sql)
+  note(`instance ${instance}`)
+  note(`service ${service}`)
+  const token = (await readFile(join(dataDirectory, 'admin-token'), 'utf8')).trim()
+
+  const api = async <T>(method: string, path: string, body?: unknown): Promise<Reply<T>> => {
+    const headers: Record<string, string> = { authorization: `Token ${token}` }
+    if (body !== undefined) headers['content-type'] = 'application/json'
+    const init = { method, headers, signal: AbortSignal.timeout(30_000), ...(body !== undefined && { body: JSON.stringify(body) }) }
+    const answer = await fetch(`http://127.0.0.1:${port}${path}`, init)
+    const text = await answer.text()
+    // The shape is what the contract promises; test/contract holds the server to it.
+    const parsed = (text === '' ? undefined : JSON.parse(text)) as T
+    const { id } = Object(parsed)
+    if (answer.status === 201 && /^\/environment\/[^/]+\/application$/.test(path)) note(`service ${id}`)
+    return { status: answer.status, body: parsed }
+  }
+
+  return {
+    dataDirectory,
+    apiUrl,
+    routerPort,
+    instance,
+    organizationId,
+    token,
+    sql,
+    output,
+    api,
+    get pid() {
+      return run.child.pid ?? 0
+    },
+    must: async <T>(method: string, path: string, body?: unknown): Promise<T> => {
+      const reply = await api<T>(method, path, body)
+      if (reply.status >= 300) throw new Error(`${method} ${path}: ${reply.status} ${JSON.stringify(reply.body)}`)
+      return reply.body
+    },
+    exited: () => run.exit,
+    kill9: async () => {
+      run.child.kill('SIGKILL')
+      await run.exit
+    },
+    stop: async () => {
+      run.child.kill('SIGTERM')
+      return run.exit
+    },
+    restart: async (again = {}) => {
+      run.child.kill('SIGKILL')
+      await run.exit
+      run = launch({ ...usual, ...failpointOf(again), ...again.env }, output)
+      note(`server ${run.child.pid}`)
+      if (again.ready !== false) await run.ready()
+    },
+    close: async () => {
+      await sql.end({ timeout: 1 }).catch(() => {})
+      await close()
+    },
+  }
+}
+
+export interface Attempted extends Exit {
+  readonly output: string
+}
+
+/** Starts a server that is expected to give up by itself, and waits for that. */
+export async function attemptServer(env: Readonly<Record<string, string>>): Promise<Attempted> {
+  const output: string[] = []
+  const run = launch({ QUAYSIDE_DOCKER_HOST: `unix://${dockerSocket}`, QUAYSIDE_LOG_LEVEL: 'warn', ...env }, output)
+  const limit = AbortSignal.timeout(readyMs)
+  limit.addEventListener('abort', () => killGroup(run.child))
+  const exit = await run.exit
+  return { ...exit, output: output.join('\n') }
+}
+
+/** Others may enter it, for PostgreSQL runs as another user where the tests are run by root. */
+export async function temporaryDataDirectory(): Promise<string> {
+  const directory = await mkdtemp(join(tmpdir(), 'quayside-e2e-'))
+  await chmod(directory, 0o711)
+  return directory
+}
+
+export async function freePort(): Promise<number> {
+  const { promise, resolve, reject } = Promise.withResolvers<number>()
+  const server = createServer().once('error', reject)
+  server.listen(0, '127.0.0.1', () => {
+    const bound = server.address()
+    server.close(() => (typeof bound === 'object' && bound ? resolve(bound.port) : reject(new Error('no port'))))
+  })
+  return promise
+}
+
+function settings(at: { dataDirectory: string; port: number; routerPort: number }): Record<string, string> {
+  return {
+    QUAYSIDE_DATA: at.dataDirectory,
+    QUAYSIDE_PORT: String(at.port),
+    QUAYSIDE_ROUTER_PORT: String(at.routerPort),
+    QUAYSIDE_DOCKER_HOST: `unix://${dockerSocket}`,
+    QUAYSIDE_ALLOW_PRIVATE_TARGETS: '127.0.0.0/8',
+    QUAYSIDE_RATE_LIMIT: '0',
+    NODE_COMPILE_CACHE: join(tmpdir(), 'quayside-test-compile-cache'),
+  }
+}
+
+const failpointOf = ({ failpoint }: StartOptions): Record<string, string> =>
+  failpoint ? { QUAYSIDE_FAILPOINT: failpoint } : {}
+
+function launch(env: Readonly<Record<string, string>>, output: string[]) {
+  const child = startProgram(process.execPath, [join(root, 'server/main.ts')], { cwd: root, env })
+  const from = output.length
+  for (const stream of [child.stdout, child.stderr]) {
+    if (stream) createInterface({ input: stream }).on('line', (line) => output.push(line))
+  }
+  const { promise: exit, resolve } = Promise.withResolvers<Exit>()
+  // Not `exit`: what it printed last is worth having.
+  child.once('close', (code, signal) => resolve({ code, signal }))
+  const isOver = (): boolean => child.exitCode !== null || child.signalCode !== null
+  const ready = (): Promise<true> =>
+    until('the server is ready', () => {
+      if (isOver()) throw new Error(`the server ended while it started:\n${output.slice(from).join('\n')}`)
+      return output.includes('Ready.', from)
+    }, { limitMs: readyMs, seen: () => output.slice(-20) })
+  return { child, exit, ready }
+}
+
+const databaseUrl = (dataDirectory: string): string =>
+  `postgres://quayside@localhost/postgres?host=${encodeURIComponent(join(dataDirectory, 'postgresql', 'socket'))}`
+
+async function readFacts(sql: Database) {
+  const [row] = await sql<{ instance: string; organization: string; service: string }[]>`
+    select (select value#>>'{}' from setting where key = 'instance') as instance,
+      (select id from organization) as organization, (select id from service) as service`
+  if (!row) throw new Error('the server has no facts')
+  return { instance: row.instance, organizationId: row.organization, service: row.service }
+}
+
+async function endTidily(tidy: ChildProcess): Promise<void> {
+  let said = ''
+  tidy.stderr?.on('data', (chunk: Buffer) => {
+    said += chunk.toString()
+  })
+  tidy.stdin?.end()
+  await until('what the server left is removed', () => tidy.exitCode !== null || tidy.signalCode !== null, {
+    limitMs: 60_000,
+  })
+  if (tidy.exitCode !== 0) throw new Error(`what the server left could not be removed:\n${said}`)
+}
+
+/** For checks that last a certain time by their nature. */
+export const now = (): number => clock.monotonic()
