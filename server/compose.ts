@@ -85,7 +85,7 @@ export function compose(ground: Ground, drivers: Drivers) {
   const collect = (service: string, secrets: readonly Secret[]): void =>
     collector.follow(service, { mask: masker(secrets) })
   const routes = createRoutePublisher({ database, router })
-  const gitTokens = createGitTokens({ database, vault, clock, checkAddress: git.checkAddress })
+  const gitTokens = createGitTokens({ database, vault, clock, guard })
   const readCredential: RecipeOptions['readCredential'] = gitTokens.credential
 
   const recipe: RecipeOptions = {
@@ -116,6 +116,7 @@ export function compose(ground: Ground, drivers: Drivers) {
   const ceiling = {
     cpu: availableParallelism() * 1000,
     memory: Math.floor(totalmem() / mebibyte),
+    architecture: process.arch === 'arm64' ? ('ARM64' as const) : ('AMD64' as const),
   }
   const rooms: Rooms = {
     database,

@@ -11,6 +11,7 @@ const refusedFor = (reason: BuildError['reason']) => (error: unknown) =>
 test('accepts what builds from the repository', () => {
   for (const text of [
     'FROM scratch\n',
+    '\uFEFF# syntax=docker/dockerfile:1\r\nFROM a\r\n',
     '# escape=`\n# an ordinary comment\nFROM scratch\n',
     'FROM a\n# syntax=ignored/here\nRUN x\n',
     'FROM a\nADD . /app\nADD --chown=1000 dist/app-$VERSION.tar.gz ./x /app/\nADD ["a b", "/c"]\n',
@@ -25,7 +26,7 @@ test('refuses every way to ask for another frontend', () => {
   for (const text of [
     '# syntax=attacker/frontend\nFROM a\n',
     '#SYNTAX = attacker/frontend@sha256:00\nFROM a\n',
-    '\uFEFF# syntax=docker/dockerfile:1\r\nFROM a\r\n',
+    '\uFEFF# syntax=other/dockerfile:1\r\nFROM a\r\n',
     '#!/usr/bin/env docker\n# syntax=x\nFROM a\n',
     '# escape=`\n# syntax=x\nFROM a\n',
     '\n# comment\n#syntax=x\nFROM a\n',

@@ -1,13 +1,15 @@
 import { BuildError, type BuildRecipe } from './builder.ts'
-import { type Instruction, leadingLines, parseDockerfile, splitWords } from './dockerfile.ts'
+import { type Instruction, parseDockerfile, splitWords } from './dockerfile.ts'
+import { isOfficialFrontend, requestedFrontend } from './official-frontend.ts'
 
 /**
- * Refuses Dockerfiles that would make the engine itself load foreign code or open addresses: another frontend (`# syntax=`)
+ * Refuses Dockerfiles that would make the engine itself load foreign code or open addresses: another frontend (`# syntax=`) than Docker's own,
+ * for which the built-in one stands in,
  * and ADD of remote addresses, which the engine fetches from the host's own network. Throws BuildError.
  */
 export function checkDockerfile(recipe: BuildRecipe): void {
   const frontend = requestedFrontend(recipe.dockerfileText)
-  if (frontend) {
+  if (frontend && !isOfficialFrontend(frontend)) {
     throw new BuildError(
       'frontend',
       `${recipe.dockerfile} asks for the frontend "${frontend}", and a frontend not allowed here would run as part of the engine. Remove the "# syntax=" line: the built-in frontend is used.`,
@@ -38,15 +40,6 @@ export function missingDockerfile(recipe: Pick<BuildRecipe, 'commit' | 'rootPath
     'dockerfile',
     `There is no Dockerfile at "${path}" in commit ${recipe.commit.slice(0, 12)}. Set dockerfile_path or root_path to where it is, or add one, and deploy again.`,
   )
-}
-
-function requestedFrontend(text: string): string | undefined {
-  for (const line of leadingLines(text)) {
-    const value = /^\s*(?:#|\/\/)\s*syntax\s*=\s*(.*?)\s*$/i.exec(line)?.[1]
-    if (value !== undefined) return value
-  }
-  // Newer builders also take the directive from a file that is JSON.
-  return /^\s*\{/.test(text) ? 'JSON' : undefined
 }
 
 function remoteSource(instruction: Instruction): string | undefined {

@@ -3,8 +3,9 @@ import type { Attempt, LineSink } from '../lib/attempt.ts'
 import { type Clock, systemClock } from '../lib/clock.ts'
 import { capLog } from './build-log.ts'
 import { type BuildOrder, buildOrder } from './build-order.ts'
-import { BuildError, type Builder, type Image } from './builder.ts'
+import { BuildError, type Builder, type BuildRecipe, type Image } from './builder.ts'
 import { checkDockerfile } from './dockerfile-check.ts'
+import { replaceFile, requestedFrontend, withoutSyntaxLine } from './official-frontend.ts'
 
 /** What one engine does for a builder; everything that holds for all engines is in `createBuilder`. */
 export interface BuildBackend {
@@ -75,7 +76,7 @@ async function buildFrom(
   // A source that breaks off would leave the engine waiting for the rest of it.
   const forget = finished(stream, { writable: false }, (error) => error && stop.abort(error))
   try {
-    return await backend.build(stream, order, { signal: stop.signal, output })
+    return await backend.build(plainSource(stream, order.recipe), order, { signal: stop.signal, output })
   } finally {
     forget()
     stream.on('error', ignored).destroy()
@@ -101,3 +102,9 @@ async function abortable<T>(promise: Promise<T>, signal: AbortSignal): Promise<T
 }
 
 function ignored(): void {}
+
+/** The context as the built-in frontend reads it, where the Dockerfile asks for Docker's own one. */
+function plainSource(stream: Readable, { dockerfile, dockerfileText }: BuildRecipe): Readable {
+  if (requestedFrontend(dockerfileText) === undefined) return stream
+  return replaceFile(stream, dockerfile, withoutSyntaxLine(dockerfileText))
+}

@@ -19,7 +19,7 @@ export function publicHosts(
   const suffix = service.id.slice(0, 8)
   const name = label(service.name) || 'service'
   return service.ports
-    .filter((port) => port.publicly_accessible && (port.protocol === 'HTTP' || port.protocol === 'GRPC'))
+    .filter((port) => port.publicly_accessible && port.protocol === 'HTTP')
     .map((port) => {
       const first = port.is_default ? name : `${label(port.name)}-${name}`
       return {

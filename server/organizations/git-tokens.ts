@@ -1,8 +1,10 @@
 import { type Database, inTransaction, type Sql } from '../database/index.ts'
+import type { AddressGuard } from '../lib/address.ts'
 import type { Clock } from '../lib/clock.ts'
 import { AppError } from '../lib/error.ts'
 import { newId } from '../lib/id.ts'
 import type { Secret } from '../lib/secret.ts'
+import { targetProblem } from '../lib/target.ts'
 import { checkName } from '../lib/text.ts'
 import type { Vault } from '../vault/index.ts'
 import {
@@ -36,11 +38,10 @@ export interface GitTokensOptions {
   readonly database: Database
   readonly vault: Vault
   readonly clock: Clock
-  /** Throws when an address of that form may never be connected to. */
-  readonly checkAddress: (url: string) => void
+  readonly guard: AddressGuard
 }
 
-export function createGitTokens({ database, vault, clock, checkAddress }: GitTokensOptions) {
+export function createGitTokens({ database, vault, clock, guard }: GitTokensOptions) {
   const context = (row: string) => ({ table: 'git_token', row, column: 'sealed_token' })
   const existing = async (sql: Sql, organizationId: string, id: string): Promise<GitTokenRow> => {
     const row = await findGitToken(sql, organizationId, id)
@@ -59,7 +60,7 @@ export function createGitTokens({ database, vault, clock, checkAddress }: GitTok
     },
 
     async create(organizationId: string, body: GitTokenRequest & { readonly token: string }) {
-      const values = checked(body, checkAddress)
+      const values = checked(body, guard)
       const row = await inTransaction(database, async (sql) => {
         const id = newId()
         const sealed_token = await vault.seal(sql, organizationId, context(id), checkToken(body.token))
@@ -70,7 +71,7 @@ export function createGitTokens({ database, vault, clock, checkAddress }: GitTok
     },
 
     async edit(organizationId: string, id: string, body: GitTokenRequest) {
-      const values = checked(body, checkAddress)
+      const values = checked(body, guard)
       const row = await inTransaction(database, async (sql) => {
         await existing(sql, organizationId, id)
         const sealed = body.token
@@ -122,17 +123,14 @@ function checkToken(token: string): string {
   return token
 }
 
-function checked(body: GitTokenRequest, checkAddress: (url: string) => void) {
+function checked(body: GitTokenRequest, guard: AddressGuard) {
   if (body.type === 'BITBUCKET' && !body.workspace) {
     throw new AppError('invalid', 'workspace is required for BITBUCKET: repositories are found through it.')
   }
   const git_api_url = body.git_api_url || publicAddresses[body.type]
-  try {
-    checkAddress(git_api_url)
-  } catch (error) {
-    const sentence = error instanceof Error ? error.message : String(error)
-    throw new AppError('invalid', `git_api_url: ${sentence}`, { cause: error })
-  }
+  const url = URL.parse(git_api_url)
+  const problem = url ? targetProblem(guard, url) : 'The address is not a valid URL.'
+  if (problem) throw new AppError('invalid', `git_api_url: ${problem}`)
   return {
     name: checkName('name', body.name),
     description: body.description ?? '',

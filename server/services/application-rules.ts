@@ -1,10 +1,11 @@
 import { AppError } from '../lib/error.ts'
 import type { ApplicationSettings } from './application-settings.ts'
 
-/** The largest cpu (thousandths of a core) and memory (MB) that a service may ask for: what the machine has. */
+/** What the machine has: thousandths of a core, MB of memory, and its processor. */
 export interface Ceiling {
   readonly cpu: number
   readonly memory: number
+  readonly architecture: 'AMD64' | 'ARM64'
 }
 
 const branchForm = /^[A-Za-z0-9][A-Za-z0-9._/+@#-]{0,243}$/
@@ -25,6 +26,9 @@ export function checkApplication(settings: ApplicationSettings, ceiling: Ceiling
   }
   if (cpu > ceiling.cpu) refuse('cpu', `must be ≤ ${ceiling.cpu}, which is what the cluster has`)
   if (memory > ceiling.memory) refuse('memory', `must be ≤ ${ceiling.memory} MB, which is what the cluster has`)
+  if (settings.cpu_architecture !== null && settings.cpu_architecture !== ceiling.architecture) {
+    refuse('cpu_architecture', `must be ${ceiling.architecture}, which is what the cluster has`)
+  }
   if (settings.gpu > 0) refuse('gpu', 'must be 0: the cluster has no GPU')
   checkInstances(settings)
   checkPorts(settings)
@@ -59,14 +63,9 @@ function checkPorts({ ports }: ApplicationSettings): void {
     }
   }
   if (ports.filter((port) => port.is_default).length > 1) refuse('ports', 'must have at most one with is_default')
-  const raw = ports.findIndex(
-    (port) => port.publicly_accessible && (port.protocol === 'TCP' || port.protocol === 'UDP'),
-  )
+  const raw = ports.findIndex((port) => port.publicly_accessible && port.protocol !== 'HTTP')
   if (raw !== -1) {
-    refuse(
-      `ports[${raw}].publicly_accessible`,
-      'must be false for TCP and UDP: only HTTP and GRPC go through the router',
-    )
+    refuse(`ports[${raw}].publicly_accessible`, 'must be false unless the protocol is HTTP: the router speaks HTTP/1.1')
   }
 }
 
