@@ -14,7 +14,7 @@ import {
 } from './deployments/index.ts'
 import { createRoutePublisher, publicHosts, replaceHosts, setEndpoints } from './domains/index.ts'
 import { DockerEngine, type Engine } from './engines/index.ts'
-import { createGit, createGitHost, parseGitPath } from './git/index.ts'
+import { createGit, createGitHost } from './git/index.ts'
 import { createHandlers, createRateLimiter, createServer, type Rooms, readVersion, targetQuery } from './http/index.ts'
 import { createAddressGuard } from './lib/address.ts'
 import { systemClock as clock } from './lib/clock.ts'
@@ -194,7 +194,7 @@ export function compose(ground: Ground, drivers: Drivers) {
     limiter: createRateLimiter(config.rateLimit, config.rateBurst, clock),
     handlers: createHandlers(rooms),
     targetQuery,
-    gitHost: { parsePath: parseGitPath, handle: gitHost.handle },
+    gitHost,
     ready: async () => {
       await database`select 1`.catch((error: unknown) => {
         throw new AppError('unavailable', 'The database does not answer.', { cause: error })

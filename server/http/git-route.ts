@@ -1,6 +1,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { authorize, mayAccess, type ReadCredential } from '../access/index.ts'
 import type { Database } from '../database/index.ts'
+import { type GitHost, parseGitPath } from '../git/index.ts'
 import { AppError } from '../lib/error.ts'
 import type { RateLimiter } from './rate-limit.ts'
 
@@ -9,24 +10,7 @@ export interface GitRouteOptions {
   readonly database: Database
   readonly readCredential: ReadCredential
   readonly limiter: RateLimiter
-  readonly gitHost: {
-    parsePath(pathname: string): GitCallPath | undefined
-    handle(request: FastifyRequest['raw'], response: FastifyReply['raw'], call: GitCall): Promise<void>
-  }
-}
-type ServicePath = '/info/refs' | '/git-upload-pack' | '/git-receive-pack'
-export interface GitCallPath {
-  readonly repository: string
-  readonly servicePath: ServicePath
-  needsWrite(method: string, query: string): boolean | undefined
-}
-export interface GitCall {
-  readonly organization: string
-  readonly repository: string
-  readonly servicePath: ServicePath
-  readonly query: string
-  readonly mayWrite: boolean
-  readonly remoteUser: string
+  readonly gitHost: Pick<GitHost, 'handle'>
 }
 
 /** `<public URL>/git/<repository>.git`: Basic authentication with any user name and an API token as password. */
@@ -47,7 +31,7 @@ export function mountGit(app: FastifyInstance, options: GitRouteOptions): void {
 async function handle(options: GitRouteOptions, request: FastifyRequest, reply: FastifyReply): Promise<void> {
   const { database, readCredential, limiter, gitHost } = options
   const [pathname = '', query = ''] = request.url.split('?', 2)
-  const path = gitHost.parsePath(pathname)
+  const path = parseGitPath(pathname)
   const needsWrite = path?.needsWrite(request.method, query)
   const credential = await readCredential(tokenOf(request.headers.authorization))
   const verdict = limiter.take(credential?.kind === 'token' ? credential.keyId : request.ip)

@@ -1,0 +1,60 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { testDatabase } from '../database/testing.ts'
+import { newId } from '../lib/id.ts'
+import { until } from './testing.ts'
+import { claim, insert, renew } from './workflow-store.ts'
+
+const taking = { owner: 'a', kinds: ['w'], limit: 10, leaseSeconds: 15, holding: [] as string[] }
+
+test('claims the first waiting one of each key that nothing runs for, oldest first', async (t) => {
+  const { sql } = await testDatabase(t)
+  const ids: string[] = []
+  for (const key of ['z', 'a', 'z', 'b', 'a']) {
+    const id = newId()
+    ids.push(id)
+    await insert(sql, { id, kind: 'w', key, input: null })
+  }
+  const first = await claim(sql, { ...taking, limit: 2 })
+  assert.deepEqual(first.map(({ id }) => id).sort(), [ids[0], ids[1]])
+  assert.deepEqual(
+    first.map(({ fence, attempts, input }) => [fence, attempts, input]),
+    [
+      ['1', 1, null],
+      ['1', 1, null],
+    ],
+  )
+  const second = await claim(sql, { ...taking, owner: 'b' })
+  assert.deepEqual(
+    second.map(({ id }) => id),
+    [ids[3]],
+  )
+  assert.deepEqual(await claim(sql, { ...taking, owner: 'c' }), [])
+})
+
+test('claims beside another claim that has not committed without waiting for it', async (t) => {
+  const { sql } = await testDatabase(t)
+  const keys = ['a', 'b', 'c', 'd']
+  for (const key of keys) await insert(sql, { id: newId(), kind: 'w', key, input: {} })
+  await sql.begin(async (tx) => {
+    const first = await claim(tx, { ...taking, limit: 2 })
+    const second = await claim(sql, { ...taking, owner: 'b', limit: 2 })
+    assert.deepEqual(first.map(({ key }) => key).sort(), ['a', 'b'])
+    assert.deepEqual(second.map(({ key }) => key).sort(), ['c', 'd'])
+  })
+})
+
+test('claims what has run out again, with a new fence, but nothing that is held', async (t) => {
+  const { sql } = await testDatabase(t)
+  await insert(sql, { id: newId(), kind: 'w', key: 'k', input: {} })
+  const [before] = await claim(sql, { ...taking, leaseSeconds: 0.05 })
+  assert(before)
+  assert.deepEqual(await claim(sql, { ...taking, holding: [before.id] }), [])
+  const [after] = await until('end of the lease', async () => {
+    const claimed = await claim(sql, { ...taking, owner: 'b' })
+    return claimed.length > 0 && claimed
+  })
+  assert.deepEqual([after?.id, after?.fence, after?.attempts], [before.id, '2', 2])
+  assert.deepEqual(await renew(sql, [before], 15), [])
+  assert.equal(after && (await renew(sql, [after], 15)).length, 1)
+})
