@@ -38,7 +38,7 @@ test('waiting for a lock ends with the signal', async () => {
   const name = `test ${process.pid} abort`
   await exclusively(name, async () => {
     const waiting = exclusively(name, async () => {}, { signal: AbortSignal.timeout(50) })
-    await assert.rejects(waiting, { name: 'AbortError' })
+    await assert.rejects(waiting, { name: 'TimeoutError' })
   })
 })
 

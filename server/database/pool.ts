@@ -1,4 +1,5 @@
 import postgres from 'postgres'
+import { arrayTypes } from './array-types.ts'
 import type { Database } from './database.ts'
 import { connectSocket } from './driver-socket.ts'
 import { TransactionGuard } from './transaction-guard.ts'
@@ -60,7 +61,8 @@ export function connect(options: PoolOptions, hooks: Hooks): Database {
       statement_timeout: options.statementTimeoutMs ?? 30_000,
       TimeZone: 'UTC',
     },
-    types: { bigint },
+    fetch_types: false,
+    types: { bigint, ...arrayTypes },
     onnotice: () => {},
     ...hooks,
   }

@@ -3,10 +3,10 @@ import type { Checkout, OwnedRepository } from '../git/index.ts'
 import { failpoint } from '../lib/failpoint.ts'
 import { findService, type ServiceRow } from '../services/index.ts'
 import { copyRelease, freeze } from './freeze.ts'
-import { type RecipeOptions, type Work, whileUnreachable } from './recipe.ts'
+import { explainLate, type RecipeOptions, type Work, whileUnreachable } from './recipe.ts'
 import { findRelease, findReleaseOf, type ReleaseRow, setReleaseImage } from './release-store.ts'
 import { repositoryOf } from './source.ts'
-import { type CommitJson, setServiceState, setTargetCommit, updateTarget } from './target-store.ts'
+import { type CommitJson, enterState, setTargetCommit } from './target-store.ts'
 
 /** A repository that does not answer shall not hold a deployment for longer. */
 const gitSeconds = 300
@@ -18,14 +18,14 @@ const gitSeconds = 300
 export async function buildRelease(options: RecipeOptions, work: Work): Promise<string> {
   const { target, step, context, report } = work
   const id = target.service_id
-  await context.fenced(async (sql) => {
-    await updateTarget(sql, target, { state: 'BUILDING' })
-    await setServiceState(sql, id, 'BUILDING')
-  })
+  const buildSeconds = options.buildLimits.timeoutSeconds + gitSeconds
+  const inTime = <T>(work: Promise<T>, late: string): Promise<T> =>
+    explainLate(work, () => new BuildError('timeout', late))
   report.enter('Build')
-  const pinned = await step(`${id}/PIN`, ({ signal }) => pinCommit(options, work, signal), {
-    deadlineSeconds: gitSeconds,
-  })
+  const pinned = await inTime(
+    step(`${id}/PIN`, ({ signal }) => pinCommit(options, work, signal), { deadlineSeconds: gitSeconds }),
+    `The git repository did not answer within ${gitSeconds} s. Check its address and whether it can be reached, and deploy again.`,
+  )
   const releaseId = await step(`${id}/FREEZE`, () => freezeOnce(options, work, pinned))
   const release = await existingRelease(options, releaseId)
   const repository = await releaseRepository(options, work, release)
@@ -33,13 +33,19 @@ export async function buildRelease(options: RecipeOptions, work: Work): Promise<
   const fetched: { checkout?: Checkout } = {}
   try {
     const source = { release, repository, fetched }
-    const dockerfileText = await step(`${id}/GIT_CLONE`, ({ signal }) => readSource(options, work, source, signal), {
-      deadlineSeconds: gitSeconds,
-    })
-    const image = await step(
-      `${id}/BUILD`,
-      ({ signal }) => options.slots.builds.run(signal, () => build(options, work, source, dockerfileText, signal)),
-      { deadlineSeconds: options.buildLimits.timeoutSeconds + gitSeconds },
+    const dockerfileText = await inTime(
+      step(`${id}/GIT_CLONE`, ({ signal }) => readSource(options, work, source, signal), {
+        deadlineSeconds: gitSeconds,
+      }),
+      `The commit could not be fetched within ${gitSeconds} s. Check whether the git repository can be reached, and deploy again.`,
+    )
+    const image = await inTime(
+      step(
+        `${id}/BUILD`,
+        ({ signal }) => options.slots.builds.run(signal, () => build(options, work, source, dockerfileText, signal)),
+        { deadlineSeconds: buildSeconds },
+      ),
+      `The image was not built within ${buildSeconds} s, waiting for other builds included. Make the build shorter, or deploy again when less is being built.`,
     )
     await context.fenced((sql) => setReleaseImage(sql, releaseId, image))
   } finally {
@@ -82,6 +88,7 @@ async function pinCommit(
   work: Work,
   signal: AbortSignal,
 ): Promise<{ branch: string; commit: string }> {
+  await work.context.fenced((sql) => enterState(sql, work.target, 'BUILDING'))
   const service = await existingService(options, work)
   const { database, readCredential, git } = options
   const repository = await repositoryOf(database, readCredential, work.organizationId, service.settings.git_repository)

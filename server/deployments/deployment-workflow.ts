@@ -4,12 +4,12 @@ import { recordDeploymentEvent } from '../events/index.ts'
 import { deleteEnvironmentRow, findEnvironment } from '../organizations/index.ts'
 import { CanceledError, type RunContext, type Step, type Workflow } from '../workflows/index.ts'
 import { buildRelease, repeatRelease } from './build-release.ts'
-import { endService } from './end-service.ts'
+import { endService, removeLines } from './end-service.ts'
 import { createReport, type RecipeOptions, type Work } from './recipe.ts'
 import { deploymentWorkflow } from './request.ts'
 import { findRequest, type RequestRow, setRequestStatus } from './request-store.ts'
 import { finishTarget, settle } from './settle.ts'
-import { startRelease } from './start-release.ts'
+import { retireFormer, startRelease } from './start-release.ts'
 import { listTargets, setServiceState, updateTarget } from './target-store.ts'
 
 interface Input {
@@ -88,25 +88,39 @@ async function runStages(options: RecipeOptions, stages: readonly Work[][]): Pro
 async function runStage(options: RecipeOptions, stage: readonly Work[]): Promise<boolean> {
   const action = stage[0]?.request.action
   if (action !== 'DEPLOY' && action !== 'RESTART') {
-    const ended = stage.map((work) =>
-      settle(options, work, () => endService(options, work, work.request.action as Ending)),
-    )
-    return (await Promise.all(ended)).every(Boolean)
+    const ended = stage.map(async (work) => {
+      const isEnded = await settle(options, work, () => endService(options, work, work.request.action as Ending))
+      if (isEnded) await removeLines(options, work)
+      return isEnded
+    })
+    return (await everyOne(ended)).every(Boolean)
   }
   const prepare = action === 'DEPLOY' ? buildRelease : repeatRelease
   const releases = new Map<Work, string>()
-  const built = await Promise.all(
-    stage.map((work) =>
-      settle(options, work, async () => {
-        releases.set(work, await prepare(options, work))
-      }),
-    ),
-  )
-  const started = await Promise.all(
-    [...releases].map(([work, release]) => settle(options, work, () => startRelease(options, work, release))),
-  )
-  return [...built, ...started].every(Boolean)
+  const isBuilt = async (work: Work): Promise<boolean> =>
+    settle(options, work, async () => {
+      releases.set(work, await prepare(options, work))
+    })
+  const isStarted = async (work: Work): Promise<boolean> => {
+    const release = releases.get(work)
+    const isUp = await settle(options, work, async () => {
+      if (release) await startRelease(options, work, release)
+    })
+    if (isUp) await retireFormer(options, work)
+    return isUp
+  }
+  const built = await everyOne(stage.map(async (work) => ({ work, isBuilt: await isBuilt(work) })))
+  const ready = built.filter((one) => one.isBuilt).map(({ work }) => work)
+  const started = await everyOne(ready.map(isStarted))
+  return ready.length === stage.length && started.every(Boolean)
 }
+
+/** Rejects only when nothing of it runs any more: what runs on would meet its own repetition. */
+async function everyOne<T>(work: readonly Promise<T>[]): Promise<T[]> {
+  await Promise.allSettled(work)
+  return Promise.all(work)
+}
+
 type Ending = 'STOP' | 'DELETE' | 'UNINSTALL'
 
 /** An earlier stage failed, or the request was cancelled before this service's turn. */

@@ -1,11 +1,17 @@
 import { phases } from '@quayside/contract/states.ts'
-import { listServiceRoutes, setEndpoints } from '../domains/index.ts'
-import { failpoint } from '../lib/failpoint.ts'
+import type { Sql } from '../database/index.ts'
+import { replaceHosts, setEndpoints } from '../domains/index.ts'
+import { EngineError } from '../engines/index.ts'
 import { serviceStream } from '../logs/index.ts'
-import { deleteServiceRow } from '../services/index.ts'
-import { type RecipeOptions, type ReportStep, type Work, whileUnreachable } from './recipe.ts'
+import { deleteServiceRow, lockService } from '../services/index.ts'
+import { drainOthers } from './drain.ts'
+import { explainLate, type RecipeOptions, type ReportStep, type Work, whileUnreachable } from './recipe.ts'
 import { finishTarget } from './settle.ts'
-import { setServiceState, updateTarget } from './target-store.ts'
+import { enterState } from './target-store.ts'
+
+const routerSeconds = 120
+/** Stopping takes as long as the application is granted, and draining before it. */
+const endSeconds = 300
 
 const words: Record<'STOP' | 'DELETE' | 'UNINSTALL', { working: ReportStep; done: ReportStep; line: string }> = {
   STOP: { working: 'Pause', done: 'Paused', line: 'It is stopped; its volumes are kept.' },
@@ -21,55 +27,71 @@ export async function endService(
 ): Promise<void> {
   const { target, step, context, report } = work
   const id = target.service_id
-  const { working, done } = phases[action]
-  await context.fenced(async (sql) => {
-    await updateTarget(sql, target, { state: working })
-    await setServiceState(sql, id, working)
-  })
+  const { done } = phases[action]
   report.enter(words[action].working)
-  const former = await step(`${id}/ROUTER_DEPLOYMENT`, ({ signal }) => unpublish(options, work, signal), {
-    deadlineSeconds: 120,
-  })
-  await step(`${id}/DEPLOYMENT`, ({ signal }) => end(options, work, action, former, signal), { deadlineSeconds: 300 })
-  failpoint('retire.stopped')
+  await explainLate(
+    step(`${id}/ROUTER_DEPLOYMENT`, ({ signal }) => unpublish(options, work, action, signal), {
+      deadlineSeconds: routerSeconds,
+    }),
+    () =>
+      new EngineError('unreachable', `The router did not take the new routes within ${routerSeconds} s. Try again.`),
+  )
+  await explainLate(
+    step(`${id}/DEPLOYMENT`, ({ signal }) => end(options, work, action, signal), { deadlineSeconds: endSeconds }),
+    () => new EngineError('unreachable', `The engine had not ended it after ${endSeconds} s. Try again.`),
+  )
   await step(
     `${id}/FINISH`,
     () =>
       context.fenced(async (sql) => {
         const now = options.clock.now()
         await finishTarget(sql, { target, request: work.request, state: done, now })
-        if (action === 'DELETE') await deleteServiceRow(sql, id)
+        if (action === 'DELETE') await deleteService(sql, id, now)
         else await sql`update service set last_deployment_date = ${now} where id = ${id}`
       }),
     { evenIfCanceled: true },
   )
-  if (action === 'DELETE') await options.lines.remove(serviceStream(id))
   report.enter(words[action].done)
   report.line(words[action].line)
 }
 
+/** The lines of a deleted service; may be repeated. */
+export async function removeLines({ lines }: RecipeOptions, { request, target }: Work): Promise<void> {
+  if (request.action === 'DELETE') await lines.remove(serviceStream(target.service_id))
+}
+
+/** With its host names, so that the router forgets them at once. */
+async function deleteService(sql: Sql, id: string, now: Date): Promise<void> {
+  await replaceHosts(sql, id, [], now)
+  await deleteServiceRow(sql, id)
+}
+
 /** Takes the service off the router, and off the wish list of the reconcilers. */
-async function unpublish(options: RecipeOptions, { target, context }: Work, signal: AbortSignal) {
+async function unpublish(
+  options: RecipeOptions,
+  { target, context, report }: Work,
+  action: 'STOP' | 'DELETE' | 'UNINSTALL',
+  signal: AbortSignal,
+): Promise<void> {
   const id = target.service_id
-  const former = await context.fenced(async (sql) => {
-    const routes = await listServiceRoutes(sql, id)
+  await context.fenced(async (sql) => {
+    await lockService(sql, id)
+    await enterState(sql, target, phases[action].working)
     await setEndpoints(sql, id, null, [], options.clock.now())
     await sql`update service set release_id = null where id = ${id}`
-    return routes.flatMap((route) => route.endpoints)
   })
-  await options.routes.apply(signal)
-  return former.map(({ address, port }) => ({ address, port }))
+  await whileUnreachable(options, signal, report, () => options.routes.apply(signal))
 }
 
 async function end(
   options: RecipeOptions,
   { target, report }: Work,
   action: 'STOP' | 'DELETE' | 'UNINSTALL',
-  former: readonly { address: string; port: number }[],
   signal: AbortSignal,
 ): Promise<void> {
-  const { engine, builder, router, drainMs } = options
-  if (former.length > 0) await router.drained(former, drainMs, signal)
+  const { engine, builder } = options
+  await options.endRepair(target.service_id)
+  await drainOthers(options, report, { id: target.service_id, keep: undefined }, signal)
   const attempt = { signal, output: report }
   await whileUnreachable(options, signal, report, () =>
     action === 'STOP' ? engine.retire(target.service_id, undefined, attempt) : engine.erase(target.service_id, attempt),

@@ -1,10 +1,11 @@
-import type { Builder, BuildLimits } from '../builders/index.ts'
+import { BuildError, type Builder, type BuildLimits } from '../builders/index.ts'
 import type { Database } from '../database/index.ts'
 import type { RoutePublisher } from '../domains/index.ts'
 import { type Engine, EngineError } from '../engines/index.ts'
 import type { GitDriver } from '../git/index.ts'
 import type { LineSink } from '../lib/attempt.ts'
 import type { Clock } from '../lib/clock.ts'
+import { AppError } from '../lib/error.ts'
 import type { Logger } from '../lib/log.ts'
 import type { Secret } from '../lib/secret.ts'
 import { masker } from '../lib/secret.ts'
@@ -12,7 +13,7 @@ import type { Slots } from '../lib/slots.ts'
 import { deploymentSink, type LineStore } from '../logs/index.ts'
 import type { Router } from '../routers/index.ts'
 import type { Vault } from '../vault/index.ts'
-import type { RunContext, Step } from '../workflows/index.ts'
+import { type RunContext, type Step, StepTimeoutError } from '../workflows/index.ts'
 import type { RequestRow } from './request-store.ts'
 import type { ReadGitCredential } from './source.ts'
 import type { TargetRow } from './target-store.ts'
@@ -33,6 +34,8 @@ export interface RecipeOptions {
   readonly lines: LineStore
   /** The service's run-time lines are collected from now on, with these texts masked. */
   readonly collect: (serviceId: string, secrets: readonly Secret[]) => void
+  /** Ends what the observer may have under way for a service: from here on the request alone acts on it. */
+  readonly endRepair: (serviceId: string) => Promise<void>
   readonly slots: { readonly builds: Slots; readonly deployments: Slots }
   /** How long requests on an old release may go on after traffic moved. */
   readonly drainMs: number
@@ -101,7 +104,7 @@ export function createReport(lines: LineStore, executionId: string, target: Targ
   }
 }
 
-/** Goes on trying while the engine is away; everything else, and the signal's end, is thrown. */
+/** Goes on trying while the engine or the router is away; everything else, and the signal's end, is thrown. */
 export async function whileUnreachable<T>(
   { clock }: Pick<RecipeOptions, 'clock'>,
   signal: AbortSignal,
@@ -112,16 +115,22 @@ export async function whileUnreachable<T>(
     try {
       return await work()
     } catch (error) {
-      const away = isUnreachable(error)
+      const away = whoIsAway(error)
       if (!away || signal.aborted) throw error
-      if (tries === 0) report.line('The engine cannot be reached; trying again until it answers.', 'warning')
+      if (tries === 0) report.line(`The ${away} cannot be reached; trying again until it answers.`, 'warning')
       await clock.sleep(1000, signal)
     }
   }
 }
 
-const isUnreachable = (error: unknown): boolean =>
-  error instanceof Error &&
-  'reason' in error &&
-  error.reason === 'unreachable' &&
-  (error instanceof EngineError || error.name === 'BuildError')
+function whoIsAway(error: unknown): 'engine' | 'router' | undefined {
+  if (error instanceof AppError && error.code === 'unavailable') return 'router'
+  const isEngines = error instanceof EngineError || error instanceof BuildError
+  return isEngines && error.reason === 'unreachable' ? 'engine' : undefined
+}
+
+/** The outcome of a step; its time-out as the failure that people are told. */
+export const explainLate = <T>(step: Promise<T>, failure: () => Error): Promise<T> =>
+  step.catch((error: unknown) => {
+    throw error instanceof StepTimeoutError ? failure() : error
+  })

@@ -1,7 +1,10 @@
 import { phases, type RequestStatus, type State } from '@quayside/contract/states.ts'
 import type { Sql } from '../database/index.ts'
+import { listServiceRoutes, setEndpoints } from '../domains/index.ts'
+import { liveEndpoints } from '../observations/index.ts'
 import { findService } from '../services/index.ts'
 import { CanceledError } from '../workflows/index.ts'
+import { drainOthers } from './drain.ts'
 import { type Failure, toFailure } from './failure.ts'
 import type { RecipeOptions, ReportStep, Work } from './recipe.ts'
 import type { RequestRow } from './request-store.ts'
@@ -29,9 +32,11 @@ function statusOf(state: State): RequestStatus {
 
 /**
  * Runs one phase of a service's part. When it fails for a reason of its own, what the phase left behind is cleaned up, the
- * reason is written down and false is given back; anything else is thrown and concerns the whole request.
+ * reason is written down and false is given back; anything else is thrown and concerns the whole request. A part whose end was
+ * written before this process came is not run again.
  */
 export async function settle(options: RecipeOptions, work: Work, phase: () => Promise<void>): Promise<boolean> {
+  if (work.target.finished_at !== null) return work.target.status === 'SUCCESS'
   try {
     await phase()
     return true
@@ -81,13 +86,30 @@ async function fail(options: RecipeOptions, work: Work, failure: Failure): Promi
   )
 }
 
-/** Ends what the failed version has running; the version that has the traffic stays. */
-async function removeNew(
-  options: RecipeOptions,
-  { target, request, report }: Work,
-  signal: AbortSignal,
-): Promise<void> {
+/** Ends what the failed version has running. Traffic that it has already goes back to the former version first. */
+async function removeNew(options: RecipeOptions, work: Work, signal: AbortSignal): Promise<void> {
+  const { target, request, report } = work
   if (request.action !== 'DEPLOY' && request.action !== 'RESTART') return
   const service = await findService(options.database, target.service_id)
-  await options.engine.retire(target.service_id, service?.release_id ?? undefined, { signal, output: report })
+  const keep = service?.release_id ?? undefined
+  if (await returnTraffic(options, work, keep, signal)) {
+    await drainOthers(options, report, { id: target.service_id, keep }, signal)
+  }
+  await options.engine.retire(target.service_id, keep, { signal, output: report })
+}
+
+/** False when the routes never left the former version. */
+async function returnTraffic(
+  options: RecipeOptions,
+  { target, context }: Work,
+  keep: string | undefined,
+  signal: AbortSignal,
+): Promise<boolean> {
+  const id = target.service_id
+  const routes = await listServiceRoutes(options.database, id)
+  if (routes.every((route) => (route.release_id ?? undefined) === keep)) return false
+  const endpoints = keep ? liveEndpoints(keep, await options.engine.observe(id, signal)) : []
+  await context.fenced((sql) => setEndpoints(sql, id, keep ?? null, endpoints, options.clock.now()))
+  await options.routes.apply(signal)
+  return true
 }

@@ -1,55 +1,58 @@
-import { listServiceRoutes, setEndpoints } from '../domains/index.ts'
-import type { Endpoint } from '../engines/index.ts'
+import { setEndpoints } from '../domains/index.ts'
+import { type Endpoint, EngineError } from '../engines/index.ts'
 import { failpoint } from '../lib/failpoint.ts'
 import { insertObservation } from '../observations/index.ts'
-import { findService } from '../services/index.ts'
+import { findService, lockService } from '../services/index.ts'
 import { internalHost } from '../variables/index.ts'
+import { drainOthers } from './drain.ts'
 import { openVariables } from './freeze.ts'
-import { type RecipeOptions, type Work, whileUnreachable } from './recipe.ts'
+import { explainLate, type RecipeOptions, type Work, whileUnreachable } from './recipe.ts'
 import { findRelease, keptImages, type ReleaseRow } from './release-store.ts'
 import { finishTarget } from './settle.ts'
-import { setServiceState, updateTarget } from './target-store.ts'
+import { enterState } from './target-store.ts'
 import { startDeadlineSeconds, toWorkload } from './to-workload.ts'
 
 /** Clean-up after a success must not keep the environment from its next request for long. */
 const retireSeconds = 120
 
+/** The router takes a table within milliseconds; it may be being started anew. */
+const routerSeconds = 120
+
 /**
- * From a release with an image to traffic: start it, wait until it is healthy, move traffic, say DEPLOYED, and only then
- * drain and end the former release.
+ * From a release with an image to traffic: start it, wait until it is healthy, move traffic, and only then say DEPLOYED. The
+ * former release is ended after that: see retireFormer.
  */
 export async function startRelease(options: RecipeOptions, work: Work, releaseId: string): Promise<void> {
   const { target, step, context, report, request } = work
   const id = target.service_id
   const restarts = request.action === 'RESTART'
-  await context.fenced(async (sql) => {
-    const state = restarts ? 'RESTARTING' : 'DEPLOYING'
-    await updateTarget(sql, target, { state, release_id: releaseId })
-    await setServiceState(sql, id, state)
-  })
   report.enter(restarts ? 'Restart' : 'Deploy')
   const release = await findRelease(options.database, releaseId)
   if (!release) throw new Error(`release ${releaseId} is gone`)
   const deadline = startDeadlineSeconds(release.settings)
-  const endpoints = await step(
-    `${id}/DEPLOYMENT`,
-    ({ signal }) => options.slots.deployments.run(signal, () => start(options, work, release, deadline, signal)),
-    { deadlineSeconds: deadline + 120 },
+  const state = restarts ? 'RESTARTING' : 'DEPLOYING'
+  const endpoints = await explainLate(
+    step(
+      `${id}/DEPLOYMENT`,
+      async ({ signal }) => {
+        await context.fenced((sql) => enterState(sql, target, state, { release_id: releaseId }))
+        await options.endRepair(id)
+        return options.slots.deployments.run(signal, () => start(options, work, release, deadline, signal))
+      },
+      { deadlineSeconds: deadline + 120 },
+    ),
+    () => new EngineError('not-ready', `The engine had not started it after ${deadline + 120} s. Deploy again.`),
   )
-  const former = await step(
-    `${id}/ROUTER_DEPLOYMENT`,
-    ({ signal }) => publish(options, work, releaseId, endpoints, signal),
-    {
-      deadlineSeconds: 120,
-    },
+  await explainLate(
+    step(`${id}/ROUTER_DEPLOYMENT`, ({ signal }) => publish(options, work, releaseId, endpoints, signal), {
+      deadlineSeconds: routerSeconds,
+    }),
+    () =>
+      new EngineError('unreachable', `The router did not take the new routes within ${routerSeconds} s. Deploy again.`),
   )
   failpoint('finish.before')
   await step(`${id}/FINISH`, () => finish(options, work, release), { evenIfCanceled: true })
   failpoint('finish.after')
-  await step(`${id}/RETIRE`, ({ signal }) => retireFormer(options, work, releaseId, former, signal), {
-    deadlineSeconds: retireSeconds,
-    evenIfCanceled: true,
-  })
 }
 
 /** A release as the engine takes it. */
@@ -82,24 +85,22 @@ async function start(options: RecipeOptions, work: Work, row: ReleaseRow, deadli
   return endpoints.map(({ replica, port, address }) => ({ replica, port, address }))
 }
 
-/** Moves traffic: the rows first, then the router. Gives where the former release answered. */
+/** Moves traffic: the rows first, then the router. */
 async function publish(
   options: RecipeOptions,
   { target, context, report }: Work,
   releaseId: string,
   endpoints: readonly Endpoint[],
   signal: AbortSignal,
-) {
-  const former = await context.fenced(async (sql) => {
-    const routes = await listServiceRoutes(sql, target.service_id)
+): Promise<void> {
+  await context.fenced(async (sql) => {
+    await lockService(sql, target.service_id)
     await setEndpoints(sql, target.service_id, releaseId, endpoints, options.clock.now())
-    return routes.filter((route) => route.release_id !== releaseId).flatMap((route) => route.endpoints)
   })
   failpoint('route.recorded')
-  await options.routes.apply(signal)
+  await whileUnreachable(options, signal, report, () => options.routes.apply(signal))
   failpoint('route.applied')
   report.line('Traffic goes to the new version.')
-  return former.map(({ address, port }) => ({ address, port }))
 }
 
 async function finish(options: RecipeOptions, work: Work, release: ReleaseRow): Promise<void> {
@@ -119,18 +120,29 @@ async function finish(options: RecipeOptions, work: Work, release: ReleaseRow): 
   report.line('It is up.')
 }
 
-async function retireFormer(
-  options: RecipeOptions,
-  { target, report }: Work,
-  releaseId: string,
-  former: readonly { address: string; port: number }[],
-  signal: AbortSignal,
-): Promise<void> {
-  const open = former.length > 0 ? await options.router.drained(former, options.drainMs, signal) : 0
+/**
+ * Drains and ends every other release of a service whose end is written: whatever happens here changes that no more. What is left
+ * is found by the observer.
+ */
+export async function retireFormer(options: RecipeOptions, work: Work): Promise<void> {
+  const id = work.target.service_id
+  await work
+    .step(`${id}/RETIRE`, ({ signal }) => retireOthers(options, work, signal), {
+      deadlineSeconds: retireSeconds,
+      evenIfCanceled: true,
+    })
+    .catch((error: unknown) => {
+      options.log.warn({ err: error, serviceId: id }, 'the former release could not be ended yet')
+    })
+}
+
+async function retireOthers(options: RecipeOptions, { target, report }: Work, signal: AbortSignal): Promise<void> {
+  const id = target.service_id
+  const current = (await findService(options.database, id))?.release_id
+  if (!current) return
+  const open = await drainOthers(options, report, { id, keep: current }, signal)
   if (open > 0) report.line(`${open} request(s) on the former version were still open and are ended.`, 'warning')
-  await whileUnreachable(options, signal, report, () =>
-    options.engine.retire(target.service_id, releaseId, { signal, output: report }),
-  )
-  const kept = await keptImages(options.database, target.service_id, options.keptReleases)
-  await options.builder.prune(target.service_id, kept, signal)
+  await whileUnreachable(options, signal, report, () => options.engine.retire(id, current, { signal, output: report }))
+  const kept = await keptImages(options.database, id, options.keptReleases)
+  await options.builder.prune(id, kept, signal)
 }

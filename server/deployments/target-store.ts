@@ -100,6 +100,22 @@ export async function nextWaitingAction(
   return row?.action
 }
 
+/**
+ * The service enters a state on its way, with a change of its target; a request that is being cancelled keeps saying so. For the
+ * inside of a step: outside, a recipe that is run again after a crash would lead back from an end that is written already.
+ */
+export async function enterState(
+  sql: Sql,
+  target: Pick<TargetRow, 'request_id' | 'service_id'>,
+  state: State,
+  change: Partial<Pick<TargetRow, 'release_id'>> = {},
+): Promise<void> {
+  const entered = await sql`
+    update deployment_target set ${sql({ ...change, state })}
+    where request_id = ${target.request_id} and service_id = ${target.service_id} and status <> 'CANCELING'`
+  if (entered.count > 0) await setServiceState(sql, target.service_id, state)
+}
+
 export async function setServiceState(sql: Sql, serviceId: string, state: State): Promise<void> {
   await sql`update service set state = ${state} where id = ${serviceId}`
 }

@@ -10,6 +10,9 @@ import type { RateLimiter, Verdict } from './rate-limit.ts'
 import { parseStrictJson } from './strict-json.ts'
 import { bodyValidator, queryValidator, type Validate } from './validate.ts'
 
+/** Stands for an id that has no valid form: nothing has it, so it is answered like any other that is unknown. */
+const noId = '00000000-0000-0000-0000-000000000000'
+
 export interface MountOptions {
   readonly database: Database
   readonly readCredential: ReadCredential
@@ -58,8 +61,7 @@ function createHandler(operation: Operation, options: MountOptions) {
       access: operation.access,
       ...(query ? { query, targetId: parseId(params[first] ?? '') } : {}),
     })
-    const ids = others.map((name) => parseId(params[name] ?? ''))
-    if (ids.includes(undefined)) throw new AppError('notFound', 'There is no such object.')
+    const ids = others.map((name) => parseId(params[name] ?? '') ?? noId)
     const result = await handler({
       ...authorized,
       ids,
