@@ -1,6 +1,8 @@
 import { Agent, request } from 'node:http'
 
 export interface Question {
+  /** Default 127.0.0.1. */
+  readonly host?: string
   readonly port: number
   readonly path: string
   readonly method?: string
@@ -18,11 +20,20 @@ export interface Answer {
 
 export const keepAlive = (): Agent => new Agent({ keepAlive: true })
 
-/** Asks 127.0.0.1 and reads the whole answer. Rejects when it does not come in full. */
-export function ask({ port, path, method = 'GET', headers = {}, body, agent, timeoutMs = 10_000 }: Question) {
+/** Asks and reads the whole answer. Rejects when it does not come in full. */
+export function ask({
+  host = '127.0.0.1',
+  port,
+  path,
+  method = 'GET',
+  headers = {},
+  body,
+  agent,
+  timeoutMs = 10_000,
+}: Question) {
   const { promise, resolve, reject } = Promise.withResolvers<Answer>()
   const signal = AbortSignal.timeout(timeoutMs)
-  const options = { host: '127.0.0.1', port, path, method, headers, signal, agent: agent ?? false } as const
+  const options = { host, port, path, method, headers, signal, agent: agent ?? false } as const
   const outgoing = request(options, (incoming) => {
     let text = ''
     incoming.setEncoding('utf8').on('data', (part: string) => {

@@ -9,7 +9,7 @@ import { start as startProgram } from '../server/lib/run.ts'
 import { removeInstance } from './docker.ts'
 import type { Session } from './figure.ts'
 import { ask } from './http.ts'
-import { commandLine, freePort, gone, killProcess, treeOf } from './processes.ts'
+import { commandLine, freePort, gone, killProcess, pidsWith, treeOf } from './processes.ts'
 import { until } from './until.ts'
 
 export const root = fileURLToPath(new URL('..', import.meta.url))
@@ -43,7 +43,7 @@ export async function createInstallation({ ending }: Session): Promise<Installat
 
   const serverPid = async (): Promise<number> => {
     for (const pid of await treeOf(child?.pid ?? 0)) {
-      if ((await commandLine(pid)).some((part) => part.endsWith('/server/main.ts')) && !(await isLauncher(pid))) return pid
+      if ((await commandLine(pid)).includes(join(root, 'server', 'main.ts'))) return pid
     }
     throw new Error('the server does not run')
   }
@@ -87,7 +87,11 @@ export async function createInstallation({ ending }: Session): Promise<Installat
       return clock.monotonic() - startedAt
     },
     async api(method, path, body) {
-      const headers = { authorization: `Bearer ${await token()}`, 'content-type': 'application/json' }
+      const headers = {
+        authorization: `Bearer ${await token()}`,
+        'content-type': 'application/json',
+        'x-state-dialect': 'full',
+      }
       const text = body === undefined ? {} : { body: JSON.stringify(body) }
       const answer = await ask({ port: ports.api, path, method, headers, ...text })
       if (answer.status >= 300) throw new Error(`${method} ${path} was answered ${answer.status}: ${answer.body}`)
@@ -95,9 +99,6 @@ export async function createInstallation({ ending }: Session): Promise<Installat
     },
   }
 }
-
-/** npm and its shell carry the command line of what they start in theirs. */
-const isLauncher = async (pid: number): Promise<boolean> => !(await commandLine(pid))[0]?.endsWith('node')
 
 const environment = (directory: string, ports: { api: number; router: number }): Record<string, string> => ({
   // npm is beside Node, or in one of the usual places.
@@ -139,11 +140,4 @@ async function removePostgres(directory: string): Promise<void> {
   if (!pid) return
   process.kill(pid, 'SIGINT')
   await until('PostgreSQL has ended', async () => (await readFile(file).catch(() => undefined)) === undefined)
-}
-
-/** Processes with this argument. */
-export async function pidsWith(argument: string): Promise<number[]> {
-  const found: number[] = []
-  for (const pid of await allPids()) if ((await commandLine(pid)).includes(argument)) found.push(pid)
-  return found
 }

@@ -1,4 +1,4 @@
-import { readFile } from 'node:fs/promises'
+import { readdir, readFile } from 'node:fs/promises'
 import { createServer } from 'node:net'
 import { until } from './until.ts'
 
@@ -12,6 +12,13 @@ export async function treeOf(pid: number): Promise<number[]> {
 /** The arguments that a process was started with; none when it is gone. */
 export const commandLine = async (pid: number): Promise<string[]> =>
   (await readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => '')).split('\0').filter((part) => part !== '')
+
+/** Processes that were started with this argument. */
+export async function pidsWith(argument: string): Promise<number[]> {
+  const pids = (await readdir('/proc')).map(Number).filter(Boolean)
+  const found = await Promise.all(pids.map(async (pid) => ((await commandLine(pid)).includes(argument) ? pid : 0)))
+  return found.filter(Boolean)
+}
 
 /** Proportional set size in MiB: memory that several processes share is counted once over all of them. */
 export async function pssMiB(pid: number): Promise<number> {

@@ -4,7 +4,7 @@ import { createApiTokens, createJwtVerifier, credentialReader } from './access/i
 import { createDockerBuilder } from './builders/index.ts'
 import { createClusters, findCluster } from './clusters/index.ts'
 import type { Config } from './config.ts'
-import type { Database, Sql } from './database/index.ts'
+import { type Database, inTransaction, type Sql } from './database/index.ts'
 import {
   createDeployments,
   createDeploymentWorkflow,
@@ -12,7 +12,7 @@ import {
   findRelease,
   type RecipeOptions,
 } from './deployments/index.ts'
-import { createRoutePublisher, publicHosts, replaceHosts, setEndpoints } from './domains/index.ts'
+import { createRoutePublisher, leadsTo, publicHosts, replaceHosts, setEndpoints } from './domains/index.ts'
 import { DockerEngine, type Engine } from './engines/index.ts'
 import { createGit, createGitHost } from './git/index.ts'
 import { createHandlers, createRateLimiter, createServer, type Rooms, readVersion, targetQuery } from './http/index.ts'
@@ -24,10 +24,10 @@ import { createSafeFetch } from './lib/safe-fetch.ts'
 import { masker, type Secret } from './lib/secret.ts'
 import { createSlots } from './lib/slots.ts'
 import { createCollector, openLineStore } from './logs/index.ts'
-import { createObserver } from './observations/index.ts'
+import { createObserver, isWished, type Observer } from './observations/index.ts'
 import { createEnvironments, createGitTokens, createOrganizations, createProjects } from './organizations/index.ts'
 import { createOwnRouter, type Router } from './routers/index.ts'
-import { createServices } from './services/index.ts'
+import { createServices, lockService } from './services/index.ts'
 import type { Vault } from './vault/index.ts'
 import { createWebhookReconciler, createWebhooks } from './webhooks/index.ts'
 import { createWorkflows, type Reconciler, runReconcilers } from './workflows/index.ts'
@@ -37,6 +37,8 @@ export interface Ground {
   readonly config: Config
   readonly log: Logger
   readonly database: Database
+  /** Of the same database, for the connection that listens. Without it, other processes are heard of by polling. */
+  readonly databaseUrl?: string
   readonly vault: Vault
   readonly pepper: Buffer
   /** Tells this installation's containers from those of others on the same engine. */
@@ -62,6 +64,8 @@ export const createDrivers = ({ config, instance, controlSocket }: Ground): Driv
 /** What every build may use at most. */
 const buildLimits = { cpuMilli: 4000, memoryMiB: 4096, timeoutSeconds: 1800, maxLogBytes: 50 * 1024 * 1024 }
 const mebibyte = 1024 * 1024
+/** What open requests may take when the server stops. */
+const closeMs = 10_000
 
 /** Joins the rooms. Nothing runs before `start`. */
 export function compose(ground: Ground, drivers: Drivers) {
@@ -102,12 +106,14 @@ export function compose(ground: Ground, drivers: Drivers) {
     routes,
     lines,
     collect,
+    endRepair: (service) => observer.endRepair(service),
     slots: { builds: createSlots(2), deployments: createSlots(4) },
     drainMs: 30_000,
     keptReleases: 5,
   }
   const workflows = createWorkflows({
     database,
+    ...(ground.databaseUrl === undefined ? {} : { url: ground.databaseUrl }),
     workflows: [createDeploymentWorkflow(recipe)],
     clock,
     log,
@@ -147,7 +153,7 @@ export function compose(ground: Ground, drivers: Drivers) {
     publicAddress: { scheme: 'http', port: config.routerPort },
   }
 
-  const observer = createObserver({
+  const observer: Observer = createObserver({
     database,
     clock,
     log,
@@ -160,7 +166,14 @@ export function compose(ground: Ground, drivers: Drivers) {
       await engine.start(release, attempt)
     },
     moveTraffic: async (service, release, endpoints) => {
-      if (await setEndpoints(database, service, release, endpoints, clock.now())) reconcilers?.nudge('routes')
+      if (await leadsTo(database, service, release, endpoints)) return
+      // Under the lock under which a deployment moves it: what was seen before must not overrule that.
+      const moved = await inTransaction(database, async (sql) => {
+        await lockService(sql, service)
+        if (!(await isWished(sql, { id: service, release_id: release }))) return false
+        return setEndpoints(sql, service, release, endpoints, clock.now())
+      })
+      if (moved) reconcilers?.nudge('routes')
     },
     collect: (wish) => {
       if (collector.following().includes(wish.id) || wish.release_id === null) return
@@ -222,8 +235,14 @@ export function compose(ground: Ground, drivers: Drivers) {
     },
     /** Takes nothing new in, hands over what runs, and closes what is open. */
     async stop(): Promise<void> {
-      await app.close()
-      await Promise.all([workflows.stop(), reconcilers?.stop()])
+      // Whoever takes too long to finish a request must not keep running deployments from being handed over.
+      const patience = new AbortController()
+      const cut = clock.sleep(closeMs, patience.signal).then(
+        () => app.server.closeAllConnections(),
+        () => {},
+      )
+      await Promise.all([app.close().finally(() => patience.abort()), workflows.stop(), reconcilers?.stop()])
+      await cut
       stopping.abort()
       await collector.close()
       await lines.close()

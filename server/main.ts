@@ -25,6 +25,8 @@ async function main(): Promise<void> {
   try {
     await run(config, log, started)
   } catch (error) {
+    // Told to stop while it was starting: that is what aborted it, and whoever stops ends the process.
+    if (started.disposed) return
     await started.disposeAsync()
     throw error
   }
@@ -34,7 +36,8 @@ async function run(config: Config, log: Logger, started: AsyncDisposableStack): 
   await makeDataDirectory(config.dataDirectory)
   await lockDataDirectory(config, started)
   const stopping = new AbortController()
-  const database = await openGround(config, log, stopping.signal, started)
+  const databaseUrl = config.databaseUrl ?? (await startOwnDatabase(config, log, stopping.signal, started))
+  const database = await openSchema(databaseUrl, log, started)
   await checkKeyFile(config)
   const vault = await openVault({ database, masterKeyFile: config.masterKeyFile, log })
   if (!vault.state.open) say(`Secrets are sealed: ${vault.state.reason}`)
@@ -44,6 +47,7 @@ async function run(config: Config, log: Logger, started: AsyncDisposableStack): 
     config,
     log,
     database,
+    databaseUrl,
     vault,
     pepper,
     instance: await readInstance(database),
@@ -83,14 +87,8 @@ async function makeDataDirectory(directory: string): Promise<void> {
     await mkdir(join(directory, name), { recursive: true, mode: 0o700 })
 }
 
-/** PostgreSQL, the given one or our own, with the present schema. */
-async function openGround(
-  config: Config,
-  log: Logger,
-  signal: AbortSignal,
-  started: AsyncDisposableStack,
-): Promise<Database> {
-  const url = config.databaseUrl ?? (await startOwnDatabase(config, log, signal, started))
+/** A pool on the database, brought to the present schema. */
+async function openSchema(url: string, log: Logger, started: AsyncDisposableStack): Promise<Database> {
   const database = openDatabase({ url })
   started.defer(() => database.end({ timeout: 5 }))
   await migrate(database, { log })

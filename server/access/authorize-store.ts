@@ -1,5 +1,6 @@
 import type { Permission } from '@quayside/contract/operation.ts'
 import type { Fragment, Sql } from '../database/index.ts'
+import { type ComposedStatement, composeStatement } from './composed-statement.ts'
 import type { Credential } from './credential.ts'
 
 /** A row of the request's first statement: the credential's, joined with the target's (all null when there is none). */
@@ -15,7 +16,10 @@ export interface AuthorizationRow {
   readonly [column: string]: unknown
 }
 
-/** Builds the part of the statement that gives the target's columns, `id` and `organization_id` among them. */
+/**
+ * Builds the part of the statement that gives the target's columns, `id` and `organization_id` among them. Called once: what it
+ * builds must depend on its arguments alone.
+ */
 export type TargetQuery = (sql: Sql, id: string) => Fragment
 
 /**
@@ -27,11 +31,13 @@ export async function loadAuthorization(
   credential: Credential,
   target: { readonly query: TargetQuery; readonly id: string } | undefined,
 ): Promise<AuthorizationRow[]> {
-  const caller = credential.kind === 'token' ? tokenQuery(sql, credential.keyId) : accountQuery(sql, credential)
-  if (!target) return sql<AuthorizationRow[]>`select * from (${caller}) c order by caller_organization_since`
-  return sql<AuthorizationRow[]>`
-    select * from (${caller}) c
-    left join lateral (${target.query(sql, target.id)}) t on t.organization_id = c.caller_organization_id`
+  const { token, account } = target ? statementsOf(target.query) : withoutTarget
+  const id = target?.id ?? ''
+  const [{ text }, values] =
+    credential.kind === 'token'
+      ? [token, token.values(credential.keyId, id)]
+      : [account, account.values(credential.issuer, credential.subject, id)]
+  return sql.unsafe<AuthorizationRow[]>(text, values, { prepare: true })
 }
 
 const tokenQuery = (sql: Sql, keyId: string) => sql`
@@ -41,12 +47,42 @@ const tokenQuery = (sql: Sql, keyId: string) => sql`
     created_at as caller_organization_since
   from api_token where key_id = ${keyId}`
 
-const accountQuery = (sql: Sql, identity: { issuer: string; subject: string }) => sql`
+const accountQuery = (sql: Sql, issuer: string, subject: string) => sql`
   select a.id as caller_id, a.name as caller_name, m.organization_id as caller_organization_id,
     m.permissions as caller_permissions, null::bytea as caller_secret_hash, false as caller_expired,
     false as caller_stale, m.created_at as caller_organization_since
   from account a join member m on m.account_id = a.id
-  where a.issuer = ${identity.issuer} and a.subject = ${identity.subject}`
+  where a.issuer = ${issuer} and a.subject = ${subject}`
+
+/** The statement for each kind of credential. */
+interface Statements {
+  readonly token: ComposedStatement
+  readonly account: ComposedStatement
+}
+
+const alone = (sql: Sql, caller: Fragment) => sql`select * from (${caller}) c order by caller_organization_since`
+const withoutTarget: Statements = {
+  token: composeStatement(1, (sql, keyId = '') => alone(sql, tokenQuery(sql, keyId))),
+  account: composeStatement(2, (sql, issuer = '', subject = '') => alone(sql, accountQuery(sql, issuer, subject))),
+}
+
+const joined = (sql: Sql, caller: Fragment, target: Fragment) => sql`
+    select * from (${caller}) c
+    left join lateral (${target}) t on t.organization_id = c.caller_organization_id`
+const composed = new WeakMap<TargetQuery, Statements>()
+
+function statementsOf(query: TargetQuery): Statements {
+  const known = composed.get(query)
+  if (known) return known
+  const statements = {
+    token: composeStatement(2, (sql, keyId = '', id = '') => joined(sql, tokenQuery(sql, keyId), query(sql, id))),
+    account: composeStatement(3, (sql, issuer = '', subject = '', id = '') =>
+      joined(sql, accountQuery(sql, issuer, subject), query(sql, id)),
+    ),
+  }
+  composed.set(query, statements)
+  return statements
+}
 
 /** Notes the use of a token, at most once a minute. */
 export async function touchToken(sql: Sql, id: string): Promise<void> {

@@ -2,4 +2,4 @@
 export { publicHosts } from './host-names.ts'
 export { listLinks, type PublicAddress, urlOf } from './links.ts'
 export { createRoutePublisher, type RoutePublisher } from './publisher.ts'
-export { listServiceRoutes, type RouteRow, replaceHosts, setEndpoints } from './route-store.ts'
+export { leadsTo, listServiceRoutes, type RouteRow, replaceHosts, setEndpoints } from './route-store.ts'

@@ -42,18 +42,35 @@ export async function setEndpoints(
   endpoints: readonly PortEndpoint[],
   now: Date,
 ): Promise<boolean> {
-  const rows = endpoints.map(({ port, address }) => ({ port, address }))
   const changed = await sql`
     update route r set release_id = ${releaseId}, updated_at = ${now}, endpoints = fresh.endpoints
-    from (select i.host, coalesce(jsonb_agg(jsonb_build_object('address', e.address, 'port', e.port) order by e.address)
-        filter (where e.address is not null), '[]') as endpoints
-      from route i left join jsonb_to_recordset(${sql.json(rows)}) as e(port integer, address text)
-        on e.port = i.internal_port
-      where i.service_id = ${serviceId} group by i.host) fresh
+    from ${freshRoutes(sql, serviceId, endpoints)} fresh
     where r.host = fresh.host and (r.endpoints <> fresh.endpoints or r.release_id is distinct from ${releaseId})`
   if (changed.count > 0) await bumpVersion(sql)
   return changed.count > 0
 }
+
+/** Whether `setEndpoints` with the same would change nothing. */
+export async function leadsTo(
+  sql: Sql,
+  serviceId: string,
+  releaseId: string | null,
+  endpoints: readonly PortEndpoint[],
+): Promise<boolean> {
+  const others = await sql`
+    select from route r join ${freshRoutes(sql, serviceId, endpoints)} fresh on r.host = fresh.host
+    where r.endpoints <> fresh.endpoints or r.release_id is distinct from ${releaseId} limit 1`
+  return others.length === 0
+}
+
+/** The hosts of a service with what they would lead to, as a table expression. */
+const freshRoutes = (sql: Sql, serviceId: string, endpoints: readonly PortEndpoint[]) => sql`
+  (select i.host, coalesce(jsonb_agg(jsonb_build_object('address', e.address, 'port', e.port) order by e.address)
+      filter (where e.address is not null), '[]') as endpoints
+    from route i
+      left join jsonb_to_recordset(${sql.json(endpoints.map(({ port, address }) => ({ port, address })))})
+        as e(port integer, address text) on e.port = i.internal_port
+    where i.service_id = ${serviceId} group by i.host)`
 
 /** Every route, with the version of the whole table. */
 export async function readTable(sql: Sql): Promise<{ version: number; routes: Route[] }> {

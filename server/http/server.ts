@@ -61,11 +61,13 @@ export function createServer(options: ServerOptions): FastifyInstance {
     throw new AppError('methodNotAllowed', `${request.method} is not possible here; ${allowed.join(', ')} is.`)
   })
   readRawBodies(app, options.clock)
-  app.addHook('onRequest', async (request, reply) => {
+  const isOwnName = hostChecker(options.hostNames)
+  app.addHook('onRequest', (request, reply, done) => {
     reply.headers(securityHeaders).header('x-request-id', request.id)
-    checkRequestLine(request.url, request.headers.host, options.hostNames)
+    done(refusedRequestLine(request.url, request.headers.host, isOwnName))
   })
-  app.addHook('onResponse', async (request, reply) => {
+  app.addHook('onResponse', (request, reply, done) => {
+    done()
     const { method, url, id } = request
     const level = reply.statusCode >= 500 ? 'error' : method === 'GET' && reply.statusCode < 400 ? 'debug' : 'info'
     if (!options.log.isLevelEnabled(level)) return
@@ -104,11 +106,27 @@ function readRawBodies(app: FastifyInstance, clock: Clock): void {
 
 const longestUrl = 8192
 
-function checkRequestLine(url: string, host: string | undefined, hostNames: readonly string[]): void {
-  if (url.length > longestUrl) throw new AppError('uriTooLong', `The address is longer than ${longestUrl} characters.`)
-  const name = URL.parse(`http://${host ?? ''}`)?.hostname
-  if (!name || !(hostNames.includes(name) || name === 'localhost' || /^[\d.]+$|^\[/.test(name))) {
-    throw new AppError('misdirected', 'This server does not answer to that host name; see QUAYSIDE_PUBLIC_URL.')
+function refusedRequestLine(
+  url: string,
+  host: string | undefined,
+  isOwnName: (host: string) => boolean,
+): AppError | undefined {
+  if (url.length > longestUrl) return new AppError('uriTooLong', `The address is longer than ${longestUrl} characters.`)
+  if (isOwnName(host ?? '')) return undefined
+  return new AppError('misdirected', 'This server does not answer to that host name; see QUAYSIDE_PUBLIC_URL.')
+}
+
+const maxKnownHosts = 100
+
+/** Whether a Host header names this server. The few names in use are remembered: reading an address costs more than the rest. */
+function hostChecker(hostNames: readonly string[]): (host: string) => boolean {
+  const known = new Set<string>()
+  return (host) => {
+    if (known.has(host)) return true
+    const name = URL.parse(`http://${host}`)?.hostname
+    const isOwn = name !== undefined && (hostNames.includes(name) || name === 'localhost' || /^[\d.]+$|^\[/.test(name))
+    if (isOwn && known.size < maxKnownHosts) known.add(host)
+    return isOwn
   }
 }
 

@@ -1,22 +1,31 @@
 import type { Sql } from '../database/index.ts'
 import type { Observation } from '../engines/index.ts'
 
-/** What should run, of services that no request is busy with. */
+/** What should run of a service. */
 export interface WishRow {
   readonly id: string
   readonly organization_id: string
   /** Null: nothing should run. */
   readonly release_id: string | null
+  /** A running request acts on it. */
+  readonly busy: boolean
 }
 
-/** Every service, or one; `busy` ones belong to a running request and are left alone. */
+/** Every service, or one. */
 export const listWishes = (sql: Sql, id?: string) =>
-  sql<(WishRow & { busy: boolean })[]>`
+  sql<WishRow[]>`
     select s.id, p.organization_id, s.release_id, exists (
-      select from deployment_request r where r.environment_id = s.environment_id and r.status in ('ONGOING', 'CANCELING')
+      select from deployment_request r join deployment_target t on t.request_id = r.id
+      where r.environment_id = s.environment_id and r.status in ('ONGOING', 'CANCELING') and t.service_id = s.id
     ) as busy
     from service s join environment e on e.id = s.environment_id join project p on p.id = e.project_id
     where ${id ?? null}::uuid is null or s.id = ${id ?? null}`
+
+/** Whether this release, or nothing, is still what should run, and no request acts on the service. */
+export async function isWished(sql: Sql, wish: Pick<WishRow, 'id' | 'release_id'>): Promise<boolean> {
+  const [now] = await listWishes(sql, wish.id)
+  return now !== undefined && !now.busy && now.release_id === wish.release_id
+}
 
 /** Keeps the newest observation of a service; writes nothing when it says the same. */
 export async function insertObservation(

@@ -1,12 +1,11 @@
-import { type Database, inTransaction } from '../database/index.ts'
+import type { Database } from '../database/index.ts'
 import { type Engine, EngineError, type Observation } from '../engines/index.ts'
-import type { Attempt } from '../lib/attempt.ts'
-import { silent } from '../lib/attempt.ts'
+import { type Attempt, silent } from '../lib/attempt.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { Logger } from '../lib/log.ts'
 import type { Reconciler } from '../workflows/index.ts'
 import { decideRepair, liveEndpoints, type Repair } from './decide.ts'
-import { insertObservation, listWishes, type WishRow } from './observation-store.ts'
+import { insertObservation, isWished, listWishes, type WishRow } from './observation-store.ts'
 
 export interface ObserverOptions {
   readonly database: Database
@@ -21,70 +20,85 @@ export interface ObserverOptions {
   readonly collect: (wish: WishRow) => void
 }
 
+export interface Observer extends Reconciler {
+  /**
+   * Ends a repair of the service that is under way here, and waits for that. For a request that runs already, so that no further
+   * repair begins: a repair decided before the request would end what the request starts.
+   */
+  endRepair(serviceId: string): Promise<void>
+}
+
 const longestPauseMs = 60_000
 
 /**
  * Sees what really runs, writes it down, and brings back what should run but does not: containers removed by hand, engines
  * that were restarted, releases that a crash left behind. Services of a running request are left to that request.
  */
-export function createObserver(options: ObserverOptions): Reconciler {
+export function createObserver(options: ObserverOptions): Observer {
+  const { database, engine, log } = options
   const failures: Failures = new Map()
-  const repairs = new Map<string, Promise<void>>()
+  const repairs = new Map<string, { readonly ended: Promise<void>; readonly stop: AbortController }>()
   /** In the background, so that one service that does not come back keeps no other from being seen. */
-  const repair = (wish: WishRow, what: Repair, signal: AbortSignal): void => {
-    const done = tryRepair(options, failures, wish, what, signal)
-      .catch((error: unknown) =>
-        options.log.warn({ err: error, serviceId: wish.id }, 'a repair failed and is tried again'),
-      )
-      .finally(() => repairs.delete(wish.id))
-    repairs.set(wish.id, done)
+  const begin = (serviceId: string, outer: AbortSignal, work: (signal: AbortSignal) => Promise<void>): void => {
+    if (repairs.has(serviceId)) return
+    const stop = new AbortController()
+    const signal = AbortSignal.any([outer, stop.signal])
+    const ended = work(signal)
+      .catch((error: unknown) => {
+        if (!signal.aborted) log.warn({ err: error, serviceId }, 'a repair failed and is tried again')
+      })
+      .finally(() => repairs.delete(serviceId))
+    repairs.set(serviceId, { ended, stop })
   }
   return {
     name: 'observations',
     everyMs: 1000,
     reconcile: async (signal) => {
-      const seen = await options.engine.observeAll(signal)
-      const wishes = await listWishes(options.database)
+      const before = new Map((await listWishes(database)).map((wish) => [wish.id, wish]))
+      const seen = await engine.observeAll(signal)
+      const wishes = await listWishes(database)
       const known = new Set(wishes.map((wish) => wish.id))
-      for (const service of seen.keys()) if (!known.has(service)) await removeOrphan(options, service, signal)
+      for (const service of seen.keys()) {
+        if (!known.has(service)) begin(service, signal, (ending) => removeOrphan(options, service, ending))
+      }
       for (const wish of wishes) {
         const observation = seen.get(wish.id) ?? { state: 'absent' as const }
-        const what = repairs.has(wish.id) ? undefined : await reconcileOne(options, failures, wish, observation)
-        if (what) repair(wish, what, signal)
+        if (observation.state !== 'absent') options.collect(wish)
+        if (wish.busy) repairs.get(wish.id)?.stop.abort()
+        // What was seen while a request acted, or of another wish, says nothing about what is to be done now.
+        if (!isSame(before.get(wish.id), wish) || repairs.has(wish.id)) continue
+        const repair = await reconcileOne(options, failures, wish, observation)
+        if (repair) begin(wish.id, signal, (ending) => tryRepair(options, failures, wish, repair, ending))
       }
+    },
+    endRepair: async (serviceId) => {
+      const running = repairs.get(serviceId)
+      running?.stop.abort()
+      await running?.ended
     },
   }
 }
 
 type Failures = Map<string, { count: number; againAt: number }>
 
+const isSame = (before: WishRow | undefined, now: WishRow): boolean =>
+  before !== undefined && !before.busy && !now.busy && before.release_id === now.release_id
+
 /** Writes down what was seen, and says what has to be repaired now. */
 async function reconcileOne(
-  options: ObserverOptions,
+  { database, clock, moveTraffic }: ObserverOptions,
   failures: Failures,
-  wish: WishRow & { busy: boolean },
+  wish: WishRow,
   seen: Observation,
 ): Promise<Repair | undefined> {
-  if (seen.state !== 'absent') options.collect(wish)
-  if (wish.busy) return undefined
-  const { database, clock } = options
-  if (wish.release_id !== null || seen.state !== 'absent') {
-    await inTransaction(database, (sql) => insertObservation(sql, wish.id, seen, clock.now()))
-  }
+  if (wish.release_id !== null || seen.state !== 'absent') await insertObservation(database, wish.id, seen, clock.now())
   if (wish.release_id !== null) {
     const endpoints = liveEndpoints(wish.release_id, seen)
-    if (endpoints.length > 0) await options.moveTraffic(wish.id, wish.release_id, endpoints)
+    if (endpoints.length > 0) await moveTraffic(wish.id, wish.release_id, endpoints)
   }
   const repair = decideRepair(wish.release_id, seen)
-  if (!repair) {
-    failures.delete(wish.id)
-    return undefined
-  }
-  const failed = failures.get(wish.id)
-  if (failed && failed.againAt > clock.monotonic()) return undefined
-  // A request may have begun since the wishes were read: it does its own repairs.
-  const [fresh] = await listWishes(database, wish.id)
-  return fresh && !fresh.busy && fresh.release_id === wish.release_id ? repair : undefined
+  if (!repair) failures.delete(wish.id)
+  return (failures.get(wish.id)?.againAt ?? 0) > clock.monotonic() ? undefined : repair
 }
 
 async function tryRepair(
@@ -94,18 +108,23 @@ async function tryRepair(
   repair: Repair,
   signal: AbortSignal,
 ): Promise<void> {
+  // A request may have begun since the wishes were read: it does its own repairs.
+  if (!(await isWished(database, wish))) return
   const attempt = { signal, output: silent }
   try {
+    signal.throwIfAborted()
     log.warn({ serviceId: wish.id, repair: repair.kind }, 'what runs differs from what should run; repairing it')
     if (repair.kind === 'retire') await engine.retire(wish.id, repair.keep, attempt)
     else await startRelease(wish, repair.release, attempt)
     failures.delete(wish.id)
   } catch (error) {
-    if (!(error instanceof EngineError) || signal.aborted) throw error
+    if (signal.aborted) throw error
     const count = (failures.get(wish.id)?.count ?? 0) + 1
     failures.set(wish.id, { count, againAt: clock.monotonic() + Math.min(longestPauseMs, 1000 * 2 ** count) })
-    const seen = { state: 'failing', release: wish.release_id ?? '', replicas: [], reason: error.message } as const
-    if (wish.release_id) await inTransaction(database, (sql) => insertObservation(sql, wish.id, seen, clock.now()))
+    if (error instanceof EngineError && wish.release_id && (await isWished(database, wish))) {
+      const seen = { state: 'failing', release: wish.release_id, replicas: [], reason: error.message } as const
+      await insertObservation(database, wish.id, seen, clock.now())
+    }
     log.warn({ err: error, serviceId: wish.id, tries: count }, 'a service could not be brought back yet')
   }
 }

@@ -74,11 +74,12 @@ export const claimDue = (sql: Sql, now: Date, until: Date, count: number) =>
       w.target_url, w.events, w.sealed_target_secret, w.sealed_signing_secret, w.failing_since
     from claimed c join event e on e.id = c.event_id join webhook w on w.id = c.webhook_id`
 
+/** The webhook first, then its delivery: so does a deletion of the webhook, and neither waits for the other in a circle. */
 export async function markDelivered(sql: Sql, row: DueRow, status: number, now: Date): Promise<void> {
+  await sql`update webhook set failing_since = null where id = ${row.webhook_id} and failing_since is not null`
   await sql`
     update webhook_delivery set state = 'delivered', response_status_code = ${status}, failure = null,
       target_url_used = ${row.target_url}, finished_at = ${now} where id = ${row.id}`
-  await sql`update webhook set failing_since = null where id = ${row.webhook_id} and failing_since is not null`
 }
 
 export interface Failed {
@@ -93,11 +94,11 @@ export interface Failed {
 export async function markFailed(sql: Sql, row: DueRow, failed: Failed, now: Date): Promise<void> {
   const { status, failure, again, disable } = failed
   await sql`
+    update webhook set failing_since = coalesce(failing_since, ${now}), enabled = enabled and not ${disable}
+    where id = ${row.webhook_id}`
+  await sql`
     update webhook_delivery set state = ${again ? 'pending' : 'failed'}, response_status_code = ${status ?? null},
       failure = ${failure}, target_url_used = ${row.target_url}, next_attempt_at = ${again ?? now},
       finished_at = ${again ? null : now}
     where id = ${row.id}`
-  await sql`
-    update webhook set failing_since = coalesce(failing_since, ${now}), enabled = enabled and not ${disable}
-    where id = ${row.webhook_id}`
 }

@@ -30,7 +30,7 @@ export interface WebhookReconcilerOptions {
 
 const timeoutMs = 15_000
 /** Longer than any delivery takes. */
-const claimMs = 60_000
+const claimMs = 20_000
 const batch = 50
 
 /**

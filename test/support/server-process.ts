@@ -88,7 +88,12 @@ export async function startServer(options: StartOptions = {}): Promise<ServerPro
   const api = async <T>(method: string, path: string, body?: unknown): Promise<Reply<T>> => {
     const headers: Record<string, string> = { authorization: `Token ${token}` }
     if (body !== undefined) headers['content-type'] = 'application/json'
-    const init = { method, headers, signal: AbortSignal.timeout(30_000), ...(body !== undefined && { body: JSON.stringify(body) }) }
+    const init = {
+      method,
+      headers,
+      signal: AbortSignal.timeout(30_000),
+      ...(body !== undefined && { body: JSON.stringify(body) }),
+    }
     const answer = await fetch(`http://127.0.0.1:${port}${path}`, init)
     const text = await answer.text()
     // The shape is what the contract promises; test/contract holds the server to it.
@@ -196,10 +201,14 @@ function launch(env: Readonly<Record<string, string>>, output: string[]) {
   child.once('close', (code, signal) => resolve({ code, signal }))
   const isOver = (): boolean => child.exitCode !== null || child.signalCode !== null
   const ready = (): Promise<true> =>
-    until('the server is ready', () => {
-      if (isOver()) throw new Error(`the server ended while it started:\n${output.slice(from).join('\n')}`)
-      return output.includes('Ready.', from)
-    }, { limitMs: readyMs, seen: () => output.slice(-20) })
+    until(
+      'the server is ready',
+      () => {
+        if (isOver()) throw new Error(`the server ended while it started:\n${output.slice(from).join('\n')}`)
+        return output.includes('Ready.', from)
+      },
+      { limitMs: readyMs, seen: () => output.slice(-20) },
+    )
   return { child, exit, ready }
 }
 

@@ -16,7 +16,9 @@ async function tidyUp(dataDirectory: string): Promise<void> {
   const all = (kind: string): string[] => facts.flatMap(([name, value]) => (name === kind && value ? [value] : []))
   const pid = all('server').at(-1)
   if (pid) await endProcess(Number(pid))
-  const router = await findRouter({ controlSocket: join(dataDirectory, 'router', 'control.sock') }).catch(() => undefined)
+  const router = await findRouter({ controlSocket: join(dataDirectory, 'router', 'control.sock') }).catch(
+    () => undefined,
+  )
   if (router) await endProcess(router.pid)
   const cluster = join(dataDirectory, 'postgresql', 'cluster')
   const postmaster = await findPostmaster(cluster)

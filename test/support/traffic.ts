@@ -10,7 +10,14 @@ export interface Answer {
 export function get(url: string, agent?: Agent): Promise<Answer> {
   const { port, host, pathname } = new URL(url)
   const { promise, resolve, reject } = Promise.withResolvers<Answer>()
-  const options = { host: '127.0.0.1', port, path: pathname, headers: { host }, timeout: 20_000, ...(agent && { agent }) }
+  const options = {
+    host: '127.0.0.1',
+    port,
+    path: pathname,
+    headers: { host },
+    timeout: 20_000,
+    ...(agent && { agent }),
+  }
   const call = request(options, (answer) => {
     let body = ''
     answer.setEncoding('utf8')

@@ -1,6 +1,6 @@
 import { Agent, createServer, request } from 'node:http'
 
-/** The smallest keep-alive proxy that Node gives: what the router is measured against. */
+/** The smallest keep-alive proxy that Node gives: what the router is measured against. Arguments: its port, the upstream's. */
 const [port, target] = process.argv.slice(2).map(Number)
 const agent = new Agent({ keepAlive: true, maxSockets: 256 })
 createServer((incoming, answer) => {

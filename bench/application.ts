@@ -1,0 +1,76 @@
+import type { Agent } from 'node:http'
+import type { Session } from './figure.ts'
+import { type Answer, ask } from './http.ts'
+import type { Installation } from './installation.ts'
+import { createRepository, type Repository } from './repository.ts'
+import { until } from './until.ts'
+
+/** What the application may use; the floor's container may use the same. */
+export const limits = { cpuMilli: 1000, memoryMiB: 256 }
+
+/** An application of an installation, with its repository. */
+export interface Application {
+  readonly id: string
+  readonly host: string
+  readonly repository: Repository
+  /** One request through the router. */
+  ask(path: string, agent?: Agent): Promise<Answer>
+  /** Asks for the deployment of the head of its branch. */
+  deploy(): Promise<void>
+  /** Polls until its state is DEPLOYED; throws when the deployment fails. */
+  untilDeployed(): Promise<void>
+  /** Polls until nothing is under way for it: the former version is gone, too. */
+  untilIdle(): Promise<void>
+}
+
+/** Makes it, in an environment of its own, and deploys its first version. */
+export async function createApplication(session: Session, installation: Installation): Promise<Application> {
+  const repository = await createRepository(session, installation, 'bench')
+  await repository.push('first')
+  const { id } = await declare(installation)
+  const path = `/application/${id}`
+  const { results } = await installation.api('GET', `${path}/link`)
+  const host = hostOf(results)
+  const untilStatus = async (what: string, isSo: (status: Readonly<Record<string, unknown>>) => boolean) => {
+    await until(
+      `the application is ${what}`,
+      async () => {
+        const status = await installation.api('GET', `${path}/status`)
+        if (/ERROR|CANCELED/.test(String(status.state))) throw new Error(`${status.state}: ${status.reason}`)
+        return isSo(status)
+      },
+      { limitMs: 120_000 },
+    )
+  }
+  const application: Application = {
+    id,
+    host,
+    repository,
+    ask: (page, own) =>
+      ask({ port: installation.routerPort, path: page, headers: { host }, ...(own && { agent: own }) }),
+    deploy: async () => void (await installation.api('POST', `${path}/deploy`, {})),
+    untilDeployed: () => untilStatus('DEPLOYED', ({ state }) => state === 'DEPLOYED'),
+    untilIdle: () => untilStatus('idle', ({ deployment_request_id }) => deployment_request_id === null),
+  }
+  await application.deploy()
+  await application.untilIdle()
+  return application
+}
+
+async function declare({ api, port }: Installation): Promise<{ id: string }> {
+  const organization = firstId((await api('GET', '/organization')).results)
+  const project = await api('POST', `/organization/${organization}/project`, { name: 'bench' })
+  const environment = await api('POST', `/project/${project.id}/environment`, { name: 'bench' })
+  const { id } = await api('POST', `/environment/${environment.id}/application`, {
+    name: 'bench',
+    git_repository: { url: `http://localhost:${port}/git/bench.git`, branch: 'main' },
+    cpu: limits.cpuMilli,
+    memory: limits.memoryMiB,
+    ports: [{ internal_port: 8080, publicly_accessible: true, protocol: 'HTTP' }],
+  })
+  return { id: String(id) }
+}
+
+const listed = (results: unknown): Readonly<Record<string, unknown>> => (Array.isArray(results) ? results[0] : {})
+const firstId = (results: unknown): string => String(listed(results).id)
+const hostOf = (results: unknown): string => new URL(String(listed(results).url)).hostname

@@ -1,0 +1,56 @@
+import { Readable } from 'node:stream'
+import { pack } from 'tar-stream'
+import { systemClock as clock } from '../../server/lib/clock.ts'
+import { limits } from '../application.ts'
+import { absent, docker } from '../docker.ts'
+import { ask } from '../http.ts'
+import { dockerfile, sourceOf } from '../repository.ts'
+import { until } from '../until.ts'
+
+const image = 'quayside-bench-floor'
+
+/**
+ * What the engine by itself needs for a changed source: build with BuildKit, create, start, first answer 200. Milliseconds; what
+ * it made is removed afterwards.
+ */
+export async function bareDeployment(version: string): Promise<number> {
+  const files = pack()
+  files.entry({ name: 'Dockerfile' }, await dockerfile())
+  files.entry({ name: 'server.js' }, await sourceOf(version))
+  files.finalize()
+  const startedAt = clock.monotonic()
+  await build(Readable.from(files, { objectMode: false }), version)
+  const container = await docker.createContainer({
+    Image: `${image}:${version}`,
+    HostConfig: {
+      NanoCpus: limits.cpuMilli * 1_000_000,
+      Memory: limits.memoryMiB * 1024 * 1024,
+      MemorySwap: limits.memoryMiB * 1024 * 1024,
+      PidsLimit: 512,
+    },
+  })
+  try {
+    await container.start()
+    const { NetworkSettings } = await container.inspect()
+    const address = NetworkSettings.Networks['bridge']?.IPAddress ?? ''
+    await until('the bare container answers', () => answers(address), { everyMs: 3 })
+    return clock.monotonic() - startedAt
+  } finally {
+    await container.remove({ force: true }).catch(absent)
+    await docker.getImage(`${image}:${version}`).remove({ force: true }).catch(absent)
+  }
+}
+
+async function build(files: Readable, version: string): Promise<void> {
+  const answer = await docker.buildImage(files, { version: '2', t: `${image}:${version}`, dockerfile: 'Dockerfile' })
+  const { promise, resolve, reject } = Promise.withResolvers<void>()
+  docker.modem.followProgress(answer, (error: Error | null, events: { error?: string }[]) => {
+    const failure = events?.find((event) => event.error)?.error
+    if (error || failure) reject(error ?? new Error(failure))
+    else resolve()
+  })
+  await promise
+}
+
+const answers = async (host: string): Promise<boolean> =>
+  (await ask({ host, port: 8080, path: '/health', timeoutMs: 1000 }).catch(() => undefined))?.status === 200

@@ -1,0 +1,34 @@
+import { changing } from './changing.ts'
+import type { Benchmark, Figure } from './figure.ts'
+import { reading } from './reading.ts'
+import { routing } from './routing.ts'
+import { table } from './table.ts'
+
+/** `npm run bench`: all figures as a table; `-- NAME …` only those, `-- --json` as JSON. Progress goes to standard error. */
+const benchmarks: readonly Benchmark[] = [changing, reading, routing]
+
+const known = benchmarks.flatMap(({ figures }) => figures)
+const asked = process.argv.slice(2).filter((argument) => argument !== '--json')
+const asJson = process.argv.includes('--json')
+const unknown = asked.filter((name) => !known.includes(name))
+if (unknown.length > 0) {
+  console.error(`There is no figure "${unknown[0]}"; there are ${known.join(', ')}.`)
+  process.exit(2)
+}
+
+const say = (line: string): void => console.error(line)
+const results: Figure[] = []
+let current: AsyncDisposableStack | undefined
+for (const signal of ['SIGINT', 'SIGTERM'] as const) {
+  process.once(signal, () => void Promise.resolve(current?.disposeAsync()).finally(() => process.exit(130)))
+}
+for (const { figures, measure } of benchmarks) {
+  const wanted = figures.filter((name) => asked.length === 0 || asked.includes(name))
+  if (wanted.length === 0) continue
+  say(`Measuring ${wanted.join(', ')} …`)
+  await using ending = new AsyncDisposableStack()
+  current = ending
+  const measured = await measure({ ending, say })
+  results.push(...measured.filter(({ name }) => wanted.includes(name)))
+}
+console.log(asJson ? JSON.stringify(results, null, 2) : table(results))

@@ -1,0 +1,20 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { composeStatement } from './composed-statement.ts'
+
+test('numbers the placeholders of nested fragments and gives values in their order', () => {
+  const statement = composeStatement(2, (sql, key, id) => {
+    const inner = sql`select 1 where id = ${id} and kind = ${'application'}`
+    return sql`select * from token, (${inner}) t where key = ${key} or id = ${id}`
+  })
+  const text = 'select * from token, (select 1 where id = $1 and kind = $2) t where key = $3 or id = $4'
+  assert.equal(statement.text, text)
+  assert.deepEqual(statement.values('k', 'i'), ['i', 'application', 'k', 'i'])
+  assert.deepEqual(statement.values('k2', 'i2'), ['i2', 'application', 'k2', 'i2'])
+})
+
+test('takes a statement without parameters as it is', () => {
+  const statement = composeStatement(0, (sql) => sql`select 1`)
+  assert.equal(statement.text, 'select 1')
+  assert.deepEqual(statement.values(), [])
+})

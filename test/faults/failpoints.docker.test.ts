@@ -1,0 +1,58 @@
+import assert from 'node:assert/strict'
+import { after, before, test } from 'node:test'
+import { failpoints } from '../../server/lib/failpoint.ts'
+import { makeApplication, makeEnvironment, type TestApplication } from '../support/application.ts'
+import { assertDeployedOnce, assertToldOnce, doneSteps, lastRequest } from '../support/deployment-facts.ts'
+import { type ServerProcess, startServer } from '../support/server-process.ts'
+import { startTraffic } from '../support/traffic.ts'
+import { web } from '../support/trees.ts'
+import { startReceiver } from '../support/webhook-receiver.ts'
+
+// Wherever a server is killed during a deployment, the next one brings it to the same end, and no request is lost meanwhile.
+
+let server: ServerProcess
+let receiver: Awaited<ReturnType<typeof startReceiver>>
+let application: TestApplication
+const requests: string[] = []
+
+before(async () => {
+  server = await startServer()
+  receiver = await startReceiver()
+  await server.must('POST', `/organization/${server.organizationId}/webhook`, {
+    target_url: receiver.url,
+    events: ['DEPLOYMENT_STARTED', 'DEPLOYMENT_SUCCESSFUL', 'DEPLOYMENT_FAILURE', 'DEPLOYMENT_CANCELLED'],
+  })
+  application = await makeApplication(server, { environmentId: await makeEnvironment(server, 'faults'), name: 'web' })
+  await application.ship(web('first'))
+  assert.equal((await application.settles()).state, 'RUNNING')
+})
+after(async () => {
+  receiver?.close()
+  await application?.git.remove()
+  await server?.close()
+})
+
+for (const point of failpoints) {
+  test(`a server killed at ${point} ends the deployment after its next start, once`, async (t) => {
+    await application.git.push(web(point))
+    // Nothing of an earlier deployment may pass the point first.
+    if (point === 'webhook.sent') await assertToldOnce(requests, receiver.deliveries)
+    await server.restart({ failpoint: `${point}:kill` })
+    const traffic = startTraffic(application.url, 50)
+    t.after(() => traffic.stop())
+    // At some points the answer is cut off; what was accepted holds all the same.
+    await application.deploy().catch(() => {})
+    assert.equal((await server.exited()).signal, 'SIGKILL', `${point} was not passed`)
+    const request = await lastRequest(server, application)
+    const recorded = await doneSteps(server, request)
+    await server.restart()
+    await assertDeployedOnce(server, application, { version: point, request, recorded })
+    requests.push(request)
+    const { lost } = await traffic.stop()
+    assert.deepEqual(lost, [])
+  })
+}
+
+test('each of these deployments was told of once, under one id', async () => {
+  await assertToldOnce(requests, receiver.deliveries)
+})

@@ -1,0 +1,102 @@
+import type { DeploymentHistory, EnvironmentLog } from '@quayside/contract/resources/deployment.ts'
+import type { Log } from '@quayside/contract/resources/log.ts'
+import type { Status } from '@quayside/contract/resources/status.ts'
+import type { Application } from '@quayside/contract/services/application.ts'
+import { type GitRemote, openGitRemote, type Tree } from './git-remote.ts'
+import type { ServerProcess } from './server-process.ts'
+import { get } from './traffic.ts'
+import { until } from './until.ts'
+
+export type StatusReply = typeof Status.static
+
+/** One application of a server under test, its repository included. */
+export interface TestApplication {
+  readonly id: string
+  readonly environmentId: string
+  /** Where it answers. */
+  readonly url: string
+  readonly git: GitRemote
+  status(): Promise<StatusReply>
+  /** Asks for a deployment, without waiting for it. */
+  deploy(commit?: string): Promise<void>
+  /** Pushes the tree and deploys it. */
+  ship(tree: Tree): Promise<void>
+  /** Waits until its state is one of these. */
+  reaches(states: readonly string[], limitMs?: number): Promise<StatusReply>
+  /** Waits until nothing runs or waits for it any more. */
+  settles(limitMs?: number): Promise<StatusReply>
+  history(): Promise<(typeof DeploymentHistory.static)['results']>
+  log(tail?: number): Promise<(typeof Log.static)[]>
+  deploymentLog(): Promise<(typeof EnvironmentLog.static)[]>
+  /** What its address answers. */
+  answer(): Promise<{ status: number; body: string }>
+}
+
+export async function makeEnvironment(server: ServerProcess, name: string): Promise<string> {
+  const project = await server.must<{ id: string }>('POST', `/organization/${server.organizationId}/project`, { name })
+  const environment = await server.must<{ id: string }>('POST', `/project/${project.id}/environment`, { name })
+  return environment.id
+}
+
+export async function makeApplication(
+  server: ServerProcess,
+  at: { readonly environmentId: string; readonly name: string; readonly settings?: object },
+): Promise<TestApplication> {
+  const { environmentId, name } = at
+  const git = await openGitRemote({ url: `${server.apiUrl}/git/${name}.git`, token: server.token })
+  const { id } = await server.must<typeof Application.static>('POST', `/environment/${environmentId}/application`, {
+    name,
+    git_repository: { url: git.url, branch: 'main' },
+    cpu: 250,
+    memory: 64,
+    auto_preview: false,
+    ports: [{ internal_port: 8080, publicly_accessible: true, protocol: 'HTTP' }],
+    ...at.settings,
+  })
+  const links = await server.must<{ results: { url: string }[] }>('GET', `/application/${id}/link`)
+  return viewOf(server, { id, environmentId, git, url: links.results[0]?.url ?? '' })
+}
+
+function viewOf(
+  server: ServerProcess,
+  facts: Pick<TestApplication, 'id' | 'environmentId' | 'git' | 'url'>,
+): TestApplication {
+  const { id, environmentId, git, url } = facts
+  const status = (): Promise<StatusReply> => server.must('GET', `/application/${id}/status`)
+  const deploy = async (commit?: string): Promise<void> =>
+    void (await server.must('POST', `/application/${id}/deploy`, commit ? { git_commit_id: commit } : {}))
+  const list = async <T>(path: string): Promise<T[]> => (await server.must<{ results: T[] }>('GET', path)).results
+  const wait = async (
+    what: string,
+    isThere: (status: StatusReply) => boolean,
+    limitMs: number,
+  ): Promise<StatusReply> => {
+    let last: StatusReply | undefined
+    const look = async (): Promise<StatusReply | undefined> => {
+      last = await status()
+      return isThere(last) ? last : undefined
+    }
+    return until(`application ${id} ${what}`, look, { limitMs, seen: () => last })
+  }
+  return {
+    ...facts,
+    status,
+    deploy,
+    ship: async (tree) => {
+      await git.push(tree)
+      await deploy()
+    },
+    reaches: (states, limitMs = 40_000) =>
+      wait(`is ${states.join(' or ')}`, ({ state }) => states.includes(state), limitMs),
+    settles: (limitMs = 40_000) =>
+      wait(
+        'is at rest',
+        (last) => last.deployment_request_id === null && last.deployment_requests_count === 0,
+        limitMs,
+      ),
+    history: () => list(`/application/${id}/deploymentHistoryV2`),
+    log: (tail = 1000) => list(`/application/${id}/log?tail=${tail}`),
+    deploymentLog: () => server.must('GET', `/environment/${environmentId}/logs`),
+    answer: () => get(url),
+  }
+}

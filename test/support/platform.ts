@@ -1,0 +1,163 @@
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { pino } from 'pino'
+import { createFakeBuilder } from '../../server/builders/index.ts'
+import { type Composition, compose } from '../../server/compose.ts'
+import { readConfig } from '../../server/config.ts'
+import type { Database } from '../../server/database/index.ts'
+import { type Cleanup, testDatabase } from '../../server/database/testing.ts'
+import { FakeEngine } from '../../server/engines/index.ts'
+import { systemClock } from '../../server/lib/clock.ts'
+import { createFakeRouter } from '../../server/routers/index.ts'
+import { openPepper, openVault } from '../../server/vault/index.ts'
+import { addObjects, addTenant, type Objects, type Tenant } from './fixture.ts'
+
+export interface PlatformOptions {
+  /** `QUAYSIDE_…` of the server under test. */
+  readonly settings?: Readonly<Record<string, string>>
+  /** Starts workflows and reconcilers; without, requests stay queued. */
+  readonly works?: boolean
+}
+
+/** One answer of the API, as a client sees it. */
+export interface Answer {
+  readonly status: number
+  readonly headers: Readonly<Record<string, unknown>>
+  readonly text: string
+  /** Parsed; undefined for an empty body. */
+  readonly body: unknown
+}
+
+/** The whole server with a database of its own; engine, builder and router are fakes. */
+export interface Platform extends Composition {
+  readonly database: Database
+  readonly engine: FakeEngine
+  readonly builder: ReturnType<typeof createFakeBuilder>
+  readonly router: ReturnType<typeof createFakeRouter>
+  /** Two organizations that know nothing of each other. */
+  readonly a: Tenant & { readonly objects: Objects }
+  readonly b: Tenant & { readonly objects: Objects }
+  /** Everything that was logged so far, without redaction. */
+  readonly logged: string[]
+  call(token: string | undefined, method: string, path: string, body?: unknown, headers?: Headers): Promise<Answer>
+  /** Further objects of a tenant. */
+  addObjects(tenant: Tenant): Promise<Objects>
+  /** Puts a repository `hello` with a Dockerfile and a directory `source` into the tenant's git host; gives the commit. */
+  addRepository(tenant: Tenant, change?: string): Promise<string>
+  /** Listens on a port of the loopback device; gives the origin. */
+  listen(): Promise<string>
+  /** A digest of every table; two are equal where nothing was written (when a token was used last does not count). */
+  fingerprint(): Promise<Readonly<Record<string, string>>>
+}
+type Headers = Readonly<Record<string, string>>
+
+/** Everything ends with the test `t`, or with the file where `{ after }` of node:test is handed in. */
+export async function createPlatform(t: Cleanup, options: PlatformOptions = {}): Promise<Platform> {
+  const directory = await mkdtemp(join(tmpdir(), 'quayside-platform-'))
+  let ending = async (): Promise<void> => {}
+  t.after(() => ending())
+  t.after(() => rm(directory, { recursive: true, force: true, maxRetries: 5 }))
+  const { sql: database } = await testDatabase(t)
+  const logged: string[] = []
+  const drivers = {
+    engine: new FakeEngine({ clock: systemClock }),
+    builder: createFakeBuilder(),
+    router: createFakeRouter(),
+  }
+  const composition = await composeIn(directory, database, logged, options, drivers)
+  ending = () => composition.stop()
+  if (options.works) composition.start()
+  const [a, b] = await Promise.all(['A', 'B'].map((name) => addTenant(database, composition, name)))
+  if (!a || !b) throw new Error('a tenant was not made')
+  const ofA = await addObjects(database, composition, a)
+  const ofB = await addObjects(database, composition, b)
+  return {
+    ...composition,
+    ...drivers,
+    database,
+    logged,
+    a: { ...a, objects: ofA },
+    b: { ...b, objects: ofB },
+    call: (token, method, path, body, headers) => call(composition, { token, method, path, body, headers }),
+    addObjects: (tenant) => addObjects(database, composition, tenant),
+    addRepository: (tenant, change = '') => addRepository(directory, composition, tenant, change),
+    listen: () => composition.app.listen({ host: '127.0.0.1', port: 0 }),
+    fingerprint: () => fingerprint(database),
+  }
+}
+
+async function composeIn(
+  directory: string,
+  database: Database,
+  logged: string[],
+  { settings }: PlatformOptions,
+  drivers: Parameters<typeof compose>[1],
+): Promise<Composition> {
+  const config = readConfig({
+    QUAYSIDE_DATA: directory,
+    QUAYSIDE_RATE_LIMIT: '0',
+    QUAYSIDE_DOCKER_HOST: join(directory, 'no-engine.sock'),
+    ...settings,
+  })
+  const log = pino({ level: 'debug' }, { write: (line: string) => void logged.push(line) })
+  const vault = await openVault({ database, masterKeyFile: config.masterKeyFile, log })
+  const pepper = await openPepper({ database, file: join(directory, 'token.pepper') })
+  const controlSocket = join(directory, 'no-router.sock')
+  return compose({ config, log, database, vault, pepper, instance: 'test', controlSocket, reconcilers: [] }, drivers)
+}
+
+async function call(
+  { app }: Composition,
+  request: {
+    token: string | undefined
+    method: string
+    path: string
+    body?: unknown
+    headers?: Headers | undefined
+  },
+): Promise<Answer> {
+  const { token, method, path, body, headers } = request
+  const isRaw = typeof body === 'string' || Buffer.isBuffer(body)
+  const answer = await app.inject({
+    // The types know the usual methods only; attacks send others.
+    method: method as 'GET',
+    url: path,
+    headers: {
+      host: 'localhost',
+      ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),
+      ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+      ...headers,
+    },
+    ...(body === undefined ? {} : { payload: isRaw ? body : JSON.stringify(body) }),
+  })
+  const isJson = String(answer.headers['content-type']).startsWith('application/json') && answer.payload !== ''
+  const parsed: unknown = isJson ? JSON.parse(answer.payload) : undefined
+  return { status: answer.statusCode, headers: answer.headers, text: answer.payload, body: parsed }
+}
+
+async function addRepository(
+  directory: string,
+  { gitHost }: Composition,
+  { organizationId }: Tenant,
+  change: string,
+): Promise<string> {
+  const tree = join(directory, 'trees', organizationId)
+  await mkdir(join(tree, 'source'), { recursive: true })
+  await writeFile(join(tree, 'Dockerfile'), `FROM scratch\n# ${change}\n`)
+  await writeFile(join(tree, 'source', 'main.js'), '')
+  return gitHost.importDirectory(organizationId, 'hello', tree, 'A tree of the tests')
+}
+
+async function fingerprint(database: Database): Promise<Record<string, string>> {
+  const tables = await database<{ name: string }[]>`
+    select table_name as name from information_schema.tables where table_schema = 'public' order by table_name`
+  const digests = await Promise.all(
+    tables.map(
+      ({ name }) => database<{ digest: string }[]>`
+        select md5(coalesce(string_agg(text, '' order by text), '')) as digest
+        from (select (to_jsonb(t) - 'last_used_at')::text as text from ${database(name)} t) rows`,
+    ),
+  )
+  return Object.fromEntries(tables.map(({ name }, index) => [name, digests[index]?.[0]?.digest ?? '']))
+}
