@@ -41,6 +41,8 @@ export interface Ground {
   readonly databaseUrl?: string
   readonly vault: Vault
   readonly pepper: Buffer
+  /** Under which the API was reached before, see `config.publicUrl`. */
+  readonly formerUrls: readonly string[]
   /** Tells this installation's containers from those of others on the same engine. */
   readonly instance: string
   readonly controlSocket: string
@@ -80,7 +82,7 @@ export function compose(ground: Ground, drivers: Drivers) {
     guard,
     clock,
     builtInHost: {
-      origin: config.publicUrl,
+      origins: [config.publicUrl, ...ground.formerUrls],
       repositoryPath: (name, organization) => organization && gitHost.repositoryPath(organization, name),
     },
   })

@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { permissions } from '@quayside/contract/operation.ts'
 import type { Issuer } from './access/index.ts'
+import { createAddressGuard } from './lib/address.ts'
 
 /** Everything that the environment decides, read once. */
 export interface Config {
@@ -49,14 +50,24 @@ export function readConfig(variables: Variables = process.env): Config {
     masterKeyFile: resolve(variables['QUAYSIDE_MASTER_KEY_FILE'] || join(dataDirectory, 'master.key')),
     rateLimit: number(variables, 'QUAYSIDE_RATE_LIMIT', 100, 0, 1_000_000),
     rateBurst: number(variables, 'QUAYSIDE_RATE_BURST', 500, 1, 1_000_000),
-    allowPrivateTargets: list(variables['QUAYSIDE_ALLOW_PRIVATE_TARGETS']),
+    allowPrivateTargets: cidrs(variables['QUAYSIDE_ALLOW_PRIVATE_TARGETS']),
     issuers: issuers(variables['QUAYSIDE_OIDC_ISSUERS']),
     logLevel: oneOf(variables, 'QUAYSIDE_LOG_LEVEL', ['info', 'debug', 'warn', 'error', 'fatal', 'trace', 'silent']),
     failpoint: variables['QUAYSIDE_FAILPOINT'],
   })
 }
 
-const list = (text: string | undefined): string[] => (text ?? '').split(/[\s,]+/).filter((part) => part !== '')
+/** Separated by commas or spaces. */
+function cidrs(text: string | undefined): string[] {
+  const listed = (text ?? '').split(/[\s,]+/).filter((part) => part !== '')
+  try {
+    createAddressGuard({ allowedPrivateCidrs: listed })
+    return listed
+  } catch (error) {
+    const message = `QUAYSIDE_ALLOW_PRIVATE_TARGETS must be CIDRs such as 10.1.0.0/16, not "${text}".`
+    throw new ConfigError(message, { cause: error })
+  }
+}
 
 function number(variables: Variables, name: string, fallback: number, least: number, most: number): number {
   const text = variables[name]

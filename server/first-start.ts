@@ -16,6 +16,8 @@ import { findService } from './services/index.ts'
 /** What the first start has made so far; kept, so that one that was cut off goes on where it was. */
 interface Progress {
   readonly organizationId: string
+  /** The admin token was made, and its file written. */
+  readonly token?: true
   readonly applicationId?: string
   readonly done?: true
   readonly [key: string]: string | true | undefined
@@ -52,9 +54,8 @@ export async function firstStart(options: FirstStartOptions): Promise<FirstStart
   const { database, signal } = options
   const before = await readProgress(database)
   if (before?.done) return undefined
-  const made = before ? undefined : await makeOrganization(options)
-  const organizationId = before?.organizationId ?? made?.organizationId ?? ''
-  const token = made ? { token: made.token } : {}
+  const organizationId = before?.organizationId ?? (await makeOrganization(options))
+  const token = before?.token ? {} : { token: await makeToken(options, organizationId) }
   try {
     return { ...token, url: await runExample(options, organizationId, before?.applicationId) }
   } catch (error) {
@@ -77,12 +78,12 @@ async function runExample(
   const applicationId = former ?? (await makeApplication(options, organizationId))
   say('Deploying it')
   await deploy(options, applicationId)
-  await writeProgress(database, { organizationId, applicationId, done: true })
+  await writeProgress(database, { organizationId, token: true, applicationId, done: true })
   const [route] = await listServiceRoutes(database, applicationId)
   return urlOf(route?.host ?? '', composition.rooms.publicAddress)
 }
 
-async function makeOrganization({ database, config, composition, say }: FirstStartOptions) {
+async function makeOrganization({ database, say }: FirstStartOptions): Promise<string> {
   say('Making organization, admin token and built-in cluster')
   const organizationId = newId()
   const now = clock.now()
@@ -91,12 +92,23 @@ async function makeOrganization({ database, config, composition, say }: FirstSta
     await insertBuiltInCluster(sql, { id: newId(), organization_id: organizationId, name: 'local', now })
     await writeProgress(sql, { organizationId })
   })
+  return organizationId
+}
+
+/** Made again when a start was cut off before its file was written: nobody has the former one. */
+async function makeToken(options: FirstStartOptions, organizationId: string): Promise<string> {
+  const { database, config, composition } = options
+  const { apiTokens } = composition.rooms
+  for (const former of await apiTokens.list(organizationId, { name: 'admin' })) {
+    await apiTokens.remove(organizationId, former.id)
+  }
   const admin = { name: by.name, permissions: ['ADMIN' as const] }
-  const { token } = await composition.rooms.apiTokens.create(organizationId, admin, { name: 'admin', scope: 'ADMIN' })
+  const { token } = await apiTokens.create(organizationId, admin, { name: 'admin', scope: 'ADMIN' })
   const file = tokenFile(config)
   await writeFile(`${file}.new`, `${token}\n`, { mode: 0o600 })
   await rename(`${file}.new`, file)
-  return { organizationId, token }
+  await writeProgress(database, { organizationId, token: true })
+  return token
 }
 
 async function makeApplication({ database, config, composition }: FirstStartOptions, organizationId: string) {
@@ -111,7 +123,7 @@ async function makeApplication({ database, config, composition }: FirstStartOpti
   if (!environment) throw new Error('the new environment is not there')
   const existing = (await services.list(environmentId)).find(({ name }) => name === 'hello')
   const application = existing ?? (await services.create(environment, helloApplication(config)))
-  await writeProgress(database, { organizationId, applicationId: application.id })
+  await writeProgress(database, { organizationId, token: true, applicationId: application.id })
   return application.id
 }
 

@@ -6,12 +6,13 @@ import { type Config, readConfig } from './config.ts'
 import { type Database, exclusiveLock, migrate, openDatabase, startEmbedded } from './database/index.ts'
 import { type FirstStart, firstStart, tokenFile } from './first-start.ts'
 import { systemClock as clock } from './lib/clock.ts'
+import { messageOf } from './lib/error.ts'
 import { armFailpoints } from './lib/failpoint.ts'
 import { newRandomId } from './lib/id.ts'
 import { createLogger, type Logger } from './lib/log.ts'
 import { ensureRouterProcess, type RouterProcessOptions, superviseRouter } from './routers/index.ts'
 import { StartError, toStartError } from './start-error.ts'
-import { openPepper, openVault, readMasterKey } from './vault/index.ts'
+import { KeyFileError, openPepper, openVault, readMasterKey } from './vault/index.ts'
 
 /** Says what is being done: for people; the structured log goes to standard error. */
 const say = (line: string): void => console.log(line)
@@ -51,17 +52,21 @@ async function run(config: Config, log: Logger, started: AsyncDisposableStack): 
     vault,
     pepper,
     instance: await readInstance(database),
+    formerUrls: await rememberUrl(database, config.publicUrl),
     controlSocket: router.controlSocket,
     reconcilers: [superviseRouter(router)],
   }
-  say(`Starting the router on port ${config.routerPort}`)
-  await ensureRouterProcess(router)
   const drivers = createDrivers(ground)
-  await drivers.engine.ping(AbortSignal.timeout(10_000))
+  await drivers.engine.ping(AbortSignal.timeout(10_000)).catch((error: unknown) => {
+    throw new StartError(`${messageOf(error)} Start it, or let QUAYSIDE_DOCKER_HOST name its socket.`, { cause: error })
+  })
   const composition = compose(ground, drivers)
   await composition.app.listen({ host: config.host, port: config.port }).catch((error: unknown) => {
     throw toStartError(error, config)
   })
+  // Last, for it outlives this process: a start that fails must leave nothing behind.
+  say(`Starting the router on port ${config.routerPort}`)
+  await ensureRouterProcess(router)
   composition.start()
   started.defer(() => composition.stop())
   started.defer(async () => stopping.abort())
@@ -117,8 +122,9 @@ async function startOwnDatabase(
 /** A key file that is there but damaged is a mistake to be told at once; one that is missing or wrong seals the vault. */
 async function checkKeyFile({ masterKeyFile }: Config): Promise<void> {
   await readMasterKey(masterKeyFile).catch((error: unknown) => {
-    if (error instanceof Error && 'reason' in error && error.reason === 'missing') return
-    throw error
+    if (!(error instanceof KeyFileError)) throw error
+    if (error.reason === 'missing') return
+    throw new StartError(`${error.message}, or let QUAYSIDE_MASTER_KEY_FILE name another file.`, { cause: error })
   })
 }
 
@@ -143,6 +149,16 @@ async function readInstance(database: Database): Promise<string> {
     on conflict (key) do nothing`
   const [row] = await database<{ value: string }[]>`select value from setting where key = 'instance'`
   return row?.value ?? ''
+}
+
+/** Addresses of repositories on the built-in git host are stored with the URL of their time; gives the former ones. */
+async function rememberUrl(database: Database, url: string): Promise<string[]> {
+  const [row] = await database<{ value: string[] }[]>`select value from setting where key = 'public_urls'`
+  const former = (row?.value ?? []).filter((known) => known !== url)
+  await database`
+    insert into setting (key, value) values ('public_urls', ${database.json([url, ...former])})
+    on conflict (key) do update set value = excluded.value`
+  return former
 }
 
 function handleSignals(started: AsyncDisposableStack, log: Logger): void {

@@ -11,13 +11,24 @@ export type ReadCredential = (authorization: string | undefined) => Promise<Cred
 
 const schemes = /^(?:bearer|token) ([\x21-\x7e]+)$/i
 
+/** Clients send the same token again and again: hashing it costs more than all other work on it. */
+const maxRemembered = 1000
+
 /** `Bearer` and `Token` are the same: the form of what follows selects the one verifier. */
 export function credentialReader(options: { readonly pepper: Buffer; readonly verifyJwt: VerifyJwt }): ReadCredential {
   const pepper = createSecretKey(options.pepper)
-  return async (authorization) => {
-    const presented = schemes.exec(authorization ?? '')?.[1]
+  const remembered = new Map<string, Credential>()
+  return async (authorization = '') => {
+    const known = remembered.get(authorization)
+    if (known) return known
+    const presented = schemes.exec(authorization)?.[1]
     if (presented === undefined) return undefined
-    if (presented.startsWith('quay_')) return readToken(presented, pepper)
+    if (presented.startsWith('quay_')) {
+      const credential = readToken(presented, pepper)
+      if (remembered.size >= maxRemembered) remembered.clear()
+      if (credential) remembered.set(authorization, credential)
+      return credential
+    }
     const identity = await options.verifyJwt(presented)
     return identity && { kind: 'jwt', ...identity }
   }

@@ -86,7 +86,7 @@ async function buildFrom(
 const timeoutError = (seconds: number): BuildError =>
   new BuildError(
     'timeout',
-    `The build did not end within ${seconds} s and was stopped. Make it shorter, or raise the service's build timeout, and deploy again.`,
+    `The build did not end within ${seconds} s and was stopped. Make it shorter and deploy again.`,
   )
 
 async function abortable<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {

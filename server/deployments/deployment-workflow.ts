@@ -8,9 +8,9 @@ import { endService, removeLines } from './end-service.ts'
 import { createReport, type RecipeOptions, type Work } from './recipe.ts'
 import { deploymentWorkflow } from './request.ts'
 import { findRequest, type RequestRow, setRequestStatus } from './request-store.ts'
-import { finishTarget, settle } from './settle.ts'
+import { finishTarget, leaveService, settle } from './settle.ts'
 import { retireFormer, startRelease } from './start-release.ts'
-import { listTargets, setServiceState, updateTarget } from './target-store.ts'
+import { listTargets, updateTarget } from './target-store.ts'
 
 interface Input {
   readonly requestId: string
@@ -124,28 +124,35 @@ async function everyOne<T>(work: readonly Promise<T>[]): Promise<T[]> {
 type Ending = 'STOP' | 'DELETE' | 'UNINSTALL'
 
 /** An earlier stage failed, or the request was cancelled before this service's turn. */
-async function skip({ clock }: RecipeOptions, { request, target, step, context }: Work): Promise<void> {
+async function skip({ clock }: RecipeOptions, { target, step, context }: Work): Promise<void> {
   const canceled = context.signal.aborted && context.signal.reason instanceof CanceledError
   await step(
     `${target.service_id}/SKIP`,
     () =>
       context.fenced(async (sql) => {
         const now = clock.now()
-        if (canceled) return finishTarget(sql, { target, request, state: 'CANCELED', now })
+        if (canceled) return finishTarget(sql, { target, state: 'CANCELED', now })
         await updateTarget(sql, target, { state: target.former_state, status: 'SKIPPED', finished_at: now })
-        await setServiceState(sql, target.service_id, target.former_state)
+        await leaveService(sql, target, target.former_state)
       }),
     { evenIfCanceled: true },
   )
 }
 
-async function endRequest(sql: Sql, requestId: string, complete: boolean, { clock }: RecipeOptions): Promise<void> {
+async function endRequest(
+  sql: Sql,
+  requestId: string,
+  complete: boolean,
+  { clock, log }: RecipeOptions,
+): Promise<void> {
   const request = await findRequest(sql, requestId)
   if (!request) return
   const targets = await listTargets(sql, [requestId])
   const canceled = targets.some((target) => target.status === 'CANCELED')
   const status = complete ? 'SUCCESS' : canceled ? 'CANCELED' : 'ERROR'
   const now = clock.now()
+  const { action, execution_id: executionId, environment_id: environmentId } = request
+  log.info({ requestId, executionId, environmentId, action, status }, 'deployment request ended')
   await setRequestStatus(sql, requestId, status, now)
   if (request.action === 'DEPLOY') await recordDeploymentEvent(sql, eventOf[status], requestId, now)
 }
@@ -179,7 +186,7 @@ async function abandon({ clock }: RecipeOptions, requestId: string, reason: stri
   for (const target of await listTargets(sql, [requestId])) {
     if (target.finished_at !== null && isAtRest(target.state)) continue
     const text = `The deployment could not go on (${reason}); deploy again.`
-    await finishTarget(sql, { target, request, state: phases[request.action].failed, reason: text, now })
+    await finishTarget(sql, { target, state: phases[request.action].failed, reason: text, now })
   }
   await setRequestStatus(sql, requestId, 'ERROR', now)
   if (request.action === 'DEPLOY') await recordDeploymentEvent(sql, 'DEPLOYMENT_FAILURE', requestId, now)

@@ -4,7 +4,7 @@ import { inTransaction } from '../database/index.ts'
 import { type GitDriver, GitError } from '../git/index.ts'
 import { AppError } from '../lib/error.ts'
 import { deleteEnvironmentRow, type EnvironmentRow, markEnvironmentDeleting } from '../organizations/index.ts'
-import { deleteServiceRow, listServices, lockService, type ServiceRow } from '../services/index.ts'
+import { deleteServiceRow, findService, listServices, lockService, type ServiceRow } from '../services/index.ts'
 import type { Workflows } from '../workflows/index.ts'
 import { cancelDeployment } from './cancel.ts'
 import { type AcceptedRequest, acceptRequest, type RequestedBy, type RequestOptions } from './request.ts'
@@ -68,20 +68,19 @@ export function createDeployments(options: DeploymentsOptions) {
 
     /** Undefined when nothing was ever deployed: there is nothing to remove. */
     async uninstall(service: ServiceRow, by: RequestedBy) {
-      return service.last_deployment_date === null && isAtRest(service.state)
-        ? undefined
-        : act(service, 'UNINSTALL', by)
+      return isUsed(service) ? act(service, 'UNINSTALL', by) : undefined
     },
 
     async remove(service: ServiceRow, by: RequestedBy): Promise<void> {
-      const gone = await inTransaction(database, async (sql) => {
+      const left = await inTransaction(database, async (sql) => {
         await lockEnvironment(sql, service.environment_id)
         await lockService(sql, service.id)
-        const idle = service.last_deployment_date === null && isAtRest(service.state)
-        if (idle) await deleteServiceRow(sql, service.id)
-        return idle
+        const current = await findService(sql, service.id)
+        if (!current || isUsed(current)) return current
+        await deleteServiceRow(sql, service.id)
+        return undefined
       })
-      if (!gone && service.state !== 'DELETE_QUEUED' && service.state !== 'DELETING') await act(service, 'DELETE', by)
+      if (left && left.state !== 'DELETE_QUEUED' && left.state !== 'DELETING') await act(left, 'DELETE', by)
     },
 
     async deployEnvironment(environment: EnvironmentRow, by: RequestedBy): Promise<void> {
@@ -104,21 +103,24 @@ export function createDeployments(options: DeploymentsOptions) {
 
     /** At once when nothing was ever deployed; else its services go first and take it with them. */
     async removeEnvironment(environment: EnvironmentRow, by: RequestedBy): Promise<void> {
-      const services = await listServices(database, environment.id)
-      const used = services.some((service) => service.last_deployment_date !== null || !isAtRest(service.state))
-      const gone = await inTransaction(database, async (sql) => {
+      const left = await inTransaction(database, async (sql) => {
         await lockEnvironment(sql, environment.id)
+        const services = await listServices(sql, environment.id)
         const active = await listActiveRequests(sql, environment.id)
-        if (!used && active.length === 0) await deleteEnvironmentRow(sql, environment.id)
+        const isGone = active.length === 0 && !services.some(isUsed)
+        if (isGone) await deleteEnvironmentRow(sql, environment.id)
         else await markEnvironmentDeleting(sql, environment.id)
-        return !used && active.length === 0
+        return isGone ? [] : services
       })
-      if (!gone) await ofEnvironment(environment, 'DELETE', services, by)
+      await ofEnvironment(environment, 'DELETE', left, by)
     },
   }
 }
 
 export type Deployments = ReturnType<typeof createDeployments>
+
+/** Something of it ran once, runs, or is about to. */
+const isUsed = (service: ServiceRow): boolean => service.last_deployment_date !== null || !isAtRest(service.state)
 
 const isStoppable = ({ state }: ServiceRow): boolean => state !== 'READY' && state !== 'STOPPED' && state !== 'DELETED'
 

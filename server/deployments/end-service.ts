@@ -45,7 +45,7 @@ export async function endService(
     () =>
       context.fenced(async (sql) => {
         const now = options.clock.now()
-        await finishTarget(sql, { target, request: work.request, state: done, now })
+        await finishTarget(sql, { target, state: done, now })
         if (action === 'DELETE') await deleteService(sql, id, now)
         else await sql`update service set last_deployment_date = ${now} where id = ${id}`
       }),

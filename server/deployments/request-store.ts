@@ -25,7 +25,10 @@ export async function lockEnvironment(sql: Sql, environmentId: string): Promise<
   return row
 }
 
-/** The last waiting request, where it is of the same caller and action: a new one merges into it. */
+/**
+ * The last waiting request, where it is of the same caller and action: a new one merges into it. Locked until the transaction
+ * ends, so that it does not begin meanwhile, without what is merged into it.
+ */
 export async function findMergeable(
   sql: Sql,
   environmentId: string,
@@ -34,7 +37,7 @@ export async function findMergeable(
 ): Promise<RequestRow | undefined> {
   const [row] = await sql<RequestRow[]>`
     select * from (select * from deployment_request where environment_id = ${environmentId} and status = 'QUEUED'
-      order by seq desc limit 1) last
+      order by seq desc limit 1 for update) last
     where caller = ${caller} and action = ${action}`
   return row
 }

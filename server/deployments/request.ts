@@ -1,6 +1,6 @@
 import type { Origin } from '@quayside/contract/enums.ts'
 import { type Action, isAtRest, phases, refusal, type State, stateNames } from '@quayside/contract/states.ts'
-import { type Database, inTransaction } from '../database/index.ts'
+import { type Database, inTransaction, type Sql } from '../database/index.ts'
 import type { Clock } from '../lib/clock.ts'
 import { AppError } from '../lib/error.ts'
 import { failpoint } from '../lib/failpoint.ts'
@@ -15,7 +15,7 @@ import {
   type RequestRow,
   setQueuedStates,
 } from './request-store.ts'
-import { insertTargets, type WantedTarget } from './target-store.ts'
+import { insertTargets, readServiceStates, type WantedTarget } from './target-store.ts'
 
 export const deploymentWorkflow = 'deployment'
 
@@ -53,12 +53,13 @@ export async function acceptRequest(
     if (locked.deleting && action !== 'DELETE') {
       throw new AppError('conflict', `Environment "${environment.name}" is being deleted.`)
     }
-    for (const { service } of targets) refuseByState(action, service)
+    const current = await withStates(sql, targets)
+    for (const { service } of current) refuseByState(action, service)
     const { queued } = phases[action]
     const waiting = await findMergeable(sql, environment.id, by.id, action)
     const request = waiting ?? (await insertNew(sql))
-    await insertTargets(sql, request.id, targets, queued)
-    const ids = targets.map(({ service }) => service.id)
+    await insertTargets(sql, request.id, current, queued)
+    const ids = current.map(({ service }) => service.id)
     await setQueuedStates(sql, ids, queued, passing)
     return request
 
@@ -75,6 +76,19 @@ export async function acceptRequest(
   failpoint('request.committed')
   workflows.nudge()
   return accepted
+}
+
+/** As they are now, under the environment's lock: the caller's may be older than another request. Throws 404 when one is gone. */
+async function withStates(sql: Sql, targets: readonly WantedTarget[]): Promise<WantedTarget[]> {
+  const states = await readServiceStates(
+    sql,
+    targets.map(({ service }) => service.id),
+  )
+  return targets.map(({ service, commit }) => {
+    const state = states.get(service.id)
+    if (!state) throw new AppError('notFound', 'There is no such object.')
+    return { service: { ...service, state }, commit }
+  })
 }
 
 function refuseByState(action: Action, service: WantedTarget['service']): void {

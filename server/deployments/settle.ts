@@ -7,22 +7,26 @@ import { CanceledError } from '../workflows/index.ts'
 import { drainOthers } from './drain.ts'
 import { type Failure, toFailure } from './failure.ts'
 import type { RecipeOptions, ReportStep, Work } from './recipe.ts'
-import type { RequestRow } from './request-store.ts'
-import { nextWaitingAction, setServiceState, type TargetRow, updateTarget } from './target-store.ts'
+import { nextWaitingAction, setFormerState, setServiceState, type TargetRow, updateTarget } from './target-store.ts'
 
 export interface Ended {
   readonly target: TargetRow
-  readonly request: RequestRow
   readonly state: State
   readonly reason?: string
   readonly now: Date
 }
 
 /** Writes how it ended for one service: the target, and the service's state, which at once tells of a waiting request. */
-export async function finishTarget(sql: Sql, { target, request, state, reason, now }: Ended): Promise<void> {
+export async function finishTarget(sql: Sql, { target, state, reason, now }: Ended): Promise<void> {
   await updateTarget(sql, target, { state, status: statusOf(state), reason: reason ?? null, finished_at: now })
-  const next = await nextWaitingAction(sql, target.service_id, request.id)
-  await setServiceState(sql, target.service_id, next ? phases[next].queued : state)
+  await leaveService(sql, target, state)
+}
+
+/** The service's state once this request is done with it; it at once tells of a waiting request. */
+export async function leaveService(sql: Sql, { service_id, request_id }: TargetRow, state: State): Promise<void> {
+  await setFormerState(sql, service_id, request_id, state)
+  const next = await nextWaitingAction(sql, service_id, request_id)
+  await setServiceState(sql, service_id, next ? phases[next].queued : state)
 }
 
 function statusOf(state: State): RequestStatus {
@@ -60,7 +64,7 @@ const reportSteps: Partial<Record<State, ReportStep>> = {
 }
 
 async function fail(options: RecipeOptions, work: Work, failure: Failure): Promise<void> {
-  const { target, request, step, context, report } = work
+  const { target, step, context, report } = work
   const id = target.service_id
   report.enter(reportSteps[failure.state] ?? 'DeployedError')
   report.line(failure.reason, failure.state === 'CANCELED' ? 'warning' : 'error')
@@ -69,7 +73,7 @@ async function fail(options: RecipeOptions, work: Work, failure: Failure): Promi
     evenIfCanceled: true,
     deadlineSeconds: 60,
   }).catch((error: unknown) => {
-    // What is left is found by its label and removed by the orphans' reconciler.
+    // What is left is found by its label and removed by the observer.
     options.log.warn({ err: error, serviceId: id }, 'what a failed deployment left could not be removed yet')
   })
   const reason = [failure.reason, ...failure.lastLines].join('\n')
@@ -78,7 +82,7 @@ async function fail(options: RecipeOptions, work: Work, failure: Failure): Promi
     async () => {
       const now = options.clock.now()
       await context.fenced(async (sql) => {
-        await finishTarget(sql, { target, request, state: failure.state, reason, now })
+        await finishTarget(sql, { target, state: failure.state, reason, now })
         await sql`update service set last_deployment_date = ${now} where id = ${id}`
       })
     },

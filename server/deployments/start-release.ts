@@ -108,7 +108,7 @@ async function finish(options: RecipeOptions, work: Work, release: ReleaseRow): 
   const now = options.clock.now()
   const current = await findRelease(options.database, release.id)
   await context.fenced(async (sql) => {
-    await finishTarget(sql, { target, request, state: request.action === 'RESTART' ? 'RESTARTED' : 'DEPLOYED', now })
+    await finishTarget(sql, { target, state: request.action === 'RESTART' ? 'RESTARTED' : 'DEPLOYED', now })
     const commit = current?.commit ?? release.commit
     await sql`
       update service set release_id = ${release.id}, last_deployment_date = ${now},

@@ -116,6 +116,19 @@ export async function enterState(
   if (entered.count > 0) await setServiceState(sql, target.service_id, state)
 }
 
+/** What waiting requests put back where they change nothing: the state in which the service was left just now. */
+export async function setFormerState(sql: Sql, serviceId: string, exceptRequest: string, state: State): Promise<void> {
+  await sql`
+    update deployment_target t set former_state = ${state} from deployment_request r
+    where r.id = t.request_id and t.service_id = ${serviceId} and r.status = 'QUEUED' and r.id <> ${exceptRequest}`
+}
+
+export async function readServiceStates(sql: Sql, ids: readonly string[]): Promise<ReadonlyMap<string, State>> {
+  const rows = await sql<{ id: string; state: State }[]>`
+    select id, state from service where id = any(${[...ids]}::uuid[])`
+  return new Map(rows.map(({ id, state }) => [id, state]))
+}
+
 export async function setServiceState(sql: Sql, serviceId: string, state: State): Promise<void> {
   await sql`update service set state = ${state} where id = ${serviceId}`
 }

@@ -44,7 +44,7 @@ async function setScene(t: TestContext, place: Place, limits: Partial<GitLimits>
   const work = await newWorkTree(t)
   const { origin, host } = server
   const builtInHost = {
-    origin,
+    origins: [origin],
     repositoryPath: (name: string, organization = '') => host.repositoryPath(organization, name),
   }
   const guard = createAddressGuard({ allowedPrivateCidrs: place === 'server' ? ['127.0.0.0/8'] : [] })

@@ -47,7 +47,7 @@ export function createGit(options: GitOptions): GitDriver {
   const obtain = createCheckoutSources(server)
   return {
     sweep,
-    checkAddress: (url) => void parseRepositoryAddress(url, guard, builtInHost?.origin),
+    checkAddress: (url) => void parseRepositoryAddress(url, guard, builtInHost?.origins),
     async resolveHead(repository, signal) {
       return readHead(server, await find(repository, signal), { branch: repository.branch, signal })
     },

@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs'
 import { AddressError, type AddressGuard } from '../lib/address.ts'
 import { checkTarget } from '../lib/target.ts'
 import type { Remote } from './environment.ts'
@@ -12,8 +13,8 @@ export type OwnedRepository = Repository & { readonly organization?: string }
 export type Place = string | Remote
 
 export interface BuiltInHost {
-  /** Of `<public URL>/git/<name>.git`. */
-  readonly origin: string
+  /** Of `<public URL>/git/<name>.git`: the present one, and former ones that stored addresses still name. */
+  readonly origins: readonly string[]
   /** The bare repository of that name; undefined where the organization has none. */
   repositoryPath(name: string, organization: string | undefined): string | undefined
 }
@@ -29,7 +30,7 @@ export async function locate(
   },
 ): Promise<Place> {
   const { guard, builtInHost } = options
-  const address = parseRepositoryAddress(repository.url, guard, builtInHost?.origin)
+  const address = parseRepositoryAddress(repository.url, guard, builtInHost?.origins)
   if (repository.branch !== undefined && !isBranchName(repository.branch)) {
     throw new GitError(
       'branch',
@@ -38,7 +39,7 @@ export async function locate(
   }
   if (address.at === 'home') {
     const path = builtInHost?.repositoryPath(address.name, repository.organization)
-    if (path !== undefined) return path
+    if (path !== undefined && existsSync(path)) return path
     throw new GitError('denied', `There is no repository "${address.name}" here. Push it first.`)
   }
   const credential = checkCredential(repository.credential)

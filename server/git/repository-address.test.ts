@@ -15,16 +15,16 @@ test('reads addresses of git servers', () => {
     'HTTPS://GIT.example.com/~user/app.git',
     'https://93.184.216.34/app.git',
   ]) {
-    assert.deepEqual(parseRepositoryAddress(url, strict, home), { at: 'server', url: new URL(url) })
+    assert.deepEqual(parseRepositoryAddress(url, strict, [home]), { at: 'server', url: new URL(url) })
   }
 })
 
 test('reads addresses of the built-in host, which need not be public', () => {
-  assert.deepEqual(parseRepositoryAddress('http://localhost:3000/git/hello.git', strict, home), {
+  assert.deepEqual(parseRepositoryAddress('http://localhost:3000/git/hello.git', strict, [home]), {
     at: 'home',
     name: 'hello',
   })
-  assert.deepEqual(parseRepositoryAddress('http://LOCALHOST:3000/git/hello.git/', strict, home), {
+  assert.deepEqual(parseRepositoryAddress('http://LOCALHOST:3000/git/hello.git/', strict, [home]), {
     at: 'home',
     name: 'hello',
   })
@@ -56,7 +56,7 @@ const refused = [
 for (const url of refused) {
   test(`refuses ${JSON.stringify(url.slice(0, 60))}`, () => {
     assert.throws(
-      () => parseRepositoryAddress(url, strict, home),
+      () => parseRepositoryAddress(url, strict, [home]),
       (thrown) =>
         thrown instanceof GitError &&
         thrown.reason === 'address' &&

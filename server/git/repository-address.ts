@@ -13,10 +13,14 @@ const refuse = (message: string): never => {
 }
 
 /**
- * Reads the address of a repository without any network. `home` is the origin of the built-in git host. Throws
+ * Reads the address of a repository without any network. `home` are the origins of the built-in git host. Throws
  * GitError('address'); the message never repeats the address, which may hold a credential.
  */
-export function parseRepositoryAddress(text: string, guard: AddressGuard, home?: string): RepositoryAddress {
+export function parseRepositoryAddress(
+  text: string,
+  guard: AddressGuard,
+  home: readonly string[] = [],
+): RepositoryAddress {
   if (text === '' || text.length > 2048) refuse('The repository address must have 1 to 2,048 characters.')
   if (!/^[\x21-\x7e]+$/.test(text) || /[\\<>"'`{}|^]|%(?:[01][0-9a-f]|7f)/i.test(text)) {
     refuse('The repository address contains spaces, control characters or other characters that no address has.')
@@ -30,7 +34,7 @@ export function parseRepositoryAddress(text: string, guard: AddressGuard, home?:
     )
   }
   if (/[?#]/.test(text)) refuse('The repository address must not contain "?" or "#".')
-  if (home !== undefined && url.origin === new URL(home).origin) return { at: 'home', name: homeName(url) }
+  if (home.some((origin) => url.origin === new URL(origin).origin)) return { at: 'home', name: homeName(url) }
   if (/^\/*$/.test(url.pathname)) refuse('The repository address names a server but no repository.')
   const problem = targetProblem(guard, url)
   if (problem) refuse(problem)

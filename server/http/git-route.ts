@@ -2,7 +2,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { authorize, mayAccess, type ReadCredential } from '../access/index.ts'
 import type { Database } from '../database/index.ts'
 import { type GitHost, parseGitPath } from '../git/index.ts'
-import { AppError } from '../lib/error.ts'
+import { AppError, errorCodes } from '../lib/error.ts'
 import type { RateLimiter } from './rate-limit.ts'
 
 /** What the built-in git host is asked through; see server/git. */
@@ -24,6 +24,12 @@ export function mountGit(app: FastifyInstance, options: GitRouteOptions): void {
       url: '/git/*',
       exposeHeadRoute: false,
       handler: (request, reply) => handle(options, request, reply),
+      // git shows people only what is plain text.
+      errorHandler: (error, _request, reply) => {
+        if (!(error instanceof AppError)) throw error
+        if (error.code === 'unauthorized') reply.header('www-authenticate', 'Basic realm="git"')
+        return reply.code(errorCodes[error.code].status).type('text/plain; charset=utf-8').send(`${error.message}\n`)
+      },
     })
   })
 }
@@ -37,11 +43,7 @@ async function handle(options: GitRouteOptions, request: FastifyRequest, reply: 
   const verdict = limiter.take(credential?.kind === 'token' ? credential.keyId : request.ip)
   if (!verdict.allowed)
     throw new AppError('tooManyRequests', `Too many requests; try again in ${verdict.resetSeconds} s.`)
-  const { caller } = await authorize(database, credential, { access: 'read' }).catch((error: unknown) => {
-    if (error instanceof AppError && error.code === 'unauthorized')
-      reply.header('www-authenticate', 'Basic realm="git"')
-    throw error
-  })
+  const { caller } = await authorize(database, credential, { access: 'read' })
   if (!path || needsWrite === undefined) throw new AppError('notFound', 'There is no such repository.')
   const mayWrite = mayAccess(caller.permissions, 'write')
   if (needsWrite && !mayWrite)

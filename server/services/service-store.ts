@@ -66,6 +66,12 @@ export async function lockService(sql: Sql, id: string): Promise<boolean> {
   return rows.length === 1
 }
 
+/** Keeps the environment as it is for the rest of the transaction; false when it is gone or is to be deleted. */
+export async function holdEnvironment(sql: Sql, id: string): Promise<boolean> {
+  const rows = await sql`select from environment where id = ${id} and not deleting for share`
+  return rows.length === 1
+}
+
 export async function insertService(
   sql: Sql,
   row: Pick<ServiceRow, 'id' | 'environment_id' | 'kind' | 'name' | 'description' | 'settings'>,

@@ -1,5 +1,4 @@
 import { serviceKinds } from '@quayside/contract/services/kinds.ts'
-import { isAtRest } from '@quayside/contract/states.ts'
 import { type Database, inTransaction, type Sql } from '../database/index.ts'
 import type { Clock } from '../lib/clock.ts'
 import { AppError } from '../lib/error.ts'
@@ -18,6 +17,7 @@ import {
 } from './application-settings.ts'
 import {
   findService,
+  holdEnvironment,
   insertService,
   listServices,
   lockService,
@@ -73,7 +73,9 @@ export function createServices(options: ServicesOptions) {
       const name = checkServiceName(body.name)
       const id = newRandomId()
       const row = await inTransaction(database, async (sql) => {
-        if (environment.deleting) throw new AppError('conflict', `Environment "${environment.name}" is being deleted.`)
+        if (!(await holdEnvironment(sql, environment.id))) {
+          throw new AppError('conflict', `Environment "${environment.name}" is being deleted.`)
+        }
         const type = await tokenType(sql, environment.organization_id, body)
         const settings = newSettings(body, type, kind.defaultIcon)
         check(settings)
@@ -103,9 +105,6 @@ export function createServices(options: ServicesOptions) {
       }).catch(nameTaken('A service', name))
       return record(row ?? service)
     },
-
-    /** Whether nothing of it ever ran, so that its record can go at once. */
-    isIdle: (service: ServiceRow): boolean => service.last_deployment_date === null && isAtRest(service.state),
   }
 }
 

@@ -26,13 +26,13 @@ export async function findOwn(
   await lockVariable(sql, chainOf(scope), id)
   const reachable = await findAll(sql, scope)
   if (sort === 'variable' && reachable.builtIns.some((builtIn) => builtIn.id === id))
-    throw new AppError('invalid', 'a built-in variable cannot be edited or deleted; override it instead')
+    throw new AppError('invalid', 'a built-in variable cannot be edited or deleted')
   const row = reachable.rows.find((one) => one.id === id && one.is_secret === (sort === 'secret'))
   if (!row) throw new AppError('notFound', `this ${sort} does not exist`)
   const own = scopeOf(row)
   if (own !== scope.scope) {
     const here = nameOf(scope.scope, scope.scope === 'SERVICE' ? scope.kind : undefined)
-    const message = `the ${sort} ${row.key} belongs to the ${nameOf(own)}, not to this ${here}; change it there, or override it here`
+    const message = `the ${sort} ${row.key} belongs to the ${nameOf(own)}, not to this ${here}; change it there`
     throw new AppError('invalid', message)
   }
   return { row, reachable }

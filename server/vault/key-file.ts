@@ -31,7 +31,12 @@ const header = (purpose: KeyPurpose): string => `quayside ${purpose}, version 1`
 export async function readKeyFile(file: string, purpose: KeyPurpose): Promise<Buffer> {
   const text = await readFile(file, 'utf8').catch((cause: NodeJS.ErrnoException) => {
     if (cause.code === 'ENOENT')
-      throw new KeyFileError('missing', file, `there is no ${purpose} file ${file}`, { cause })
+      throw new KeyFileError(
+        'missing',
+        file,
+        `there is no ${purpose} file ${file}, but the database was used with one: restore it from a backup`,
+        { cause },
+      )
     throw new KeyFileError('unreadable', file, `the ${purpose} file ${file} cannot be read: ${messageOf(cause)}`, {
       cause,
     })

@@ -23,7 +23,7 @@ export interface WebhookRow {
 export type WebhookValues = Pick<
   WebhookRow,
   'kind' | 'target_url' | 'description' | 'enabled' | 'events' | 'project_names_filter' | 'environment_types_filter'
-> & { readonly sealed_target_secret?: string | null }
+> & { readonly sealed_target_secret?: string | null; readonly sealed_signing_secret?: string }
 
 export const listWebhooks = (sql: Sql, organizationId: string) =>
   sql<WebhookRow[]>`select * from webhook where organization_id = ${organizationId} order by created_at, id`

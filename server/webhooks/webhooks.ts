@@ -40,6 +40,7 @@ export interface WebhooksOptions {
   readonly publicUrl: string
 }
 
+const newSigningSecret = (): string => `whsec_${randomBytes(32).toString('base64')}`
 const mostWebhooks = 50
 const shownDeliveries = 100
 const cell = (row: string, column: string) => ({ table: 'webhook', row, column })
@@ -60,6 +61,11 @@ export function createWebhooks(options: WebhooksOptions) {
     return { [column]: secret ? await vault.seal(sql, organizationId, cell(id, column), checkSecret(secret)) : null }
   }
 
+  const sealSigning = async (sql: Sql, organizationId: string, id: string, secret: string | undefined) => {
+    const column = 'sealed_signing_secret'
+    return secret ? { [column]: await vault.seal(sql, organizationId, cell(id, column), secret) } : {}
+  }
+
   return {
     async list(organizationId: string) {
       return (await listWebhooks(database, organizationId)).map(readRecord)
@@ -71,7 +77,7 @@ export function createWebhooks(options: WebhooksOptions) {
 
     async create(organizationId: string, body: WebhookRequest) {
       const values = checked(body, options)
-      const signing_secret = `whsec_${randomBytes(32).toString('base64')}`
+      const signing_secret = newSigningSecret()
       const row = await inTransaction(database, async (sql) => {
         if ((await countWebhooks(sql, organizationId)) >= mostWebhooks) {
           throw new AppError('conflict', `An organization has at most ${mostWebhooks} webhooks; delete one first.`)
@@ -92,12 +98,23 @@ export function createWebhooks(options: WebhooksOptions) {
 
     async edit(organizationId: string, id: string, body: WebhookRequest) {
       const values = checked(body, options)
+      // Nobody has the generated one of a webhook that had a secret of its user's: it gets a new one, shown now.
+      const fresh = body.target_secret === null ? newSigningSecret() : undefined
       const row = await inTransaction(database, async (sql) => {
         await existing(sql, organizationId, id)
-        await updateWebhook(sql, id, { ...values, ...(await sealTarget(sql, organizationId, id, body)) }, clock.now())
+        await updateWebhook(
+          sql,
+          id,
+          {
+            ...values,
+            ...(await sealTarget(sql, organizationId, id, body)),
+            ...(await sealSigning(sql, organizationId, id, fresh)),
+          },
+          clock.now(),
+        )
         return existing(sql, organizationId, id)
       })
-      return savedRecord(row)
+      return { ...savedRecord(row), ...(fresh ? { signing_secret: fresh } : {}) }
     },
 
     async remove(organizationId: string, id: string): Promise<void> {

@@ -86,7 +86,8 @@ function launch(engine: Engine, claimed: Claimed, validUntil: number): void {
   const run = runWorkflow({ ...engine, lease, claimed, workflow })
     .then((ending) => {
       counts[ending.state]++
-      const level = ending.state === 'parked' ? 'error' : ending.state === 'done' ? 'debug' : 'info'
+      const isBug = ending.state === 'parked' || ending.state === 'failed'
+      const level = isBug ? 'error' : ending.state === 'done' ? 'debug' : 'info'
       log[level]({ ...about, ...ending, ms: Math.round(clock.monotonic() - startedAt) }, 'workflow ended here')
     })
     .catch((error) => log.error({ err: error, ...about }, 'workflow could not be ended'))

@@ -104,7 +104,10 @@ async function composeIn(
   const vault = await openVault({ database, masterKeyFile: config.masterKeyFile, log })
   const pepper = await openPepper({ database, file: join(directory, 'token.pepper') })
   const controlSocket = join(directory, 'no-router.sock')
-  return compose({ config, log, database, vault, pepper, instance: 'test', controlSocket, reconcilers: [] }, drivers)
+  return compose(
+    { config, log, database, vault, pepper, instance: 'test', controlSocket, formerUrls: [], reconcilers: [] },
+    drivers,
+  )
 }
 
 async function call(

@@ -19,6 +19,12 @@ export interface Reply<T> {
   readonly body: T
 }
 
+/** A start that ends early: when this line begins to be printed, the process gets the signal. */
+export interface Cut {
+  readonly line: string
+  readonly signal: 'SIGKILL' | 'SIGTERM'
+}
+
 export interface StartOptions {
   /** As QUAYSIDE_FAILPOINT: `name:kill`. */
   readonly failpoint?: string
@@ -43,6 +49,8 @@ export interface ServerProcess {
   /** A look into the server's database, for what no answer tells. */
   readonly sql: Database
   readonly pid: number
+  /** How the starts ended that were cut off. */
+  readonly cuts: readonly Exit[]
   /** All lines that its processes printed so far, on both streams. */
   readonly output: readonly string[]
   /** One call of the API. Rejects only when no answer came. */
@@ -60,8 +68,13 @@ export interface ServerProcess {
   close(): Promise<void>
 }
 
-/** Starts a server and waits until it is ready: its first start makes an organization and deploys the example. */
-export async function startServer(options: StartOptions = {}): Promise<ServerProcess> {
+/**
+ * Starts a server and waits until it is ready: its first start makes an organization and deploys the example. `cutAt`: so many
+ * starts before that are cut off.
+ */
+export async function startServer(
+  options: StartOptions & { readonly cutAt?: readonly Cut[] } = {},
+): Promise<ServerProcess> {
   const dataDirectory = await temporaryDataDirectory()
   const [port, routerPort] = [await freePort(), await freePort()]
   const apiUrl = `http://localhost:${port}`
@@ -72,10 +85,25 @@ export async function startServer(options: StartOptions = {}): Promise<ServerPro
   const note = (line: string): void => void tidy.stdin?.write(`${line}\n`)
   const usual = settings({ dataDirectory, port, routerPort })
   const output: string[] = []
-  let run = launch({ ...usual, ...failpointOf(options), ...options.env }, output)
-  note(`server ${run.child.pid}`)
+  const begin = (given: StartOptions) => {
+    const begun = launch({ ...usual, ...failpointOf(given), ...given.env }, output)
+    note(`server ${begun.child.pid}`)
+    return begun
+  }
   const close = (): Promise<void> => endTidily(tidy)
-  await run.ready().catch(async (error: unknown) => {
+  const cuts: Exit[] = []
+  const first = async () => {
+    for (const { line, signal } of options.cutAt ?? []) {
+      const cut = begin(options)
+      await cut.printed(line)
+      cut.child.kill(signal)
+      cuts.push(await cut.exit)
+    }
+    const begun = begin(options)
+    await begun.printed('Ready.')
+    return begun
+  }
+  let run = await first().catch(async (error: unknown) => {
     await close()
     throw error
   })
@@ -112,6 +140,7 @@ export async function startServer(options: StartOptions = {}): Promise<ServerPro
     token,
     sql,
     output,
+    cuts,
     api,
     get pid() {
       return run.child.pid ?? 0
@@ -133,9 +162,8 @@ export async function startServer(options: StartOptions = {}): Promise<ServerPro
     restart: async (again = {}) => {
       run.child.kill('SIGKILL')
       await run.exit
-      run = launch({ ...usual, ...failpointOf(again), ...again.env }, output)
-      note(`server ${run.child.pid}`)
-      if (again.ready !== false) await run.ready()
+      run = begin(again)
+      if (again.ready !== false) await run.printed('Ready.')
     },
     close: async () => {
       await sql.end({ timeout: 1 }).catch(() => {})
@@ -200,16 +228,16 @@ function launch(env: Readonly<Record<string, string>>, output: string[]) {
   // Not `exit`: what it printed last is worth having.
   child.once('close', (code, signal) => resolve({ code, signal }))
   const isOver = (): boolean => child.exitCode !== null || child.signalCode !== null
-  const ready = (): Promise<true> =>
+  const printed = (text: string): Promise<true> =>
     until(
-      'the server is ready',
+      `the server says "${text}"`,
       () => {
         if (isOver()) throw new Error(`the server ended while it started:\n${output.slice(from).join('\n')}`)
-        return output.includes('Ready.', from)
+        return output.slice(from).some((line) => line.startsWith(text))
       },
-      { limitMs: readyMs, seen: () => output.slice(-20) },
+      { limitMs: readyMs, seen: () => output.slice(-20), everyMs: 5 },
     )
-  return { child, exit, ready }
+  return { child, exit, printed }
 }
 
 const databaseUrl = (dataDirectory: string): string =>

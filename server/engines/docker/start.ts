@@ -63,7 +63,7 @@ async function bringUp(host: Host, release: Release, { signal, output }: Attempt
     release,
   )
   const containers = await execute(host, release, { operations, withInit }, { signal, output })
-  const replicas = await allHealthy(host, release, { containers, deadlineMs }, signal)
+  const replicas = await allHealthy(host, release, { containers, deadlineMs }, { signal, output })
   failpoint('engine.healthy')
   output.line(containers.length === 1 ? 'The replica is healthy' : `All ${containers.length} replicas are healthy`)
   return replicas.flatMap(endpointsOf)
@@ -114,11 +114,11 @@ async function allHealthy(
   { daemon, clock }: Host,
   release: Release,
   work: { readonly containers: readonly string[]; readonly deadlineMs: number },
-  outer: AbortSignal,
+  { signal: outer, output }: Attempt,
 ): Promise<ReplicaState[]> {
   const group = new AbortController()
   const signal = AbortSignal.any([outer, group.signal])
-  const wait = { daemon, clock, workload: release.workload, deadlineMs: work.deadlineMs, signal }
+  const wait = { daemon, clock, workload: release.workload, deadlineMs: work.deadlineMs, signal, output }
   try {
     for (;;) {
       const healthy = await Promise.all(work.containers.map((container) => untilHealthy({ ...wait, container })))

@@ -1,3 +1,4 @@
+import type { LineSink } from '../../lib/attempt.ts'
 import type { Clock } from '../../lib/clock.ts'
 import { masker, Secret } from '../../lib/secret.ts'
 import { EngineError, type LongRunning } from '../engine.ts'
@@ -18,7 +19,11 @@ export interface Waiting {
   /** By the clock's monotonic time. */
   readonly deadlineMs: number
   readonly signal: AbortSignal
+  readonly output: LineSink
 }
+
+/** After this people are told what is missing, long before the wait is given up. */
+const hintMs = 5000
 
 /** What the two loops of one wait know; the one that inspects writes `state`, the one that asks writes `answer`. */
 interface View {
@@ -85,7 +90,9 @@ async function watch(waiting: Waiting, view: View, signal: AbortSignal): Promise
 }
 
 async function giveUp(waiting: Waiting, view: View, signal: AbortSignal): Promise<never> {
-  const { clock, workload, deadlineMs } = waiting
+  const { clock, workload, deadlineMs, output } = waiting
+  await clock.sleep(Math.min(hintMs, Math.max(0, deadlineMs - clock.monotonic())), signal)
+  output.line(`Not ready yet: ${await explain(workload, view)}`, 'warning')
   await clock.sleep(Math.max(0, deadlineMs - clock.monotonic()), signal)
   throw await failed(
     waiting,

@@ -1,0 +1,131 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { createPlatform, type Platform } from '../../test/support/platform.ts'
+import { until } from '../../test/support/until.ts'
+import { findService, type ServiceRow } from '../services/index.ts'
+
+/** What is accepted, what it merges into, and what a service is left in. */
+const by = { id: 'somebody', name: 'Somebody', origin: 'API' as const }
+
+async function serviceOf({ database }: Platform, id: string): Promise<ServiceRow> {
+  const row = await findService(database, id)
+  assert.ok(row)
+  return row
+}
+
+async function addApplication({ call, a }: Platform, environmentId: string, name: string): Promise<string> {
+  const body = { name, git_repository: { url: 'http://localhost:3000/git/hello.git' } }
+  const answer = await call(a.tokens.WRITE, 'POST', `/environment/${environmentId}/application`, body)
+  assert.equal(answer.status, 201, answer.text)
+  return Object(answer.body).id
+}
+
+const atRest = (platform: Platform, environmentId: string) =>
+  until('nothing is under way', async () => {
+    const [row] = await platform.database`
+      select from deployment_request where environment_id = ${environmentId} and finished_at is null`
+    return row === undefined
+  })
+
+test('a request that begins at this moment takes nothing more in', async (t) => {
+  const platform = await createPlatform(t)
+  const { environmentId, applicationId } = platform.a.objects
+  const other = await serviceOf(platform, await addApplication(platform, environmentId, 'other'))
+  const { deployments } = platform.rooms
+  const first = await deployments.deploy(await serviceOf(platform, applicationId), by, undefined)
+  const began = Promise.withResolvers<void>()
+  const released = Promise.withResolvers<void>()
+  const beginning = platform.database.begin(async (sql) => {
+    await sql`update deployment_request set status = 'ONGOING', started_at = now() where id = ${first.id}`
+    began.resolve()
+    await released.promise
+  })
+  await began.promise
+  let isAnswered = false
+  const second = deployments.deploy(other, by, undefined).finally(() => {
+    isAnswered = true
+  })
+  await until('the second waits for the first to begin', async () => {
+    const waiting = await platform.database`
+      select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`
+    return isAnswered || waiting.length > 0
+  })
+  released.resolve()
+  await beginning
+  assert.notEqual((await second).id, first.id)
+})
+
+test('a waiting request takes in what the same caller asks, and only that', async (t) => {
+  const platform = await createPlatform(t)
+  const { environmentId, applicationId } = platform.a.objects
+  const other = await serviceOf(platform, await addApplication(platform, environmentId, 'other'))
+  const service = await serviceOf(platform, applicationId)
+  const { deployments } = platform.rooms
+  const first = await deployments.deploy(service, by, undefined)
+  assert.equal((await deployments.deploy(other, by, undefined)).id, first.id)
+  assert.equal((await deployments.deploy(service, by, undefined)).id, first.id)
+  const stranger = { ...by, id: 'somebody else' }
+  const second = await deployments.deploy(service, stranger, undefined)
+  assert.notEqual(second.id, first.id)
+  const third = await deployments.stop(service, stranger)
+  assert.notEqual(third.id, second.id)
+  // The last one that waits is another one now.
+  assert.notEqual((await deployments.deploy(service, by, undefined)).id, first.id)
+})
+
+test('what decides is the state of now, not the one that the caller has seen', async (t) => {
+  const platform = await createPlatform(t)
+  const seen = await serviceOf(platform, platform.a.objects.applicationId)
+  const { deployments } = platform.rooms
+  await platform.database`update service set state = 'DELETING' where id = ${seen.id}`
+  await assert.rejects(deployments.deploy(seen, by, undefined), { code: 'conflict', message: /being deleted/ })
+  await platform.database`delete from service where id = ${seen.id}`
+  await assert.rejects(deployments.deploy(seen, by, undefined), { code: 'notFound' })
+})
+
+test('a deletion that meets a deployment waits its turn instead of pulling the service from under it', async (t) => {
+  const platform = await createPlatform(t)
+  const seen = await serviceOf(platform, platform.a.objects.applicationId)
+  const { deployments } = platform.rooms
+  await deployments.deploy(seen, by, undefined)
+  await deployments.remove(seen, by)
+  const actions = await platform.database<{ action: string }[]>`
+    select action from deployment_request where environment_id = ${seen.environment_id} order by seq`
+  assert.deepEqual([...actions], [{ action: 'DEPLOY' }, { action: 'DELETE' }])
+  await serviceOf(platform, seen.id)
+})
+
+test('an environment that is being deleted takes no new service', async (t) => {
+  const platform = await createPlatform(t)
+  const { call, a } = platform
+  const { environmentId, applicationId } = a.objects
+  await platform.rooms.deployments.deploy(await serviceOf(platform, applicationId), by, undefined)
+  assert.equal((await call(a.tokens.ADMIN, 'DELETE', `/environment/${environmentId}`)).status, 204)
+  const body = { name: 'late', git_repository: { url: 'http://localhost:3000/git/hello.git' } }
+  const late = await call(a.tokens.WRITE, 'POST', `/environment/${environmentId}/application`, body)
+  assert.equal(late.status, 409, late.text)
+  assert.equal((await call(a.tokens.DEPLOY, 'POST', `/application/${applicationId}/deploy`, {})).status, 409)
+})
+
+test('a service that its request never came to is back where the request before had left it', async (t) => {
+  const platform = await createPlatform(t, { works: true })
+  const { call, a, builder, database } = platform
+  await platform.addRepository(a)
+  const { environmentId, applicationId: last } = a.objects
+  const first = await addApplication(platform, environmentId, 'first')
+  await database`
+    update service set stage_id = (select id from deployment_stage where environment_id = ${environmentId}
+      and name = 'DEFAULT DATABASE') where id = ${first}`
+  const deploy = (token: string) => call(token, 'POST', `/environment/${environmentId}/deploy`)
+  builder.tell(first, { type: 'hang' })
+  await deploy(a.tokens.DEPLOY)
+  await until('the first stage is built', async () => (await serviceOf(platform, first)).state === 'BUILDING')
+  // Accepted while the other service is under way, so that its state of that moment is none to go back to.
+  await deploy(a.tokens.ADMIN)
+  assert.equal((await serviceOf(platform, last)).state, 'DEPLOYMENT_QUEUED')
+  builder.tell(first, { type: 'fail' })
+  await call(a.tokens.DEPLOY, 'POST', `/environment/${environmentId}/cancelDeployment`)
+  await atRest(platform, environmentId)
+  assert.equal((await serviceOf(platform, first)).state, 'BUILD_ERROR')
+  console.log(JSON.stringify(await database`select t.service_id = ${last} as last, r.seq, t.state, t.status, former_state, r.status as rs from deployment_target t join deployment_request r on r.id = t.request_id order by r.seq`, null, 0));console.log(JSON.stringify(await database`select name,status from workflow_step order by started_at`))
+})

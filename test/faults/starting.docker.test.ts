@@ -1,0 +1,131 @@
+import assert from 'node:assert/strict'
+import { readFile, rename, rm, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { after, before, test } from 'node:test'
+import { findPostmaster } from '../../server/database/postmaster.ts'
+import { findRouter } from '../../server/routers/own/router-process.ts'
+import { makeApplication, makeEnvironment } from '../support/application.ts'
+import { containersWith } from '../support/docker.ts'
+import {
+  attemptServer,
+  freePort,
+  type ServerProcess,
+  startServer,
+  temporaryDataDirectory,
+} from '../support/server-process.ts'
+import { web } from '../support/trees.ts'
+
+// What keeps a server from starting is said in one sentence that names the setting; a first start that is cut off goes on later.
+
+let server: ServerProcess
+const cuts = ['Making organization', 'Making the base image', 'Pushing examples/hello', 'Deploying it'] as const
+
+before(async () => {
+  server = await startServer({ cutAt: [...cuts.map((line) => ({ line, signal: 'SIGKILL' as const }))] })
+})
+after(() => server?.close())
+
+test('a first start that was killed at each of its steps ends with one of everything', async () => {
+  const { sql, organizationId, instance } = server
+  const rows = await sql<{ noun: string; count: number }[]>`
+    select 'organization' as noun, count(*)::int from organization union all select 'project', count(*)::int from project
+    union all select 'environment', count(*)::int from environment union all select 'service', count(*)::int from service
+    union all select 'cluster', count(*)::int from cluster`
+  assert.deepEqual(
+    rows.map(({ count }) => count),
+    [1, 1, 1, 1, 1],
+  )
+  assert.equal((await containersWith(`quayside.instance=${instance}`)).length, 1)
+  assert.equal((await server.api('GET', `/organization/${organizationId}/project`)).status, 200)
+})
+
+test('a first start ends in order when it is told to, and is finished by the next one', async () => {
+  const other = await startServer({ cutAt: [{ line: 'Deploying it', signal: 'SIGTERM' }] })
+  try {
+    assert.deepEqual(other.cuts, [{ code: 0, signal: null }])
+    assert.equal((await containersWith(`quayside.instance=${other.instance}`)).length, 1)
+  } finally {
+    await other.close()
+  }
+})
+
+/** Settings of a server that would start beside the one that runs. */
+const beside = async (): Promise<Record<string, string>> => ({
+  QUAYSIDE_DATA: await temporaryDataDirectory(),
+  QUAYSIDE_PORT: String(await freePort()),
+  QUAYSIDE_ROUTER_PORT: String(await freePort()),
+})
+
+test('a second server on the same data directory is refused', async () => {
+  const env = { ...(await beside()), QUAYSIDE_DATA: server.dataDirectory }
+  const { code, output } = await attemptServer(env)
+  assert.equal(code, 1)
+  assert.match(output, /in use by another server.*QUAYSIDE_DATA/)
+  assert.equal((await server.api('GET', '/organization')).status, 200)
+})
+
+for (const setting of ['QUAYSIDE_PORT', 'QUAYSIDE_ROUTER_PORT'] as const) {
+  test(`a taken port is told together with ${setting}, and nothing is left running`, async (t) => {
+    const env = await beside()
+    const directory = String(env['QUAYSIDE_DATA'])
+    t.after(() => rm(directory, { recursive: true, force: true }))
+    const port = String(server.routerPort)
+    const { code, output } = await attemptServer({ ...env, [setting]: port })
+    assert.equal(code, 1)
+    assert.match(output, new RegExp(`Port ${port}.*in use.*${setting} to another port`))
+    assert.equal(await findPostmaster(join(directory, 'postgresql', 'cluster')), undefined)
+    assert.equal(await findRouter({ controlSocket: join(directory, 'router', 'control.sock') }), undefined)
+  })
+}
+
+test('a damaged key file is told together with its setting', async (t) => {
+  const keyFile = join(server.dataDirectory, 'master.key')
+  const good = await readFile(keyFile)
+  t.after(() => writeFile(keyFile, good))
+  await server.stop()
+  await writeFile(keyFile, 'quayside master key, version 1\nhalf a ke')
+  const { code, output } = await attemptServer({ ...(await beside()), QUAYSIDE_DATA: server.dataDirectory })
+  assert.equal(code, 1)
+  assert.match(output, /master\.key does not hold a master key.*QUAYSIDE_MASTER_KEY_FILE/)
+  assert.deepEqual(await readFile(keyFile, 'utf8'), 'quayside master key, version 1\nhalf a ke')
+})
+
+test('without its key file a server reads, refuses secrets, and makes no new key', async () => {
+  const keyFile = join(server.dataDirectory, 'master.key')
+  await server.restart()
+  const environmentId = await makeEnvironment(server, 'sealed')
+  const application = await makeApplication(server, { environmentId, name: 'keeper' })
+  const secrets = `/application/${application.id}/secret`
+  await server.must('POST', secrets, { key: 'API_KEY', value: 'open sesame' })
+  await application.ship(web('one'))
+  assert.equal((await application.settles()).state, 'RUNNING')
+
+  await rename(keyFile, `${keyFile}.away`)
+  await server.restart()
+  assert.equal((await server.api('GET', secrets)).status, 200)
+  const { status, body } = await server.api<{ message: string }>('POST', secrets, { key: 'OTHER', value: 'text' })
+  assert.equal(status, 503)
+  assert.match(body.message, /key/)
+  await assert.rejects(readFile(keyFile), { code: 'ENOENT' })
+  await application.deploy()
+  const { state, reason } = await application.settles()
+  assert.deepEqual([state, (await application.answer()).body], ['ERROR', 'one'])
+  assert.match(reason ?? '', /key/)
+
+  await rename(`${keyFile}.away`, keyFile)
+  await server.restart()
+  assert.equal((await server.api('POST', secrets, { key: 'OTHER', value: 'text' })).status, 201)
+  await application.git.remove()
+})
+
+// Last, for its token is not the one that the tests above use.
+test('a first start that was cut off before the token was written makes another one', async () => {
+  await server.sql`update setting set value = value - 'token' - 'done' where key = 'first_start'`
+  const file = join(server.dataDirectory, 'admin-token')
+  await rm(file)
+  await server.restart()
+  const token = (await readFile(file, 'utf8')).trim()
+  assert.notEqual(token, server.token)
+  const answer = await fetch(`${server.apiUrl}/organization`, { headers: { authorization: `Token ${token}` } })
+  assert.equal(answer.status, 200)
+})
