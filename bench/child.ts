@@ -1,4 +1,7 @@
+import { mkdtemp, open, readFile, rm } from 'node:fs/promises'
 import { createConnection } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { killGroup, start } from '../server/lib/run.ts'
 import type { Session } from './figure.ts'
@@ -12,14 +15,18 @@ export async function startChild(
   port: number,
 ): Promise<void> {
   const path = fileURLToPath(new URL(program, import.meta.url))
-  const child = start(process.execPath, [path, ...args], { stdio: ['ignore', 'ignore', 'pipe'] })
-  let said = ''
-  child.stderr?.on('data', (chunk: Buffer) => {
-    said = (said + chunk.toString()).slice(-4000)
+  const folder = await mkdtemp(join(tmpdir(), 'quayside-bench-child-'))
+  // A file: reading a pipe would cost the measuring process time.
+  const logFile = join(folder, 'log')
+  const log = await open(logFile, 'a')
+  const child = start(process.execPath, [path, ...args], { stdio: ['ignore', log.fd, log.fd] })
+  await log.close()
+  ending.defer(async () => {
+    killGroup(child)
+    await rm(folder, { recursive: true, force: true })
   })
-  ending.defer(async () => killGroup(child))
   await until(`${program} listens`, async () => {
-    if (child.exitCode !== null) throw new Error(`${program} ended: ${said}`)
+    if (child.exitCode !== null) throw new Error(`${program} ended:\n${await readFile(logFile, 'utf8')}`)
     return await isListening(port)
   })
 }

@@ -10,7 +10,6 @@ import { removeInstance } from './docker.ts'
 import type { Session } from './figure.ts'
 import { ask } from './http.ts'
 import { commandLine, freePort, gone, killProcess, pidsWith, treeOf } from './processes.ts'
-import { until } from './until.ts'
 
 export const root = fileURLToPath(new URL('..', import.meta.url))
 
@@ -28,6 +27,10 @@ export interface Installation {
   host(): string
   /** Of the server itself, not of the npm that started it. */
   serverPid(): Promise<number>
+  /** Undefined where it does not run. */
+  routerPid(): Promise<number | undefined>
+  /** Of the process that all others of PostgreSQL come from; undefined where it does not run. */
+  postmasterPid(): Promise<number | undefined>
   /** Ends the server as a crash would. */
   kill(): Promise<void>
   stop(): Promise<void>
@@ -58,8 +61,8 @@ export async function createInstallation({ ending }: Session): Promise<Installat
   const token = async (): Promise<string> => (await readFile(join(directory, 'admin-token'), 'utf8')).trim()
   ending.defer(async () => {
     await end('SIGTERM').catch(() => {})
-    await removeRouter(directory)
-    await removePostgres(directory)
+    await killProcess((await findRouter(directory)) ?? 0)
+    await endPostgres(directory)
     if (host) await removeInstance(host)
     await rm(directory, { recursive: true, force: true })
   })
@@ -71,6 +74,8 @@ export async function createInstallation({ ending }: Session): Promise<Installat
     host: () => host,
     token,
     serverPid,
+    routerPid: () => findRouter(directory),
+    postmasterPid: () => findPostmaster(directory),
     kill: () => end('SIGKILL'),
     stop: () => end('SIGTERM'),
     async start() {
@@ -128,16 +133,18 @@ async function untilReady(child: ChildProcess, directory: string): Promise<strin
   return promise
 }
 
-async function removeRouter(directory: string): Promise<void> {
-  const [pid] = await pidsWith(join(directory, 'router', 'control.sock'))
-  if (pid) await killProcess(pid)
+const findRouter = async (directory: string): Promise<number | undefined> =>
+  (await pidsWith(join(directory, 'router', 'control.sock')))[0]
+
+async function findPostmaster(directory: string): Promise<number | undefined> {
+  const file = join(directory, 'postgresql', 'cluster', 'postmaster.pid')
+  return Number((await readFile(file, 'utf8').catch(() => '')).split('\n')[0]) || undefined
 }
 
 /** It ends with the server; after a crash it is left over. */
-async function removePostgres(directory: string): Promise<void> {
-  const file = join(directory, 'postgresql', 'cluster', 'postmaster.pid')
-  const pid = Number((await readFile(file, 'utf8').catch(() => '')).split('\n')[0])
-  if (!pid) return
+async function endPostgres(directory: string): Promise<void> {
+  const pid = await findPostmaster(directory)
+  if (pid === undefined) return
   process.kill(pid, 'SIGINT')
-  await until('PostgreSQL has ended', async () => (await readFile(file).catch(() => undefined)) === undefined)
+  await gone(pid)
 }

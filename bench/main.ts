@@ -1,11 +1,25 @@
+import { accepting } from './accepting.ts'
 import { changing } from './changing.ts'
 import type { Benchmark, Figure } from './figure.ts'
+import { logging } from './logging.ts'
 import { reading } from './reading.ts'
+import { redeploying } from './redeploying.ts'
+import { resting } from './resting.ts'
 import { routing } from './routing.ts'
+import { starting } from './starting.ts'
 import { table } from './table.ts'
 
 /** `npm run bench`: all figures as a table; `-- NAME …` only those, `-- --json` as JSON. Progress goes to standard error. */
-const benchmarks: readonly Benchmark[] = [changing, reading, routing]
+const benchmarks: readonly Benchmark[] = [
+  starting,
+  changing,
+  redeploying,
+  reading,
+  accepting,
+  routing,
+  logging,
+  resting,
+]
 
 const known = benchmarks.flatMap(({ figures }) => figures)
 const asked = process.argv.slice(2).filter((argument) => argument !== '--json')

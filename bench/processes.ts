@@ -20,14 +20,15 @@ export async function pidsWith(argument: string): Promise<number[]> {
   return found.filter(Boolean)
 }
 
-/** Proportional set size in MiB: memory that several processes share is counted once over all of them. */
-export async function pssMiB(pid: number): Promise<number> {
+/** Proportional set size in MB (10⁶ bytes): memory that several processes share is counted once over all of them. */
+export async function pssMB(pid: number): Promise<number> {
   const rollup = await readFile(`/proc/${pid}/smaps_rollup`, 'utf8')
-  return Number(/^Pss:\s+(\d+) kB/m.exec(rollup)?.[1]) / 1024
+  return (Number(/^Pss:\s+(\d+) kB/m.exec(rollup)?.[1]) * 1024) / 1e6
 }
 
 /** Ends a process at once and waits until it is gone; a zombie is gone. */
 export async function killProcess(pid: number): Promise<void> {
+  if (pid <= 1) return
   try {
     process.kill(pid, 'SIGKILL')
   } catch {

@@ -28,6 +28,7 @@ import { createObserver, isWished, type Observer } from './observations/index.ts
 import { createEnvironments, createGitTokens, createOrganizations, createProjects } from './organizations/index.ts'
 import { createOwnRouter, type Router } from './routers/index.ts'
 import { createServices, lockService } from './services/index.ts'
+import { readSetting } from './setting-store.ts'
 import type { Vault } from './vault/index.ts'
 import { createWebhookReconciler, createWebhooks } from './webhooks/index.ts'
 import { createWorkflows, type Reconciler, runReconcilers } from './workflows/index.ts'
@@ -211,7 +212,7 @@ export function compose(ground: Ground, drivers: Drivers) {
     targetQuery,
     gitHost,
     ready: async () => {
-      await database`select 1`.catch((error: unknown) => {
+      await readSetting(database, 'instance').catch((error: unknown) => {
         throw new AppError('unavailable', 'The database does not answer.', { cause: error })
       })
     },

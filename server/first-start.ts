@@ -6,12 +6,14 @@ import { insertBuiltInCluster } from './clusters/index.ts'
 import type { Composition } from './compose.ts'
 import type { Config } from './config.ts'
 import { type Database, inTransaction, type Sql } from './database/index.ts'
+import { lastReason } from './deployments/index.ts'
 import { listServiceRoutes, urlOf } from './domains/index.ts'
 import { systemClock as clock } from './lib/clock.ts'
 import { messageOf } from './lib/error.ts'
 import { newId } from './lib/id.ts'
 import { findEnvironment, insertOrganization } from './organizations/index.ts'
 import { findService } from './services/index.ts'
+import { readSetting, writeSetting } from './setting-store.ts'
 
 /** What the first start has made so far; kept, so that one that was cut off goes on where it was. */
 interface Progress {
@@ -155,22 +157,12 @@ async function deploy({ database, composition, signal }: FirstStartOptions, appl
     const state = (await findService(database, applicationId))?.state
     if (state === 'DEPLOYED') return
     if (state === undefined || state.endsWith('_ERROR') || state === 'CANCELED') {
-      const [last] = await database<{ reason: string }[]>`
-        select reason from deployment_target where service_id = ${applicationId} order by service_seq desc limit 1`
-      throw new Error(`The example could not be deployed: ${last?.reason ?? state}`)
+      throw new Error(`The example could not be deployed: ${(await lastReason(database, applicationId)) ?? state}`)
     }
     await clock.sleep(50, signal)
   }
   throw new Error(`The example was not deployed within ${longestWaitMs / 1000} s.`)
 }
 
-async function readProgress(sql: Sql): Promise<Progress | undefined> {
-  const [row] = await sql<{ value: Progress }[]>`select value from setting where key = 'first_start'`
-  return row?.value
-}
-
-async function writeProgress(sql: Sql, progress: Progress): Promise<void> {
-  await sql`
-    insert into setting (key, value) values ('first_start', ${sql.json(progress)})
-    on conflict (key) do update set value = excluded.value`
-}
+const readProgress = (sql: Sql): Promise<Progress | undefined> => readSetting<Progress>(sql, 'first_start')
+const writeProgress = (sql: Sql, progress: Progress): Promise<void> => writeSetting(sql, 'first_start', progress)

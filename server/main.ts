@@ -11,6 +11,7 @@ import { armFailpoints } from './lib/failpoint.ts'
 import { newRandomId } from './lib/id.ts'
 import { createLogger, type Logger } from './lib/log.ts'
 import { ensureRouterProcess, type RouterProcessOptions, superviseRouter } from './routers/index.ts'
+import { readSetting, settingOr, writeSetting } from './setting-store.ts'
 import { StartError, toStartError } from './start-error.ts'
 import { KeyFileError, openPepper, openVault, readMasterKey } from './vault/index.ts'
 
@@ -51,7 +52,7 @@ async function run(config: Config, log: Logger, started: AsyncDisposableStack): 
     databaseUrl,
     vault,
     pepper,
-    instance: await readInstance(database),
+    instance: await settingOr(database, 'instance', newRandomId().slice(0, 8)),
     formerUrls: await rememberUrl(database, config.publicUrl),
     controlSocket: router.controlSocket,
     reconcilers: [superviseRouter(router)],
@@ -142,22 +143,11 @@ function routerOptions(config: Config, signal: AbortSignal): RouterProcessOption
   }
 }
 
-/** The name of this installation, made once. */
-async function readInstance(database: Database): Promise<string> {
-  await database`
-    insert into setting (key, value) values ('instance', ${database.json(newRandomId().slice(0, 8))})
-    on conflict (key) do nothing`
-  const [row] = await database<{ value: string }[]>`select value from setting where key = 'instance'`
-  return row?.value ?? ''
-}
-
 /** Addresses of repositories on the built-in git host are stored with the URL of their time; gives the former ones. */
 async function rememberUrl(database: Database, url: string): Promise<string[]> {
-  const [row] = await database<{ value: string[] }[]>`select value from setting where key = 'public_urls'`
-  const former = (row?.value ?? []).filter((known) => known !== url)
-  await database`
-    insert into setting (key, value) values ('public_urls', ${database.json([url, ...former])})
-    on conflict (key) do update set value = excluded.value`
+  const known = (await readSetting<string[]>(database, 'public_urls')) ?? []
+  const former = known.filter((other) => other !== url)
+  await writeSetting(database, 'public_urls', [url, ...former])
   return former
 }
 

@@ -3,6 +3,7 @@ import type { Checkout, OwnedRepository } from '../git/index.ts'
 import { failpoint } from '../lib/failpoint.ts'
 import { findService, type ServiceRow } from '../services/index.ts'
 import { copyRelease, freeze } from './freeze.ts'
+import { setReleaseCommit } from './outcome-store.ts'
 import { explainLate, type RecipeOptions, type Work, whileUnreachable } from './recipe.ts'
 import { findRelease, findReleaseOf, type ReleaseRow, setReleaseImage } from './release-store.ts'
 import { repositoryOf } from './source.ts'
@@ -138,7 +139,7 @@ async function readSource(options: RecipeOptions, work: Work, source: Source, si
   const commit = { id, created_at: createdAt.toISOString(), message, author_name: authorName }
   await work.context.fenced(async (sql) => {
     await setTargetCommit(sql, work.target, commit)
-    await sql`update release set commit = commit || ${sql.json(commit)} where id = ${release.id}`
+    await setReleaseCommit(sql, release.id, commit)
   })
   work.report.line(`Commit ${id.slice(0, 12)} by ${authorName}: ${message.split('\n')[0] ?? ''}`)
   const rootPath = contextPath(release)

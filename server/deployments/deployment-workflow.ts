@@ -5,6 +5,7 @@ import { deleteEnvironmentRow, findEnvironment } from '../organizations/index.ts
 import { CanceledError, type RunContext, type Step, type Workflow } from '../workflows/index.ts'
 import { buildRelease, repeatRelease } from './build-release.ts'
 import { endService, removeLines } from './end-service.ts'
+import { hasServices, startTargets } from './outcome-store.ts'
 import { createReport, type RecipeOptions, type Work } from './recipe.ts'
 import { deploymentWorkflow } from './request.ts'
 import { findRequest, type RequestRow, setRequestStatus } from './request-store.ts'
@@ -61,9 +62,7 @@ async function begin(sql: Sql, requestId: string, { clock }: RecipeOptions): Pro
   if (!request) return
   const now = clock.now()
   if (request.status === 'QUEUED') await setRequestStatus(sql, requestId, 'ONGOING', now)
-  await sql`
-    update deployment_target set status = 'ONGOING', started_at = coalesce(started_at, ${now})
-    where request_id = ${requestId} and status = 'QUEUED'`
+  await startTargets(sql, requestId, now)
   if (request.action === 'DEPLOY') await recordDeploymentEvent(sql, 'DEPLOYMENT_STARTED', requestId, now)
 }
 
@@ -172,8 +171,7 @@ async function removeEnvironment(
 ): Promise<void> {
   if (request.action !== 'DELETE') return
   const environment = await findEnvironment(options.database, request.environment_id)
-  const [left] = await options.database`select id from service where environment_id = ${request.environment_id} limit 1`
-  if (left) return
+  if (await hasServices(options.database, request.environment_id)) return
   await options.engine.eraseEnvironment(request.environment_id, { signal, output: { line: () => {} } })
   if (environment?.deleting) await context.fenced((sql) => deleteEnvironmentRow(sql, request.environment_id))
 }

@@ -5,6 +5,7 @@ import { EngineError } from '../engines/index.ts'
 import { serviceStream } from '../logs/index.ts'
 import { deleteServiceRow, lockService } from '../services/index.ts'
 import { drainOthers } from './drain.ts'
+import { setLastDeployment, setServingNothing } from './outcome-store.ts'
 import { explainLate, type RecipeOptions, type ReportStep, type Work, whileUnreachable } from './recipe.ts'
 import { finishTarget } from './settle.ts'
 import { enterState } from './target-store.ts'
@@ -47,7 +48,7 @@ export async function endService(
         const now = options.clock.now()
         await finishTarget(sql, { target, state: done, now })
         if (action === 'DELETE') await deleteService(sql, id, now)
-        else await sql`update service set last_deployment_date = ${now} where id = ${id}`
+        else await setLastDeployment(sql, id, now)
       }),
     { evenIfCanceled: true },
   )
@@ -78,7 +79,7 @@ async function unpublish(
     await lockService(sql, id)
     await enterState(sql, target, phases[action].working)
     await setEndpoints(sql, id, null, [], options.clock.now())
-    await sql`update service set release_id = null where id = ${id}`
+    await setServingNothing(sql, id)
   })
   await whileUnreachable(options, signal, report, () => options.routes.apply(signal))
 }

@@ -1,17 +1,8 @@
-import type { Origin } from '@quayside/contract/enums.ts'
-import type { Action, State } from '@quayside/contract/states.ts'
-import type { Database, Sql } from '../database/index.ts'
+import type { State } from '@quayside/contract/states.ts'
+import type { Database } from '../database/index.ts'
+import { type HistoryRow, listHistory } from './history-store.ts'
 import { statusDetails } from './status.ts'
-import type { CommitJson, TargetRow } from './target-store.ts'
-
-interface HistoryRow extends TargetRow {
-  readonly execution_id: string
-  readonly action: Action
-  readonly origin: Origin
-  readonly triggered_by: string
-  readonly created_at: Date
-  readonly updated_at: Date
-}
+import type { CommitJson } from './target-store.ts'
 
 const longestPage = 20
 
@@ -21,12 +12,6 @@ export async function serviceHistory(database: Database, serviceId: string, page
   const rows = await listHistory(database, serviceId, page_size)
   return { page: 1, page_size, results: rows.map(toEntry) }
 }
-
-const listHistory = (sql: Sql, serviceId: string, count: number) =>
-  sql<HistoryRow[]>`
-    select t.*, r.execution_id, r.action, r.origin, r.triggered_by, r.created_at, r.updated_at
-    from (select * from deployment_target where service_id = ${serviceId} order by service_seq desc limit ${count}) t
-    join deployment_request r on r.id = t.request_id order by t.service_seq desc`
 
 function toEntry(row: HistoryRow) {
   const { name, service_id, execution_id, triggered_by, origin, created_at, updated_at, icon_uri, reason } = row

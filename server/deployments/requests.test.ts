@@ -117,9 +117,12 @@ test('a service that its request never came to is back where the request before 
     update service set stage_id = (select id from deployment_stage where environment_id = ${environmentId}
       and name = 'DEFAULT DATABASE') where id = ${first}`
   const deploy = (token: string) => call(token, 'POST', `/environment/${environmentId}/deploy`)
-  builder.tell(first, { type: 'hang' })
+  builder.tell(first, { type: 'hang', lines: ['the build hangs'] })
   await deploy(a.tokens.DEPLOY)
-  await until('the first stage is built', async () => (await serviceOf(platform, first)).state === 'BUILDING')
+  await until('the build hangs', async () => {
+    const { text } = await call(a.tokens.READ, 'GET', `/environment/${environmentId}/logs`)
+    return text.includes('the build hangs')
+  })
   // Accepted while the other service is under way, so that its state of that moment is none to go back to.
   await deploy(a.tokens.ADMIN)
   assert.equal((await serviceOf(platform, last)).state, 'DEPLOYMENT_QUEUED')

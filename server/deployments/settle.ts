@@ -6,6 +6,7 @@ import { findService } from '../services/index.ts'
 import { CanceledError } from '../workflows/index.ts'
 import { drainOthers } from './drain.ts'
 import { type Failure, toFailure } from './failure.ts'
+import { setLastDeployment } from './outcome-store.ts'
 import type { RecipeOptions, ReportStep, Work } from './recipe.ts'
 import { nextWaitingAction, setFormerState, setServiceState, type TargetRow, updateTarget } from './target-store.ts'
 
@@ -83,7 +84,7 @@ async function fail(options: RecipeOptions, work: Work, failure: Failure): Promi
       const now = options.clock.now()
       await context.fenced(async (sql) => {
         await finishTarget(sql, { target, state: failure.state, reason, now })
-        await sql`update service set last_deployment_date = ${now} where id = ${id}`
+        await setLastDeployment(sql, id, now)
       })
     },
     { evenIfCanceled: true },

@@ -6,6 +6,7 @@ import { findService, lockService } from '../services/index.ts'
 import { internalHost } from '../variables/index.ts'
 import { drainOthers } from './drain.ts'
 import { openVariables } from './freeze.ts'
+import { setServing } from './outcome-store.ts'
 import { explainLate, type RecipeOptions, type Work, whileUnreachable } from './recipe.ts'
 import { findRelease, keptImages, type ReleaseRow } from './release-store.ts'
 import { finishTarget } from './settle.ts'
@@ -110,11 +111,9 @@ async function finish(options: RecipeOptions, work: Work, release: ReleaseRow): 
   await context.fenced(async (sql) => {
     await finishTarget(sql, { target, state: request.action === 'RESTART' ? 'RESTARTED' : 'DEPLOYED', now })
     const commit = current?.commit ?? release.commit
-    await sql`
-      update service set release_id = ${release.id}, last_deployment_date = ${now},
-        deployed_config_version = ${release.config_version}, deployed_commit = ${commit && sql.json({ ...commit })}
-      where id = ${target.service_id}`
-    await insertObservation(sql, target.service_id, { state: 'running', release: release.id, replicas: [] }, now)
+    await setServing(sql, { ...release, commit }, now)
+    const wish = { id: target.service_id, release_id: release.id }
+    await insertObservation(sql, wish, { state: 'running', release: release.id, replicas: [] }, now)
   })
   report.enter(request.action === 'RESTART' ? 'Restarted' : 'Deployed')
   report.line('It is up.')

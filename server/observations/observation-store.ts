@@ -27,10 +27,13 @@ export async function isWished(sql: Sql, wish: Pick<WishRow, 'id' | 'release_id'
   return now !== undefined && !now.busy && now.release_id === wish.release_id
 }
 
-/** Keeps the newest observation of a service; writes nothing when it says the same. */
+/**
+ * Keeps the newest observation of a service. Writes nothing when it says the same, or when another release is wished by now:
+ * what was seen before a deployment ended would make the new version look as if it did not run.
+ */
 export async function insertObservation(
   sql: Sql,
-  serviceId: string,
+  wish: Pick<WishRow, 'id' | 'release_id'>,
   observation: Observation,
   now: Date,
 ): Promise<void> {
@@ -48,8 +51,8 @@ export async function insertObservation(
     : []
   await sql`
     insert into observation (service_id, state, release_id, replicas, reason, observed_at)
-    select ${serviceId}, ${observation.state}, ${release}, ${sql.json(replicas)}, ${reason}, ${now}
-    where exists (select from service where id = ${serviceId})
+    select ${wish.id}, ${observation.state}, ${release}, ${sql.json(replicas)}, ${reason}, ${now}
+    where exists (select from service where id = ${wish.id} and release_id is not distinct from ${wish.release_id})
     on conflict (service_id) do update set state = excluded.state, release_id = excluded.release_id,
       replicas = excluded.replicas, reason = excluded.reason, observed_at = excluded.observed_at
     where (observation.state, observation.release_id, observation.replicas, observation.reason)

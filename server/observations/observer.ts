@@ -91,7 +91,9 @@ async function reconcileOne(
   wish: WishRow,
   seen: Observation,
 ): Promise<Repair | undefined> {
-  if (wish.release_id !== null || seen.state !== 'absent') await insertObservation(database, wish.id, seen, clock.now())
+  // That nothing runs is no news where nothing should, and says less than why it could not be brought back.
+  const isNews = seen.state !== 'absent' || (wish.release_id !== null && !failures.has(wish.id))
+  if (isNews) await insertObservation(database, wish, seen, clock.now())
   if (wish.release_id !== null) {
     const endpoints = liveEndpoints(wish.release_id, seen)
     if (endpoints.length > 0) await moveTraffic(wish.id, wish.release_id, endpoints)
@@ -123,7 +125,7 @@ async function tryRepair(
     failures.set(wish.id, { count, againAt: clock.monotonic() + Math.min(longestPauseMs, 1000 * 2 ** count) })
     if (error instanceof EngineError && wish.release_id && (await isWished(database, wish))) {
       const seen = { state: 'failing', release: wish.release_id, replicas: [], reason: error.message } as const
-      await insertObservation(database, wish.id, seen, clock.now())
+      await insertObservation(database, wish, seen, clock.now())
     }
     log.warn({ err: error, serviceId: wish.id, tries: count }, 'a service could not be brought back yet')
   }

@@ -39,7 +39,7 @@ export function createStep(run: Run, ended: ReadonlyMap<string, Json | undefined
 
   // The result was recorded by the step of this name, so it has the type that this step's work gives;
   // work that gives nothing gives undefined.
-  // biome-ignore lint/suspicious/noConfusingVoidType: a step that gives nothing is as good as any
+  // biome-ignore lint/suspicious/noConfusingVoidType: a step may give nothing
   return async <T extends Json | undefined | void>(
     name: string,
     work: (attempt: Pick<Attempt, 'signal'>) => Promise<T>,

@@ -33,7 +33,7 @@ export interface StepOptions {
 }
 
 /** Runs `work` unless a result is recorded; steps with different names may run at the same time. */
-// biome-ignore lint/suspicious/noConfusingVoidType: a step that gives nothing is as good as any
+// biome-ignore lint/suspicious/noConfusingVoidType: a step may give nothing
 export type Step = <T extends Json | undefined | void>(
   name: string,
   work: (attempt: Pick<Attempt, 'signal'>) => Promise<T>,

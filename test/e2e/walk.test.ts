@@ -3,7 +3,6 @@ import { randomBytes } from 'node:crypto'
 import { after, before, test } from 'node:test'
 import { Webhook } from 'standardwebhooks'
 import { makeApplication, makeEnvironment, type TestApplication } from '../support/application.ts'
-import { askDocker, containersWith, imagesOf, networksWith, volumesWith } from '../support/docker.ts'
 import { isRunningWith, placesOf } from '../support/secret-search.ts'
 import { now, type ServerProcess, startServer } from '../support/server-process.ts'
 import { get, startTraffic } from '../support/traffic.ts'
@@ -33,7 +32,7 @@ after(async () => {
 
 const serviceLabel = (application: TestApplication): string => `quayside.service=${application.id}`
 const oneContainer = async (application: TestApplication): Promise<string> => {
-  const [container, ...others] = await containersWith(serviceLabel(application))
+  const [container, ...others] = await server.engine.containersWith(serviceLabel(application))
   assert.equal(others.length, 0, 'more than one container')
   return container?.Id ?? assert.fail('no container')
 }
@@ -180,7 +179,10 @@ test('a deployment is cancelled while it builds, and what it runs is ended', asy
 
 test('a deployment is cancelled while it starts, and nothing of it is left', async () => {
   await shop.ship(silent())
-  await until('the new container runs', async () => (await containersWith(serviceLabel(shop))).length === 2)
+  await until(
+    'the new container runs',
+    async () => (await server.engine.containersWith(serviceLabel(shop))).length === 2,
+  )
   await cancel('CANCELED')
   await oneContainer(shop)
   await delivered('DEPLOYMENT_CANCELLED', 2)
@@ -230,10 +232,9 @@ test('a stopped application answers with a page that says so, and starts again',
   const { status, body } = await shop.answer()
   assert.equal(status, 503)
   assert.match(body, /stopped/)
-  assert.deepEqual(await containersWith(serviceLabel(shop)), [])
-  assert.equal((await volumesWith(serviceLabel(shop))).length, 1)
-  await shop.ship(web('three'))
-  assert.equal((await shop.settles()).state, 'RUNNING')
+  assert.deepEqual(await server.engine.containersWith(serviceLabel(shop)), [])
+  assert.equal((await server.engine.volumesWith(serviceLabel(shop))).length, 1)
+  await shop.run(web('three'))
   assert.deepEqual(await shop.answer(), { status: 200, body: 'three' })
 })
 
@@ -255,14 +256,18 @@ test('a deleted application is gone, with its containers, volumes and images', a
 
 async function everythingOf(application: TestApplication): Promise<unknown[]> {
   const label = serviceLabel(application)
-  return [...(await containersWith(label)), ...(await volumesWith(label)), ...(await imagesOf(application.id))]
+  return [
+    ...(await server.engine.containersWith(label)),
+    ...(await server.engine.volumesWith(label)),
+    ...(await server.engine.imagesOf(application.id)),
+  ]
 }
 
 test('a port that never opens is named, together with those that are open', async () => {
   const { state, reason } = await deaf.settles(90_000)
   assert.equal(state, 'ERROR')
   assert.match(reason ?? '', /did not become ready within 60 s: .*8080.*9090/)
-  assert.deepEqual(await containersWith(serviceLabel(deaf)), [])
+  assert.deepEqual(await server.engine.containersWith(serviceLabel(deaf)), [])
 })
 
 test('an environment is deployed as a whole, and deleted with everything in it', async () => {
@@ -276,13 +281,13 @@ test('an environment is deployed as a whole, and deleted with everything in it',
   await server.must('POST', `/environment/${environmentId}/deploy`)
   for (const application of [left, right]) assert.equal((await application.settles()).state, 'RUNNING')
   assert.deepEqual([(await left.answer()).body, (await right.answer()).body], ['on the left', 'on the right'])
-  const network = (await networksWith(`quayside.environment=${environmentId}`))[0]?.Id
+  const network = (await server.engine.networksWith(`quayside.environment=${environmentId}`))[0]?.Id
   assert.ok(network)
 
   await server.must('DELETE', `/environment/${environmentId}`)
   await until('it is gone', async () => (await server.api('GET', `/environment/${environmentId}`)).status === 404)
   assert.deepEqual([...(await everythingOf(left)), ...(await everythingOf(right))], [])
-  assert.equal(await askDocker('GET', `/networks/${network}`), undefined)
+  assert.equal(await server.engine.ask('GET', `/networks/${network}`), undefined)
   await left.git.remove()
   await right.git.remove()
 })

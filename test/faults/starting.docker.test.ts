@@ -5,7 +5,6 @@ import { after, before, test } from 'node:test'
 import { findPostmaster } from '../../server/database/postmaster.ts'
 import { findRouter } from '../../server/routers/own/router-process.ts'
 import { makeApplication, makeEnvironment } from '../support/application.ts'
-import { containersWith } from '../support/docker.ts'
 import {
   attemptServer,
   freePort,
@@ -35,7 +34,7 @@ test('a first start that was killed at each of its steps ends with one of everyt
     rows.map(({ count }) => count),
     [1, 1, 1, 1, 1],
   )
-  assert.equal((await containersWith(`quayside.instance=${instance}`)).length, 1)
+  assert.equal((await server.engine.containersWith(`quayside.instance=${instance}`)).length, 1)
   assert.equal((await server.api('GET', `/organization/${organizationId}/project`)).status, 200)
 })
 
@@ -43,7 +42,7 @@ test('a first start ends in order when it is told to, and is finished by the nex
   const other = await startServer({ cutAt: [{ line: 'Deploying it', signal: 'SIGTERM' }] })
   try {
     assert.deepEqual(other.cuts, [{ code: 0, signal: null }])
-    assert.equal((await containersWith(`quayside.instance=${other.instance}`)).length, 1)
+    assert.equal((await other.engine.containersWith(`quayside.instance=${other.instance}`)).length, 1)
   } finally {
     await other.close()
   }
@@ -97,8 +96,7 @@ test('without its key file a server reads, refuses secrets, and makes no new key
   const application = await makeApplication(server, { environmentId, name: 'keeper' })
   const secrets = `/application/${application.id}/secret`
   await server.must('POST', secrets, { key: 'API_KEY', value: 'open sesame' })
-  await application.ship(web('one'))
-  assert.equal((await application.settles()).state, 'RUNNING')
+  await application.run(web('one'))
 
   await rename(keyFile, `${keyFile}.away`)
   await server.restart()

@@ -1,3 +1,4 @@
+import assert from 'node:assert/strict'
 import type { DeploymentHistory, EnvironmentLog } from '@quayside/contract/resources/deployment.ts'
 import type { Log } from '@quayside/contract/resources/log.ts'
 import type { Status } from '@quayside/contract/resources/status.ts'
@@ -21,6 +22,8 @@ export interface TestApplication {
   deploy(commit?: string): Promise<void>
   /** Pushes the tree and deploys it. */
   ship(tree: Tree): Promise<void>
+  /** The same, and waits until it runs; fails with the reason when it does not. */
+  run(tree: Tree): Promise<void>
   /** Waits until its state is one of these. */
   reaches(states: readonly string[], limitMs?: number): Promise<StatusReply>
   /** Waits until nothing runs or waits for it any more. */
@@ -78,22 +81,25 @@ function viewOf(
     }
     return until(`application ${id} ${what}`, look, { limitMs, seen: () => last })
   }
+  const ship = async (tree: Tree): Promise<void> => {
+    await git.push(tree)
+    await deploy()
+  }
+  const settles = (limitMs = 40_000): Promise<StatusReply> =>
+    wait('is at rest', (last) => last.deployment_request_id === null && last.deployment_requests_count === 0, limitMs)
   return {
     ...facts,
     status,
     deploy,
-    ship: async (tree) => {
-      await git.push(tree)
-      await deploy()
+    ship,
+    run: async (tree) => {
+      await ship(tree)
+      const { state, reason } = await settles()
+      assert.deepEqual({ state, reason }, { state: 'RUNNING', reason: null })
     },
+    settles,
     reaches: (states, limitMs = 40_000) =>
       wait(`is ${states.join(' or ')}`, ({ state }) => states.includes(state), limitMs),
-    settles: (limitMs = 40_000) =>
-      wait(
-        'is at rest',
-        (last) => last.deployment_request_id === null && last.deployment_requests_count === 0,
-        limitMs,
-      ),
     history: () => list(`/application/${id}/deploymentHistoryV2`),
     log: (tail = 1000) => list(`/application/${id}/log?tail=${tail}`),
     deploymentLog: () => server.must('GET', `/environment/${environmentId}/logs`),

@@ -2,7 +2,6 @@ import assert from 'node:assert/strict'
 import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { TestApplication } from './application.ts'
-import { containersWith, networksWith } from './docker.ts'
 import type { ServerProcess } from './server-process.ts'
 import { until } from './until.ts'
 import type { Delivery } from './webhook-receiver.ts'
@@ -41,16 +40,19 @@ export async function assertDeployedOnce(
   },
 ): Promise<void> {
   const { version, request, recorded = [] } = expected
-  const { state } = await application.settles(expected.limitMs)
-  assert.equal(state, 'RUNNING')
+  const { state, reason } = await application.settles(expected.limitMs)
+  assert.deepEqual({ state, reason }, { state: 'RUNNING', reason: null })
   assert.deepEqual(await application.answer(), { status: 200, body: version })
 
-  const containers = await containersWith(`quayside.instance=${server.instance}`, `quayside.service=${application.id}`)
+  const containers = await server.engine.containersWith(
+    `quayside.instance=${server.instance}`,
+    `quayside.service=${application.id}`,
+  )
   assert.deepEqual(
     containers.map((container) => container.State),
     ['running'],
   )
-  assert.equal((await networksWith(`quayside.environment=${application.environmentId}`)).length, 1)
+  assert.equal((await server.engine.networksWith(`quayside.environment=${application.environmentId}`)).length, 1)
   assert.deepEqual(await readdir(join(server.dataDirectory, 'checkouts', 'scratch')), [])
 
   const workflow = async (): Promise<string | undefined> =>

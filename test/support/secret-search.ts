@@ -1,10 +1,10 @@
 import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { askDocker, containersWith, imagesOf } from './docker.ts'
 import type { ServerProcess } from './server-process.ts'
 
 /** The places where a text is found that must be nowhere: files, argument lists, images, what was printed. */
 export async function placesOf(text: string, server: ServerProcess, service: string): Promise<string[]> {
+  const { engine } = server
   const found: string[] = []
   const look = (place: string, content: string | Buffer): void => {
     if (content.includes(text)) found.push(place)
@@ -14,11 +14,11 @@ export async function placesOf(text: string, server: ServerProcess, service: str
   for (const pid of (await readdir('/proc')).filter((name) => /^\d+$/.test(name))) {
     look(`arguments of process ${pid}`, await readFile(`/proc/${pid}/cmdline`).catch(() => ''))
   }
-  for (const { Id } of await imagesOf(service)) {
-    look(`image ${Id}`, JSON.stringify(await askDocker('GET', `/images/${Id}/json`)))
-    look(`history of image ${Id}`, JSON.stringify(await askDocker('GET', `/images/${Id}/history`)))
+  for (const { Id } of await engine.imagesOf(service)) {
+    look(`image ${Id}`, JSON.stringify(await engine.ask('GET', `/images/${Id}/json`)))
+    look(`history of image ${Id}`, JSON.stringify(await engine.ask('GET', `/images/${Id}/history`)))
   }
-  for (const container of await containersWith(`quayside.service=${service}`)) {
+  for (const container of await engine.containersWith(`quayside.service=${service}`)) {
     look('list of containers', JSON.stringify(container))
   }
   return found

@@ -8,7 +8,7 @@ import { fileURLToPath } from 'node:url'
 import { type Database, openDatabase } from '../../server/database/index.ts'
 import { systemClock as clock } from '../../server/lib/clock.ts'
 import { killGroup, start as startProgram } from '../../server/lib/run.ts'
-import { dockerSocket } from './docker.ts'
+import { type EngineView, usualSocket, viewEngine } from './engine-view.ts'
 import { until } from './until.ts'
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
@@ -40,6 +40,7 @@ export interface Exit {
 /** A real server process with its own data directory, ports, PostgreSQL and router; the engine is the one of this machine. */
 export interface ServerProcess {
   readonly dataDirectory: string
+  readonly engine: EngineView
   readonly apiUrl: string
   readonly routerPort: number
   /** Tells this installation's things from others' in the engine: the value of the label `quayside.instance`. */
@@ -70,10 +71,10 @@ export interface ServerProcess {
 
 /**
  * Starts a server and waits until it is ready: its first start makes an organization and deploys the example. `cutAt`: so many
- * starts before that are cut off.
+ * starts before that are cut off. `engineSocket`: another engine than the machine's.
  */
 export async function startServer(
-  options: StartOptions & { readonly cutAt?: readonly Cut[] } = {},
+  options: StartOptions & { readonly cutAt?: readonly Cut[]; readonly engineSocket?: string } = {},
 ): Promise<ServerProcess> {
   const dataDirectory = await temporaryDataDirectory()
   const [port, routerPort] = [await freePort(), await freePort()]
@@ -82,8 +83,9 @@ export async function startServer(
     stdio: ['pipe', 'ignore', 'pipe'],
     env: {},
   })
+  const engine = viewEngine(options.engineSocket)
   const note = (line: string): void => void tidy.stdin?.write(`${line}\n`)
-  const usual = settings({ dataDirectory, port, routerPort })
+  const usual = settings({ dataDirectory, port, routerPort, engineSocket: engine.socketPath })
   const output: string[] = []
   const begin = (given: StartOptions) => {
     const begun = launch({ ...usual, ...failpointOf(given), ...given.env }, output)
@@ -109,6 +111,7 @@ export async function startServer(
   })
   const sql = openDatabase({ url: databaseUrl(dataDirectory), max: 2, name: 'test' })
   const { instance, organizationId, service } = await readFacts(sql)
+  note(`engine ${engine.socketPath}`)
   note(`instance ${instance}`)
   note(`service ${service}`)
   const token = (await readFile(join(dataDirectory, 'admin-token'), 'utf8')).trim()
@@ -133,6 +136,7 @@ export async function startServer(
 
   return {
     dataDirectory,
+    engine,
     apiUrl,
     routerPort,
     instance,
@@ -179,7 +183,7 @@ export interface Attempted extends Exit {
 /** Starts a server that is expected to give up by itself, and waits for that. */
 export async function attemptServer(env: Readonly<Record<string, string>>): Promise<Attempted> {
   const output: string[] = []
-  const run = launch({ QUAYSIDE_DOCKER_HOST: `unix://${dockerSocket}`, QUAYSIDE_LOG_LEVEL: 'warn', ...env }, output)
+  const run = launch({ QUAYSIDE_DOCKER_HOST: `unix://${usualSocket}`, QUAYSIDE_LOG_LEVEL: 'warn', ...env }, output)
   const limit = AbortSignal.timeout(readyMs)
   limit.addEventListener('abort', () => killGroup(run.child))
   const exit = await run.exit
@@ -203,12 +207,17 @@ export async function freePort(): Promise<number> {
   return promise
 }
 
-function settings(at: { dataDirectory: string; port: number; routerPort: number }): Record<string, string> {
+function settings(at: {
+  dataDirectory: string
+  port: number
+  routerPort: number
+  engineSocket: string
+}): Record<string, string> {
   return {
     QUAYSIDE_DATA: at.dataDirectory,
     QUAYSIDE_PORT: String(at.port),
     QUAYSIDE_ROUTER_PORT: String(at.routerPort),
-    QUAYSIDE_DOCKER_HOST: `unix://${dockerSocket}`,
+    QUAYSIDE_DOCKER_HOST: `unix://${at.engineSocket}`,
     QUAYSIDE_ALLOW_PRIVATE_TARGETS: '127.0.0.0/8',
     QUAYSIDE_RATE_LIMIT: '0',
     NODE_COMPILE_CACHE: join(tmpdir(), 'quayside-test-compile-cache'),

@@ -4,12 +4,12 @@ import { text } from 'node:stream/consumers'
 import { findPostmaster, stopPostmaster } from '../../server/database/postmaster.ts'
 import { systemClock as clock } from '../../server/lib/clock.ts'
 import { findRouter } from '../../server/routers/own/router-process.ts'
-import { removeInstallation } from './docker.ts'
+import { viewEngine } from './engine-view.ts'
 
 /**
  * Runs beside the server of a test, as a process of its own. When whoever started it closes its standard input, or dies, it ends
  * what is left of the server (itself, router, PostgreSQL), removes what it made in the engine, and its data directory. Lines on
- * standard input tell what there is: `server <pid>`, `instance <name>`, `service <id>`.
+ * standard input tell what there is: `server <pid>`, `engine <socket>`, `instance <name>`, `service <id>`.
  */
 async function tidyUp(dataDirectory: string): Promise<void> {
   const facts = (await text(process.stdin)).split('\n').map((line) => line.split(' '))
@@ -24,7 +24,8 @@ async function tidyUp(dataDirectory: string): Promise<void> {
   const postmaster = await findPostmaster(cluster)
   if (postmaster) await stopPostmaster(postmaster.pid, cluster, clock)
   const instance = all('instance').at(-1)
-  if (instance) await removeInstallation(instance, all('service'))
+  const engine = viewEngine(all('engine').at(-1))
+  if (instance) await engine.removeInstallation(instance, all('service'))
   await rm(dataDirectory, { recursive: true, force: true, maxRetries: 5 })
 }
 

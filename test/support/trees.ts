@@ -17,6 +17,12 @@ export const web = (version: string, port = 8080): Tree => ({
     ${respectful}`,
 })
 
+/** Like `web`, with a build that takes so long. */
+export const slowlyBuilt = (version: string, ms: number): Tree => ({
+  ...web(version),
+  Dockerfile: dockerfile(`RUN ["node", "-e", "setTimeout(() => {}, ${ms})"]`),
+})
+
 /** Prints what is wrong and ends. */
 export const crashing = (text: string): Tree => ({
   Dockerfile: dockerfile(),

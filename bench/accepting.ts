@@ -1,0 +1,64 @@
+import { mkdtemp, readFile, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import postgres from 'postgres'
+import { startChild } from './child.ts'
+import { atLeast, type Benchmark, relative, type Session } from './figure.ts'
+import { createInstallation, type Installation } from './installation.ts'
+import { load } from './load.ts'
+import { paired } from './paired.ts'
+import { freePort } from './processes.ts'
+import { prepareReads, socketsOf } from './reading.ts'
+
+const rounds = 9
+const seconds = 2
+/** More than are accepted in one round: a second request for one environment would merge into the first. */
+const environments = 10_000
+
+/**
+ * Deployments accepted a second, each written durably and answered, against the floor of reading. The server that accepts does not
+ * run them: its workflows are not started. Its database stands beside that of the installation, in the same PostgreSQL.
+ */
+export const accepting: Benchmark = {
+  figures: ['accept-deploy'],
+  async measure(session) {
+    const installation = await createInstallation(session)
+    await installation.start()
+    const { floor } = await prepareReads(session, installation)
+    const accept = await prepareAccepting(session, installation)
+    await accept()
+    const { accepted } = await paired(rounds, floor, async () => ({ accepted: await accept() }))
+    return [relative('accept-deploy', accepted, 'requests/s', atLeast(0.2))]
+  },
+}
+
+async function prepareAccepting(session: Session, installation: Installation): Promise<() => Promise<number>> {
+  const directory = await mkdtemp(join(tmpdir(), 'quayside-bench-accepting-'))
+  const host = await socketsOf(installation.directory)
+  const connect = (database: string) => postgres({ host, username: 'quayside', database, max: 1, onnotice: () => {} })
+  const first = connect('postgres')
+  await first`create database accepting`
+  await first.end()
+  const port = await freePort()
+  const url = `postgres://quayside@localhost/accepting?host=${encodeURIComponent(host)}`
+  const args = [String(port), url, directory, String(environments)]
+  await startChild(session, 'accepting-server.ts', args, port)
+  const sql = connect('accepting')
+  session.ending.defer(async () => {
+    await sql.end()
+    await rm(directory, { recursive: true, force: true })
+  })
+  const { token, applications } = JSON.parse(await readFile(join(directory, 'accepting.json'), 'utf8'))
+  const paths = applications.map((id: string) => `/application/${id}/deploy`)
+  const headers = { Authorization: `Bearer ${token}`, 'Content-Type': 'application/json' }
+  return async () => {
+    const { perSecond, answered } = await load({ port, paths, method: 'POST', headers, body: '{}', seconds })
+    const [requests] = await sql<{ count: number }[]>`select count(*)::int from deployment_request`
+    if (answered > environments) throw new Error(`${answered} requests for ${environments} environments: some merged`)
+    if ((requests?.count ?? 0) < answered) throw new Error(`${answered} accepted, but only ${requests?.count} written`)
+    await sql`truncate workflow cascade`
+    await sql`update service set state = 'READY' where state <> 'READY'`
+    await sql`vacuum service`
+    return perSecond
+  }
+}

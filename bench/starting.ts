@@ -1,0 +1,64 @@
+import { systemClock as clock } from '../server/lib/clock.ts'
+import { absent, docker } from './docker.ts'
+import { absolute, atMost, type Benchmark } from './figure.ts'
+import { ask } from './http.ts'
+import { createInstallation, type Installation } from './installation.ts'
+import { median } from './paired.ts'
+import { until } from './until.ts'
+
+const rounds = 3
+
+/**
+ * From `npm start` to "Ready." and an application that answers: on an empty data directory, with everything installed, and on
+ * the same directory again after the server was stopped. The base image of the example counts as not there yet.
+ */
+export const starting: Benchmark = {
+  figures: ['start-empty', 'start-existing'],
+  async measure(session) {
+    const empty: number[] = []
+    const existing: number[] = []
+    for (let round = 0; round < rounds; round++) {
+      const installation = await createInstallation(session)
+      empty.push(await withoutBaseImage(() => ready(installation)))
+      await installation.stop()
+      existing.push(await ready(installation))
+      await installation.stop()
+      session.say(`  empty ${empty.at(-1)?.toFixed(2)} s, existing ${existing.at(-1)?.toFixed(2)} s`)
+    }
+    return [
+      absolute('start-empty', median(empty), 's', atMost(10)),
+      absolute('start-existing', median(existing), 's', atMost(3)),
+    ]
+  },
+}
+
+async function ready(installation: Installation): Promise<number> {
+  const startedAt = clock.monotonic()
+  await installation.start()
+  const question = { port: installation.routerPort, path: '/', headers: { host: installation.host() } }
+  await until('the application answers', async () => (await ask(question)).status === 200)
+  return (clock.monotonic() - startedAt) / 1000
+}
+
+const baseImage = 'quayside/node:24'
+const aside = { repo: 'quayside-bench/node', tag: 'aside' }
+
+/** The image that was there is put aside, and is what it was afterwards. */
+async function withoutBaseImage<T>(work: () => Promise<T>): Promise<T> {
+  const former = docker.getImage(baseImage)
+  const isThere = await former.inspect().then(
+    () => true,
+    () => false,
+  )
+  if (!isThere) return work()
+  await former.tag(aside)
+  await former.remove({ noprune: true })
+  try {
+    return await work()
+  } finally {
+    const kept = docker.getImage(`${aside.repo}:${aside.tag}`)
+    await docker.getImage(baseImage).remove({ noprune: true }).catch(absent)
+    await kept.tag({ repo: 'quayside/node', tag: '24' })
+    await kept.remove({ noprune: true })
+  }
+}

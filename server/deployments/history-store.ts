@@ -1,0 +1,21 @@
+import type { Origin } from '@quayside/contract/enums.ts'
+import type { Action } from '@quayside/contract/states.ts'
+import type { Sql } from '../database/index.ts'
+import type { TargetRow } from './target-store.ts'
+
+/** What one request did to one service, with the request. */
+export interface HistoryRow extends TargetRow {
+  readonly execution_id: string
+  readonly action: Action
+  readonly origin: Origin
+  readonly triggered_by: string
+  readonly created_at: Date
+  readonly updated_at: Date
+}
+
+/** The last ones of a service, newest first. */
+export const listHistory = (sql: Sql, serviceId: string, count: number) =>
+  sql<HistoryRow[]>`
+    select t.*, r.execution_id, r.action, r.origin, r.triggered_by, r.created_at, r.updated_at
+    from (select * from deployment_target where service_id = ${serviceId} order by service_seq desc limit ${count}) t
+    join deployment_request r on r.id = t.request_id order by t.service_seq desc`

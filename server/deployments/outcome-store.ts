@@ -1,0 +1,51 @@
+import type { Sql } from '../database/index.ts'
+import type { ReleaseRow } from './release-store.ts'
+import type { CommitJson } from './target-store.ts'
+
+/** What a request does to the row of its service. */
+
+/** The release has the traffic from now on, and is what `UP_TO_DATE` is measured by. */
+export async function setServing(
+  sql: Sql,
+  release: Pick<ReleaseRow, 'id' | 'service_id' | 'config_version' | 'commit'>,
+  now: Date,
+): Promise<void> {
+  const { commit } = release
+  await sql`
+    update service set release_id = ${release.id}, last_deployment_date = ${now},
+      deployed_config_version = ${release.config_version}, deployed_commit = ${commit && sql.json({ ...commit })}
+    where id = ${release.service_id}`
+}
+
+/** Nothing shall run of it any more. */
+export async function setServingNothing(sql: Sql, serviceId: string): Promise<void> {
+  await sql`update service set release_id = null where id = ${serviceId}`
+}
+
+export async function setLastDeployment(sql: Sql, serviceId: string, now: Date): Promise<void> {
+  await sql`update service set last_deployment_date = ${now} where id = ${serviceId}`
+}
+
+/** What fetching told of the commit that was pinned by its id. */
+export async function setReleaseCommit(sql: Sql, releaseId: string, commit: CommitJson): Promise<void> {
+  await sql`update release set commit = commit || ${sql.json({ ...commit })} where id = ${releaseId}`
+}
+
+/** Every service that waited for this request is under way now. */
+export async function startTargets(sql: Sql, requestId: string, now: Date): Promise<void> {
+  await sql`
+    update deployment_target set status = 'ONGOING', started_at = coalesce(started_at, ${now})
+    where request_id = ${requestId} and status = 'QUEUED'`
+}
+
+export async function hasServices(sql: Sql, environmentId: string): Promise<boolean> {
+  const [row] = await sql`select id from service where environment_id = ${environmentId} limit 1`
+  return row !== undefined
+}
+
+/** Why the last request failed for a service. */
+export async function lastReason(sql: Sql, serviceId: string): Promise<string | undefined> {
+  const [row] = await sql<{ reason: string | null }[]>`
+    select reason from deployment_target where service_id = ${serviceId} order by service_seq desc limit 1`
+  return row?.reason ?? undefined
+}

@@ -1,0 +1,256 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { until } from '../../test/support/until.ts'
+import type { Database } from '../database/index.ts'
+import { type Cleanup, testDatabase } from '../database/testing.ts'
+import { fakeWorkload } from '../engines/fake/fake-workload.ts'
+import { EngineError, FakeEngine, type Release } from '../engines/index.ts'
+import { type Attempt, silent } from '../lib/attempt.ts'
+import { systemClock } from '../lib/clock.ts'
+import { newId } from '../lib/id.ts'
+import { silentLogger } from '../lib/log.ts'
+import { addPlace, addService, type Place } from '../variables/testing.ts'
+import { insertObservation } from './observation-store.ts'
+import { createObserver, type Observer, type ObserverOptions } from './observer.ts'
+
+/** One service, its engine, and an observer that is driven by hand. */
+interface Bench {
+  readonly sql: Database
+  readonly engine: FakeEngine
+  readonly observer: Observer
+  readonly place: Place
+  readonly service: string
+  /** Where traffic was moved to, in order. */
+  readonly moved: string[]
+  release(): Release
+  /** This release is what should run. */
+  wish(release: string | null): Promise<void>
+  /** A request that acts on the service begins; gives how it ends. */
+  begin(): Promise<() => Promise<void>>
+  look(): Promise<void>
+  running(): Promise<string[]>
+}
+
+async function openBench(t: Cleanup, change: Partial<ObserverOptions> = {}): Promise<Bench> {
+  const { sql } = await testDatabase(t)
+  const place = await addPlace(sql)
+  const { serviceId: service, environmentId: environment } = place.service
+  const engine = new FakeEngine({ clock: systemClock })
+  const moved: string[] = []
+  const release = (id = newId()): Release => ({
+    id,
+    service,
+    environment,
+    displayName: 'app',
+    workload: fakeWorkload('app'),
+  })
+  const observer = createObserver({
+    database: sql,
+    clock: systemClock,
+    log: silentLogger,
+    engine,
+    startRelease: (_wish, id, attempt) => engine.start(release(id), attempt),
+    moveTraffic: async (_service, id) => void moved.push(id),
+    collect: () => {},
+    ...change,
+  })
+  const { signal } = new AbortController()
+  return {
+    sql,
+    engine,
+    observer,
+    place,
+    service,
+    moved,
+    release,
+    wish: async (id) => void (await sql`update service set release_id = ${id} where id = ${service}`),
+    begin: () => beginRequest(sql, environment, service),
+    look: () => observer.reconcile(signal),
+    running: async () => {
+      const observation = await engine.observe(service, signal)
+      return observation.state === 'absent' ? [] : observation.replicas.map((replica) => replica.release).sort()
+    },
+  }
+}
+
+async function beginRequest(sql: Database, environment: string, service: string): Promise<() => Promise<void>> {
+  const id = newId()
+  await sql`insert into workflow (id, kind, key, input) values (${id}, 'test', ${environment}, '{}')`
+  await sql`
+    insert into deployment_request (id, environment_id, execution_id, action, status, origin, triggered_by, caller,
+      created_at, updated_at, started_at)
+    values (${id}, ${environment}, ${id}, 'DEPLOY', 'ONGOING', 'API', 'test', 'test', now(), now(), now())`
+  await sql`
+    insert into deployment_target (request_id, service_id, kind, name, icon_uri, stage_name, stage_order, state,
+      former_state)
+    values (${id}, ${service}, 'application', 'app', '', 'stage', 1, 'DEPLOYING', 'READY')`
+  return async () => void (await sql`update deployment_request set status = 'SUCCESS' where id = ${id}`)
+}
+
+const attempt: Attempt = { signal: new AbortController().signal, output: silent }
+
+test('starts what should run and does not, and ends what should not run', async (t) => {
+  const { engine, look, running, release, wish } = await openBench(t)
+  const [wanted, stray] = [release(), release()]
+  await wish(wanted.id)
+  await look()
+  await until('it was started', async () => (await running()).includes(wanted.id))
+  await engine.start(stray, attempt)
+  await look()
+  await until('the stray is gone', async () => (await running()).join() === wanted.id)
+  await wish(null)
+  await look()
+  await until('nothing runs', async () => (await running()).length === 0)
+})
+
+test('writes down what it sees, and lets traffic follow', async (t) => {
+  const { sql, engine, look, moved, release, wish } = await openBench(t)
+  const wanted = release()
+  await engine.start(wanted, attempt)
+  await wish(wanted.id)
+  await look()
+  assert.deepEqual([...(await sql`select state, release_id from observation`)], [{ state: 'running', release_id: wanted.id }])
+  assert.deepEqual(moved, [wanted.id])
+  engine.crash(wanted.service, 3)
+  await look()
+  const [row] = await sql`select state, reason from observation`
+  assert.deepEqual(row, { state: 'failing', reason: 'exited with code 3, 3 times' })
+}) // biome-ignore format: one line
+
+test('leaves a service to its request, and others of the environment not', async (t) => {
+  const { sql, engine, look, running, place, release, begin, wish } = await openBench(t)
+  await wish(null)
+  const end = await begin()
+  const [own, other] = [release(), { ...release(), service: (await addService(sql, place.environment)).serviceId }]
+  await engine.start(own, attempt)
+  await engine.start(other, attempt)
+  await look()
+  await until('the other is ended', async () => (await engine.observe(other.service, attempt.signal)).state === 'absent')
+  assert.deepEqual(await running(), [own.id])
+  await end()
+  await look()
+  await until('what the request left is ended', async () => (await running()).length === 0)
+}) // biome-ignore format: one line
+
+test('what was seen before a request says nothing after it', async (t) => {
+  const { engine, look, moved, running, release, wish, begin } = await openBench(t)
+  const [former, next] = [release(), release()]
+  await engine.start(former, attempt)
+  await wish(former.id)
+  const see = engine.observeAll.bind(engine)
+  engine.observeAll = async (signal) => {
+    const seen = await see(signal)
+    const end = await begin()
+    await engine.start(next, attempt)
+    await wish(next.id)
+    await engine.retire(next.service, next.id, attempt)
+    await end()
+    return seen
+  }
+  await look()
+  assert.deepEqual(moved, [])
+  assert.deepEqual(await running(), [next.id])
+  assert.equal(engine.effects.created, 2)
+})
+
+test('a request that begins while the engine is looked at finds its release untouched', async (t) => {
+  const { engine, look, running, release, wish, begin } = await openBench(t)
+  const [former, next] = [release(), release()]
+  await engine.start(former, attempt)
+  await wish(former.id)
+  const see = engine.observeAll.bind(engine)
+  engine.observeAll = async (signal) => {
+    await engine.start(next, attempt)
+    const seen = await see(signal)
+    await begin()
+    return seen
+  }
+  await look()
+  assert.deepEqual(await running(), [former.id, next.id].sort())
+})
+
+test('a repair that was decided before a request began is not carried out after it', async (t) => {
+  let begin = async (): Promise<unknown> => undefined
+  const bench = await openBench(t, { moveTraffic: async () => void (await begin()) })
+  const { engine, look, observer, running, release, service, wish } = bench
+  const [former, next] = [release(), release()]
+  await wish(former.id)
+  await engine.start(former, attempt)
+  await engine.start(next, attempt)
+  begin = bench.begin
+  await look()
+  await observer.endRepair(service)
+  assert.deepEqual(await running(), [former.id, next.id].sort())
+})
+
+test('a request that takes over waits until a repair under way has ended', async (t) => {
+  const bench = await openBench(t)
+  const { engine, look, observer, running, release, service, wish } = bench
+  const [former, next] = [release(), release()]
+  await wish(former.id)
+  await engine.start(former, attempt)
+  await engine.start(release(), attempt)
+  const retired = Promise.withResolvers<void>()
+  const retire = engine.retire.bind(engine)
+  // As an engine does that lists what there is, and ends it a while later.
+  engine.retire = async (id, keep, ending) => {
+    retired.resolve()
+    await new Promise<void>((resolve) => ending.signal.addEventListener('abort', () => resolve(), { once: true }))
+    await retire(id, keep, ending)
+  }
+  await look()
+  await retired.promise
+  await bench.begin()
+  await observer.endRepair(service)
+  engine.retire = retire
+  await engine.start(next, attempt)
+  await look()
+  assert.ok((await running()).includes(next.id))
+})
+
+test('ends what has no record, but not what has only just got one', async (t) => {
+  const { sql, engine, look, place, release } = await openBench(t)
+  const orphan = { ...release(), service: newId() }
+  await engine.start(orphan, attempt)
+  const fresh = { ...release(), service: '' }
+  const see = engine.observeAll.bind(engine)
+  engine.observeAll = async (signal) => {
+    const { serviceId } = await addService(sql, place.environment)
+    await engine.start(Object.assign(fresh, { service: serviceId }), attempt)
+    return see(signal)
+  }
+  await look()
+  await until('the orphan is ended', async () => (await engine.observe(orphan.service, attempt.signal)).state === 'absent')
+  assert.equal((await engine.observe(fresh.service, attempt.signal)).state, 'running')
+}) // biome-ignore format: one line
+
+test('a service that cannot be brought back says why, and is tried again later and later', async (t) => {
+  let monotonic = 0
+  let tries = 0
+  const { sql, look, release, wish } = await openBench(t, {
+    clock: { ...systemClock, monotonic: () => monotonic },
+    startRelease: async () => {
+      tries++
+      throw new EngineError('image-missing', 'the image is gone; deploy again')
+    },
+  })
+  await wish(release().id)
+  for (const [at, expected] of [[0, 1], [1999, 1], [2001, 2], [5900, 2], [6100, 3]] as const) {
+    monotonic = at
+    await look()
+    await until(`${expected} tries at ${at} ms`, () => tries === expected)
+    await until('it was written down', async () => (await sql`select from observation where state = 'failing'`)[0])
+  }
+  const [row] = await sql`select reason from observation`
+  assert.deepEqual(row, { reason: 'the image is gone; deploy again' })
+}) // biome-ignore format: one line
+
+test('an observation that is older than the present wish is not written', async (t) => {
+  const { sql, release, service, wish } = await openBench(t)
+  const [former, next] = [release().id, release().id]
+  await wish(next)
+  const now = new Date()
+  await insertObservation(sql, { id: service, release_id: next }, { state: 'running', release: next, replicas: [] }, now)
+  await insertObservation(sql, { id: service, release_id: former }, { state: 'absent' }, now)
+  assert.deepEqual([...(await sql`select state, release_id from observation`)], [{ state: 'running', release_id: next }])
+}) // biome-ignore format: one line

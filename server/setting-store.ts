@@ -1,0 +1,20 @@
+import type { Sql } from './database/index.ts'
+import type { Json } from './lib/json.ts'
+
+/** What the platform itself remembers, by key. The caller knows the shape of what it wrote. */
+export async function readSetting<T extends Json>(sql: Sql, key: string): Promise<T | undefined> {
+  const [row] = await sql<{ value: T }[]>`select value from setting where key = ${key}`
+  return row?.value
+}
+
+export async function writeSetting(sql: Sql, key: string, value: Json): Promise<void> {
+  await sql`
+    insert into setting (key, value) values (${key}, ${sql.json(value)})
+    on conflict (key) do update set value = excluded.value`
+}
+
+/** Keeps what is there; gives what is there now. */
+export async function settingOr<T extends Json>(sql: Sql, key: string, fallback: T): Promise<T> {
+  await sql`insert into setting (key, value) values (${key}, ${sql.json(fallback)}) on conflict (key) do nothing`
+  return (await readSetting<T>(sql, key)) ?? fallback
+}

@@ -1,0 +1,182 @@
+import assert from 'node:assert/strict'
+import { globSync, readFileSync } from 'node:fs'
+import { dirname, join, relative, resolve } from 'node:path'
+import { test } from 'node:test'
+
+const root = resolve(import.meta.dirname, '..')
+
+/** Which rooms of the server a room may enter; `lib` and the contract are free for all. The same table stands in ARCHITECTURE.md. */
+const mayImport: Record<string, readonly string[]> = {
+  http: 'access clusters database deployments domains git logs organizations services variables vault webhooks'.split(
+    ' ',
+  ),
+  deployments:
+    'builders database domains engines events git logs observations organizations routers services variables vault workflows'.split(
+      ' ',
+    ),
+  observations: ['database', 'engines', 'workflows'],
+  webhooks: ['database', 'events', 'organizations', 'vault', 'workflows'],
+  domains: ['database', 'routers', 'services', 'workflows'],
+  services: ['database', 'organizations'],
+  organizations: ['database', 'vault'],
+  variables: ['database', 'vault'],
+  access: ['database'],
+  clusters: ['database'],
+  events: ['database'],
+  vault: ['database'],
+  workflows: ['database'],
+  logs: ['engines'],
+  builders: [],
+  engines: [],
+  git: [],
+  routers: [],
+  database: [],
+  lib: [],
+}
+
+/** Past another room's door, types only. */
+const pastTheDoor = ['server/engines/engine.ts', 'server/database/database.ts', 'server/workflows/workflow.ts']
+
+/** Where each library may be named. */
+const libraries: Record<string, readonly string[]> = {
+  '@sinclair/typebox': ['contract/'],
+  ajv: ['server/http/'],
+  dockerode: ['server/engines/docker/', 'server/builders/docker/'],
+  fastify: ['server/http/'],
+  'ipaddr.js': ['server/lib/address.ts'],
+  jose: ['server/access/'],
+  pino: ['server/lib/log.ts'],
+  postgres: ['server/database/'],
+  'tar-stream': ['server/engines/docker/', 'server/builders/'],
+  undici: ['server/lib/safe-fetch.ts', 'server/routers/', 'router/'],
+}
+
+interface File {
+  readonly path: string
+  readonly text: string
+  readonly imports: readonly { readonly specifier: string; readonly typeOnly: boolean }[]
+}
+
+const isTest = (path: string): boolean =>
+  /\.(test|cases|fixture|child|bench)\.ts$|\/(testing[\w-]*|test-[\w-]+|[\w-]+-for-tests)\.ts$|^(test|bench)\//.test(
+    path,
+  )
+
+const sources = globSync(['contract/**/*.ts', 'server/**/*.ts', 'router/**/*.ts', 'client/**/*.ts'], { cwd: root })
+  .filter((path) => !path.includes('node_modules') && !isTest(path))
+  .map(read)
+
+function read(path: string): File {
+  const text = readFileSync(join(root, path), 'utf8')
+  const found = text.matchAll(
+    /^(?:import|export) (type )?(?:\{[^}]*\}|\*(?: as \w+)?|[\w$]+(?:, \{[^}]*\})?) from '([^']+)'/gm,
+  )
+  const imports = [...found].map(([, type, specifier = '']) => ({ specifier, typeOnly: type !== undefined }))
+  return { path, text, imports }
+}
+
+const roomOf = (path: string): string | undefined => /^server\/([^/]+)\//.exec(path)?.[1]
+const targetOf = (file: File, specifier: string): string => relative(root, resolve(root, dirname(file.path), specifier))
+
+test('the readings are not empty', () => {
+  assert.ok(sources.length > 200, `${sources.length} files`)
+  assert.ok(sources.reduce((sum, file) => sum + file.imports.length, 0) > 1000)
+})
+
+test('rooms enter only the rooms that they may, and by the door', () => {
+  const wrong: string[] = []
+  for (const file of sources) {
+    const from = roomOf(file.path)
+    for (const { specifier, typeOnly } of file.imports) {
+      if (!specifier.startsWith('.')) continue
+      const target = targetOf(file, specifier)
+      const to = roomOf(target)
+      if (to === undefined || to === from) continue
+      const allowed = from === undefined || to === 'lib' || mayImport[from]?.includes(to)
+      const byDoor = to === 'lib' || target === `server/${to}/index.ts` || (typeOnly && pastTheDoor.includes(target))
+      if (!allowed || !byDoor) wrong.push(`${file.path} → ${target}`)
+    }
+  }
+  assert.deepEqual(wrong, [])
+})
+
+test('every room stands in the table, and the table has no circle', () => {
+  const rooms = new Set(sources.flatMap((file) => roomOf(file.path) ?? []))
+  assert.deepEqual(
+    [...rooms].filter((room) => !(room in mayImport)),
+    [],
+  )
+  const visit = (room: string, above: readonly string[]): void => {
+    assert.ok(!above.includes(room), `circle: ${[...above, room].join(' → ')}`)
+    for (const next of mayImport[room] ?? []) visit(next, [...above, room])
+  }
+  for (const room of Object.keys(mayImport)) visit(room, [])
+})
+
+test('the workspaces stand in one direction', () => {
+  const wrong = sources.flatMap((file) =>
+    file.imports
+      .map(({ specifier }) => (specifier.startsWith('.') ? targetOf(file, specifier) : specifier))
+      .filter((target) => {
+        if (file.path.startsWith('contract/')) return target.startsWith('server/') || target.startsWith('@quayside/')
+        if (file.path.startsWith('router/')) return target.startsWith('server/')
+        if (file.path.startsWith('client/')) return target.startsWith('server/') || target.startsWith('router/')
+        return file.path.startsWith('server/') && (target.startsWith('router/') || target.startsWith('client/'))
+      })
+      .map((target) => `${file.path} → ${target}`),
+  )
+  assert.deepEqual(wrong, [])
+})
+
+test('each library is named in its own room only', () => {
+  const wrong: string[] = []
+  for (const file of sources) {
+    for (const { specifier } of file.imports) {
+      if (specifier.startsWith('.') || specifier.startsWith('node:') || specifier.startsWith('@quayside/')) continue
+      const name = specifier.startsWith('@')
+        ? specifier.split('/').slice(0, 2).join('/')
+        : (specifier.split('/')[0] ?? '')
+      if (!libraries[name]?.some((place) => file.path.startsWith(place))) wrong.push(`${file.path}: ${specifier}`)
+    }
+  }
+  assert.deepEqual(wrong, [])
+})
+
+/** What only these files may do, and how it is recognised. */
+const reserved: Record<string, { pattern: RegExp; places: readonly string[] }> = {
+  'start programs': { pattern: /^import (?!type)[^\n]*node:child_process/m, places: ['server/lib/run.ts'] },
+  'read the environment': { pattern: /\bprocess\.env\b(?!.*\*\/)/, places: ['server/config.ts'] },
+  'set timers': { pattern: /\bsetTimeout\(|\bsetInterval\(|node:timers/, places: ['server/lib/clock.ts', 'router/'] },
+  'ask for the time': { pattern: /\bDate\.now\(/, places: ['server/lib/', 'router/'] },
+  'write to the console': { pattern: /\bconsole\./, places: ['server/main.ts'] },
+}
+for (const [what, { pattern, places }] of Object.entries(reserved)) {
+  test(`only ${places.join(', ')} may ${what}`, () => {
+    const wrong = sources.filter(
+      ({ path, text }) => pattern.test(text) && !places.some((place) => path.startsWith(place)),
+    )
+    assert.deepEqual(
+      wrong.map(({ path }) => path),
+      [],
+    )
+  })
+}
+
+test('the compiler is never silenced', () => {
+  const wrong = sources.filter(({ text }) =>
+    /@ts-(ignore|expect-error|nocheck)|[:<]\s*any\s*[,;)>\]=|&}]|\bas any\b/.test(text),
+  )
+  assert.deepEqual(
+    wrong.map(({ path }) => path),
+    [],
+  )
+})
+
+test('SQL stands in stores', () => {
+  const place = /^server\/(database|workflows|vault)\/|-store\.ts$/
+  const wrong = sources.filter(({ path, text }) => /\b(?:sql|database|tx)(?:<[^`]*>)?`/.test(text) && !place.test(path))
+  assert.deepEqual(
+    wrong.map(({ path }) => path),
+    [],
+  )
+})

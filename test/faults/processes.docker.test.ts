@@ -1,0 +1,148 @@
+import assert from 'node:assert/strict'
+import { connect } from 'node:net'
+import { join } from 'node:path'
+import { after, before, test } from 'node:test'
+import { findPostmaster } from '../../server/database/postmaster.ts'
+import { findRouter } from '../../server/routers/own/router-process.ts'
+import { makeApplication, makeEnvironment, type TestApplication } from '../support/application.ts'
+import { assertDeployedOnce, lastRequest } from '../support/deployment-facts.ts'
+import { now, type ServerProcess, startServer } from '../support/server-process.ts'
+import { startTraffic } from '../support/traffic.ts'
+import { slowlyBuilt, web } from '../support/trees.ts'
+import { until } from '../support/until.ts'
+
+// Any one process may be killed: what was acknowledged stays, what ran goes on, and all of it heals alone.
+
+let server: ServerProcess
+let application: TestApplication
+
+before(async () => {
+  server = await startServer()
+  application = await makeApplication(server, { environmentId: await makeEnvironment(server, 'faults'), name: 'web' })
+  await application.run(web('first'))
+})
+after(async () => {
+  await application?.git.remove()
+  await server?.close()
+})
+
+const answers = (version: string): Promise<true> =>
+  until(`"${version}" is answered`, async () => {
+    const answer = await application.answer().catch(() => undefined)
+    return answer?.status === 200 && answer.body === version
+  })
+
+test('requests to an application do not notice that the server is killed and started again', async (t) => {
+  const traffic = startTraffic(application.url, 100)
+  t.after(() => traffic.stop())
+  const more = async (count: number): Promise<void> => {
+    const from = traffic.tally().sent
+    await until('more requests were sent', () => traffic.tally().sent >= from + count)
+  }
+  await more(50)
+  await server.kill9()
+  await more(200)
+  await server.restart()
+  await more(200)
+  const { lost, slowestMs } = await traffic.stop()
+  assert.deepEqual(lost, [])
+  assert.ok(slowestMs < 2000, `slowest ${slowestMs} ms`)
+})
+
+test('a container that somebody removes comes back, and traffic follows', async () => {
+  const labels = `quayside.service=${application.id}`
+  const [former] = await server.engine.containersWith(labels)
+  await server.engine.ask('DELETE', `/containers/${former?.Id}?force=true`)
+  const began = now()
+  await answers('first')
+  assert.ok(now() - began < 10_000, `took ${now() - began} ms`)
+  const present = await server.engine.containersWith(labels)
+  assert.equal(present.length, 1)
+  assert.notEqual(present[0]?.Id, former?.Id)
+  await application.reaches(['RUNNING'], 5000)
+})
+
+test('a router that is killed comes back with its routes', async () => {
+  const controlSocket = join(server.dataDirectory, 'router', 'control.sock')
+  const former = (await findRouter({ controlSocket })) ?? assert.fail('there is no router')
+  process.kill(former.pid, 'SIGKILL')
+  await until('another router runs', async () => {
+    const found = await findRouter({ controlSocket }).catch(() => undefined)
+    return found && found.pid !== former.pid
+  })
+  await answers('first')
+})
+
+test('a router that is killed while the server is down comes back with the server', async () => {
+  const controlSocket = join(server.dataDirectory, 'router', 'control.sock')
+  await server.kill9()
+  const former = (await findRouter({ controlSocket })) ?? assert.fail('there is no router')
+  process.kill(former.pid, 'SIGKILL')
+  await server.restart()
+  await answers('first')
+})
+
+test('PostgreSQL is killed under load: 503 meanwhile, nothing acknowledged is lost, and a deployment goes on', async () => {
+  const path = `/application/${application.id}/environmentVariable`
+  const acknowledged: string[] = []
+  const refused: string[] = []
+  const over = new AbortController()
+  let healedAt: number | undefined
+  let slowestMs = 0
+  const write = async (worker: number): Promise<void> => {
+    for (let n = 0; !over.signal.aborted; n++) {
+      const key = `KEY_${worker}_${n}`
+      const began = now()
+      const { status, body } = await server.api('POST', path, { key, value: 'text' })
+      slowestMs = Math.max(slowestMs, now() - began)
+      if (status === 201) acknowledged.push(key)
+      else refused.push(`${status} ${JSON.stringify(body)}`)
+      if (status === 201 && refused.length > 0) healedAt ??= now()
+    }
+  }
+  const workers = [0, 1, 2, 3].map(write)
+  await until('writes are acknowledged', () => acknowledged.length > 100)
+  await application.ship(slowlyBuilt('survivor', 2000))
+  await application.reaches(['BUILDING'])
+
+  const cluster = join(server.dataDirectory, 'postgresql', 'cluster')
+  const postmaster = (await findPostmaster(cluster)) ?? assert.fail('there is no PostgreSQL')
+  process.kill(postmaster.pid, 'SIGKILL')
+  const killedAt = now()
+  await until('writes are refused', () => refused.length > 0)
+  const healed = await until('writes are acknowledged again', () => healedAt)
+  const count = acknowledged.length
+  await until('many more are', () => acknowledged.length > count + 100)
+  over.abort()
+  await Promise.all(workers)
+
+  assert.ok(healed - killedAt < 10_000, `healed after ${healed - killedAt} ms`)
+  assert.ok(slowestMs < 5000, `slowest ${slowestMs} ms`)
+  for (const answer of refused) assert.match(answer, /^503 .*try again/i)
+  const { results } = await server.must<{ results: { key: string }[] }>('GET', path)
+  const stored = new Set(results.map(({ key }) => key))
+  assert.deepEqual(
+    acknowledged.filter((key) => !stored.has(key)),
+    [],
+  )
+  const request = await lastRequest(server, application)
+  await assertDeployedOnce(server, application, { version: 'survivor', request })
+})
+
+test('a server that is told to stop hands its deployment over, and ends although a client dawdles', async () => {
+  await application.ship(slowlyBuilt('handed over', 3000))
+  await application.reaches(['BUILDING'])
+  const request = await lastRequest(server, application)
+  const dawdler = connect(Number(new URL(server.apiUrl).port), '127.0.0.1')
+  dawdler.on('error', () => {})
+  dawdler.write('POST /organization HTTP/1.1\r\nhost: localhost\r\ncontent-length: 100\r\n\r\n{')
+  const began = now()
+  assert.deepEqual(await server.stop(), { code: 0, signal: null })
+  assert.ok(now() - began < 20_000, `took ${now() - began} ms`)
+  dawdler.destroy()
+
+  await server.restart()
+  await assertDeployedOnce(server, application, { version: 'handed over', request })
+  const [entry] = await application.history()
+  assert.deepEqual([entry?.status, entry?.reason], ['DEPLOYED', null])
+})

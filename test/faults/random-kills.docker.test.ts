@@ -1,0 +1,60 @@
+import assert from 'node:assert/strict'
+import { after, before, test } from 'node:test'
+import { systemClock as clock } from '../../server/lib/clock.ts'
+import { makeApplication, makeEnvironment, type TestApplication } from '../support/application.ts'
+import { assertDeployedOnce, assertToldOnce, lastRequest } from '../support/deployment-facts.ts'
+import { type ServerProcess, startServer } from '../support/server-process.ts'
+import { startTraffic } from '../support/traffic.ts'
+import { slowlyBuilt, web } from '../support/trees.ts'
+import { startReceiver } from '../support/webhook-receiver.ts'
+
+const kills = 20
+/** From 0 up to 1, the same for the same seed. */
+function randomFrom(seed: number): () => number {
+  let state = seed >>> 0
+  return () => {
+    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0
+    return state / 2 ** 32
+  }
+}
+
+let server: ServerProcess
+let receiver: Awaited<ReturnType<typeof startReceiver>>
+let application: TestApplication
+
+before(async () => {
+  server = await startServer()
+  receiver = await startReceiver()
+  await server.must('POST', `/organization/${server.organizationId}/webhook`, {
+    target_url: receiver.url,
+    events: ['DEPLOYMENT_STARTED', 'DEPLOYMENT_SUCCESSFUL', 'DEPLOYMENT_FAILURE', 'DEPLOYMENT_CANCELLED'],
+  })
+  application = await makeApplication(server, { environmentId: await makeEnvironment(server, 'faults'), name: 'web' })
+  await application.run(web('first'))
+})
+after(async () => {
+  receiver?.close()
+  await application?.git.remove()
+  await server?.close()
+})
+
+test(`a deployment survives a server that is killed ${kills} times at random moments`, async (t) => {
+  const seed = Math.floor(clock.now().getTime() % 2 ** 32)
+  t.diagnostic(`seed ${seed}`)
+  const random = randomFrom(seed)
+  const traffic = startTraffic(application.url, 50)
+  t.after(() => traffic.stop())
+  await application.ship(slowlyBuilt('survivor', 300))
+  const request = await lastRequest(server, application)
+  for (let kill = 1; kill <= kills; kill++) {
+    await server.restart({ ready: false })
+    // The moment itself is what is tried: a start takes about a second, a deployment another one.
+    await clock.sleep(400 + random() * 1600)
+    await server.kill9()
+  }
+  await server.restart()
+  await assertDeployedOnce(server, application, { version: 'survivor', request })
+  const { lost } = await traffic.stop()
+  assert.deepEqual(lost, [])
+  await assertToldOnce([request], receiver.deliveries)
+})
