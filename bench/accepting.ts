@@ -9,6 +9,7 @@ import { load } from './load.ts'
 import { paired } from './paired.ts'
 import { freePort } from './processes.ts'
 import { prepareReads, socketsOf } from './reading.ts'
+import { until } from './until.ts'
 
 const rounds = 9
 const seconds = 2
@@ -53,12 +54,27 @@ async function prepareAccepting(session: Session, installation: Installation): P
   const headers = { Authorization: `Bearer ${token}`, 'Content-Type': 'application/json' }
   return async () => {
     const { perSecond, answered } = await load({ port, paths, method: 'POST', headers, body: '{}', seconds })
-    const [requests] = await sql<{ count: number }[]>`select count(*)::int from deployment_request`
+    const written = await settledCount(sql)
     if (answered > environments) throw new Error(`${answered} requests for ${environments} environments: some merged`)
-    if ((requests?.count ?? 0) < answered) throw new Error(`${answered} accepted, but only ${requests?.count} written`)
+    if (written < answered) throw new Error(`${answered} requests were accepted, but only ${written} written`)
     await sql`truncate workflow cascade`
     await sql`update service set state = 'READY' where state <> 'READY'`
     await sql`vacuum service`
     return perSecond
   }
+}
+
+/** The load ends in the middle of some requests: waits until these are written, too, and counts. */
+function settledCount(sql: postgres.Sql): Promise<number> {
+  let before = -1
+  return until(
+    'nothing is being accepted any more',
+    async () => {
+      const [{ count = 0 } = {}] = await sql<{ count: number }[]>`select count(*)::int as count from deployment_request`
+      const isSettled = count === before
+      before = count
+      return isSettled && count
+    },
+    { everyMs: 100 },
+  )
 }

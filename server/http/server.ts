@@ -40,6 +40,7 @@ const jsonType = /^application\/json(?:; ?charset=utf-8)?$/i
 
 /** The door: one Fastify instance with every operation, the git host, health and the API's own description. */
 export function createServer(options: ServerOptions): FastifyInstance {
+  const refuse = errorHandler(options.log)
   const app = fastify({
     genReqId: () => newId(),
     bodyLimit,
@@ -52,8 +53,13 @@ export function createServer(options: ServerOptions): FastifyInstance {
     forceCloseConnections: 'idle',
     exposeHeadRoutes: true,
     clientErrorHandler: refuseMalformed,
+    // An address that cannot be decoded passes no hook.
+    frameworkErrors: (error, request, reply) => {
+      reply.headers(securityHeaders).header('x-request-id', request.id)
+      void refuse(error, request, reply)
+    },
   })
-  app.setErrorHandler(errorHandler(options.log))
+  app.setErrorHandler(refuse)
   app.setNotFoundHandler((request, reply) => {
     const allowed = methodsOf(request.url.split('?')[0] ?? '')
     if (allowed.length === 0) throw new AppError('notFound', 'There is no such operation; see /openapi.json.')

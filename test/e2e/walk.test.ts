@@ -42,7 +42,7 @@ const delivered = (event: string, count = 1): Promise<Delivery> =>
 test('an application whose repository was pushed over HTTP is built, started and answers at its address', async () => {
   const environmentId = await makeEnvironment(server, 'other')
   deaf = await makeApplication(server, { environmentId, name: 'deaf' })
-  await deaf.ship(web('nobody hears me', 9090))
+  await deaf.ship(web('nobody hears me', { port: 9090 }))
 
   const path = `/organization/${server.organizationId}/webhook`
   const hook = await server.must<{ signing_secret: string }>('POST', path, {

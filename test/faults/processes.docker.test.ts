@@ -8,7 +8,7 @@ import { makeApplication, makeEnvironment, type TestApplication } from '../suppo
 import { assertDeployedOnce, lastRequest } from '../support/deployment-facts.ts'
 import { now, type ServerProcess, startServer } from '../support/server-process.ts'
 import { startTraffic } from '../support/traffic.ts'
-import { slowlyBuilt, web } from '../support/trees.ts'
+import { web } from '../support/trees.ts'
 import { until } from '../support/until.ts'
 
 // Any one process may be killed: what was acknowledged stays, what ran goes on, and all of it heals alone.
@@ -102,7 +102,7 @@ test('PostgreSQL is killed under load: 503 meanwhile, nothing acknowledged is lo
   }
   const workers = [0, 1, 2, 3].map(write)
   await until('writes are acknowledged', () => acknowledged.length > 100)
-  await application.ship(slowlyBuilt('survivor', 2000))
+  await application.ship(web('survivor', { buildMs: 2000 }))
   await application.reaches(['BUILDING'])
 
   const cluster = join(server.dataDirectory, 'postgresql', 'cluster')
@@ -130,7 +130,7 @@ test('PostgreSQL is killed under load: 503 meanwhile, nothing acknowledged is lo
 })
 
 test('a server that is told to stop hands its deployment over, and ends although a client dawdles', async () => {
-  await application.ship(slowlyBuilt('handed over', 3000))
+  await application.ship(web('handed over', { buildMs: 3000 }))
   await application.reaches(['BUILDING'])
   const request = await lastRequest(server, application)
   const dawdler = connect(Number(new URL(server.apiUrl).port), '127.0.0.1')

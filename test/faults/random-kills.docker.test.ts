@@ -5,7 +5,7 @@ import { makeApplication, makeEnvironment, type TestApplication } from '../suppo
 import { assertDeployedOnce, assertToldOnce, lastRequest } from '../support/deployment-facts.ts'
 import { type ServerProcess, startServer } from '../support/server-process.ts'
 import { startTraffic } from '../support/traffic.ts'
-import { slowlyBuilt, web } from '../support/trees.ts'
+import { web } from '../support/trees.ts'
 import { startReceiver } from '../support/webhook-receiver.ts'
 
 const kills = 20
@@ -44,7 +44,7 @@ test(`a deployment survives a server that is killed ${kills} times at random mom
   const random = randomFrom(seed)
   const traffic = startTraffic(application.url, 50)
   t.after(() => traffic.stop())
-  await application.ship(slowlyBuilt('survivor', 300))
+  await application.ship(web('survivor', { buildMs: 300 }))
   const request = await lastRequest(server, application)
   for (let kill = 1; kill <= kills; kill++) {
     await server.restart({ ready: false })

@@ -1,4 +1,3 @@
-import type { ChildProcess } from 'node:child_process'
 import { chmod, mkdtemp, readFile } from 'node:fs/promises'
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
@@ -9,6 +8,7 @@ import { type Database, openDatabase } from '../../server/database/index.ts'
 import { systemClock as clock } from '../../server/lib/clock.ts'
 import { killGroup, start as startProgram } from '../../server/lib/run.ts'
 import { type EngineView, usualSocket, viewEngine } from './engine-view.ts'
+import { startTidying } from './tidying.ts'
 import { until } from './until.ts'
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
@@ -79,20 +79,15 @@ export async function startServer(
   const dataDirectory = await temporaryDataDirectory()
   const [port, routerPort] = [await freePort(), await freePort()]
   const apiUrl = `http://localhost:${port}`
-  const tidy = startProgram(process.execPath, [join(root, 'test/support/tidy-up.ts'), dataDirectory], {
-    stdio: ['pipe', 'ignore', 'pipe'],
-    env: {},
-  })
+  const tidying = startTidying(dataDirectory)
   const engine = viewEngine(options.engineSocket)
-  const note = (line: string): void => void tidy.stdin?.write(`${line}\n`)
   const usual = settings({ dataDirectory, port, routerPort, engineSocket: engine.socketPath })
   const output: string[] = []
   const begin = (given: StartOptions) => {
     const begun = launch({ ...usual, ...failpointOf(given), ...given.env }, output)
-    note(`server ${begun.child.pid}`)
+    tidying.note('server', begun.child.pid)
     return begun
   }
-  const close = (): Promise<void> => endTidily(tidy)
   const cuts: Exit[] = []
   const first = async () => {
     for (const { line, signal } of options.cutAt ?? []) {
@@ -106,14 +101,14 @@ export async function startServer(
     return begun
   }
   let run = await first().catch(async (error: unknown) => {
-    await close()
+    await tidying.finish()
     throw error
   })
   const sql = openDatabase({ url: databaseUrl(dataDirectory), max: 2, name: 'test' })
   const { instance, organizationId, service } = await readFacts(sql)
-  note(`engine ${engine.socketPath}`)
-  note(`instance ${instance}`)
-  note(`service ${service}`)
+  tidying.note('engine', engine.socketPath)
+  tidying.note('instance', instance)
+  tidying.note('service', service)
   const token = (await readFile(join(dataDirectory, 'admin-token'), 'utf8')).trim()
 
   const api = async <T>(method: string, path: string, body?: unknown): Promise<Reply<T>> => {
@@ -130,7 +125,7 @@ export async function startServer(
     // The shape is what the contract promises; test/contract holds the server to it.
     const parsed = (text === '' ? undefined : JSON.parse(text)) as T
     const { id } = Object(parsed)
-    if (answer.status === 201 && /^\/environment\/[^/]+\/application$/.test(path)) note(`service ${id}`)
+    if (answer.status === 201 && /^\/environment\/[^/]+\/application$/.test(path)) tidying.note('service', id)
     return { status: answer.status, body: parsed }
   }
 
@@ -171,7 +166,7 @@ export async function startServer(
     },
     close: async () => {
       await sql.end({ timeout: 1 }).catch(() => {})
-      await close()
+      await tidying.finish()
     },
   }
 }
@@ -258,18 +253,6 @@ async function readFacts(sql: Database) {
       (select id from organization) as organization, (select id from service) as service`
   if (!row) throw new Error('the server has no facts')
   return { instance: row.instance, organizationId: row.organization, service: row.service }
-}
-
-async function endTidily(tidy: ChildProcess): Promise<void> {
-  let said = ''
-  tidy.stderr?.on('data', (chunk: Buffer) => {
-    said += chunk.toString()
-  })
-  tidy.stdin?.end()
-  await until('what the server left is removed', () => tidy.exitCode !== null || tidy.signalCode !== null, {
-    limitMs: 60_000,
-  })
-  if (tidy.exitCode !== 0) throw new Error(`what the server left could not be removed:\n${said}`)
 }
 
 /** For checks that last a certain time by their nature. */

@@ -1,43 +1,58 @@
-import { rm } from 'node:fs/promises'
+import { readFile, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { findPostmaster, stopPostmaster } from '../../server/database/postmaster.ts'
 import { systemClock as clock } from '../../server/lib/clock.ts'
+import { run } from '../../server/lib/run.ts'
 import { findRouter } from '../../server/routers/own/router-process.ts'
 import { viewEngine } from './engine-view.ts'
 
 /**
- * Runs beside the server of a test, as a process of its own. When whoever started it closes its standard input, or dies, it ends
- * what is left of the server (itself, router, PostgreSQL), removes what it made in the engine, and its data directory. Lines on
- * standard input tell what there is: `server <pid>`, `engine <socket>`, `instance <name>`, `service <id>`.
+ * Runs beside a test, as a process of its own. When whoever started it closes its standard input, or dies, it ends what is left of the
+ * server in the directory (itself, router, PostgreSQL), removes what it made in the engine, ends a private engine, and removes the
+ * directory. Lines on standard input tell what there is: `server <pid>`, `engine <socket>`, `instance <name>`, `service <id>`,
+ * `daemon <pid>`.
  */
-async function tidyUp(dataDirectory: string): Promise<void> {
+async function tidyUp(directory: string): Promise<void> {
   const facts = (await text(process.stdin)).split('\n').map((line) => line.split(' '))
   const all = (kind: string): string[] => facts.flatMap(([name, value]) => (name === kind && value ? [value] : []))
-  const pid = all('server').at(-1)
-  if (pid) await endProcess(Number(pid))
-  const router = await findRouter({ controlSocket: join(dataDirectory, 'router', 'control.sock') }).catch(
-    () => undefined,
-  )
-  if (router) await endProcess(router.pid)
-  const cluster = join(dataDirectory, 'postgresql', 'cluster')
+  await endProcess(all('server').at(-1))
+  const controlSocket = join(directory, 'router', 'control.sock')
+  const router = await findRouter({ controlSocket }).catch(() => undefined)
+  await endProcess(router?.pid)
+  const cluster = join(directory, 'postgresql', 'cluster')
   const postmaster = await findPostmaster(cluster)
   if (postmaster) await stopPostmaster(postmaster.pid, cluster, clock)
   const instance = all('instance').at(-1)
-  const engine = viewEngine(all('engine').at(-1))
-  if (instance) await engine.removeInstallation(instance, all('service'))
-  await rm(dataDirectory, { recursive: true, force: true, maxRetries: 5 })
+  if (instance) await viewEngine(all('engine').at(-1)).removeInstallation(instance, all('service'))
+  const daemon = all('daemon').at(-1)
+  if (daemon) await endEngine(daemon, directory)
+  await rm(directory, { recursive: true, force: true, maxRetries: 5 })
 }
 
-/** Only while it is the process that was started: `kill` of a pid that is gone does nothing. */
-async function endProcess(pid: number): Promise<void> {
+/** Its containerd outlives it. */
+async function endEngine(daemon: string, directory: string): Promise<void> {
+  await endProcess(daemon, 'SIGTERM')
+  await endProcess(await readFile(join(directory, 'exec/containerd/containerd.pid'), 'utf8').catch(() => undefined))
+  const mounts = (await readFile('/proc/mounts', 'utf8')).split('\n').map((line) => line.split(' ')[1] ?? '')
+  const ours = mounts.filter((path) => path.startsWith(`${directory}/`)).reverse()
+  for (const path of ours) await run('umount', ['--lazy', path], { timeoutMs: 10_000 })
+}
+
+async function endProcess(pid: string | number | undefined, signal: NodeJS.Signals = 'SIGKILL'): Promise<void> {
+  if (!pid) return
   try {
-    process.kill(pid, 'SIGKILL')
-    for (const end = clock.monotonic() + 5000; clock.monotonic() < end; await clock.sleep(10)) process.kill(pid, 0)
+    process.kill(Number(pid), signal)
+    for (const end = clock.monotonic() + 15_000; clock.monotonic() < end; await clock.sleep(10)) {
+      const stat = await readFile(`/proc/${Number(pid)}/stat`, 'utf8')
+      // Whoever started it may not have collected it yet.
+      if (/\) [ZX] /.test(stat)) return
+    }
+    process.kill(Number(pid), 'SIGKILL')
   } catch {
     // It is gone.
   }
 }
 
-const directory = process.argv[2]
-if (import.meta.main && directory) await tidyUp(directory)
+const given = process.argv[2]
+if (import.meta.main && given) await tidyUp(given)

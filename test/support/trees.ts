@@ -3,24 +3,28 @@ import type { Tree } from './git-remote.ts'
 const dockerfile = (...lines: string[]): string =>
   ['FROM quayside/node:24', 'WORKDIR /app', 'COPY . ./', ...lines, 'CMD ["node", "app.js"]', ''].join('\n')
 
-const respectful = `process.on('SIGTERM', () => { server.close(() => process.exit(0)); server.closeIdleConnections() })`
+const run = (source: string): string => `RUN ["node", "-e", ${JSON.stringify(source)}]`
 
-/** Answers its version at any path, and the value of a variable at /variable/<name>. Ends in order when it is asked to. */
-export const web = (version: string, port = 8080): Tree => ({
-  Dockerfile: dockerfile(),
+/**
+ * Answers its version at any path, and the value of a variable at /variable/<name>. Ends in order when it is asked to. Its build, and
+ * then its start, can be made to take some time.
+ */
+export const web = (
+  version: string,
+  options: { readonly port?: number; readonly buildMs?: number; readonly startMs?: number } = {},
+): Tree => ({
+  Dockerfile: options.buildMs ? dockerfile(run(`setTimeout(() => {}, ${options.buildMs})`)) : dockerfile(),
   'app.js': `
     const server = require('node:http').createServer((request, response) => {
       const name = /^\\/variable\\/(\\w+)$/.exec(request.url)?.[1]
       response.end(name ? String(process.env[name]) : ${JSON.stringify(version)})
     })
-    server.listen(${port}, () => console.log('up ' + ${JSON.stringify(version)}))
-    ${respectful}`,
-})
-
-/** Like `web`, with a build that takes so long. */
-export const slowlyBuilt = (version: string, ms: number): Tree => ({
-  ...web(version),
-  Dockerfile: dockerfile(`RUN ["node", "-e", "setTimeout(() => {}, ${ms})"]`),
+    const listen = () => server.listen(${options.port ?? 8080}, () => console.log('up ' + ${JSON.stringify(version)}))
+    setTimeout(listen, ${options.startMs ?? 0})
+    process.on('SIGTERM', () => {
+      server.close(() => process.exit(0))
+      server.closeIdleConnections()
+    })`,
 })
 
 /** Prints what is wrong and ends. */
@@ -43,7 +47,4 @@ export const outOfMemory = (): Tree => ({
 export const withoutDockerfile = (): Tree => ({ 'app.js': 'nothing builds me' })
 
 /** Its build runs this program. */
-export const building = (program: string): Tree => ({
-  Dockerfile: dockerfile(`RUN ["node", "-e", ${JSON.stringify(program)}]`),
-  'app.js': '',
-})
+export const building = (source: string): Tree => ({ Dockerfile: dockerfile(run(source)), 'app.js': '' })

@@ -1,0 +1,93 @@
+import assert from 'node:assert/strict'
+import { after, before, test } from 'node:test'
+import { makeApplication, makeEnvironment, type TestApplication } from '../support/application.ts'
+import { assertDeployedOnce, lastRequest } from '../support/deployment-facts.ts'
+import { type PrivateEngine, startPrivateEngine, whyNoPrivateEngine } from '../support/private-engine.ts'
+import { now, type ServerProcess, startServer } from '../support/server-process.ts'
+import { startTraffic } from '../support/traffic.ts'
+import { web } from '../support/trees.ts'
+import { until } from '../support/until.ts'
+
+// An engine that dies or stands still costs neither requests nor deployments. The machine's own engine is left alone.
+
+const skip = (await whyNoPrivateEngine()) ?? false
+let engine: PrivateEngine
+let server: ServerProcess
+let application: TestApplication
+
+before(
+  async () => {
+    if (skip) return
+    engine = await startPrivateEngine()
+    server = await startServer({ engineSocket: engine.socketPath })
+    application = await makeApplication(server, { environmentId: await makeEnvironment(server, 'faults'), name: 'web' })
+    await application.run(web('first'))
+  },
+  { timeout: 60_000 },
+)
+after(async () => {
+  await application?.git.remove()
+  await server?.close()
+  await engine?.close()
+})
+
+const containerRuns = (count: number): Promise<true> =>
+  until('the new container runs', async () => {
+    const containers = await server.engine.containersWith(`quayside.service=${application.id}`)
+    return containers.filter(({ State }) => State === 'running').length === count
+  })
+
+test('requests do not notice that the engine is killed and started again', { skip }, async (t) => {
+  const traffic = startTraffic(application.url, 50)
+  t.after(() => traffic.stop())
+  const more = async (count: number): Promise<void> => {
+    const from = traffic.tally().sent
+    await until('more requests were sent', () => traffic.tally().sent >= from + count)
+  }
+  await more(20)
+  await engine.kill9()
+  await more(150)
+  await engine.start()
+  await more(150)
+  const { lost } = await traffic.stop()
+  assert.deepEqual(lost, [])
+  await application.reaches(['RUNNING'])
+  await containerRuns(1)
+})
+
+test('a deployment goes on when the engine is killed while it starts a version', { skip }, async (t) => {
+  const traffic = startTraffic(application.url, 50)
+  t.after(() => traffic.stop())
+  await application.ship(web('after the kill', { startMs: 2500 }))
+  const request = await lastRequest(server, application)
+  await containerRuns(2)
+  await engine.kill9()
+  const waiting = await until('the log says that it waits', async () =>
+    (await application.deploymentLog()).find(({ message }) =>
+      /engine cannot be reached/.test(message?.safe_message ?? ''),
+    ),
+  )
+  assert.equal(waiting.type, 'warning')
+  await engine.start()
+  await assertDeployedOnce(server, application, { version: 'after the kill', request })
+  assert.deepEqual((await traffic.stop()).lost, [])
+})
+
+test('an engine that stands still keeps no answer of the API waiting, and is waited for', { skip }, async () => {
+  await application.ship(web('after the pause', { startMs: 1500 }))
+  const request = await lastRequest(server, application)
+  await containerRuns(2)
+  engine.pause()
+  try {
+    const began = now()
+    for (let n = 0; n < 50; n++) {
+      await application.status()
+      await application.history()
+    }
+    assert.ok(now() - began < 5000, `100 answers took ${now() - began} ms`)
+    assert.equal((await application.answer()).body, 'after the kill')
+  } finally {
+    engine.resume()
+  }
+  await assertDeployedOnce(server, application, { version: 'after the pause', request })
+})

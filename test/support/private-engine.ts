@@ -1,0 +1,75 @@
+import { mkdtemp, stat, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { start } from '../../server/lib/run.ts'
+import { viewEngine } from './engine-view.ts'
+import { startTidying } from './tidying.ts'
+import { until } from './until.ts'
+
+/** A Docker Engine of a test's own, which may be killed and stopped. */
+export interface PrivateEngine {
+  readonly socketPath: string
+  kill9(): Promise<void>
+  /** Starts it again after it was killed, and waits until it answers. */
+  start(): Promise<void>
+  /** The process stands still until it is continued. */
+  pause(): void
+  resume(): void
+  close(): Promise<void>
+}
+
+const program = '/usr/sbin/dockerd'
+
+/** Why there can be none here; undefined where there can. */
+export async function whyNoPrivateEngine(): Promise<string | undefined> {
+  if (process.getuid?.() !== 0) return 'an engine of its own needs root'
+  return stat(program).then(
+    () => undefined,
+    () => `an engine of its own needs ${program}`,
+  )
+}
+
+/**
+ * Without a default bridge and without rules in the packet filter, so that it shares nothing with the machine's engine. Containers
+ * reach each other and are reached from here, but not the world; they outlive the engine.
+ */
+export async function startPrivateEngine(): Promise<PrivateEngine> {
+  const directory = await mkdtemp(join(tmpdir(), 'quayside-engine-'))
+  const at = (name: string): string => join(directory, name)
+  const tidying = startTidying(directory)
+  await writeFile(at('daemon.json'), '{}')
+  const options = ['--bridge=none', '--iptables=false', '--ip-masq=false', '--live-restore']
+  const places = ['--data-root', at('data'), '--exec-root', at('exec'), '--pidfile', at('docker.pid')]
+  const files = ['--host', `unix://${at('docker.sock')}`, '--config-file', at('daemon.json')]
+  const engine = viewEngine(at('docker.sock'))
+
+  const launch = async () => {
+    const child = start(program, [...options, ...places, ...files], { cwd: '/', stdio: 'ignore' })
+    const ended = new Promise<void>((resolve) => void child.once('exit', () => resolve()))
+    tidying.note('daemon', child.pid)
+    await until('the engine answers', () =>
+      engine.ask('GET', '/version').catch(() => {
+        if (child.exitCode !== null) throw new Error(`${program} ended with code ${child.exitCode}`)
+        return undefined
+      }),
+    )
+    return { child, ended }
+  }
+  let running = await launch().catch(async (error: unknown) => {
+    await tidying.finish()
+    throw error
+  })
+  return {
+    socketPath: engine.socketPath,
+    kill9: async () => {
+      running.child.kill('SIGKILL')
+      await running.ended
+    },
+    start: async () => {
+      running = await launch()
+    },
+    pause: () => void running.child.kill('SIGSTOP'),
+    resume: () => void running.child.kill('SIGCONT'),
+    close: () => tidying.finish(),
+  }
+}

@@ -1,0 +1,53 @@
+import { connect } from 'node:net'
+
+/** What came back over one connection. */
+export interface RawAnswer {
+  /** Everything, as it came. */
+  readonly text: string
+  /** The status of each answer, in order. */
+  readonly statuses: readonly number[]
+  /** The server ended the connection. */
+  readonly isClosed: boolean
+}
+
+/**
+ * Sends bytes as they are over one connection and reads until the server ends it, the wanted number of answers is there, or
+ * nothing has come for `idleMs`.
+ */
+export function sendRaw(
+  origin: string,
+  bytes: string | readonly string[],
+  options: { readonly answers?: number; readonly idleMs?: number } = {},
+): Promise<RawAnswer> {
+  const { hostname, port } = new URL(origin)
+  const { promise, resolve } = Promise.withResolvers<RawAnswer>()
+  let text = ''
+  const statuses = (): number[] =>
+    [...text.matchAll(/(?:^|\n|\}|\r\n)HTTP\/1\.1 (\d{3}) /g)].map((match) => Number(match[1]))
+  const socket = connect(Number(port), hostname, () => {
+    for (const part of [bytes].flat()) socket.write(part, 'latin1')
+  })
+  const end = (isClosed: boolean): void => {
+    socket.destroy()
+    resolve({ text, statuses: statuses(), isClosed })
+  }
+  socket.setTimeout(options.idleMs ?? 3000, () => end(false))
+  socket.on('data', (chunk) => {
+    text += chunk.toString('latin1')
+    if (options.answers !== undefined && statuses().length >= options.answers) end(false)
+  })
+  socket.on('error', () => {})
+  socket.on('close', () => end(true))
+  return promise
+}
+
+/** One request with these header lines, and a body with its length. */
+export const rawRequest = (line: string, headers: readonly string[] = [], body?: string): string =>
+  [
+    `${line} HTTP/1.1`,
+    'Host: localhost',
+    ...headers,
+    ...(body === undefined ? [] : [`Content-Length: ${Buffer.byteLength(body, 'latin1')}`]),
+    '',
+    body ?? '',
+  ].join('\r\n')

@@ -1,0 +1,30 @@
+import { fileURLToPath } from 'node:url'
+import { start } from '../../server/lib/run.ts'
+import { until } from './until.ts'
+
+const program = fileURLToPath(new URL('tidy-up.ts', import.meta.url))
+
+/** A process that removes what a test leaves in a directory and elsewhere, also when the test's process dies. See tidy-up.ts. */
+export interface Tidying {
+  /** Tells of one thing that there is. */
+  note(kind: 'server' | 'daemon' | 'engine' | 'instance' | 'service', value: string | number | undefined): void
+  /** Has everything removed now. Throws with what went wrong. */
+  finish(): Promise<void>
+}
+
+export function startTidying(directory: string): Tidying {
+  const child = start(process.execPath, [program, directory], { stdio: ['pipe', 'ignore', 'pipe'], env: {} })
+  let said = ''
+  child.stderr?.on('data', (chunk: Buffer) => {
+    said += chunk.toString()
+  })
+  const hasEnded = (): boolean => child.exitCode !== null || child.signalCode !== null
+  return {
+    note: (kind, value) => void child.stdin?.write(`${kind} ${value}\n`),
+    finish: async () => {
+      child.stdin?.end()
+      await until('what the test left is removed', hasEnded, { limitMs: 60_000 })
+      if (child.exitCode !== 0) throw new Error(`what the test left could not be removed:\n${said}`)
+    },
+  }
+}
