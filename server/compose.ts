@@ -15,7 +15,15 @@ import {
 import { createRoutePublisher, leadsTo, publicHosts, replaceHosts, setEndpoints } from './domains/index.ts'
 import { DockerEngine, type Engine } from './engines/index.ts'
 import { createGit, createGitHost } from './git/index.ts'
-import { createHandlers, createRateLimiter, createServer, type Rooms, readVersion, targetQuery } from './http/index.ts'
+import {
+  createBudgets,
+  createHandlers,
+  createRateLimiter,
+  createServer,
+  type Rooms,
+  readVersion,
+  targetQuery,
+} from './http/index.ts'
 import { createAddressGuard } from './lib/address.ts'
 import { systemClock as clock } from './lib/clock.ts'
 import { AppError } from './lib/error.ts'
@@ -207,7 +215,7 @@ export function compose(ground: Ground, drivers: Drivers) {
     version: readVersion(),
     hostNames: [new URL(config.publicUrl).hostname, config.host],
     readCredential: credentialReader({ pepper, verifyJwt: createJwtVerifier(config.issuers, clock) }),
-    limiter: createRateLimiter(config.rateLimit, config.rateBurst, clock),
+    budgets: createBudgets(createRateLimiter(config.rateLimit, config.rateBurst, clock)),
     handlers: createHandlers(rooms),
     targetQuery,
     gitHost,

@@ -180,3 +180,38 @@ test('SQL stands in stores', () => {
     [],
   )
 })
+
+/** Where a kind of service may be told by its name, and why. */
+const tellsKindsApart: Record<string, string> = {
+  'contract/': 'the table of kinds, and the enumerations of the wire',
+  'server/deployments/to-workload.ts': 'settings become a workload',
+  'server/services/': 'the settings of each kind as a record',
+  'server/deployments/status.ts': 'the wire has one list for each kind',
+  'server/events/events.ts': 'the wire has one list for each kind',
+  'server/variables/built-ins.ts': 'which built-in variables a kind announces',
+  'server/variables/record.ts': 'databases have no scope of their own on the wire',
+  'server/engines/docker/logs.ts': 'a word of the engine, not a kind',
+}
+
+test('kinds of services are told apart in few places', () => {
+  const kind = /(?<!Pick<\w+, )'(?:application|container|database|job|helm|terraform)'/i
+  const found = sources.filter(({ text }) => kind.test(text)).map(({ path }) => path)
+  const places = Object.keys(tellsKindsApart)
+  assert.deepEqual(
+    found.filter((path) => !places.some((place) => path.startsWith(place))),
+    [],
+  )
+  // An exception that is no longer needed is taken back.
+  assert.deepEqual(
+    places.filter((place) => !found.some((path) => path.startsWith(place)) && !place.endsWith('to-workload.ts')),
+    [],
+  )
+})
+
+test('no value is claimed to be there without a look', () => {
+  const wrong = sources.filter(({ text }) => /[\w)\]]!(?:[.,;)\]]|\n)/.test(text.replace(/`[^`]*`|'[^'\n]*'/g, "''")))
+  assert.deepEqual(
+    wrong.map(({ path }) => path),
+    [],
+  )
+})

@@ -1,3 +1,4 @@
+import { serviceTypeOf } from '@quayside/contract/enums.ts'
 import type { State } from '@quayside/contract/states.ts'
 import type { Database } from '../database/index.ts'
 import { type HistoryRow, listHistory } from './history-store.ts'
@@ -16,7 +17,7 @@ export async function serviceHistory(database: Database, serviceId: string, page
 function toEntry(row: HistoryRow) {
   const { name, service_id, execution_id, triggered_by, origin, created_at, updated_at, icon_uri, reason } = row
   return {
-    identifier: { name, service_id, service_type: 'APPLICATION' as const, execution_id },
+    identifier: { name, service_id, service_type: serviceTypeOf(row.kind), execution_id },
     status: row.state satisfies State,
     auditing_data: { created_at, updated_at, triggered_by, origin },
     details: { commit: row.commit && toCommit(row.commit), build_pod_name: null },

@@ -1,3 +1,4 @@
+import { serviceTypeOf } from '@quayside/contract/enums.ts'
 import type { Database } from '../database/index.ts'
 import { listActiveRequests } from './request-store.ts'
 import { listTargets, type TargetRow } from './target-store.ts'
@@ -22,7 +23,7 @@ function toStages(targets: readonly TargetRow[]) {
     name: members[0]?.stage_name ?? '',
     status: stageStatus(members.map(toStageStatus)),
     services: members.map((target) => ({
-      identifier: { service_id: target.service_id, service_type: 'APPLICATION' as const, name: target.name },
+      identifier: { service_id: target.service_id, service_type: serviceTypeOf(target.kind), name: target.name },
       status: toStageStatus(target),
       icon_uri: target.icon_uri,
     })),

@@ -1,3 +1,4 @@
+import { serviceTypeOf } from '@quayside/contract/enums.ts'
 import type { Database } from '../database/index.ts'
 import type { ServiceRow } from '../services/index.ts'
 import { listServiceRoutes } from './route-store.ts'
@@ -19,7 +20,7 @@ export async function listLinks(database: Database, service: ServiceRow, address
   const routes = await listServiceRoutes(database, service.id)
   return routes.map((route) => ({
     service_id: service.id,
-    service_type: 'APPLICATION',
+    service_type: serviceTypeOf(service.kind),
     url: urlOf(route.host, address),
     internal_port: route.internal_port,
     external_port: address.port,

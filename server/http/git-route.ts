@@ -3,13 +3,13 @@ import { authorize, mayAccess, type ReadCredential } from '../access/index.ts'
 import type { Database } from '../database/index.ts'
 import { type GitHost, parseGitPath } from '../git/index.ts'
 import { AppError, errorCodes } from '../lib/error.ts'
-import type { RateLimiter } from './rate-limit.ts'
+import type { Budgets } from './budgets.ts'
 
 /** What the built-in git host is asked through; see server/git. */
 export interface GitRouteOptions {
   readonly database: Database
   readonly readCredential: ReadCredential
-  readonly limiter: RateLimiter
+  readonly budgets: Budgets
   readonly gitHost: Pick<GitHost, 'handle'>
 }
 
@@ -35,15 +35,16 @@ export function mountGit(app: FastifyInstance, options: GitRouteOptions): void {
 }
 
 async function handle(options: GitRouteOptions, request: FastifyRequest, reply: FastifyReply): Promise<void> {
-  const { database, readCredential, limiter, gitHost } = options
+  const { database, readCredential, budgets, gitHost } = options
   const [pathname = '', query = ''] = request.url.split('?', 2)
   const path = parseGitPath(pathname)
   const needsWrite = path?.needsWrite(request.method, query)
   const credential = await readCredential(tokenOf(request.headers.authorization))
-  const verdict = limiter.take(credential?.kind === 'token' ? credential.keyId : request.ip)
+  const verdict = budgets.take(credential, request.ip)
   if (!verdict.allowed)
     throw new AppError('tooManyRequests', `Too many requests; try again in ${verdict.resetSeconds} s.`)
   const { caller } = await authorize(database, credential, { access: 'read' })
+  budgets.confirm(credential)
   if (!path || needsWrite === undefined) throw new AppError('notFound', 'There is no such repository.')
   const mayWrite = mayAccess(caller.permissions, 'write')
   if (needsWrite && !mayWrite)

@@ -4,9 +4,11 @@ import { authorize, type ReadCredential, type TargetQuery } from '../access/inde
 import type { Database } from '../database/index.ts'
 import { AppError } from '../lib/error.ts'
 import { parseId } from '../lib/id.ts'
+import type { Budgets } from './budgets.ts'
 import type { Handlers } from './call.ts'
 import { readClient } from './client.ts'
-import type { RateLimiter, Verdict } from './rate-limit.ts'
+import { countHeader } from './count-header.ts'
+import type { Verdict } from './rate-limit.ts'
 import { parseStrictJson } from './strict-json.ts'
 import { bodyValidator, queryValidator, type Validate } from './validate.ts'
 
@@ -16,7 +18,7 @@ const noId = '00000000-0000-0000-0000-000000000000'
 export interface MountOptions {
   readonly database: Database
   readonly readCredential: ReadCredential
-  readonly limiter: RateLimiter
+  readonly budgets: Budgets
   readonly handlers: Handlers
   /** How the target that an operation's path names is found; undefined for operations without one. */
   readonly targetQuery: (operation: Operation) => TargetQuery | undefined
@@ -41,7 +43,7 @@ function mountOperation(app: FastifyInstance, operation: Operation, options: Mou
 }
 
 function createHandler(operation: Operation, options: MountOptions) {
-  const { database, readCredential, limiter } = options
+  const { database, readCredential, budgets } = options
   const query = options.targetQuery(operation)
   if ((operation.target === 'caller') !== (query === undefined)) throw new Error(`${operation.path} has no target`)
   const [first = '', ...others] = pathParameters(operation.path)
@@ -53,14 +55,14 @@ function createHandler(operation: Operation, options: MountOptions) {
 
   return async (request: FastifyRequest, reply: FastifyReply): Promise<unknown> => {
     const credential = await readCredential(authorizationOf(request))
-    const verdict = limiter.take(credential?.kind === 'token' ? credential.keyId : request.ip)
-    setRateHeaders(reply, verdict)
+    setRateHeaders(reply, budgets.take(credential, request.ip))
     // Path parameters are text: the router gives them so.
     const params = request.params as Record<string, string>
     const authorized = await authorize(database, credential, {
       access: operation.access,
       ...(query ? { query, targetId: parseId(params[first] ?? '') } : {}),
     })
+    budgets.confirm(credential)
     const ids = others.map((name) => parseId(params[name] ?? '') ?? noId)
     const result = await handler({
       ...authorized,
@@ -76,12 +78,9 @@ function createHandler(operation: Operation, options: MountOptions) {
 
 /** One header: with two, which one counts would be a guess. */
 function authorizationOf(request: FastifyRequest): string | undefined {
-  const { rawHeaders } = request.raw
-  let seen = 0
-  for (let index = 0; index < rawHeaders.length; index += 2) {
-    if (rawHeaders[index]?.toLowerCase() === 'authorization') seen++
+  if (countHeader(request.raw.rawHeaders, 'authorization') > 1) {
+    throw new AppError('invalid', 'The header Authorization must be sent once.')
   }
-  if (seen > 1) throw new AppError('invalid', 'The header Authorization must be sent once.')
   return request.headers.authorization
 }
 

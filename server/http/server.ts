@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs'
+import type { IncomingMessage } from 'node:http'
 import type { Socket } from 'node:net'
 import type { Readable } from 'node:stream'
 import { contract, type Operation } from '@quayside/contract'
@@ -9,6 +10,7 @@ import { AppError } from '../lib/error.ts'
 import { newId } from '../lib/id.ts'
 import type { Logger } from '../lib/log.ts'
 import { readBytes } from './body.ts'
+import { countHeader } from './count-header.ts'
 import { errorHandler, errorReply } from './errors.ts'
 import { type GitRouteOptions, mountGit } from './git-route.ts'
 import { type MountOptions, mountContract } from './mount.ts'
@@ -70,7 +72,7 @@ export function createServer(options: ServerOptions): FastifyInstance {
   const isOwnName = hostChecker(options.hostNames)
   app.addHook('onRequest', (request, reply, done) => {
     reply.headers(securityHeaders).header('x-request-id', request.id)
-    done(refusedRequestLine(request.url, request.headers.host, isOwnName))
+    done(refusedRequestLine(request.raw, isOwnName))
   })
   app.addHook('onResponse', (request, reply, done) => {
     done()
@@ -113,11 +115,13 @@ function readRawBodies(app: FastifyInstance, clock: Clock): void {
 const longestUrl = 8192
 
 function refusedRequestLine(
-  url: string,
-  host: string | undefined,
+  { url = '', headers, rawHeaders }: IncomingMessage,
   isOwnName: (host: string) => boolean,
 ): AppError | undefined {
   if (url.length > longestUrl) return new AppError('uriTooLong', `The address is longer than ${longestUrl} characters.`)
+  if (countHeader(rawHeaders, 'host') > 1) return new AppError('invalid', 'The header Host must be sent once.')
+  // In its absolute form the request line itself names the host.
+  const host = url.startsWith('/') ? headers.host : URL.parse(url)?.host
   if (isOwnName(host ?? '')) return undefined
   return new AppError('misdirected', 'This server does not answer to that host name; see QUAYSIDE_PUBLIC_URL.')
 }

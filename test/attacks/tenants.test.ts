@@ -128,7 +128,7 @@ test('D14: no list and no object of A holds anything of B, whatever is asked for
     for (const query of queries) {
       const { status, text } = await call(admin, 'GET', `${pathOf(operation, idsOf(operation, mine))}${query}`)
       assert.ok(status < 500, `${name}${query}: ${text}`)
-      for (const id of idsOfB) assert.ok(!text.includes(id), `${name}${query} holds ${id} of B`)
+      for (const id of idsOfB) assert.ok(!text.includes(String(id)), `${name}${query} holds ${id} of B`)
     }
   }
 }) // biome-ignore format: one line

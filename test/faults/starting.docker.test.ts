@@ -2,16 +2,8 @@ import assert from 'node:assert/strict'
 import { readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { after, before, test } from 'node:test'
-import { findPostmaster } from '../../server/database/postmaster.ts'
-import { findRouter } from '../../server/routers/own/router-process.ts'
 import { makeApplication, makeEnvironment } from '../support/application.ts'
-import {
-  attemptServer,
-  freePort,
-  type ServerProcess,
-  startServer,
-  temporaryDataDirectory,
-} from '../support/server-process.ts'
+import { attemptServer, type ServerProcess, startServer } from '../support/server-process.ts'
 import { web } from '../support/trees.ts'
 
 // What keeps a server from starting is said in one sentence that names the setting; a first start that is cut off goes on later.
@@ -48,32 +40,20 @@ test('a first start ends in order when it is told to, and is finished by the nex
   }
 })
 
-/** Settings of a server that would start beside the one that runs. */
-const beside = async (): Promise<Record<string, string>> => ({
-  QUAYSIDE_DATA: await temporaryDataDirectory(),
-  QUAYSIDE_PORT: String(await freePort()),
-  QUAYSIDE_ROUTER_PORT: String(await freePort()),
-})
-
 test('a second server on the same data directory is refused', async () => {
-  const env = { ...(await beside()), QUAYSIDE_DATA: server.dataDirectory }
-  const { code, output } = await attemptServer(env)
+  const { code, output } = await attemptServer({ QUAYSIDE_DATA: server.dataDirectory })
   assert.equal(code, 1)
   assert.match(output, /in use by another server.*QUAYSIDE_DATA/)
   assert.equal((await server.api('GET', '/organization')).status, 200)
 })
 
 for (const setting of ['QUAYSIDE_PORT', 'QUAYSIDE_ROUTER_PORT'] as const) {
-  test(`a taken port is told together with ${setting}, and nothing is left running`, async (t) => {
-    const env = await beside()
-    const directory = String(env['QUAYSIDE_DATA'])
-    t.after(() => rm(directory, { recursive: true, force: true }))
+  test(`a taken port is told together with ${setting}, and nothing is left running`, async () => {
     const port = String(server.routerPort)
-    const { code, output } = await attemptServer({ ...env, [setting]: port })
+    const { code, output, left } = await attemptServer({ [setting]: port })
     assert.equal(code, 1)
     assert.match(output, new RegExp(`Port ${port}.*in use.*${setting} to another port`))
-    assert.equal(await findPostmaster(join(directory, 'postgresql', 'cluster')), undefined)
-    assert.equal(await findRouter({ controlSocket: join(directory, 'router', 'control.sock') }), undefined)
+    assert.deepEqual(left, [])
   })
 }
 
@@ -83,7 +63,7 @@ test('a damaged key file is told together with its setting', async (t) => {
   t.after(() => writeFile(keyFile, good))
   await server.stop()
   await writeFile(keyFile, 'quayside master key, version 1\nhalf a ke')
-  const { code, output } = await attemptServer({ ...(await beside()), QUAYSIDE_DATA: server.dataDirectory })
+  const { code, output } = await attemptServer({ QUAYSIDE_DATA: server.dataDirectory })
   assert.equal(code, 1)
   assert.match(output, /master\.key does not hold a master key.*QUAYSIDE_MASTER_KEY_FILE/)
   assert.deepEqual(await readFile(keyFile, 'utf8'), 'quayside master key, version 1\nhalf a ke')

@@ -1,7 +1,7 @@
 import { mkdtemp, stat, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { start } from '../../server/lib/run.ts'
+import { run, start } from '../../server/lib/run.ts'
 import { viewEngine } from './engine-view.ts'
 import { startTidying } from './tidying.ts'
 import { until } from './until.ts'
@@ -19,26 +19,30 @@ export interface PrivateEngine {
 }
 
 const program = '/usr/sbin/dockerd'
+const ip = '/usr/sbin/ip'
 
 /** Why there can be none here; undefined where there can. */
 export async function whyNoPrivateEngine(): Promise<string | undefined> {
   if (process.getuid?.() !== 0) return 'an engine of its own needs root'
-  return stat(program).then(
-    () => undefined,
-    () => `an engine of its own needs ${program}`,
-  )
+  for (const needed of [program, ip]) {
+    if (!(await stat(needed).catch(() => undefined))) return `an engine of its own needs ${needed}`
+  }
+  return undefined
 }
 
 /**
- * Without a default bridge and without rules in the packet filter, so that it shares nothing with the machine's engine. Containers
- * reach each other and are reached from here, but not the world; they outlive the engine.
+ * With a bridge of its own and without rules in the packet filter, so that it shares nothing with the machine's engine: told to
+ * have no bridge, it would remove the other one's. Containers reach each other and are reached from here, but not the world;
+ * they outlive the engine.
  */
 export async function startPrivateEngine(): Promise<PrivateEngine> {
   const directory = await mkdtemp(join(tmpdir(), 'quayside-engine-'))
   const at = (name: string): string => join(directory, name)
   const tidying = startTidying(directory)
   await writeFile(at('daemon.json'), '{}')
-  const options = ['--bridge=none', '--iptables=false', '--ip-masq=false', '--live-restore']
+  const bridge = `quay-test${process.pid % 100_000}`
+  await addBridge(bridge)
+  const options = [`--bridge=${bridge}`, '--iptables=false', '--ip-masq=false', '--live-restore']
   const places = ['--data-root', at('data'), '--exec-root', at('exec'), '--pidfile', at('docker.pid')]
   const files = ['--host', `unix://${at('docker.sock')}`, '--config-file', at('daemon.json')]
   const engine = viewEngine(at('docker.sock'))
@@ -57,6 +61,7 @@ export async function startPrivateEngine(): Promise<PrivateEngine> {
   }
   let running = await launch().catch(async (error: unknown) => {
     await tidying.finish()
+    await change('link', 'delete', bridge)
     throw error
   })
   return {
@@ -70,6 +75,19 @@ export async function startPrivateEngine(): Promise<PrivateEngine> {
     },
     pause: () => void running.child.kill('SIGSTOP'),
     resume: () => void running.child.kill('SIGCONT'),
-    close: () => tidying.finish(),
+    close: async () => {
+      await tidying.finish().finally(() => change('link', 'delete', bridge))
+    },
   }
+}
+
+async function addBridge(name: string): Promise<void> {
+  await change('link', 'add', 'name', name, 'type', 'bridge')
+  await change('address', 'add', '10.251.251.1/24', 'dev', name)
+  await change('link', 'set', name, 'up')
+}
+
+async function change(...args: readonly string[]): Promise<void> {
+  const { exitCode, stderr } = await run(ip, args, { timeoutMs: 5000 })
+  if (exitCode !== 0) throw new Error(`ip ${args.join(' ')}: ${stderr}`)
 }

@@ -5,8 +5,10 @@ import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 import { type Database, openDatabase } from '../../server/database/index.ts'
+import { findPostmaster } from '../../server/database/postmaster.ts'
 import { systemClock as clock } from '../../server/lib/clock.ts'
 import { killGroup, start as startProgram } from '../../server/lib/run.ts'
+import { findRouter } from '../../server/routers/own/router-process.ts'
 import { type EngineView, usualSocket, viewEngine } from './engine-view.ts'
 import { startTidying } from './tidying.ts'
 import { until } from './until.ts'
@@ -173,26 +175,37 @@ export async function startServer(
 
 export interface Attempted extends Exit {
   readonly output: string
+  /** Which of its processes it left running, before they were ended. */
+  readonly left: readonly ('PostgreSQL' | 'router')[]
 }
 
-/** Starts a server that is expected to give up by itself, and waits for that. */
+/** Starts a server that is expected to give up by itself, and waits for that; in a directory of its own unless `env` names one. */
 export async function attemptServer(env: Readonly<Record<string, string>>): Promise<Attempted> {
+  const dataDirectory = await temporaryDataDirectory()
+  const tidying = startTidying(dataDirectory)
+  const [port, routerPort] = [await freePort(), await freePort()]
   const output: string[] = []
-  const run = launch({ QUAYSIDE_DOCKER_HOST: `unix://${usualSocket}`, QUAYSIDE_LOG_LEVEL: 'warn', ...env }, output)
+  const run = launch({ ...settings({ dataDirectory, port, routerPort, engineSocket: usualSocket }), ...env }, output)
+  tidying.note('server', run.child.pid)
   const limit = AbortSignal.timeout(readyMs)
   limit.addEventListener('abort', () => killGroup(run.child))
   const exit = await run.exit
-  return { ...exit, output: output.join('\n') }
+  const controlSocket = join(dataDirectory, 'router', 'control.sock')
+  const left: Attempted['left'][number][] = []
+  if (await findPostmaster(join(dataDirectory, 'postgresql', 'cluster'))) left.push('PostgreSQL')
+  if (await findRouter({ controlSocket })) left.push('router')
+  await tidying.finish()
+  return { ...exit, output: output.join('\n'), left }
 }
 
 /** Others may enter it, for PostgreSQL runs as another user where the tests are run by root. */
-export async function temporaryDataDirectory(): Promise<string> {
+async function temporaryDataDirectory(): Promise<string> {
   const directory = await mkdtemp(join(tmpdir(), 'quayside-e2e-'))
   await chmod(directory, 0o711)
   return directory
 }
 
-export async function freePort(): Promise<number> {
+async function freePort(): Promise<number> {
   const { promise, resolve, reject } = Promise.withResolvers<number>()
   const server = createServer().once('error', reject)
   server.listen(0, '127.0.0.1', () => {
