@@ -129,6 +129,8 @@ export function compose(ground: Ground, drivers: Drivers) {
     clock,
     log,
     maxRunning: 50,
+    // A server that is killed again and again during one deployment must still end it; what kills servers by itself is parked.
+    maxAttempts: 30,
   })
   const ceiling = {
     cpu: availableParallelism() * 1000,

@@ -7,7 +7,7 @@ import { deleteEnvironmentRow, type EnvironmentRow, markEnvironmentDeleting } fr
 import { deleteServiceRow, findService, listServices, lockService, type ServiceRow } from '../services/index.ts'
 import type { Workflows } from '../workflows/index.ts'
 import { cancelDeployment } from './cancel.ts'
-import { type AcceptedRequest, acceptRequest, type RequestedBy, type RequestOptions } from './request.ts'
+import { acceptRequest, type RequestedBy, type RequestOptions } from './request.ts'
 import { listActiveRequests, lockEnvironment } from './request-store.ts'
 import { type ReadGitCredential, repositoryOf } from './source.ts'
 import { serviceStatus } from './status.ts'
@@ -26,15 +26,13 @@ export function createDeployments(options: DeploymentsOptions) {
   const { database } = options
   const environmentOf = (service: ServiceRow) => ({ id: service.environment_id, name: service.environment_name })
 
+  /** Gives the deployment in the specification's words, and the whole status of that moment. */
   const act = async (service: ServiceRow, action: Action, by: RequestedBy, commit?: string) => {
-    const accepted = await acceptRequest(options, environmentOf(service), action, [{ service, commit }], by)
-    return answer(service, accepted)
-  }
-  /** The deployment in the specification's words, and the whole status of this moment. */
-  const answer = async (service: ServiceRow, accepted: AcceptedRequest) => {
-    const status = await serviceStatus(database, service.id, 'full')
+    const wish = { environment: environmentOf(service), action, targets: [{ service, commit }], by }
+    const [{ id, created_at }, status] = await acceptRequest(options, wish, (sql) =>
+      serviceStatus(sql, service.id, 'full'),
+    )
     if (!status) throw new AppError('notFound', 'There is no such object.')
-    const { id, created_at } = accepted
     return { ...status, id, status: 'QUEUED' as const, application_id: service.id, created_at }
   }
   const ofEnvironment = async (
@@ -45,7 +43,7 @@ export function createDeployments(options: DeploymentsOptions) {
   ) => {
     if (chosen.length === 0) return
     const targets = chosen.map((service) => ({ service, commit: undefined }))
-    await acceptRequest(options, environment, action, targets, by)
+    await acceptRequest(options, { environment, action, targets, by }, async () => {})
   }
 
   return {

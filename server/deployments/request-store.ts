@@ -54,7 +54,11 @@ export async function insertRequest(
   row: Pick<RequestRow, 'id' | 'environment_id' | 'execution_id' | 'action' | 'origin' | 'triggered_by' | 'caller'>,
   now: Date,
 ): Promise<void> {
-  await sql`insert into deployment_request ${sql({ ...row, created_at: now, updated_at: now })}`
+  await sql`
+    insert into deployment_request (id, environment_id, execution_id, action, origin, triggered_by, caller, created_at,
+      updated_at)
+    values (${row.id}, ${row.environment_id}, ${row.execution_id}, ${row.action}, ${row.origin}, ${row.triggered_by},
+      ${row.caller}, ${now}, ${now})`
 }
 
 export async function findRequest(sql: Sql, id: string): Promise<RequestRow | undefined> {

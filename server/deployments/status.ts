@@ -1,6 +1,6 @@
 import { type ServiceStep, serviceSteps } from '@quayside/contract/enums.ts'
 import { environmentState, type State, specificationState } from '@quayside/contract/states.ts'
-import type { Database } from '../database/index.ts'
+import type { Database, Sql } from '../database/index.ts'
 import { findLastRequest, listActiveRequests, type RequestRow } from './request-store.ts'
 import { readStatuses, type StatusRow, type StepRow } from './status-store.ts'
 
@@ -8,8 +8,8 @@ import { readStatuses, type StatusRow, type StepRow } from './status-store.ts'
 export type Dialect = 'full' | 'specification'
 
 /** The status of one service; undefined when it is gone. */
-export async function serviceStatus(database: Database, serviceId: string, dialect: Dialect) {
-  const [row] = await readStatuses(database, { serviceId })
+export async function serviceStatus(sql: Sql, serviceId: string, dialect: Dialect) {
+  const [row] = await readStatuses(sql, { serviceId })
   return row && toStatus(row, dialect)
 }
 
