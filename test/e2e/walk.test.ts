@@ -4,10 +4,10 @@ import { after, before, test } from 'node:test'
 import { Webhook } from 'standardwebhooks'
 import { makeApplication, makeEnvironment, type TestApplication } from '../support/application.ts'
 import { isRunningWith, placesOf } from '../support/secret-search.ts'
-import { now, type ServerProcess, startServer } from '../support/server-process.ts'
+import { type ServerProcess, startServer } from '../support/server-process.ts'
 import { get, startTraffic } from '../support/traffic.ts'
 import { building, crashing, outOfMemory, silent, web, withoutDockerfile } from '../support/trees.ts'
-import { until } from '../support/until.ts'
+import { now, until } from '../support/until.ts'
 import { type Delivery, startReceiver } from '../support/webhook-receiver.ts'
 
 // The walk of the README, from a git push to nothing left, on a real server. The tests build on each other, in order.
@@ -263,13 +263,6 @@ async function everythingOf(application: TestApplication): Promise<unknown[]> {
   ]
 }
 
-test('a port that never opens is named, together with those that are open', async () => {
-  const { state, reason } = await deaf.settles(90_000)
-  assert.equal(state, 'ERROR')
-  assert.match(reason ?? '', /did not become ready within 60 s: .*8080.*9090/)
-  assert.deepEqual(await server.engine.containersWith(serviceLabel(deaf)), [])
-})
-
 test('an environment is deployed as a whole, and deleted with everything in it', async () => {
   const environmentId = await makeEnvironment(server, 'pair')
   const [left, right] = [
@@ -290,4 +283,11 @@ test('an environment is deployed as a whole, and deleted with everything in it',
   assert.equal(await server.engine.ask('GET', `/networks/${network}`), undefined)
   await left.git.remove()
   await right.git.remove()
+})
+
+test('a port that never opens is named, together with those that are open', async () => {
+  const { state, reason } = await deaf.settles(70_000)
+  assert.equal(state, 'ERROR')
+  assert.match(reason ?? '', /did not become ready within 60 s: .*8080.*9090/)
+  assert.deepEqual(await server.engine.containersWith(serviceLabel(deaf)), [])
 })

@@ -3,10 +3,10 @@ import { after, before, test } from 'node:test'
 import { makeApplication, makeEnvironment, type TestApplication } from '../support/application.ts'
 import { assertDeployedOnce, lastRequest } from '../support/deployment-facts.ts'
 import { type PrivateEngine, startPrivateEngine, whyNoPrivateEngine } from '../support/private-engine.ts'
-import { now, type ServerProcess, startServer } from '../support/server-process.ts'
+import { type ServerProcess, startServer } from '../support/server-process.ts'
 import { startTraffic } from '../support/traffic.ts'
 import { web } from '../support/trees.ts'
-import { until } from '../support/until.ts'
+import { now, until } from '../support/until.ts'
 
 // An engine that dies or stands still costs neither requests nor deployments. The machine's own engine is left alone.
 

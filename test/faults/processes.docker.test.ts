@@ -6,10 +6,10 @@ import { findPostmaster } from '../../server/database/postmaster.ts'
 import { findRouter } from '../../server/routers/own/router-process.ts'
 import { makeApplication, makeEnvironment, type TestApplication } from '../support/application.ts'
 import { assertDeployedOnce, lastRequest } from '../support/deployment-facts.ts'
-import { now, type ServerProcess, startServer } from '../support/server-process.ts'
+import { type ServerProcess, startServer } from '../support/server-process.ts'
 import { startTraffic } from '../support/traffic.ts'
 import { web } from '../support/trees.ts'
-import { until } from '../support/until.ts'
+import { now, until } from '../support/until.ts'
 
 // Any one process may be killed: what was acknowledged stays, what ran goes on, and all of it heals alone.
 
@@ -127,6 +127,22 @@ test('PostgreSQL is killed under load: 503 meanwhile, nothing acknowledged is lo
   )
   const request = await lastRequest(server, application)
   await assertDeployedOnce(server, application, { version: 'survivor', request })
+})
+
+test('a server that stood still until its lease was over takes its deployment up again', async () => {
+  await application.ship(web('after a pause', { buildMs: 3000 }))
+  await application.reaches(['BUILDING'])
+  const request = await lastRequest(server, application)
+  server.pause()
+  try {
+    await until('the lease is over', async () => {
+      const over = await server.sql`select from workflow where id = ${request} and lease_until < now()`
+      return over.length === 1
+    })
+  } finally {
+    server.resume()
+  }
+  await assertDeployedOnce(server, application, { version: 'after a pause', request })
 })
 
 test('a server that is told to stop hands its deployment over, and ends although a client dawdles', async () => {

@@ -3,7 +3,8 @@ import { readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { after, before, test } from 'node:test'
 import { makeApplication, makeEnvironment } from '../support/application.ts'
-import { attemptServer, type ServerProcess, startServer } from '../support/server-process.ts'
+import { attemptServer } from '../support/attempt-server.ts'
+import { type ServerProcess, startServer } from '../support/server-process.ts'
 import { web } from '../support/trees.ts'
 
 // What keeps a server from starting is said in one sentence that names the setting; a first start that is cut off goes on later.

@@ -41,6 +41,7 @@ export async function startPrivateEngine(): Promise<PrivateEngine> {
   const tidying = startTidying(directory)
   await writeFile(at('daemon.json'), '{}')
   const bridge = `quay-test${process.pid % 100_000}`
+  tidying.note('bridge', bridge)
   await addBridge(bridge)
   const options = [`--bridge=${bridge}`, '--iptables=false', '--ip-masq=false', '--live-restore']
   const places = ['--data-root', at('data'), '--exec-root', at('exec'), '--pidfile', at('docker.pid')]
@@ -61,7 +62,6 @@ export async function startPrivateEngine(): Promise<PrivateEngine> {
   }
   let running = await launch().catch(async (error: unknown) => {
     await tidying.finish()
-    await change('link', 'delete', bridge)
     throw error
   })
   return {
@@ -75,9 +75,7 @@ export async function startPrivateEngine(): Promise<PrivateEngine> {
     },
     pause: () => void running.child.kill('SIGSTOP'),
     resume: () => void running.child.kill('SIGCONT'),
-    close: async () => {
-      await tidying.finish().finally(() => change('link', 'delete', bridge))
-    },
+    close: () => tidying.finish(),
   }
 }
 

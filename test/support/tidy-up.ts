@@ -11,7 +11,7 @@ import { viewEngine } from './engine-view.ts'
  * Runs beside a test, as a process of its own. When whoever started it closes its standard input, or dies, it ends what is left of the
  * server in the directory (itself, router, PostgreSQL), removes what it made in the engine, ends a private engine, and removes the
  * directory. Lines on standard input tell what there is: `server <pid>`, `engine <socket>`, `instance <name>`, `service <id>`,
- * `daemon <pid>`.
+ * `daemon <pid>`, `bridge <name>`.
  */
 async function tidyUp(directory: string): Promise<void> {
   const facts = (await text(process.stdin)).split('\n').map((line) => line.split(' '))
@@ -27,6 +27,8 @@ async function tidyUp(directory: string): Promise<void> {
   if (instance) await viewEngine(all('engine').at(-1)).removeInstallation(instance, all('service'))
   const daemon = all('daemon').at(-1)
   if (daemon) await endEngine(daemon, directory)
+  const bridge = all('bridge').at(-1)
+  if (bridge) await run('ip', ['link', 'delete', bridge], { timeoutMs: 10_000 })
   await rm(directory, { recursive: true, force: true, maxRetries: 5 })
 }
 

@@ -7,7 +7,10 @@ const program = fileURLToPath(new URL('tidy-up.ts', import.meta.url))
 /** A process that removes what a test leaves in a directory and elsewhere, also when the test's process dies. See tidy-up.ts. */
 export interface Tidying {
   /** Tells of one thing that there is. */
-  note(kind: 'server' | 'daemon' | 'engine' | 'instance' | 'service', value: string | number | undefined): void
+  note(
+    kind: 'server' | 'daemon' | 'bridge' | 'engine' | 'instance' | 'service',
+    value: string | number | undefined,
+  ): void
   /** Has everything removed now. Throws with what went wrong. */
   finish(): Promise<void>
 }

@@ -21,3 +21,6 @@ export async function until<T>(
     await clock.sleep(everyMs)
   }
 }
+
+/** Milliseconds that only ever grow, for what may take so long. */
+export const now = (): number => clock.monotonic()
