@@ -1,7 +1,8 @@
 import type { Permission } from '@quayside/contract/operation.ts'
 import type { Fragment, Sql } from '../database/index.ts'
-import { type ComposedStatement, composeStatement } from './composed-statement.ts'
+import { type ComposedStatement, column, composeStatement } from './composed-statement.ts'
 import type { Credential } from './credential.ts'
+import { gather } from './gather.ts'
 
 /** A row of the request's first statement: the credential's, joined with the target's (all null when there is none). */
 export interface AuthorizationRow {
@@ -17,27 +18,58 @@ export interface AuthorizationRow {
 }
 
 /**
- * Builds the part of the statement that gives the target's columns, `id` and `organization_id` among them. Called once: what it
- * builds must depend on its arguments alone.
+ * Builds the part of the statement that gives the target's columns, `id` and `organization_id` among them. Called once for
+ * each form of the statement, also with a column in the place of the id: what it builds must depend on its arguments alone.
  */
 export type TargetQuery = (sql: Sql, id: string) => Fragment
 
 /**
  * Credential and target in one statement, so that a revoked token is refused by the very next request. A target of another
- * organization joins to nothing: it cannot be told from one that does not exist.
+ * organization joins to nothing: it cannot be told from one that does not exist. Requests of the same turn of the event loop
+ * share a statement.
  */
 export async function loadAuthorization(
   sql: Sql,
   credential: Credential,
   target: { readonly query: TargetQuery; readonly id: string } | undefined,
 ): Promise<AuthorizationRow[]> {
+  if (target && credential.kind === 'token') {
+    return loaderOf(sql, target.query)({ keyId: credential.keyId, id: target.id })
+  }
   const { token, account } = target ? statementsOf(target.query) : withoutTarget
   const id = target?.id ?? ''
-  const [{ text }, values] =
-    credential.kind === 'token'
-      ? [token, token.values(credential.keyId, id)]
-      : [account, account.values(credential.issuer, credential.subject, id)]
-  return sql.unsafe<AuthorizationRow[]>(text, values, { prepare: true })
+  return credential.kind === 'token'
+    ? run(sql, token, credential.keyId, id)
+    : run(sql, account, credential.issuer, credential.subject, id)
+}
+
+const run = (sql: Sql, statement: ComposedStatement, ...values: readonly (string | readonly string[])[]) =>
+  sql.unsafe<AuthorizationRow[]>(statement.text, statement.values(...values), { prepare: true })
+
+interface Wanted {
+  readonly keyId: string
+  readonly id: string
+}
+type Loader = (wanted: Wanted) => Promise<AuthorizationRow[]>
+const loaders = new WeakMap<Sql, Map<TargetQuery, Loader>>()
+
+function loaderOf(sql: Sql, query: TargetQuery): Loader {
+  const ofPool = loaders.get(sql) ?? new Map<TargetQuery, Loader>()
+  loaders.set(sql, ofPool)
+  const loader = ofPool.get(query) ?? gather((wanted: readonly Wanted[]) => loadTogether(sql, query, wanted))
+  ofPool.set(query, loader)
+  return loader
+}
+
+/** The rows of each, in their order. */
+async function loadTogether(sql: Sql, query: TargetQuery, wanted: readonly Wanted[]): Promise<AuthorizationRow[][]> {
+  const { token, tokens } = statementsOf(query)
+  const [only] = wanted
+  if (only && wanted.length === 1) return [await run(sql, token, only.keyId, only.id)]
+  const [keys, ids] = [wanted.map(({ keyId }) => keyId), wanted.map(({ id }) => id)]
+  const found: AuthorizationRow[][] = wanted.map(() => [])
+  for (const row of await run(sql, tokens, keys, ids)) found[Number(row['wanted_place']) - 1]?.push(row)
+  return found
 }
 
 const tokenQuery = (sql: Sql, keyId: string) => sql`
@@ -54,14 +86,8 @@ const accountQuery = (sql: Sql, issuer: string, subject: string) => sql`
   from account a join member m on m.account_id = a.id
   where a.issuer = ${issuer} and a.subject = ${subject}`
 
-/** The statement for each kind of credential. */
-interface Statements {
-  readonly token: ComposedStatement
-  readonly account: ComposedStatement
-}
-
 const alone = (sql: Sql, caller: Fragment) => sql`select * from (${caller}) c order by caller_organization_since`
-const withoutTarget: Statements = {
+const withoutTarget = {
   token: composeStatement(1, (sql, keyId = '') => alone(sql, tokenQuery(sql, keyId))),
   account: composeStatement(2, (sql, issuer = '', subject = '') => alone(sql, accountQuery(sql, issuer, subject))),
 }
@@ -69,6 +95,19 @@ const withoutTarget: Statements = {
 const joined = (sql: Sql, caller: Fragment, target: Fragment) => sql`
     select * from (${caller}) c
     left join lateral (${target}) t on t.organization_id = c.caller_organization_id`
+
+/** The same for many tokens and targets: a row for each that has a token, with its place among them. */
+const joinedMany = (sql: Sql, keyIds: string, ids: string, query: TargetQuery) => sql`
+    select wanted.place as wanted_place, c.*, t.*
+    from unnest(${keyIds}::text[], ${ids}::uuid[]) with ordinality as wanted (key_id, id, place)
+    cross join lateral (${tokenQuery(sql, column('wanted.key_id'))}) c
+    left join lateral (${query(sql, column('wanted.id'))}) t on t.organization_id = c.caller_organization_id`
+
+interface Statements {
+  readonly token: ComposedStatement
+  readonly tokens: ComposedStatement
+  readonly account: ComposedStatement
+}
 const composed = new WeakMap<TargetQuery, Statements>()
 
 function statementsOf(query: TargetQuery): Statements {
@@ -76,6 +115,7 @@ function statementsOf(query: TargetQuery): Statements {
   if (known) return known
   const statements = {
     token: composeStatement(2, (sql, keyId = '', id = '') => joined(sql, tokenQuery(sql, keyId), query(sql, id))),
+    tokens: composeStatement(2, (sql, keyIds = '', ids = '') => joinedMany(sql, keyIds, ids, query)),
     account: composeStatement(3, (sql, issuer = '', subject = '', id = '') =>
       joined(sql, accountQuery(sql, issuer, subject), query(sql, id)),
     ),

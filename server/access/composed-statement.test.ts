@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { composeStatement } from './composed-statement.ts'
+import type { Sql } from '../database/index.ts'
+import { column, composeStatement } from './composed-statement.ts'
 
 test('numbers the placeholders of nested fragments and gives values in their order', () => {
   const statement = composeStatement(2, (sql, key, id) => {
@@ -17,4 +18,14 @@ test('takes a statement without parameters as it is', () => {
   const statement = composeStatement(0, (sql) => sql`select 1`)
   assert.equal(statement.text, 'select 1')
   assert.deepEqual(statement.values(), [])
+})
+
+test('lets a fragment read a column of the statement around it', () => {
+  const one = (sql: Sql, id: string) => sql`select 1 where id = ${id}`
+  const statement = composeStatement(1, (sql, ids = '') => {
+    return sql`select * from unnest(${ids}::uuid[]) as wanted (id), lateral (${one(sql, column('wanted.id'))}) t`
+  })
+  const text = 'select * from unnest($1::uuid[]) as wanted (id), lateral (select 1 where id = wanted.id) t'
+  assert.equal(statement.text, text)
+  assert.deepEqual(statement.values(['a', 'b']), [['a', 'b']])
 })

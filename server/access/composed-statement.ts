@@ -1,10 +1,12 @@
 import type { Fragment, Sql } from '../database/index.ts'
 
+type Value = string | readonly string[]
+
 /** A statement whose text was composed of fragments once; only its values differ from call to call. */
 export interface ComposedStatement {
   readonly text: string
   /** The values of the placeholders, in their order, for these values of the parameters. */
-  values(...parameters: readonly string[]): string[]
+  values(...parameters: readonly Value[]): Value[]
 }
 
 /** What a template tag was called with. */
@@ -13,9 +15,14 @@ interface Piece {
   readonly values: readonly unknown[]
 }
 
+const columnMark = '\0column '
+
+/** Stands for a column where a fragment takes a value: the fragment then reads it from the statement around it. */
+export const column = (name: string): string => `${columnMark}${name}`
+
 /**
  * Composes a statement now that the driver would otherwise compose at every call, which costs more than all the rest of a
- * small read. `compose` is called once, with a stand-in for each of its parameters; values may only be texts.
+ * small read. `compose` is called once, with a stand-in for each of its parameters.
  */
 export function composeStatement(
   parameters: number,
@@ -37,8 +44,11 @@ export function composeStatement(
 function write({ strings, values }: Piece, placeholders: string[]): string {
   return strings.reduce((text, next, index) => {
     const value = values[index - 1]
-    if (typeof value === 'string') return `${text}$${placeholders.push(value)}${next}`
-    // Everything that is no text was given by the tag.
-    return `${text}${write(value as Piece, placeholders)}${next}`
+    if (typeof value !== 'string') {
+      // Everything that is no text was given by the tag.
+      return `${text}${write(value as Piece, placeholders)}${next}`
+    }
+    if (value.startsWith(columnMark)) return `${text}${value.slice(columnMark.length)}${next}`
+    return `${text}$${placeholders.push(value)}${next}`
   })
 }

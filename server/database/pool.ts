@@ -60,6 +60,8 @@ export function connect(options: PoolOptions, hooks: Hooks): Database {
       application_name: options.name ?? 'quayside',
       statement_timeout: options.statementTimeoutMs ?? 30_000,
       TimeZone: 'UTC',
+      // The best plan of our statements does not depend on their values; otherwise those with arrays are planned at every call.
+      plan_cache_mode: 'force_generic_plan',
     },
     fetch_types: false,
     types: { bigint, ...arrayTypes },

@@ -29,16 +29,22 @@ export async function endService(
   const { target, step, context, report } = work
   const id = target.service_id
   const { done } = phases[action]
+  // Once begun it is carried through: what lost its traffic, and perhaps its data, is not there to go back to.
+  context.signal.throwIfAborted()
   report.enter(words[action].working)
   await explainLate(
     step(`${id}/ROUTER_DEPLOYMENT`, ({ signal }) => unpublish(options, work, action, signal), {
       deadlineSeconds: routerSeconds,
+      evenIfCanceled: true,
     }),
     () =>
       new EngineError('unreachable', `The router did not take the new routes within ${routerSeconds} s. Try again.`),
   )
   await explainLate(
-    step(`${id}/DEPLOYMENT`, ({ signal }) => end(options, work, action, signal), { deadlineSeconds: endSeconds }),
+    step(`${id}/DEPLOYMENT`, ({ signal }) => end(options, work, action, signal), {
+      deadlineSeconds: endSeconds,
+      evenIfCanceled: true,
+    }),
     () => new EngineError('unreachable', `The engine had not ended it after ${endSeconds} s. Try again.`),
   )
   await step(

@@ -96,6 +96,27 @@ test('a deployment that is cancelled while traffic moves leads it back before it
   assert.deepEqual([await bench.routed(), ...(await bench.running())], [former, former])
 })
 
+test('a stop that has begun is carried through, though it is cancelled', async (t) => {
+  const bench = await openBench(t)
+  const { router, service } = bench
+  const gate = Promise.withResolvers<void>()
+  const { drained } = router
+  let isDraining = false
+  Object.assign(router, {
+    drained: async (...call: Parameters<typeof drained>) => {
+      isDraining = true
+      await gate.promise
+      return drained(...call)
+    },
+  })
+  await bench.call(bench.a.tokens.DEPLOY, 'POST', `/application/${service}/stop`)
+  await until('open requests are waited for', () => isDraining)
+  await bench.cancel()
+  gate.resolve()
+  await bench.atRest()
+  assert.deepEqual([await bench.state(), await bench.running()], ['STOPPED', []])
+})
+
 test('a former version that cannot be ended does not make a deployment fail that is written as done', async (t) => {
   const bench = await openBench(t)
   const { engine, database } = bench

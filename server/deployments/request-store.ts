@@ -1,5 +1,5 @@
 import type { Origin } from '@quayside/contract/enums.ts'
-import type { Action, RequestStatus, State } from '@quayside/contract/states.ts'
+import type { Action, RequestStatus } from '@quayside/contract/states.ts'
 import type { Sql } from '../database/index.ts'
 
 export interface RequestRow {
@@ -94,15 +94,4 @@ export async function setRequestStatus(sql: Sql, id: string, status: RequestStat
   const finished = ended ? sql`, finished_at = coalesce(finished_at, ${now})` : sql``
   await sql`
     update deployment_request set status = ${status}, updated_at = ${now}${started}${finished} where id = ${id}`
-}
-
-/** Puts services into a state that tells what was asked for; those that something is under way for keep theirs. */
-export async function setQueuedStates(
-  sql: Sql,
-  serviceIds: readonly string[],
-  queued: State,
-  passing: readonly State[],
-) {
-  await sql`
-    update service set state = ${queued} where id = any(${[...serviceIds]}::uuid[]) and state <> all(${[...passing]}::text[])`
 }

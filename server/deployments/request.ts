@@ -7,14 +7,7 @@ import { failpoint } from '../lib/failpoint.ts'
 import { newId } from '../lib/id.ts'
 import type { EnvironmentRow } from '../organizations/index.ts'
 import type { Workflows } from '../workflows/index.ts'
-import {
-  findMergeable,
-  insertRequest,
-  lockEnvironment,
-  nextNumber,
-  type RequestRow,
-  setQueuedStates,
-} from './request-store.ts'
+import { findMergeable, insertRequest, lockEnvironment, nextNumber, type RequestRow } from './request-store.ts'
 import { insertTargets, readServiceStates, type WantedTarget } from './target-store.ts'
 
 export const deploymentWorkflow = 'deployment'
@@ -62,15 +55,9 @@ export async function acceptRequest<T>(
     const execution_id = `${environment.id}-${number}`
     const request = waiting ?? { id: newId(), execution_id, created_at: clock.now() }
     // Sent together, and done one after the other.
-    const [, , , result] = await Promise.all([
+    const [, , result] = await Promise.all([
       waiting ? undefined : insertNew(sql, request),
-      insertTargets(sql, request.id, targets, queued),
-      setQueuedStates(
-        sql,
-        targets.map(({ service }) => service.id),
-        queued,
-        passing,
-      ),
+      insertTargets(sql, request.id, targets, { queued, passing }),
       read(sql),
     ])
     return [request, result] as const
