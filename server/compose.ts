@@ -4,7 +4,7 @@ import { createApiTokens, createJwtVerifier, credentialReader } from './access/i
 import { createDockerBuilder } from './builders/index.ts'
 import { createClusters, findCluster } from './clusters/index.ts'
 import type { Config } from './config.ts'
-import { type Database, inTransaction, type Sql } from './database/index.ts'
+import { type Database, inTransaction } from './database/index.ts'
 import {
   createDeployments,
   createDeploymentWorkflow,
@@ -159,7 +159,7 @@ export function compose(ground: Ground, drivers: Drivers) {
       ceiling,
       checkRepositoryAddress: git.checkAddress,
       declareHosts: (sql, service) => replaceHosts(sql, service.id, publicHosts(service, config.domain), clock.now()),
-      gitTokenType: async (sql: Sql, organizationId, id) => (await gitTokens.find(sql, organizationId, id)).type,
+      gitTokenType: gitTokens.typeFor,
     }),
     deployments: createDeployments({ database, clock, workflows, git, readCredential }),
     webhooks: createWebhooks({ database, vault, clock, guard, publicUrl: config.publicUrl }),

@@ -1,8 +1,9 @@
 import { type Permission, permissions } from '@quayside/contract/operation.ts'
-import type { Database } from '../database/index.ts'
+import { type Database, isUniqueViolation } from '../database/index.ts'
 import type { Clock } from '../lib/clock.ts'
 import { AppError } from '../lib/error.ts'
 import { newId } from '../lib/id.ts'
+import { checkName } from '../lib/text.ts'
 import { type ApiTokenRow, deleteApiToken, insertApiToken, listApiTokens } from './api-token-store.ts'
 import { notFound } from './authorize.ts'
 import { type Caller, mayGrant } from './caller.ts'
@@ -24,18 +25,22 @@ export function createApiTokens({ database, clock, pepper }: { database: Databas
       if (!mayGrant(caller.permissions, granted)) {
         throw new AppError('forbidden', 'A token cannot be given more permissions than its maker has.')
       }
+      const name = checkName('name', request.name)
       const { token, keyId, secret } = mintToken()
       const row = await insertApiToken(database, {
         id: newId(),
         organization_id: organizationId,
         created_at: clock.now(),
-        name: request.name,
+        name,
         description: request.description ?? '',
         creator_name: caller.name,
         key_id: keyId,
         secret_hash: hashSecret(pepper, secret),
         permissions: granted,
         expires_at: expiry(request.expires_at, clock),
+      }).catch((error: unknown) => {
+        if (!isUniqueViolation(error)) throw error
+        throw new AppError('conflict', `An API token with the name "${name}" exists already.`, { cause: error })
       })
       return { ...record(row), token }
     },

@@ -119,6 +119,13 @@ test('a token gets the permission of its scope, and not more than its maker has'
   await assert.rejects(tokens.create(a.id, admin, { name: 'late', expires_at: '2020-01-01T00:00:00Z' }), { message: /expires_at/ })
 }) // biome-ignore format: one line
 
+test('names of tokens are told apart and can be seen', async () => {
+  await tokens.create(a.id, admin, { name: 'Taken' })
+  await assert.rejects(tokens.create(a.id, admin, { name: 'taken ' }), { code: 'conflict', message: /"taken"/ })
+  await assert.rejects(tokens.create(a.id, admin, { name: 'a\u202eb' }), { code: 'invalid', message: /^name / })
+  await tokens.create(b.id, admin, { name: 'Taken' })
+})
+
 test('a token is removed from its own organization only', async () => {
   const { id } = await credentialFor(a.id, 'READ')
   await assert.rejects(tokens.remove(b.id, id), { code: 'notFound' })

@@ -2,6 +2,9 @@ import type { Readable } from 'node:stream'
 import type { Clock } from '../lib/clock.ts'
 import { AppError } from '../lib/error.ts'
 
+/** Without a reason, every abort would make an exception with its stack. */
+const isRead = 'the body was read'
+
 /** All bytes of a body, at most `limit` and within `timeoutMs`; what comes later or on top is refused and the connection ends. */
 export async function readBytes(payload: Readable, limit: number, timeoutMs: number, clock: Clock): Promise<Buffer> {
   const ended = new AbortController()
@@ -19,7 +22,7 @@ export async function readBytes(payload: Readable, limit: number, timeoutMs: num
     }
     return Buffer.concat(chunks, size)
   } finally {
-    ended.abort()
+    ended.abort(isRead)
     await late
   }
 }

@@ -77,7 +77,11 @@ const sentences: Record<string, (params: Record<string, unknown>) => string> = {
   maxLength: ({ limit }) => `must have at most ${limit} characters`,
   minItems: ({ limit }) => `must have at least ${limit} entries`,
   maxItems: ({ limit }) => `must have at most ${limit} entries`,
-  enum: ({ allowedValues }) => `must be one of ${[allowedValues].flat().join(', ')}`,
+  enum: ({ allowedValues }) =>
+    `must be one of ${[allowedValues]
+      .flat()
+      .filter((value) => value !== null)
+      .join(', ')}`,
   format: ({ format }) => `must be a valid ${format}`,
 }
 

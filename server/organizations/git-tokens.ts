@@ -49,8 +49,6 @@ export function createGitTokens({ database, vault, clock, guard }: GitTokensOpti
     return row
   }
   return {
-    find: existing,
-
     async list(organizationId: string) {
       return (await listGitTokens(database, organizationId)).map(gitTokenRecord)
     },
@@ -96,6 +94,13 @@ export function createGitTokens({ database, vault, clock, guard }: GitTokensOpti
       })
     },
 
+    /** The provider of a token that is to be used for this repository; 400 when it is another host's. */
+    async typeFor(sql: Sql, organizationId: string, id: string, url: string): Promise<GitProvider> {
+      const row = await existing(sql, organizationId, id)
+      if (isFor(row, url)) return row.type
+      throw new AppError('invalid', `git_repository.git_token_id: "${row.name}" is for another host than that of url.`)
+    },
+
     /** What git presents to a repository: only ever to the host that the token is for. Undefined for another host. */
     async credential(
       sql: Sql,
@@ -104,12 +109,14 @@ export function createGitTokens({ database, vault, clock, guard }: GitTokensOpti
       url: string,
     ): Promise<{ username: string; password: Secret } | undefined> {
       const row = await existing(sql, organizationId, id)
-      if (URL.parse(row.git_api_url)?.host !== URL.parse(url)?.host) return undefined
+      if (!isFor(row, url)) return undefined
       const password = await vault.open(sql, organizationId, context(id), row.sealed_token)
       return { username: usernames[row.type](row), password }
     },
   }
 }
+
+const isFor = (row: GitTokenRow, url: string): boolean => URL.parse(row.git_api_url)?.host === URL.parse(url)?.host
 
 /** The user name that each provider expects beside a token. */
 const usernames: Record<GitProvider, (row: GitTokenRow) => string> = {

@@ -57,6 +57,7 @@ function checkInstances({ min_running_instances: min, max_running_instances: max
 function checkPorts({ ports }: ApplicationSettings): void {
   for (const [index, port] of ports.entries()) {
     if (!portNameForm.test(port.name)) refuse(`ports[${index}].name`, 'must be letters, digits and hyphens, at most 63')
+    if (ports.findIndex((other) => other.id === port.id) !== index) refuse(`ports[${index}].id`, 'is used twice')
     if (ports.findIndex((other) => other.name === port.name) !== index) refuse(`ports[${index}].name`, 'is used twice')
     if (ports.findIndex((other) => other.internal_port === port.internal_port) !== index) {
       refuse(`ports[${index}].internal_port`, 'is used twice')
@@ -72,7 +73,8 @@ function checkPorts({ ports }: ApplicationSettings): void {
 const forbiddenMounts = /^\/(?:proc|sys|dev)(?:\/|$)|^\/var\/run(?:\/|$)|^\/run\/docker/
 
 function checkStorage({ storage }: ApplicationSettings): void {
-  for (const [index, { mount_point: path }] of storage.entries()) {
+  for (const [index, { id, mount_point: path }] of storage.entries()) {
+    if (storage.findIndex((other) => other.id === id) !== index) refuse(`storage[${index}].id`, 'is used twice')
     const field = `storage[${index}].mount_point`
     const plain =
       /^(?:\/[A-Za-z0-9._@+-]+)+$/.test(path) && !path.split('/').some((part) => part === '..' || part === '.')

@@ -90,9 +90,7 @@ export function changeSettings(
       ? repository(git_repository, former.git_repository, tokenType)
       : former.git_repository,
     ports: ports ? ports.map((port, index) => portSettings(port, index, ports, former.ports ?? [])) : former.ports,
-    storage: storage
-      ? storage.map((volume) => ({ ...volume, id: formerStorageId(volume, former.storage ?? []) ?? newId() }))
-      : former.storage,
+    storage: storage?.map((volume) => storageSettings(volume, storage, former.storage ?? [])) ?? former.storage,
   } as ApplicationSettings
 }
 
@@ -124,12 +122,12 @@ function portSettings(
   all: readonly PortBody[],
   former: readonly PortSettings[],
 ): PortSettings {
-  const kept = former.find((candidate) => candidate.id === port.id || candidate.internal_port === port.internal_port)
+  const kept = keptId(port, all, former, (one, other) => one.internal_port === other.internal_port)
   const firstPublic = all.findIndex((candidate) => candidate.publicly_accessible)
   const anyDefault = all.some((candidate) => candidate.is_default)
   const external = port.external_port ?? defaultExternal(port)
   return {
-    id: kept?.id ?? newId(),
+    id: kept ?? newId(),
     name: port.name ?? `p${port.internal_port}`,
     internal_port: port.internal_port,
     publicly_accessible: port.publicly_accessible,
@@ -145,8 +143,29 @@ function defaultExternal(port: PortBody): number | undefined {
   return port.protocol === 'HTTP' || port.protocol === 'GRPC' ? 443 : port.internal_port
 }
 
-const formerStorageId = (
-  volume: { id?: string | null; mount_point: string },
+type StorageBody = NonNullable<ApplicationChange['storage']>[number]
+
+const storageSettings = (
+  volume: StorageBody,
+  all: readonly StorageBody[],
   former: readonly StorageSettings[],
-): string | undefined =>
-  former.find((candidate) => candidate.id === volume.id || candidate.mount_point === volume.mount_point)?.id
+): StorageSettings => ({
+  ...volume,
+  id: keptId(volume, all, former, (one, other) => one.mount_point === other.mount_point) ?? newId(),
+})
+
+interface Identified {
+  readonly id?: string | null
+}
+
+/** The id that an entry of a list had before: the one that it names, else that of its former self, unless another entry names that. */
+function keptId<B extends Identified, F extends B & { readonly id: string }>(
+  entry: B,
+  all: readonly B[],
+  former: readonly F[],
+  isSame: (one: B, other: B) => boolean,
+): string | undefined {
+  const named = former.find(({ id }) => id === entry.id)
+  const self = former.find((candidate) => isSame(candidate, entry) && !all.some(({ id }) => id === candidate.id))
+  return (named ?? self)?.id
+}

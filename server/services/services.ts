@@ -36,8 +36,8 @@ export interface ServicesOptions {
   ) => Promise<void>
   /** Throws with a sentence when the address may never be a repository's. */
   readonly checkRepositoryAddress: (url: string) => void
-  /** The provider of the organization's git token; throws 404 when it has none of that id. */
-  readonly gitTokenType: (sql: Sql, organizationId: string, id: string) => Promise<Provider>
+  /** The provider of the organization's git token; throws 404 when it has none of that id, 400 when it is for another host. */
+  readonly gitTokenType: (sql: Sql, organizationId: string, id: string, url: string) => Promise<Provider>
 }
 type Provider = ApplicationSettings['git_repository']['provider']
 
@@ -56,9 +56,12 @@ export function createServices(options: ServicesOptions) {
     sql: Sql,
     organizationId: string,
     body: ApplicationChange,
+    former?: ApplicationSettings,
   ): Promise<Provider | undefined> => {
-    const id = body.git_repository?.git_token_id
-    return id ? options.gitTokenType(sql, organizationId, id) : undefined
+    const repository = body.git_repository
+    if (!repository) return undefined
+    const { git_token_id: id = former?.git_repository.git_token_id, url } = repository
+    return id ? options.gitTokenType(sql, organizationId, id, url) : undefined
   }
 
   return {
@@ -95,7 +98,8 @@ export function createServices(options: ServicesOptions) {
         await lockService(sql, service.id)
         const current = await findService(sql, service.id)
         if (!current) throw new AppError('notFound', 'There is no such object.')
-        const settings = changeSettings(current.settings, body, await tokenType(sql, service.organization_id, body))
+        const type = await tokenType(sql, service.organization_id, body, current.settings)
+        const settings = changeSettings(current.settings, body, type)
         check(settings)
         if (current.last_deployment_date) checkStorageGrowth(current.settings, settings)
         const description = body.description === undefined ? current.description : (body.description ?? '')

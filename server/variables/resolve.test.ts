@@ -188,7 +188,7 @@ describe('interpolation', () => {
           throw error
         }
         for (const key of keys) {
-          const expected = raw[key]?.replace(/\{\{([A-Z])\}\}/g, (_, name: string) => raw[name] ?? '')
+          const expected = raw[key]?.replace(/\{\{([A-Za-z]\w{0,254})\}\}/g, (_, name: string) => raw[name] ?? '')
           assert.equal(textOf(resolved, key), expected)
           const used = [key, ...[...(raw[key]?.matchAll(/\{\{([A-D])\}\}/g) ?? [])].map((match) => match[1])]
           const isSecret = used.some((name) => rows.find((row) => row.key === name)?.text instanceof Secret)

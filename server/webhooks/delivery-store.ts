@@ -2,6 +2,7 @@ import type { WebhookEvent, WebhookEventSpelling } from '@quayside/contract/enum
 import type { Sql } from '../database/index.ts'
 import type { DeploymentPayload } from '../events/index.ts'
 import { newId } from '../lib/id.ts'
+import { giveUpPending } from './webhook-store.ts'
 
 interface UndispatchedRow {
   readonly id: string
@@ -91,6 +92,7 @@ export interface Failed {
   readonly disable: boolean
 }
 
+/** Nothing of the delivery when it was given up or taken up again meanwhile. */
 export async function markFailed(sql: Sql, row: DueRow, failed: Failed, now: Date): Promise<void> {
   const { status, failure, again, disable } = failed
   await sql`
@@ -100,5 +102,6 @@ export async function markFailed(sql: Sql, row: DueRow, failed: Failed, now: Dat
     update webhook_delivery set state = ${again ? 'pending' : 'failed'}, response_status_code = ${status ?? null},
       failure = ${failure}, target_url_used = ${row.target_url}, next_attempt_at = ${again ?? now},
       finished_at = ${again ? null : now}
-    where id = ${row.id}`
+    where id = ${row.id} and state = 'pending' and attempts = ${row.attempts}`
+  if (disable) await giveUpPending(sql, row.webhook_id, 'The webhook was disabled, for its receiver failed.', now)
 }

@@ -1,5 +1,6 @@
 import { GitError } from '../../git/index.ts'
 import { AppError } from '../../lib/error.ts'
+import { createSlots, type Slots } from '../../lib/slots.ts'
 import { organizationRecord, projectRecord } from '../../organizations/index.ts'
 import type { Handlers } from '../call.ts'
 import type { Rooms } from './rooms.ts'
@@ -8,10 +9,18 @@ const idOf = (ids: readonly string[]): string => ids[0] ?? ''
 
 /** How long a form waits for a repository. */
 const browseMs = 15_000
+/** Repositories that one organization reads at the same time; further ones wait. */
+const mostBrowsed = 4
 
 /** Organizations, and what hangs on them directly. */
-export const organizationHandlers = (rooms: Rooms) =>
-  ({
+export const organizationHandlers = (rooms: Rooms) => {
+  const slots = new Map<string, Slots>()
+  const browsing = (organizationId: string): Slots => {
+    const own = slots.get(organizationId) ?? createSlots(mostBrowsed)
+    slots.set(organizationId, own)
+    return own
+  }
+  return {
     listOrganizations: async ({ organizationIds }) => {
       const results = await rooms.organizations.list(organizationIds)
       return { ...results[0], results }
@@ -50,7 +59,9 @@ export const organizationHandlers = (rooms: Rooms) =>
         ...(credential ? { credential } : {}),
       }
       const path = (root_path ?? '/').replace(/^\/+/, '')
-      const results = await rooms.git.listDirectories(repository, path, AbortSignal.timeout(browseMs)).catch(refuse)
+      const signal = AbortSignal.timeout(browseMs)
+      const list = () => rooms.git.listDirectories(repository, path, signal)
+      const results = await browsing(target.id).run(signal, list).catch(refuse)
       return { results }
     },
 
@@ -66,7 +77,8 @@ export const organizationHandlers = (rooms: Rooms) =>
     listClusters: async ({ target }) => ({ results: await rooms.clusters.list(target.id) }),
     listClusterStatuses: async ({ target }) => ({ results: await rooms.clusters.statuses(target.id) }),
     getClusterStatus: ({ target, ids }) => rooms.clusters.status(target.id, idOf(ids)),
-  }) satisfies Partial<Handlers>
+  } satisfies Partial<Handlers>
+}
 
 function refuse(error: unknown): never {
   if (error instanceof GitError) throw new AppError('invalid', error.message, { cause: error })

@@ -1,0 +1,60 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { actions, environmentState, isAtRest, isFailed, phases, refusal, type State, specificationState, stateNames } from './states.ts' // biome-ignore format: one line
+
+test('what is queued or worked at is under way, what is done or failed is at rest', () => {
+  for (const action of actions) {
+    const { queued, working, done, failed } = phases[action]
+    assert.deepEqual([queued, working, done, failed].map(isAtRest), [false, false, true, true])
+    assert.deepEqual([queued, working, done, failed].map(isFailed), [false, false, false, true])
+  }
+})
+
+test('anything can be deleted, and what is being deleted can only be deleted', () => {
+  for (const state of stateNames) assert.equal(refusal('DELETE', state), undefined)
+  for (const action of actions) {
+    if (action === 'DELETE') continue
+    for (const state of ['DELETING', 'DELETE_QUEUED'] as const) assert.match(refusal(action, state) ?? '', /deleted/)
+  }
+})
+
+test('only what may run is stopped or restarted', () => {
+  for (const state of ['READY', 'STOPPED', 'DELETED'] as const) {
+    assert.ok(refusal('STOP', state))
+    assert.ok(refusal('RESTART', state))
+    assert.equal(refusal('DEPLOY', state), undefined)
+  }
+  for (const state of ['DEPLOYED', 'RESTARTED', 'DEPLOYMENT_ERROR', 'BUILDING', 'CANCELED'] as const) {
+    for (const action of ['STOP', 'RESTART', 'DEPLOY'] as const) assert.equal(refusal(action, state), undefined)
+  }
+})
+
+const environments: [State[], State][] = [
+  [[], 'READY'],
+  [['READY', 'READY'], 'READY'],
+  [['READY', 'DEPLOYED'], 'DEPLOYED'],
+  [['DEPLOYED', 'STOPPED'], 'DEPLOYED'],
+  [['STOPPED', 'READY'], 'STOPPED'],
+  [['DEPLOYED', 'BUILD_ERROR'], 'BUILD_ERROR'],
+  [['DEPLOYMENT_ERROR', 'DEPLOYMENT_QUEUED'], 'DEPLOYMENT_QUEUED'],
+  [['DEPLOYMENT_QUEUED', 'BUILDING'], 'BUILDING'],
+  [['DEPLOYING', 'CANCELING'], 'CANCELING'],
+  [['RESTARTED'], 'RESTARTED'],
+  [['CANCELED', 'DELETED'], 'CANCELED'],
+]
+for (const [services, state] of environments) {
+  test(`an environment of ${services.join(', ') || 'nothing'} is ${state}`, () => {
+    assert.equal(environmentState(services), state)
+    assert.equal(environmentState(services.toReversed()), state)
+  })
+}
+
+test('the specification’s poller reads RUNNING, STOPPED and ERROR, and other states as they are', () => {
+  assert.equal(specificationState('DEPLOYED', false), 'RUNNING')
+  assert.equal(specificationState('RESTARTED', false), 'RUNNING')
+  assert.equal(specificationState('DEPLOYED', true), 'ERROR')
+  for (const state of stateNames.filter(isFailed)) assert.equal(specificationState(state, false), 'ERROR')
+  for (const state of ['STOPPED', 'BUILDING', 'DEPLOYMENT_QUEUED', 'CANCELED', 'READY'] as const) {
+    assert.equal(specificationState(state, true), state)
+  }
+})

@@ -1,0 +1,117 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { BuildError } from '../builders/index.ts'
+import { EngineError } from '../engines/index.ts'
+import { GitError } from '../git/index.ts'
+import { AppError } from '../lib/error.ts'
+import { CanceledError, LeaseLostError, StepTimeoutError } from '../workflows/index.ts'
+import { toFailure } from './failure.ts'
+import { toDuration } from './history.ts'
+import { toStatus } from './status.ts'
+import type { StatusRow } from './status-store.ts'
+
+const at = new Date('2026-01-01T00:00:00Z')
+const row = (change: Partial<StatusRow> = {}): StatusRow => ({
+  id: 'service',
+  kind: 'application',
+  state: 'DEPLOYED',
+  config_version: 3,
+  deployed_config_version: 3,
+  release_id: 'release',
+  last_deployment_date: at,
+  is_part_last_deployment: true,
+  observed_state: 'running',
+  observed_reason: null,
+  request_id: 'request',
+  execution_id: 'environment-1',
+  action: 'DEPLOY',
+  request_status: 'SUCCESS',
+  target_status: 'SUCCESS',
+  reason: null,
+  requests_count: 0,
+  steps: [
+    { name: 'PIN', status: 'SUCCESS', seconds: 9 },
+    { name: 'GIT_CLONE', status: 'SUCCESS', seconds: 2 },
+    { name: 'BUILD', status: 'SUCCESS', seconds: 5 },
+    { name: 'DEPLOYMENT', status: null, seconds: null },
+  ],
+  ...change,
+})
+
+test('a status speaks the words that its reader knows', () => {
+  assert.equal(toStatus(row(), 'full').state, 'DEPLOYED')
+  assert.equal(toStatus(row(), 'specification').state, 'RUNNING')
+  assert.equal(toStatus(row({ state: 'BUILD_ERROR' }), 'specification').state, 'ERROR')
+  assert.equal(toStatus(row({ state: 'STOPPED' }), 'specification').state, 'STOPPED')
+})
+
+test('what the engine sees fail is never called RUNNING, and says why', () => {
+  for (const observed_state of ['failing', 'absent']) {
+    const failing = row({ observed_state, observed_reason: 'exited with code 1' })
+    assert.deepEqual([toStatus(failing, 'specification').state, toStatus(failing, 'full').state], ['ERROR', 'DEPLOYED'])
+    assert.equal(toStatus(failing, 'full').reason, 'exited with code 1')
+  }
+  const stopped = row({ state: 'STOPPED', observed_state: 'absent', observed_reason: 'x' })
+  assert.equal(toStatus(stopped, 'full').reason, null)
+  assert.equal(toStatus(row({ observed_state: 'starting' }), 'specification').state, 'RUNNING')
+})
+
+test('a service is up to date, out of date or was never deployed', () => {
+  const of = (change: Partial<StatusRow>) => toStatus(row(change), 'full').service_deployment_status
+  assert.equal(of({}), 'UP_TO_DATE')
+  assert.equal(of({ config_version: 4 }), 'OUT_OF_DATE')
+  assert.equal(of({ deployed_config_version: null }), 'NEVER_DEPLOYED')
+})
+
+test('steps are those that the API names, and their sum is told when all are over', () => {
+  const ended = toStatus(row(), 'full')
+  assert.deepEqual(ended.steps?.details.map(({ step_name }) => step_name), ['GIT_CLONE', 'BUILD'])
+  assert.deepEqual([ended.steps?.total_duration_sec, ended.steps?.total_computing_duration_sec], [7, 7])
+  assert.equal(ended.deployment_request_id, null)
+  const running = toStatus(row({ request_status: 'ONGOING', target_status: 'ONGOING' }), 'full')
+  assert.deepEqual([running.steps?.total_duration_sec, running.deployment_request_id], [null, 'request'])
+}) // biome-ignore format: one line
+
+test('before any request nothing is said of one', () => {
+  const none = toStatus(row({ request_id: null, execution_id: null, action: null, request_status: null, target_status: null, steps: null, state: 'READY' }), 'full')
+  assert.deepEqual(none.status_details, { action: 'UNKNOWN', status: 'NEVER', sub_action: 'NONE' })
+  assert.equal('steps' in none || 'execution_id' in none, false)
+}) // biome-ignore format: one line
+
+test('words that only we have are told in words of the API', () => {
+  const { status_details } = toStatus(row({ action: 'UNINSTALL', target_status: 'SKIPPED' }), 'full')
+  assert.deepEqual(status_details, { action: 'DELETE', status: 'CANCELED', sub_action: 'NONE' })
+})
+
+const durations: [number, string][] = [
+  [0, 'PT0S'],
+  [-5, 'PT0S'],
+  [499, 'PT0S'],
+  [1000, 'PT1S'],
+  [59_600, 'PT1M'],
+  [65_000, 'PT1M5S'],
+  [3_600_000, 'PT1H'],
+  [3_661_000, 'PT1H1M1S'],
+  [100 * 3_600_000, 'PT100H'],
+]
+for (const [ms, text] of durations) {
+  test(`${ms} ms are ${text}`, () => assert.equal(toDuration(ms), text))
+}
+
+test('what failed is told by its own words, in the state of the step that it failed in', () => {
+  const of = (error: unknown) => toFailure(error, 'DEPLOYMENT_ERROR')
+  assert.deepEqual(of(new BuildError('failed', 'no')), { state: 'BUILD_ERROR', reason: 'no', lastLines: [] })
+  assert.equal(of(new GitError('denied', 'no'))?.state, 'BUILD_ERROR')
+  assert.equal(toFailure(new GitError('denied', 'no'), 'RESTART_ERROR')?.state, 'RESTART_ERROR')
+  const crashed = new EngineError('crashed', 'exited', { lastLines: ['a'] })
+  assert.deepEqual(of(crashed), { state: 'DEPLOYMENT_ERROR', reason: 'exited', lastLines: ['a'] })
+  assert.equal(of(new StepTimeoutError('late'))?.state, 'DEPLOYMENT_ERROR')
+  assert.equal(of(new AppError('sealed', 'sealed'))?.state, 'DEPLOYMENT_ERROR')
+  assert.equal(of(new CanceledError('x'))?.state, 'CANCELED')
+})
+
+test('what is no outcome of the deployment is left to the workflow', () => {
+  for (const error of [new LeaseLostError('x'), new AppError('unavailable', 'x'), new TypeError('a bug'), 'text', undefined]) {
+    assert.equal(toFailure(error, 'DEPLOYMENT_ERROR'), undefined)
+  }
+}) // biome-ignore format: one line

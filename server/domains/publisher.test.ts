@@ -1,0 +1,106 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import type { Route } from '@quayside/contract/routes.ts'
+import type { Database } from '../database/index.ts'
+import { type Cleanup, testDatabase } from '../database/testing.ts'
+import type { Router } from '../routers/index.ts'
+import { addPlace } from '../variables/testing.ts'
+import { createRoutePublisher } from './publisher.ts'
+import { leadsTo, readVersion, replaceHosts, setEndpoints } from './route-store.ts'
+
+interface Bench {
+  readonly sql: Database
+  readonly service: string
+  readonly tables: (readonly Route[])[]
+  readonly router: Router
+}
+
+async function openBench(t: Cleanup): Promise<Bench> {
+  const { sql } = await testDatabase(t)
+  const { serviceId: service } = (await addPlace(sql)).service
+  const tables: (readonly Route[])[] = []
+  const router = { replaceAll: async (routes: readonly Route[]) => void tables.push(routes), drained: async () => 0 }
+  return { sql, service, tables, router }
+}
+const { signal } = new AbortController()
+const now = new Date('2026-01-01T00:00:00Z')
+const host = (name: string, internal_port: number) => ({
+  host: `${name}.localhost`,
+  port_name: name,
+  internal_port,
+  is_default: internal_port === 80,
+})
+const endpoint = (port: number, address = '10.0.0.1') => ({ port, address })
+
+test('each host leads to the endpoints of its own port', async (t) => {
+  const { sql, service, tables, router } = await openBench(t)
+  await replaceHosts(sql, service, [host('web', 80), host('admin', 81)], now)
+  assert.ok(await setEndpoints(sql, service, service, [endpoint(80), endpoint(80, '10.0.0.2'), endpoint(82)], now))
+  await createRoutePublisher({ database: sql, router }).apply(signal)
+  const [admin, web] = tables[0] ?? []
+  assert.deepEqual(web?.endpoints, [endpoint(80), endpoint(80, '10.0.0.2')].map(({ port, address }) => ({ address, port })))
+  assert.equal(web?.reason, undefined)
+  assert.deepEqual([admin?.endpoints, admin?.reason], [[], 'it was not deployed yet'])
+}) // biome-ignore format: one line
+
+test('the version grows with every change, and with nothing else', async (t) => {
+  const { sql, service } = await openBench(t)
+  await replaceHosts(sql, service, [host('web', 80)], now)
+  const first = await readVersion(sql)
+  assert.ok(!(await leadsTo(sql, service, service, [endpoint(80)])))
+  assert.ok(await setEndpoints(sql, service, service, [endpoint(80)], now))
+  assert.ok(await leadsTo(sql, service, service, [endpoint(80)]))
+  assert.ok(!(await setEndpoints(sql, service, service, [endpoint(80)], now)))
+  assert.equal(await readVersion(sql), first + 1)
+})
+
+test('a host that stays keeps its endpoints, one that leads to another port loses them', async (t) => {
+  const { sql, service } = await openBench(t)
+  const endpoints = async () => {
+    const rows = await sql<{ host: string; count: number }[]>`
+      select host, jsonb_array_length(endpoints) as count from route order by host`
+    return Object.fromEntries(rows.map((row) => [row.host, row.count]))
+  }
+  await replaceHosts(sql, service, [host('a', 80), host('b', 81), host('c', 82)], now)
+  await setEndpoints(sql, service, service, [endpoint(80), endpoint(81), endpoint(82)], now)
+  await replaceHosts(sql, service, [host('a', 80), host('b', 90), host('d', 80)], now)
+  assert.deepEqual(await endpoints(), { 'a.localhost': 1, 'b.localhost': 0, 'd.localhost': 0 })
+  await replaceHosts(sql, service, [], now)
+  assert.deepEqual(await endpoints(), {})
+})
+
+test('the reconciler hands over what changed at once, and everything now and then', async (t) => {
+  const { sql, service, tables, router } = await openBench(t)
+  const { reconciler } = createRoutePublisher({ database: sql, router })
+  await reconciler.reconcile(signal)
+  assert.equal(tables.length, 1)
+  await reconciler.reconcile(signal)
+  assert.equal(tables.length, 1)
+  await replaceHosts(sql, service, [host('web', 80)], now)
+  await reconciler.reconcile(signal)
+  assert.equal(tables.length, 2)
+  for (let turn = 0; turn < 5; turn++) await reconciler.reconcile(signal)
+  assert.equal(tables.length, 3)
+})
+
+test('one hand-over at a time, and a failed one keeps none from following', async (t) => {
+  const { sql, tables, router } = await openBench(t)
+  let running = 0
+  let most = 0
+  let failures = 2
+  const slow: Router = {
+    ...router,
+    replaceAll: async (routes, stop) => {
+      most = Math.max(most, ++running)
+      await sql`select pg_sleep(0.01)`
+      running--
+      if (failures-- > 0) throw new Error('away')
+      return router.replaceAll(routes, stop)
+    },
+  }
+  const { apply, reconciler } = createRoutePublisher({ database: sql, router: slow })
+  const outcomes = await Promise.allSettled([apply(signal), reconciler.reconcile(signal), apply(signal), apply(signal)])
+  assert.deepEqual(outcomes.map(({ status }) => status).sort(), ['fulfilled', 'fulfilled', 'rejected', 'rejected'])
+  assert.equal(most, 1)
+  assert.equal(tables.length, 2)
+})

@@ -1,0 +1,270 @@
+import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { createServer, type IncomingHttpHeaders } from 'node:http'
+import { text } from 'node:stream/consumers'
+import { test } from 'node:test'
+import type { WebhookEvent } from '@quayside/contract/enums.ts'
+import { Webhook } from 'standardwebhooks'
+import { until } from '../../test/support/until.ts'
+import type { Database } from '../database/index.ts'
+import { type Cleanup, testDatabase } from '../database/testing.ts'
+import { createAddressGuard } from '../lib/address.ts'
+import { systemClock } from '../lib/clock.ts'
+import { newId } from '../lib/id.ts'
+import { silentLogger } from '../lib/log.ts'
+import { createSafeFetch } from '../lib/safe-fetch.ts'
+import { addPlace } from '../variables/testing.ts'
+import { testVault } from '../vault/testing.ts'
+import { createWebhookReconciler } from './reconciler.ts'
+import { createWebhooks, type WebhookRequest } from './webhooks.ts'
+
+interface Received {
+  readonly headers: IncomingHttpHeaders
+  readonly body: string
+}
+/** What the receiver answers next: a status, or nothing until the connection ends. */
+type Reply = { readonly status: number; readonly headers?: Record<string, string>; readonly body?: string } | 'silence'
+
+interface Bench {
+  readonly sql: Database
+  readonly received: Received[]
+  /** Answers in order; 204 when there are none left. */
+  readonly replies: Reply[]
+  readonly url: string
+  register(change?: Partial<WebhookRequest>): Promise<{ id: string; secret: string }>
+  happen(type: WebhookEvent, payload?: object): Promise<string>
+  /** Lets time pass, reconciles, and waits until nothing is being sent any more. */
+  pass(ms?: number): Promise<void>
+  deliveries(): Promise<{ state: string; attempts: number; failure: string | null; waitMs: number }[]>
+  edit(id: string, change: Partial<WebhookRequest>): Promise<unknown>
+}
+
+async function openBench(t: Cleanup): Promise<Bench> {
+  const { sql } = await testDatabase(t)
+  const vault = await testVault(t, sql)
+  const { organizationId, projectId, environmentId } = (await addPlace(sql)).environment
+  const received: Received[] = []
+  const replies: Reply[] = []
+  const server = createServer(async (request, response) => {
+    received.push({ headers: request.headers, body: await text(request) })
+    const reply = replies.shift() ?? { status: 204 }
+    if (reply !== 'silence') response.writeHead(reply.status, reply.headers).end(reply.body)
+  })
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  t.after(async () => {
+    server.closeAllConnections()
+    server.close()
+  })
+  const bound = server.address()
+  const url = `http://127.0.0.1:${typeof bound === 'object' ? bound?.port : 0}/hook`
+  let nowMs = systemClock.now().getTime()
+  const clock = { ...systemClock, now: () => new Date(nowMs) }
+  const guard = createAddressGuard({ allowedPrivateCidrs: ['127.0.0.0/8'] })
+  const webhooks = createWebhooks({ database: sql, vault, clock, guard, publicUrl: 'http://localhost:3000' })
+  const reconciler = createWebhookReconciler({
+    database: sql,
+    vault,
+    clock,
+    log: silentLogger,
+    safeFetch: createSafeFetch(guard),
+    random: () => 0,
+  })
+  const { signal } = new AbortController()
+  const base = { target_url: url, events: ['DEPLOYMENT_STARTED' as const, 'DEPLOYMENT_SUCCEEDED' as const] }
+  const payload = { project: { name: 'Shop' }, environment: { name: 'prod', mode: 'PRODUCTION' }, applications: [], logs: [] }
+  return {
+    sql,
+    received,
+    replies,
+    url,
+    register: async (change) => {
+      const { id, signing_secret: secret = '' } = await webhooks.create(organizationId, { ...base, ...change })
+      return { id, secret }
+    },
+    edit: (id, change) => webhooks.edit(organizationId, id, { ...base, ...change }),
+    happen: async (type, change) => {
+      const id = newId()
+      await sql`
+        insert into event (id, organization_id, project_id, environment_id, type, payload_id, payload, created_at)
+        values (${id}, ${organizationId}, ${projectId}, ${environmentId}, ${type}, ${newId()},
+          ${sql.json({ ...payload, ...change } as never)}, ${clock.now()})`
+      return id
+    },
+    pass: async (ms = 0) => {
+      nowMs += ms
+      await reconciler.reconcile(signal)
+      // What is on its way is claimed until exactly then.
+      const claimed = new Date(nowMs + 20_000)
+      await until('nothing is on its way', async () => {
+        const rows = await sql`select from webhook_delivery where state = 'pending' and next_attempt_at = ${claimed}`
+        return rows.length === 0
+      })
+    },
+    deliveries: async () => {
+      const rows = await sql<{ state: string; attempts: number; failure: string | null; next_attempt_at: Date }[]>`
+        select state, attempts, failure, next_attempt_at from webhook_delivery order by event_seq, created_at`
+      return rows.map(({ next_attempt_at: next, ...row }) => ({ ...row, waitMs: next.getTime() - clock.now().getTime() }))
+    },
+  }
+} // biome-ignore format: one line
+
+test('an event reaches every webhook that wants it, once, signed as the standard says', async (t) => {
+  const { received, register, happen, pass, deliveries } = await openBench(t)
+  const { secret } = await register()
+  await register({ enabled: false })
+  await register({ events: ['DEPLOYMENT_FAILED'] })
+  await register({ project_names_filter: ['other*'] })
+  await register({ environment_types_filter: ['STAGING'] })
+  const id = await happen('DEPLOYMENT_SUCCESSFUL')
+  await pass()
+  await pass(60_000)
+  assert.equal(received.length, 1)
+  const [only] = received
+  assert.equal(only?.headers['webhook-id'], id)
+  assert.equal(only?.headers['content-type'], 'application/json')
+  const told = new Webhook(secret).verify(only?.body ?? '', Object(only?.headers))
+  // In the spelling that was registered.
+  assert.equal(Object(told).event_type, 'DEPLOYMENT_SUCCEEDED')
+  assert.equal(Object(told).payload_type, 'DEPLOYMENT')
+  assert.equal(Object(told).payload.project.name, 'Shop')
+  assert.deepEqual((await deliveries()).map(({ state, attempts }) => [state, attempts]), [['delivered', 1]])
+}) // biome-ignore format: one line
+
+test('a secret of the receiver’s own signs, and is sent along as it is', async (t) => {
+  const { received, register, happen, pass } = await openBench(t)
+  await register({ target_secret: 'my-own-secret' })
+  await happen('DEPLOYMENT_STARTED')
+  await pass()
+  const headers = Object(received[0]?.headers)
+  assert.equal(headers['qovery-signature'], 'my-own-secret')
+  assert.equal(headers['qovery-secret'], 'my-own-secret')
+  new Webhook('my-own-secret', { format: 'raw' }).verify(received[0]?.body ?? '', headers)
+})
+
+test('a Slack-compatible receiver gets a text', async (t) => {
+  const { received, register, happen, pass } = await openBench(t)
+  await register({ kind: 'SLACK' })
+  await happen('DEPLOYMENT_STARTED', { applications: [{ name: 'web' }], logs: ['web: no'] })
+  await pass()
+  assert.deepEqual(JSON.parse(received[0]?.body ?? ''), { text: 'DEPLOYMENT_STARTED: web in Shop / prod\nweb: no' })
+})
+
+test('a failure is tried again on schedule, under the same id, until it is given up', async (t) => {
+  const { received, replies, register, happen, pass, deliveries } = await openBench(t)
+  await register()
+  await happen('DEPLOYMENT_STARTED')
+  replies.push(...Array(20).fill({ status: 500, body: 'SECRET-ANSWER' }))
+  const minute = 60_000
+  const hour = 60 * minute
+  await pass()
+  for (const waitMs of [5000, 5 * minute, 30 * minute, 2 * hour, 5 * hour, 10 * hour, 10 * hour]) {
+    const [delivery] = await deliveries()
+    assert.equal(delivery?.failure, 'The receiver answered 500.')
+    assert.equal(delivery?.waitMs, waitMs)
+    const before = received.length
+    await pass(waitMs - 1)
+    assert.equal(received.length, before, 'nothing is sent before its time')
+    await pass(1)
+  }
+  const [last] = await deliveries()
+  assert.deepEqual([last?.state, last?.attempts], ['failed', 8])
+  assert.equal(new Set(received.map(({ headers }) => headers['webhook-id'])).size, 1)
+  await pass(100 * hour)
+  assert.equal(received.length, 8)
+})
+
+test('events come in order: what comes later waits for what failed', async (t) => {
+  const { received, replies, register, happen, pass } = await openBench(t)
+  await register()
+  const first = await happen('DEPLOYMENT_STARTED')
+  const second = await happen('DEPLOYMENT_SUCCESSFUL')
+  replies.push({ status: 503 })
+  await pass()
+  await pass()
+  assert.deepEqual(received.map(({ headers }) => headers['webhook-id']), [first])
+  await pass(5001)
+  await pass()
+  assert.deepEqual(received.map(({ headers }) => headers['webhook-id']), [first, first, second])
+}) // biome-ignore format: one line
+
+test('any 2xx acknowledges; a redirection does not, and is not followed', async (t) => {
+  const { received, replies, url, register, happen, pass, deliveries } = await openBench(t)
+  await register()
+  const statuses = [200, 202, 299, 301, 307]
+  replies.push(...statuses.map((status) => ({ status, headers: status > 299 ? { location: `${url}/other` } : {} })))
+  for (const _ of statuses) {
+    await happen('DEPLOYMENT_STARTED')
+    await pass()
+  }
+  assert.deepEqual((await deliveries()).map(({ state }) => state), ['delivered', 'delivered', 'delivered', 'pending', 'pending'])
+  assert.equal(received.length, 4)
+}) // biome-ignore format: one line
+
+test('429 waits as long as it is told, up to a day', async (t) => {
+  const { replies, register, happen, pass, deliveries } = await openBench(t)
+  await register()
+  await happen('DEPLOYMENT_STARTED')
+  replies.push({ status: 429, headers: { 'retry-after': '600' } }, { status: 429, headers: { 'retry-after': '9999999' } })
+  await pass()
+  assert.equal((await deliveries())[0]?.waitMs, 600_000)
+  await pass(600_000)
+  assert.equal((await deliveries())[0]?.waitMs, 24 * 3_600_000)
+}) // biome-ignore format: one line
+
+test('410 switches the webhook off, with all that waits for it', async (t) => {
+  const { sql, received, replies, register, happen, pass, deliveries } = await openBench(t)
+  await register()
+  for (let count = 0; count < 3; count++) await happen('DEPLOYMENT_STARTED')
+  replies.push({ status: 410 })
+  await pass()
+  assert.deepEqual([...(await sql`select enabled from webhook`)], [{ enabled: false }])
+  assert.deepEqual((await deliveries()).map(({ state }) => state), ['failed', 'failed', 'failed'])
+  await pass(100 * 3_600_000)
+  assert.equal(received.length, 1)
+}) // biome-ignore format: one line
+
+test('after five days of failures the webhook is switched off', async (t) => {
+  const { sql, replies, register, happen, pass } = await openBench(t)
+  await register()
+  replies.push(...Array(40).fill({ status: 500 }))
+  for (let day = 0; day <= 6; day++) {
+    await happen('DEPLOYMENT_STARTED')
+    for (let hour = 0; hour < 24; hour += 6) await pass(6 * 3_600_000)
+  }
+  assert.deepEqual([...(await sql`select enabled from webhook`)], [{ enabled: false }])
+})
+
+test('J12: after it was disabled or removed nothing more is sent', async (t) => {
+  const { received, replies, register, edit, happen, pass, deliveries } = await openBench(t)
+  const { id } = await register()
+  await happen('DEPLOYMENT_STARTED')
+  replies.push({ status: 500 })
+  await pass()
+  await edit(id, { enabled: false })
+  await edit(id, { enabled: true })
+  await pass(3_600_000)
+  assert.equal(received.length, 1)
+  assert.equal((await deliveries())[0]?.state, 'failed')
+})
+
+test('J5: a body that never ends is cut, and not kept', async (t) => {
+  const { sql, replies, register, happen, pass } = await openBench(t)
+  await register()
+  await happen('DEPLOYMENT_STARTED')
+  replies.push({ status: 200, body: 'SECRET-ANSWER'.repeat(100_000) })
+  await pass()
+  const rows = await sql`select d::text from webhook_delivery d`
+  assert.ok(!JSON.stringify(rows).includes('SECRET-ANSWER'))
+  assert.deepEqual([...(await sql`select state from webhook_delivery`)], [{ state: 'delivered' }])
+})
+
+test('J2: an address that may not be contacted when it is time is a failure, not a contact', async (t) => {
+  const { sql, received, register, happen, pass, deliveries } = await openBench(t)
+  const { id } = await register()
+  await sql`update webhook set target_url = 'http://10.0.0.1/x' where id = ${id}`
+  await happen('DEPLOYMENT_STARTED')
+  await pass()
+  assert.match((await deliveries())[0]?.failure ?? '', /not public/)
+  assert.equal(received.length, 0)
+})
