@@ -127,6 +127,7 @@ create table environment (
   name text not null,
   mode text not null,
   deleting boolean not null default false,
+  request_number integer not null default 0,
   constraint environment_cluster_id_fkey FOREIGN KEY (cluster_id) REFERENCES cluster(id),
   constraint environment_mode_check CHECK ((mode = ANY (ARRAY['DEVELOPMENT'::text, 'PREVIEW'::text, 'PRODUCTION'::text, 'STAGING'::text]))),
   constraint environment_pkey PRIMARY KEY (id),

@@ -10,10 +10,10 @@ import { cancelDeployment } from './cancel.ts'
 import { acceptRequest, type RequestedBy, type RequestOptions } from './request.ts'
 import { listActiveRequests, lockEnvironment } from './request-store.ts'
 import { type ReadGitCredential, repositoryOf } from './source.ts'
-import { serviceStatus } from './status.ts'
+import { acceptedStatus, serviceStatus } from './status.ts'
 
 export interface DeploymentsOptions extends RequestOptions {
-  readonly workflows: Pick<Workflows, 'submit' | 'nudge' | 'requestCancel'>
+  readonly workflows: Pick<Workflows, 'submission' | 'nudge' | 'requestCancel'>
   readonly git: GitDriver
   readonly readCredential: ReadGitCredential
 }
@@ -29,9 +29,9 @@ export function createDeployments(options: DeploymentsOptions) {
   /** Gives the deployment in the specification's words, and the whole status of that moment. */
   const act = async (service: ServiceRow, action: Action, by: RequestedBy, commit?: string) => {
     const wish = { environment: environmentOf(service), action, targets: [{ service, commit }], by }
-    const [{ id, created_at }, status] = await acceptRequest(options, wish, (sql) =>
-      serviceStatus(sql, service.id, 'full'),
-    )
+    const accepted = await acceptRequest(options, wish)
+    const { id, created_at } = accepted
+    const status = acceptedStatus(service, action, accepted) ?? (await serviceStatus(database, service.id, 'full'))
     if (!status) throw new AppError('notFound', 'There is no such object.')
     return { ...status, id, status: 'QUEUED' as const, application_id: service.id, created_at }
   }
@@ -43,7 +43,7 @@ export function createDeployments(options: DeploymentsOptions) {
   ) => {
     if (chosen.length === 0) return
     const targets = chosen.map((service) => ({ service, commit: undefined }))
-    await acceptRequest(options, { environment, action, targets, by }, async () => {})
+    await acceptRequest(options, { environment, action, targets, by })
   }
 
   return {

@@ -1,6 +1,6 @@
 import type { Origin } from '@quayside/contract/enums.ts'
-import type { Action, RequestStatus } from '@quayside/contract/states.ts'
-import type { Sql } from '../database/index.ts'
+import type { Action, RequestStatus, State } from '@quayside/contract/states.ts'
+import type { Fragment, Sql } from '../database/index.ts'
 
 export interface RequestRow {
   readonly id: string
@@ -25,40 +25,125 @@ export async function lockEnvironment(sql: Sql, environmentId: string): Promise<
   return row
 }
 
+/** What accepting a request depends on, at one moment. */
+export interface Situation {
+  readonly deleting: boolean
+  /** The last waiting request, where it is of the same caller and action: a new one merges into it. */
+  readonly waiting: Pick<RequestRow, 'id' | 'created_at'> | undefined
+  /** Of those services that are there. */
+  readonly states: Readonly<Record<string, State>>
+}
+
+/** Undefined when the environment is gone. */
+export async function readSituation(
+  sql: Sql,
+  asked: { environmentId: string; services: readonly string[]; caller: string; action: Action },
+): Promise<Situation | undefined> {
+  const [row] = await sql<
+    { deleting: boolean; states: Situation['states']; id: string | null; created_at: Date | null }[]
+  >`
+    select e.deleting, w.id, w.created_at, coalesce(s.states, '{}') as states
+    from environment e
+    cross join (select jsonb_object_agg(id, state) as states from service
+      where id = any(${[...asked.services]}::uuid[])) s
+    left join lateral (select * from deployment_request where environment_id = e.id and status = 'QUEUED'
+      order by seq desc limit 1) w on w.caller = ${asked.caller} and w.action = ${asked.action}
+    where e.id = ${asked.environmentId}`
+  if (!row) return undefined
+  const { id, created_at, deleting, states } = row
+  return { deleting, states, waiting: id && created_at ? { id, created_at } : undefined }
+}
+
+/** A service of a request. */
+export interface AcceptedTarget {
+  readonly service_id: string
+  readonly kind: string
+  readonly name: string
+  readonly icon_uri: string
+  readonly stage_id: string
+  readonly wanted_commit: string | null
+}
+
+export interface Acceptance {
+  readonly request: Pick<
+    RequestRow,
+    'id' | 'environment_id' | 'action' | 'origin' | 'triggered_by' | 'caller' | 'created_at'
+  >
+  /** `alone`: a new request where none waits; `last`: behind those that wait; `merged`: one that is held by `holdWaiting` takes the targets in. */
+  readonly place: 'alone' | 'last' | 'merged'
+  readonly targets: readonly AcceptedTarget[]
+  /** The states that allow it. */
+  readonly allowed: readonly State[]
+  /** The state that services enter, except those in one of the `passing` states: something is under way for them. */
+  readonly queued: State
+  readonly passing: readonly State[]
+  /** Inserts the workflow of the request, once where `accepted` has a row. */
+  readonly submission: (sql: Sql, accepted: Fragment) => Fragment
+}
+
+/** Keeps a waiting request from beginning until the transaction ends; false when it has begun or ended. */
+export async function holdWaiting(sql: Sql, id: string): Promise<boolean> {
+  const held = await sql`select from deployment_request where id = ${id} and status = 'QUEUED' for update`
+  return held.length === 1
+}
+
 /**
- * The last waiting request, where it is of the same caller and action: a new one merges into it. Locked until the transaction
- * ends, so that it does not begin meanwhile, without what is merged into it.
+ * Writes a request, its workflow, its targets and the new states of its services, in one statement. Gives the request's number and the
+ * states that its services had. Undefined, and nothing is written, when a state or the deletion of the environment forbids it, when another request waits, and when another request was accepted while
+ * this statement waited for it: by the environment's number, which each counts up, it sees that what it knows is outdated.
  */
-export async function findMergeable(
-  sql: Sql,
-  environmentId: string,
-  caller: string,
-  action: Action,
-): Promise<RequestRow | undefined> {
-  const [row] = await sql<RequestRow[]>`
-    select * from (select * from deployment_request where environment_id = ${environmentId} and status = 'QUEUED'
-      order by seq desc limit 1 for update) last
-    where caller = ${caller} and action = ${action}`
-  return row
+export async function writeRequest(sql: Sql, acceptance: Acceptance): Promise<WrittenRequest | undefined> {
+  const { request, place, targets, allowed, queued, passing, submission } = acceptance
+  const environmentId = request.environment_id
+  const nothingWaits = sql`
+        and not exists (select from deployment_request where environment_id = ${environmentId} and status = 'QUEUED')`
+  const newRequest = sql`
+    submitted as (
+      ${submission(sql, sql`accepted`)}
+    ), requested as (
+      insert into deployment_request (id, environment_id, execution_id, action, origin, triggered_by, caller, created_at,
+        updated_at)
+      select ${request.id}, ${environmentId}, ${environmentId} || '-' || request_number, ${request.action},
+        ${request.origin}, ${request.triggered_by}, ${request.caller}, ${request.created_at}, ${request.created_at}
+      from accepted
+    ),`
+  const newerWish = sql`on conflict (request_id, service_id) do update set wanted_commit = excluded.wanted_commit`
+  const written = await sql<{ request_number: number; service_id: string; former_state: State }[]>`
+    with numbered as (
+      update environment set request_number = request_number + 1
+      where id = ${environmentId} and not (deleting and ${request.action} <> 'DELETE')
+        and request_number = (select request_number from environment where id = ${environmentId})
+        ${place === 'alone' ? nothingWaits : sql``}
+      returning request_number
+    ), held as (
+      select w.*, s.state as former_state, g.name as stage_name, g.deployment_order as stage_order, n.request_number
+      from numbered n cross join jsonb_to_recordset(${sql.json(targets.map((target) => ({ ...target })))}) as w(
+          service_id uuid, kind text, name text, icon_uri text, stage_id uuid, wanted_commit text)
+        join service s on s.id = w.service_id and s.state = any(${[...allowed]}::text[])
+        join deployment_stage g on g.id = w.stage_id
+      for update of s
+    ), accepted as (
+      select request_number from held group by request_number having count(*) = ${targets.length}
+    ), ${place === 'merged' ? sql`` : newRequest} targeted as (
+      insert into deployment_target (request_id, service_id, kind, name, icon_uri, stage_name, stage_order, state,
+        wanted_commit, former_state)
+      select ${request.id}, service_id, kind, name, icon_uri, stage_name, stage_order, ${queued}, wanted_commit,
+        former_state
+      from held where exists (select from accepted)
+      ${place === 'merged' ? newerWish : sql``}
+    ), entered as (
+      update service s set state = ${queued} from held h
+      where s.id = h.service_id and s.state <> all(${[...passing]}::text[]) and exists (select from accepted)
+    )
+    select request_number, service_id, former_state from held where exists (select from accepted)`
+  const number = written[0]?.request_number
+  if (number === undefined) return undefined
+  return { number, formerStates: new Map(written.map((row) => [row.service_id, row.former_state])) }
 }
 
-/** The number that the next request of the environment gets. */
-export async function nextNumber(sql: Sql, environmentId: string): Promise<number> {
-  const [row] = await sql<{ execution_id: string }[]>`
-    select execution_id from deployment_request where environment_id = ${environmentId} order by seq desc limit 1`
-  return Number(row?.execution_id.split('-').at(-1) ?? 0) + 1
-}
-
-export async function insertRequest(
-  sql: Sql,
-  row: Pick<RequestRow, 'id' | 'environment_id' | 'execution_id' | 'action' | 'origin' | 'triggered_by' | 'caller'>,
-  now: Date,
-): Promise<void> {
-  await sql`
-    insert into deployment_request (id, environment_id, execution_id, action, origin, triggered_by, caller, created_at,
-      updated_at)
-    values (${row.id}, ${row.environment_id}, ${row.execution_id}, ${row.action}, ${row.origin}, ${row.triggered_by},
-      ${row.caller}, ${now}, ${now})`
+export interface WrittenRequest {
+  readonly number: number
+  readonly formerStates: ReadonlyMap<string, State>
 }
 
 export async function findRequest(sql: Sql, id: string): Promise<RequestRow | undefined> {

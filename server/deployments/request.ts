@@ -1,14 +1,22 @@
 import type { Origin } from '@quayside/contract/enums.ts'
 import { type Action, isAtRest, phases, refusal, type State, stateNames } from '@quayside/contract/states.ts'
-import { type Database, inTransaction, type Sql } from '../database/index.ts'
+import { type Database, inTransaction } from '../database/index.ts'
 import type { Clock } from '../lib/clock.ts'
 import { AppError } from '../lib/error.ts'
 import { failpoint } from '../lib/failpoint.ts'
 import { newId } from '../lib/id.ts'
 import type { EnvironmentRow } from '../organizations/index.ts'
 import type { Workflows } from '../workflows/index.ts'
-import { findMergeable, insertRequest, lockEnvironment, nextNumber, type RequestRow } from './request-store.ts'
-import { insertTargets, readServiceStates, type WantedTarget } from './target-store.ts'
+import {
+  type Acceptance,
+  holdWaiting,
+  lockEnvironment,
+  type RequestRow,
+  readSituation,
+  type Situation,
+  writeRequest,
+} from './request-store.ts'
+import type { WantedTarget } from './target-store.ts'
 
 export const deploymentWorkflow = 'deployment'
 
@@ -19,12 +27,15 @@ export interface RequestedBy {
   readonly origin: Origin
 }
 
-export type AcceptedRequest = Pick<RequestRow, 'id' | 'execution_id' | 'created_at'>
+export type AcceptedRequest = Pick<RequestRow, 'id' | 'created_at'> & {
+  /** Where no other one waited: its execution id, and the states that its services entered. */
+  readonly alone?: { readonly execution_id: string; readonly states: ReadonlyMap<string, State> }
+}
 
 export interface RequestOptions {
   readonly database: Database
   readonly clock: Clock
-  readonly workflows: Pick<Workflows, 'submit' | 'nudge'>
+  readonly workflows: Pick<Workflows, 'submission' | 'nudge'>
 }
 
 const passing: readonly State[] = stateNames.filter((state) => !isAtRest(state))
@@ -38,69 +49,85 @@ export interface Wish {
 }
 
 /**
- * Accepts a request: one transaction writes it, its workflow and the services' new states; after the commit it cannot be lost.
- * A waiting request of the same caller and action takes the new one in. Throws 409 when a state forbids the action. Gives the
- * request, and what `read` finds in the same transaction.
+ * Accepts a request: it is written with its workflow and the services' new states at once; from then on it cannot be lost. Throws
+ * 409 when a state forbids the action, and 404 when something is gone.
  */
-export async function acceptRequest<T>(
-  { database, clock, workflows }: RequestOptions,
-  wish: Wish,
-  read: (sql: Sql) => Promise<T>,
-): Promise<readonly [AcceptedRequest, T]> {
-  const { environment, action, by } = wish
-  const accepted = await inTransaction(database, async (sql) => {
-    const { targets, waiting, number } = await readUnderLock(sql, wish)
-    for (const { service } of targets) refuseByState(action, service)
-    const { queued } = phases[action]
-    const execution_id = `${environment.id}-${number}`
-    const request = waiting ?? { id: newId(), execution_id, created_at: clock.now() }
-    // Sent together, and done one after the other.
-    const [, , result] = await Promise.all([
-      waiting ? undefined : insertNew(sql, request),
-      insertTargets(sql, request.id, targets, { queued, passing }),
-      read(sql),
-    ])
-    return [request, result] as const
-  })
+export async function acceptRequest(options: RequestOptions, wish: Wish): Promise<AcceptedRequest> {
+  const accepted = (await acceptAlone(options, wish)) ?? (await acceptUnderLock(options, wish))
   failpoint('request.committed')
-  workflows.nudge()
+  options.workflows.nudge()
   return accepted
+}
 
-  function insertNew(sql: Sql, { id, execution_id, created_at }: AcceptedRequest): Promise<unknown> {
-    const row = { id, environment_id: environment.id, execution_id, action, origin: by.origin }
-    return Promise.all([
-      workflows.submit(sql, { id, kind: deploymentWorkflow, key: environment.id, input: { requestId: id } }),
-      insertRequest(sql, { ...row, triggered_by: by.name, caller: by.id }, created_at),
-    ])
+/** The usual way, in one statement: nothing waits, every state allows it, and nobody else is accepted meanwhile. */
+async function acceptAlone(options: RequestOptions, wish: Wish): Promise<AcceptedRequest | undefined> {
+  const request = { id: newId(), created_at: options.clock.now() }
+  const written = await writeRequest(options.database, acceptance(options, wish, request, 'alone'))
+  if (!written) return undefined
+  const { queued } = phases[wish.action]
+  const states = [...written.formerStates].map(([id, state]) => [id, isAtRest(state) ? queued : state] as const)
+  const execution_id = `${wish.environment.id}-${written.number}`
+  return { ...request, alone: { execution_id, states: new Map(states) } }
+}
+
+/** Other requests of the environment wait for the lock. Says what forbids the request, or finds the one that it merges into. */
+const acceptUnderLock = (options: RequestOptions, wish: Wish): Promise<AcceptedRequest> =>
+  inTransaction(options.database, async (sql) => {
+    const { environment, action, by } = wish
+    await lockEnvironment(sql, environment.id)
+    const services = wish.targets.map(({ service }) => service.id)
+    const situation = await readSituation(sql, { environmentId: environment.id, services, caller: by.id, action })
+    const waiting = checked(situation, wish).waiting
+    const merges = waiting !== undefined && (await holdWaiting(sql, waiting.id))
+    const request = merges ? waiting : { id: newId(), created_at: options.clock.now() }
+    if (await writeRequest(sql, acceptance(options, wish, request, merges ? 'merged' : 'last'))) return request
+    throw new AppError('unavailable', 'The services change at this moment. Try again.')
+  })
+
+function acceptance(
+  { workflows }: RequestOptions,
+  { environment, action, targets, by }: Wish,
+  { id, created_at }: AcceptedRequest,
+  place: Acceptance['place'],
+): Acceptance {
+  const submitted = { id, kind: deploymentWorkflow, key: environment.id, input: { requestId: id } }
+  return {
+    request: {
+      id,
+      created_at,
+      environment_id: environment.id,
+      action,
+      origin: by.origin,
+      triggered_by: by.name,
+      caller: by.id,
+    },
+    place,
+    targets: targets.map(({ service, commit }) => ({
+      service_id: service.id,
+      kind: service.kind,
+      name: service.name,
+      icon_uri: service.settings.icon_uri,
+      stage_id: service.stage_id,
+      wanted_commit: commit ?? null,
+    })),
+    allowed: stateNames.filter((state) => refusal(action, state) === undefined),
+    queued: phases[action].queued,
+    passing,
+    submission: (sql, accepted) => workflows.submission(sql, submitted, accepted),
   }
 }
 
-/**
- * Locks the environment, and reads what a request depends on: services as they are now, for the caller's may be older than another
- * request, the request to merge into, and the next number. Throws 404 when something is gone.
- */
-async function readUnderLock(sql: Sql, { environment, action, targets, by }: Wish) {
-  const ids = targets.map(({ service }) => service.id)
-  // Sent together: the connection does one after the other, so that the first holds the lock for the others.
-  const [locked, states, waiting, number] = await Promise.all([
-    lockEnvironment(sql, environment.id),
-    readServiceStates(sql, ids),
-    findMergeable(sql, environment.id, by.id, action),
-    nextNumber(sql, environment.id),
-  ])
-  if (!locked) throw new AppError('notFound', 'There is no such object.')
-  if (locked.deleting && action !== 'DELETE') {
+/** Pure: the situation, unless it forbids the request. */
+function checked(situation: Situation | undefined, { environment, action, targets }: Wish): Situation {
+  if (!situation) throw new AppError('notFound', 'There is no such object.')
+  if (situation.deleting && action !== 'DELETE') {
     throw new AppError('conflict', `Environment "${environment.name}" is being deleted.`)
   }
-  const current = targets.map(({ service, commit }) => {
-    const state = states.get(service.id)
+  for (const { service } of targets) {
+    const state = situation.states[service.id]
     if (!state) throw new AppError('notFound', 'There is no such object.')
-    return { service: { ...service, state }, commit }
-  })
-  return { targets: current, waiting, number }
-}
-
-function refuseByState(action: Action, service: WantedTarget['service']): void {
-  const reason = refusal(action, service.state)
-  if (reason) throw new AppError('conflict', `Service "${service.name}" is ${service.state}: ${reason}.`)
+    const reason = refusal(action, state)
+    if (reason) throw new AppError('conflict', `Service "${service.name}" is ${state}: ${reason}.`)
+  }
+  return situation
 }

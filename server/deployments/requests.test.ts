@@ -132,3 +132,32 @@ test('a service that its request never came to is back where the request before 
   assert.equal((await serviceOf(platform, first)).state, 'BUILD_ERROR')
   assert.equal((await serviceOf(platform, last)).state, 'CANCELED')
 })
+
+test('whoever asks at the same moment gets a request of their own, numbered without a gap', async (t) => {
+  const platform = await createPlatform(t)
+  const service = await serviceOf(platform, platform.a.objects.applicationId)
+  const callers = Array.from({ length: 20 }, (_, index) => ({ ...by, id: `caller ${index}` }))
+  const { deployments } = platform.rooms
+  const accepted = await Promise.all(callers.map((caller) => deployments.deploy(service, caller, undefined)))
+  assert.equal(new Set(accepted.map(({ id }) => id)).size, callers.length)
+  const rows = await platform.database<{ execution_id: string; workflow: boolean; targets: number }[]>`
+    select execution_id, exists (select from workflow w where w.id = r.id) as workflow,
+      (select count(*)::int from deployment_target t where t.request_id = r.id) as targets
+    from deployment_request r where environment_id = ${service.environment_id} order by seq`
+  assert.equal(rows.length, callers.length)
+  assert.ok(rows.every(({ workflow, targets }) => workflow && targets === 1))
+  assert.equal(new Set(rows.map(({ execution_id }) => execution_id)).size, callers.length)
+})
+
+test('the answer is the status that is read a moment later', async (t) => {
+  const platform = await createPlatform(t)
+  const { call, a } = platform
+  const { applicationId } = a.objects
+  for (const action of ['deploy', 'deploy', 'stop']) {
+    const accepted = Object(await call(a.tokens.DEPLOY, 'POST', `/application/${applicationId}/${action}`, {})).body
+    const read = Object(await call(a.tokens.READ, 'GET', `/application/${applicationId}/status`)).body
+    for (const [name, value] of Object.entries(read)) {
+      if (name !== 'id') assert.deepEqual(accepted[name], value, name)
+    }
+  }
+})

@@ -1,6 +1,8 @@
 import { type ServiceStep, serviceSteps } from '@quayside/contract/enums.ts'
-import { environmentState, type State, specificationState } from '@quayside/contract/states.ts'
+import { type Action, environmentState, type State, specificationState } from '@quayside/contract/states.ts'
 import type { Database, Sql } from '../database/index.ts'
+import type { ServiceRow } from '../services/index.ts'
+import type { AcceptedRequest } from './request.ts'
 import { findLastRequest, listActiveRequests, type RequestRow } from './request-store.ts'
 import { readStatuses, type StatusRow, type StepRow } from './status-store.ts'
 
@@ -11,6 +13,19 @@ export type Dialect = 'full' | 'specification'
 export async function serviceStatus(sql: Sql, serviceId: string, dialect: Dialect) {
   const [row] = await readStatuses(sql, { serviceId })
   return row && toStatus(row, dialect)
+}
+
+/**
+ * What `serviceStatus` would read just after the request was accepted, without asking the database again. Undefined where that depends on
+ * requests that wait.
+ */
+export function acceptedStatus(service: ServiceRow, action: Action, { id, alone }: AcceptedRequest) {
+  const state = alone?.states.get(service.id)
+  if (!alone || !state) return undefined
+  const request = { request_id: id, execution_id: alone.execution_id, action, requests_count: 1 }
+  const progress = { request_status: 'QUEUED', target_status: 'QUEUED', reason: null, steps: null } as const
+  const observed = { is_part_last_deployment: true, observed_state: null, observed_reason: null }
+  return toStatus({ ...service, state, ...request, ...progress, ...observed }, 'full')
 }
 
 /** The status of an environment and of each of its services. */

@@ -36,41 +36,6 @@ export interface WantedTarget {
   readonly commit: string | undefined
 }
 
-/**
- * Adds services to a request; one that is there already takes the newer wish. Their states tell what was asked for, except of
- * those that are in a `passing` state: something is under way for them.
- */
-export async function insertTargets(
-  sql: Sql,
-  requestId: string,
-  targets: readonly WantedTarget[],
-  { queued, passing }: { readonly queued: State; readonly passing: readonly State[] },
-): Promise<void> {
-  const rows = targets.map(({ service, commit }) => ({
-    service_id: service.id,
-    kind: service.kind,
-    name: service.name,
-    icon_uri: service.settings.icon_uri,
-    stage_id: service.stage_id,
-    former_state: service.state,
-    wanted_commit: commit ?? null,
-  }))
-  await sql`
-    with added as (
-      insert into deployment_target (request_id, service_id, kind, name, icon_uri, stage_name, stage_order, state,
-        wanted_commit, former_state)
-      select ${requestId}, t.service_id, t.kind, t.name, t.icon_uri, g.name, g.deployment_order, ${queued},
-        t.wanted_commit, t.former_state
-      from jsonb_to_recordset(${sql.json(rows)}) as t(service_id uuid, kind text, name text, icon_uri text, stage_id uuid,
-        former_state text, wanted_commit text)
-      join deployment_stage g on g.id = t.stage_id
-      on conflict (request_id, service_id) do update set wanted_commit = excluded.wanted_commit
-      returning service_id
-    )
-    update service s set state = ${queued} from added
-    where s.id = added.service_id and s.state <> all(${[...passing]}::text[])`
-}
-
 export const listTargets = (sql: Sql, requestIds: readonly string[]) =>
   sql<TargetRow[]>`
     select * from deployment_target where request_id = any(${[...requestIds]}::uuid[])
@@ -129,12 +94,6 @@ export async function setFormerState(sql: Sql, serviceId: string, exceptRequest:
   await sql`
     update deployment_target t set former_state = ${state} from deployment_request r
     where r.id = t.request_id and t.service_id = ${serviceId} and r.status = 'QUEUED' and r.id <> ${exceptRequest}`
-}
-
-export async function readServiceStates(sql: Sql, ids: readonly string[]): Promise<ReadonlyMap<string, State>> {
-  const rows = await sql<{ id: string; state: State }[]>`
-    select id, state from service where id = any(${[...ids]}::uuid[])`
-  return new Map(rows.map(({ id, state }) => [id, state]))
 }
 
 export async function setServiceState(sql: Sql, serviceId: string, state: State): Promise<void> {

@@ -1,5 +1,3 @@
-import { setTimeout as delay } from 'node:timers/promises'
-
 /** The only source of time and of waiting. Tests hand in a clock of their own. */
 export interface Clock {
   /** Wall-clock time: for what people read. Never for leases, order or token decisions. */
@@ -13,9 +11,18 @@ export interface Clock {
 export const systemClock: Clock = {
   now: () => new Date(),
   monotonic: () => performance.now(),
+  // Not that of node:timers/promises: it makes an error, with its stack, of every abort.
   sleep: (ms, signal) =>
-    delay(ms, undefined, signal ? { signal } : {}).catch((error: unknown) => {
-      signal?.throwIfAborted()
-      throw error
+    new Promise((resolve, reject) => {
+      if (signal?.aborted) return reject(signal.reason)
+      const aborted = (): void => {
+        clearTimeout(timer)
+        reject(signal?.reason)
+      }
+      const timer = setTimeout(() => {
+        signal?.removeEventListener('abort', aborted)
+        resolve()
+      }, ms)
+      signal?.addEventListener('abort', aborted, { once: true })
     }),
 }

@@ -6,10 +6,13 @@ export interface Wake {
   wait(ms: number): Promise<void>
 }
 
+/** Without a reason, every abort would make an exception with its stack. */
+const isWoken = 'woken'
+
 export function createWake(clock: Clock): Wake {
   let woken = new AbortController()
   return {
-    wake: () => woken.abort(),
+    wake: () => woken.abort(isWoken),
     wait: async (ms) => {
       const current = woken
       try {

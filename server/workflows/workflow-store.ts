@@ -1,4 +1,4 @@
-import type { Sql } from '../database/index.ts'
+import type { Fragment, Sql } from '../database/index.ts'
 import type { Json } from '../lib/json.ts'
 
 /** What proves who writes: every write of a run names both. */
@@ -20,12 +20,21 @@ export type EndState = 'done' | 'failed' | 'canceled' | 'parked'
 
 export const channel = 'workflow'
 
-/** False when the id was there before. */
-export async function insert(sql: Sql, row: { id: string; kind: string; key: string; input: Json }): Promise<boolean> {
-  const inserted = await sql`
+interface NewRow {
+  readonly id: string
+  readonly kind: string
+  readonly key: string
+  readonly input: Json
+}
+
+/** Inserts the workflow for the one row of `from`, the rest of a `select`; its id must be a new one. */
+export const submission = (sql: Sql, row: NewRow, from: Fragment): Fragment => sql`
     insert into workflow (id, kind, key, input)
-    values (${row.id}, ${row.kind}, ${row.key}, ${JSON.stringify(row.input)}::text::jsonb)
-    on conflict (id) do nothing`
+    select ${row.id}::uuid, ${row.kind}, ${row.key}, ${JSON.stringify(row.input)}::text::jsonb from ${from}`
+
+/** False when the id was there before. */
+export async function insert(sql: Sql, row: NewRow): Promise<boolean> {
+  const inserted = await sql`${submission(sql, row, sql`(values (1)) once`)} on conflict (id) do nothing`
   return inserted.count === 1
 }
 

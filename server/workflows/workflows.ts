@@ -1,4 +1,4 @@
-import type { Database, Sql } from '../database/index.ts'
+import type { Database, Fragment, Sql } from '../database/index.ts'
 import type { Clock } from '../lib/clock.ts'
 import { newId } from '../lib/id.ts'
 import type { Json } from '../lib/json.ts'
@@ -10,7 +10,7 @@ import { isAlive, processOwner } from './process-owner.ts'
 import { within } from './statement.ts'
 import { createWake } from './wake.ts'
 import type { Workflow } from './workflow.ts'
-import { cancel, insert } from './workflow-store.ts'
+import { cancel, insert, submission } from './workflow-store.ts'
 
 export interface WorkflowsOptions {
   readonly database: Database
@@ -50,6 +50,8 @@ export type Counts = Readonly<Record<'running' | keyof Engine['counts'], number>
 export interface Workflows {
   /** In the caller's transaction; call `nudge` after its commit. False when a workflow with this id was there before. */
   submit(sql: Sql, submission: Submission): Promise<boolean>
+  /** The same as a part of a statement of the caller's: inserts for the one row of `from`, or for none. */
+  submission(sql: Sql, submission: Submission, from: Fragment): Fragment
   /**
    * In the caller's transaction. `canceled`: it was waiting and has ended now; its `abandoned` is not called, the caller
    * writes what follows in the same transaction. `running`: its signal is aborted after the commit. `ended`: too late.
@@ -73,6 +75,7 @@ export function createWorkflows(options: WorkflowsOptions): Workflows {
 
   return {
     submit: insert,
+    submission,
     requestCancel: async (sql, id) => (await cancel(sql, id)) ?? 'ended',
     nudge: () => {
       wake.wake()

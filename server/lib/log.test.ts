@@ -1,0 +1,33 @@
+import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { test } from 'node:test'
+import { perTurn } from './log.ts'
+import { start } from './run.ts'
+
+test('the lines of one turn are written at once, in their order', async () => {
+  const written: string[] = []
+  const stream = perTurn((text) => written.push(text))
+  stream.write('a\n')
+  stream.write('b\n')
+  assert.deepEqual(written, [])
+  await new Promise((resolve) => void setImmediate(resolve))
+  assert.deepEqual(written, ['a\nb\n'])
+})
+
+test('lines reach a slow reader whole, and those of the last turn before an exit too', async () => {
+  const program = `
+    import { createLogger } from ${JSON.stringify(new URL('log.ts', import.meta.url).href)}
+    const log = createLogger('info')
+    for (let n = 0; n < 3000; n++) log.info({ n, filler: 'x'.repeat(100) }, 'line')
+    log.info({ token: 'hidden' }, 'last')
+    process.exit(0)`
+  const child = start(process.execPath, ['--input-type=module', '-e', program], {})
+  let text = ''
+  child.stderr?.setEncoding('utf8').on('data', (chunk) => {
+    text += chunk
+  })
+  await once(child, 'close')
+  const lines = text.trimEnd().split('\n')
+  assert.equal(lines.length, 3001)
+  assert.match(lines.at(-1) ?? '', /"token":"\[secret\]".*"last"/)
+})
