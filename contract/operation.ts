@@ -1,4 +1,5 @@
 import type { TObject, TSchema } from '@sinclair/typebox'
+import type { AuditEvent } from './audit.ts'
 
 /** What the caller needs on the target. Read is part of every other one; deploy and write do not contain each other; admin contains all. */
 export type Access = 'read' | 'deploy' | 'write' | 'admin'
@@ -6,7 +7,16 @@ export const permissions = ['READ', 'DEPLOY', 'WRITE', 'ADMIN'] as const
 export type Permission = (typeof permissions)[number]
 
 /** What the first id of a path names; the door loads it inside the caller's organization before anything else happens. */
-export type Target = 'caller' | 'organization' | 'project' | 'environment' | 'service'
+export type Target =
+  | 'caller'
+  | 'organization'
+  | 'project'
+  | 'environment'
+  | 'service'
+  | 'cluster'
+  | 'stage'
+  | 'variable'
+  | 'deploymentRequest'
 
 /** One operation of the API, as data: the route, the checks, the types and the document are computed from it. */
 export interface Operation {
@@ -18,12 +28,19 @@ export interface Operation {
   readonly target: Target
   readonly access: Access
   readonly tag: string
+  /** Of an operation of one kind of service: its name in the table of kinds. Without it, the target `service` is of any kind. */
+  readonly kind?: string
   readonly summary: string
   readonly query?: TObject
   readonly body?: TObject
   /** Serialises too: what is not in it cannot leak. */
   readonly reply: TSchema
   readonly status: 200 | 201 | 202 | 204
+  /** Of the body and the answer, where it is another one than JSON: their schemas are texts then. */
+  readonly contentType?: 'application/x-yaml' | 'text/plain' | 'application/octet-stream'
+  /** What the record of changes says of it. Required of whatever writes; a POST that only reads has `reads` instead. */
+  readonly event?: AuditEvent
+  readonly reads?: true
 }
 
 /** Keeps the literal types of what it is given. */

@@ -1,3 +1,4 @@
+import type { AuditType } from '../audit.ts'
 import { environmentModes } from '../enums.ts'
 import { operation } from '../operation.ts'
 import { base, Enum, NoBody, Nullable, Ref, Results, Text, Timestamp, Type, Uuid } from '../schema.ts'
@@ -33,11 +34,12 @@ const tag = 'Environment'
 const path = '/environment/{environmentId}'
 
 /** deploy, stop, redeploy of everything in an environment: the same operation three times over. */
-const action = <const H extends string>(handler: H, name: string, summary: string) =>
+const action = <const H extends string>(handler: H, name: string, type: AuditType, summary: string) =>
   operation({
     method: 'POST',
     path: `${path}/${name}`,
     handler,
+    event: { type, target: 'ENVIRONMENT' },
     target: 'environment',
     access: 'deploy',
     tag,
@@ -62,6 +64,7 @@ export const environmentOperations = {
     method: 'POST',
     path: '/project/{projectId}/environment',
     handler: 'createEnvironment',
+    event: { type: 'CREATE', target: 'ENVIRONMENT' },
     target: 'project',
     access: 'write',
     tag,
@@ -85,6 +88,7 @@ export const environmentOperations = {
     method: 'PUT',
     path,
     handler: 'editEnvironment',
+    event: { type: 'UPDATE', target: 'ENVIRONMENT' },
     target: 'environment',
     access: 'admin',
     tag,
@@ -97,6 +101,7 @@ export const environmentOperations = {
     method: 'DELETE',
     path,
     handler: 'deleteEnvironment',
+    event: { type: 'TRIGGER_DELETE', target: 'ENVIRONMENT' },
     target: 'environment',
     access: 'admin',
     tag,
@@ -152,18 +157,21 @@ export const environmentOperations = {
   deployEnvironment: action(
     'deployEnvironment',
     'deploy',
+    'TRIGGER_DEPLOY',
     'Deploys every service that is not skipped, stage by stage.',
   ),
   redeployEnvironment: action(
     'deployEnvironment',
     'redeploy',
+    'TRIGGER_REDEPLOY',
     'The same as deploy: images of unchanged commits are reused.',
   ),
-  stopEnvironment: action('stopEnvironment', 'stop', 'Stops every service that runs; data stays.'),
+  stopEnvironment: action('stopEnvironment', 'stop', 'TRIGGER_STOP', 'Stops every service that runs; data stays.'),
   cancelEnvironmentDeployment: operation({
     ...action(
       'cancelEnvironmentDeployment',
       'cancelDeployment',
+      'TRIGGER_CANCEL',
       'Cancels the running request, or the waiting ones when none runs.',
     ),
     body: Type.Object({ force_cancel: Type.Optional(Type.Boolean()) }),

@@ -56,6 +56,7 @@ export const organizationOperations = {
     method: 'PUT',
     path: '/organization/{organizationId}',
     handler: 'editOrganization',
+    event: { type: 'UPDATE', target: 'ORGANIZATION' },
     target: 'organization',
     access: 'admin',
     tag,

@@ -55,6 +55,7 @@ export function variableOperations<const K extends string, const P extends strin
   target: T,
 ) {
   const tag = 'Variable'
+  const targetWord = target === 'project' ? 'PROJECT' : target === 'environment' ? 'ENVIRONMENT' : 'SERVICE'
   const variables = `${path}/environmentVariable` as const
   const secrets = `${path}/secret` as const
   const write = { target, access: 'write', tag } as const
@@ -72,6 +73,7 @@ export function variableOperations<const K extends string, const P extends strin
       method: 'POST',
       path: variables,
       handler: 'createVariable',
+      event: { type: 'CREATE', target: targetWord, sub: 'VARIABLE' },
       summary: 'Makes a variable; with `mount_path` a file. 409 when the key exists at this scope.',
       body: VariableCreate,
       reply: EnvironmentVariable,
@@ -82,6 +84,7 @@ export function variableOperations<const K extends string, const P extends strin
       method: 'PUT',
       path: `${variables}/{environmentVariableId}`,
       handler: 'editVariable',
+      event: { type: 'UPDATE', target: targetWord, sub: 'VARIABLE' },
       summary: 'Changes a variable of this scope; it takes effect at the next deployment.',
       body: VariableEdit,
       reply: EnvironmentVariable,
@@ -92,6 +95,7 @@ export function variableOperations<const K extends string, const P extends strin
       method: 'DELETE',
       path: `${variables}/{environmentVariableId}`,
       handler: 'deleteVariable',
+      event: { type: 'DELETE', target: targetWord, sub: 'VARIABLE' },
       summary: 'Removes a variable, with its aliases and overrides.',
       reply: NoBody,
       status: 204,
@@ -108,6 +112,7 @@ export function variableOperations<const K extends string, const P extends strin
       method: 'POST',
       path: secrets,
       handler: 'createSecret',
+      event: { type: 'CREATE', target: targetWord, sub: 'SECRET' },
       summary: 'Makes a secret; its value is never answered.',
       body: VariableCreate,
       reply: Secret,
@@ -118,6 +123,7 @@ export function variableOperations<const K extends string, const P extends strin
       method: 'PUT',
       path: `${secrets}/{secretId}`,
       handler: 'editSecret',
+      event: { type: 'UPDATE', target: targetWord, sub: 'SECRET' },
       summary: 'Changes a secret of this scope; an absent value stays.',
       body: SecretEdit,
       reply: Secret,
@@ -128,6 +134,7 @@ export function variableOperations<const K extends string, const P extends strin
       method: 'DELETE',
       path: `${secrets}/{secretId}`,
       handler: 'deleteSecret',
+      event: { type: 'DELETE', target: targetWord, sub: 'SECRET' },
       summary: 'Removes a secret, with its aliases and overrides.',
       reply: NoBody,
       status: 204,

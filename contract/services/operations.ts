@@ -10,7 +10,7 @@ import type { Kind, KindName } from './kinds.ts'
 export function serviceOperations<const N extends KindName, const K extends Kind>(name: N, kind: K) {
   const tag = kind.noun
   const path = `/${name}/{${name}Id}` as const
-  const onService = { target: 'service', tag } as const
+  const onService = { target: 'service', kind: name, tag } as const
   const read = { ...onService, method: 'GET', access: 'read', status: 200 } as const
   const act = { ...onService, method: 'POST', access: 'deploy', reply: DeploymentAccepted, status: 202 } as const
   return {
@@ -22,6 +22,7 @@ export function serviceOperations<const N extends KindName, const K extends Kind
         target: 'environment',
         access: 'read',
         tag,
+        kind: name,
         summary: 'Those of an environment, oldest first.',
         query: Type.Object({ toUpdate: Type.Optional(Type.Boolean({ default: false })) }),
         reply: Results(kind.record),
@@ -34,6 +35,8 @@ export function serviceOperations<const N extends KindName, const K extends Kind
         target: 'environment',
         access: 'write',
         tag,
+        kind: name,
+        event: { type: 'CREATE', target: 'SERVICE' },
         summary: 'Makes one; nothing runs before it is deployed. 409 when the name is taken.',
         body: kind.create,
         reply: kind.record,
@@ -52,6 +55,7 @@ export function serviceOperations<const N extends KindName, const K extends Kind
         path,
         handler: 'editService',
         access: 'write',
+        event: { type: 'UPDATE', target: 'SERVICE' },
         summary: 'Changes settings; what the body leaves out stays. Takes effect at the next deployment.',
         body: kind.edit,
         reply: kind.record,
@@ -63,6 +67,7 @@ export function serviceOperations<const N extends KindName, const K extends Kind
         path,
         handler: 'deleteService',
         access: 'write',
+        event: { type: 'TRIGGER_DELETE', target: 'SERVICE' },
         summary: 'Deletes it with its volumes: at once when never deployed, else after what runs is gone.',
         reply: NoBody,
         status: 204,
@@ -78,6 +83,7 @@ export function serviceOperations<const N extends KindName, const K extends Kind
         ...act,
         path: `${path}/deploy`,
         handler: 'deployService',
+        event: { type: 'TRIGGER_DEPLOY', target: 'SERVICE' },
         summary: 'Deploys the head of its branch, or `git_commit_id`.',
         body: Type.Object({ git_commit_id: Type.Optional(Type.Union([Text(64), Type.Null()])) }),
       }),
@@ -85,24 +91,28 @@ export function serviceOperations<const N extends KindName, const K extends Kind
         ...act,
         path: `${path}/redeploy`,
         handler: 'redeployService',
+        event: { type: 'TRIGGER_REDEPLOY', target: 'SERVICE' },
         summary: 'Deploys the commit that runs now again, with the settings and variables of today.',
       }),
       'stop{Kind}': operation({
         ...act,
         path: `${path}/stop`,
         handler: 'stopService',
+        event: { type: 'TRIGGER_STOP', target: 'SERVICE' },
         summary: 'Stops it; its volumes stay.',
       }),
       'reboot{Kind}': operation({
         ...act,
         path: `${path}/restart-service`,
         handler: 'restartService',
+        event: { type: 'TRIGGER_RESTART', target: 'SERVICE' },
         summary: 'Starts the release that runs now anew, without a gap.',
       }),
       'uninstall{Kind}': operation({
         ...act,
         path: `${path}/uninstall`,
         handler: 'uninstallService',
+        event: { type: 'TRIGGER_UNINSTALL', target: 'SERVICE' },
         summary: 'Removes what runs, with its volumes, and keeps the settings.',
       }),
       'list{Kind}DeploymentHistoryV2': operation({

@@ -1,7 +1,8 @@
 import type { Contract, HandlerName, OperationName, Static } from '@quayside/contract'
 import type { Origin } from '@quayside/contract/enums.ts'
 import type { Target } from '@quayside/contract/operation.ts'
-import type { TSchema } from '@quayside/contract/schema.ts'
+import type { TNull, TSchema } from '@quayside/contract/schema.ts'
+import type { KindName } from '@quayside/contract/services/kinds.ts'
 import type { Caller } from '../access/index.ts'
 import type { Dialect } from '../deployments/index.ts'
 import type { EnvironmentRow, OrganizationRow, ProjectRow } from '../organizations/index.ts'
@@ -14,6 +15,10 @@ export interface TargetRows {
   readonly project: ProjectRow
   readonly environment: EnvironmentRow
   readonly service: ServiceRow
+  readonly cluster: never
+  readonly stage: never
+  readonly variable: never
+  readonly deploymentRequest: never
 }
 
 /** Where the request came from. */
@@ -32,6 +37,8 @@ export interface Call<T extends Target, Query, Body> {
   readonly ids: readonly string[]
   readonly query: Query
   readonly body: Body
+  /** The kind of service that the operation is for, where it is for one. */
+  readonly kind: KindName
   readonly client: Client
 }
 
@@ -42,7 +49,7 @@ type Parsed<O, Key extends 'query' | 'body'> = O extends Record<Key, infer S ext
 type CallOf<O> = O extends { readonly target: infer T extends Target }
   ? Call<T, Parsed<O, 'query'>, Parsed<O, 'body'>>
   : never
-type ReplyOf<O> = O extends { readonly status: 204 }
+type ReplyOf<O> = O extends { readonly status: 204 } | { readonly reply: TNull }
   ? undefined
   : O extends { readonly reply: infer S extends TSchema }
     ? Static<S>

@@ -37,7 +37,8 @@ function mountOperation(app: FastifyInstance, operation: Operation, options: Mou
   app.route({
     method,
     url: path.replace(/\{(\w+)\}/g, ':$1'),
-    schema: status === 204 ? {} : { response: { [status]: operation.reply } },
+    schema:
+      operation.reply['type'] === 'null' || operation.contentType ? {} : { response: { [status]: operation.reply } },
     handler: createHandler(operation, options),
   })
 }
@@ -67,11 +68,13 @@ function createHandler(operation: Operation, options: MountOptions) {
     const result = await handler({
       ...authorized,
       ids,
+      kind: operation.kind,
       client: readClient(request.headers),
       query: validateQuery?.(request.query),
       body: validateBody && readBody(request, validateBody),
     })
-    if (result === undefined) return reply.code(204).send()
+    if (result === undefined) return reply.code(operation.reply['type'] === 'null' ? operation.status : 204).send()
+    if (operation.contentType) reply.type(operation.contentType)
     return reply.code(operation.status).send(result)
   }
 }

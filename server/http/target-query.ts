@@ -4,8 +4,8 @@ import type { TargetQuery } from '../access/index.ts'
 import { environmentTarget, organizationTarget, projectTarget } from '../organizations/index.ts'
 import { serviceTarget } from '../services/index.ts'
 
-/** How the object that a path names first is found; of a service, only of the kind that the path names. */
-export function targetQuery({ target, path }: Operation): TargetQuery | undefined {
+/** How the object that a path names first is found; of a service, only of the kind that the operation is for. */
+export function targetQuery({ target, path, kind }: Operation): TargetQuery | undefined {
   switch (target) {
     case 'caller':
       return undefined
@@ -16,14 +16,18 @@ export function targetQuery({ target, path }: Operation): TargetQuery | undefine
     case 'environment':
       return environmentTarget
     case 'service':
-      return serviceTarget(kindOf(path))
+      return serviceTarget(kind === undefined ? undefined : kindOf(kind))
+    case 'cluster':
+    case 'stage':
+    case 'variable':
+    case 'deploymentRequest':
+      throw new Error(`${path}: how a ${target} is found is not written yet`)
   }
 }
 
-function kindOf(path: string): KindName {
-  const name = path.split('/')[1]
+function kindOf(name: string): KindName {
   const kind = kindNames.find((candidate) => candidate === name)
-  if (!kind) throw new Error(`${path} names no kind of service`)
+  if (!kind) throw new Error(`"${name}" is no kind of service`)
   return kind
 }
 

@@ -47,9 +47,9 @@ const from = (sql: Sql) => sql`
   from service s join environment e on e.id = s.environment_id join project p on p.id = e.project_id
     left join git_token g on g.id = s.git_token_id`
 
-/** The service as the target of a request; `kind` is the one that the path names. */
-export const serviceTarget = (kind: KindName) => (sql: Sql, id: string) =>
-  sql`${from(sql)} where s.id = ${id} and s.kind = ${kind}`
+/** The service as the target of a request: of this kind, or of any. */
+export const serviceTarget = (kind: KindName | undefined) => (sql: Sql, id: string) =>
+  kind === undefined ? sql`${from(sql)} where s.id = ${id}` : sql`${from(sql)} where s.id = ${id} and s.kind = ${kind}`
 
 export const listServices = (sql: Sql, environmentId: string, kind?: KindName) =>
   sql<ServiceRow[]>`${from(sql)} where s.environment_id = ${environmentId}

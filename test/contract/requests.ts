@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { readFileSync } from 'node:fs'
 import { contract, type Operation, type OperationName, pathParameters } from '../../contract/contract.ts'
 import type { Objects } from '../support/fixture.ts'
 import type { Answer, Platform } from '../support/platform.ts'
@@ -10,13 +11,15 @@ export const unknownId = '0190ffff-ffff-7fff-bfff-ffffffffffff'
 
 /** The ids that an operation's path needs, in order. */
 export const idsOf = (operation: Operation, objects: Objects): string[] =>
-  pathParameters(operation.path).map((name) => idOf(name, operation.target, objects))
+  pathParameters(operation.path).map((name) => idOf(name, operation, objects))
 
-function idOf(name: string, target: Operation['target'], objects: Objects): string {
+function idOf(name: string, { target, path }: Operation, objects: Objects): string {
   const scope = target === 'project' || target === 'environment' ? target : 'service'
   if (name === 'environmentVariableId') return objects.variables[scope]
   if (name === 'secretId') return objects.secrets[scope]
-  const id = Object.entries(objects).find(([key]) => key === name)?.[1]
+  const noun = path.split('/')[1] ?? ''
+  const id =
+    objects.more[`${noun}.${name}`] ?? objects.more[name] ?? Object.entries(objects).find(([key]) => key === name)?.[1]
   if (typeof id !== 'string') throw new Error(`the fixture has no ${name}`)
   return id
 }
@@ -48,6 +51,20 @@ export const comparable = ({ status, headers, text }: Answer): unknown => {
   const { 'x-request-id': _id, date: _date, ...rest } = headers
   return { status, headers: rest, text }
 }
+
+/** An operation of the public API, as its clients know it. */
+export interface PublicOperation {
+  readonly name: string
+  readonly method: string
+  readonly path: string
+  /** 0 and 1 have to be there, 2 where it needs no outside cloud. */
+  readonly tier: 0 | 1 | 2
+  readonly success: readonly number[]
+}
+
+export const publicOperations: readonly PublicOperation[] = JSON.parse(
+  readFileSync(new URL('../../contract/public-operations.json', import.meta.url), 'utf8'),
+)
 
 /** What makes an operation succeed, beside the ids of its path. */
 export interface Good {
@@ -116,6 +133,9 @@ const goodRequests: Partial<Record<OperationName, Good>> = {
   editApplicationSecret: changedVariable,
 }
 
-/** By the name of the operation; nothing special where it is not named above. */
-export const goodRequest = (name: string): Good => new Map(Object.entries<Good>(goodRequests)).get(name) ?? {}
+/** Those of one area each: a file of `good/`. */
+const areas: readonly Partial<Record<OperationName, Good>>[] = [goodRequests]
+const all = new Map(areas.flatMap((area) => Object.entries<Good>(area)))
+/** By the name of the operation; nothing special where no area names it. */
+export const goodRequest = (name: string): Good => all.get(name) ?? {}
 export const goodBody = (name: string): object | undefined => goodRequest(name).body

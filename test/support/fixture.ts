@@ -28,6 +28,8 @@ export interface Objects {
   /** By the scope that they belong to. */
   readonly variables: Readonly<Record<'project' | 'environment' | 'service', string>>
   readonly secrets: Readonly<Record<'project' | 'environment' | 'service', string>>
+  /** Those of the files in `objects/`, by the names of path parameters; `<first word of the path>.<name>` where that tells more. */
+  readonly more: Readonly<Record<string, string>>
 }
 
 /** What must never be seen again once it was handed in; every secret of a tenant holds its own. */
@@ -80,6 +82,19 @@ export const applicationBody = (name: string, change: Partial<ApplicationBody> =
   ...change,
 })
 
+/** Adds further objects: one function for each area, in a file of its own in `objects/`. */
+export type Contribution = (given: {
+  readonly database: Database
+  readonly rooms: Composition['rooms']
+  readonly tenant: Tenant
+  /** What is there already. */
+  readonly objects: Objects
+  /** Different at every call. */
+  readonly suffix: number
+}) => Promise<Readonly<Record<string, string>>>
+
+const contributions: readonly Contribution[] = []
+
 let made = 0
 
 /** A new one of everything in the organization. */
@@ -103,7 +118,11 @@ export async function addObjects(database: Database, { rooms }: Composition, ten
   const application = await rooms.services.create(environment, applicationBody(`app-${suffix}`))
   const ids = { projectId: project.id, environmentId, applicationId: application.id, organizationId }
   const own = await addVariables(rooms, ids, canary)
-  return { ...ids, ...own, clusterId, apiTokenId: apiToken.id, gitTokenId: gitToken.id, webhookId: webhook.id }
+  const known = { ...ids, ...own, clusterId, apiTokenId: apiToken.id, gitTokenId: gitToken.id, webhookId: webhook.id }
+  const more: Record<string, string> = {}
+  for (const add of contributions)
+    Object.assign(more, await add({ database, rooms, tenant, objects: { ...known, more }, suffix }))
+  return { ...known, more }
 }
 
 async function addVariables(

@@ -1,0 +1,73 @@
+/** Words of the record of changes: who did what to which object. */
+export const auditTypes = [
+  'CREATE',
+  'UPDATE',
+  'DELETE',
+  'ACCEPT',
+  'EXPORT',
+  'CLONE',
+  'MAINTENANCE',
+  'TRIGGER_DEPLOY',
+  'TRIGGER_REDEPLOY',
+  'TRIGGER_STOP',
+  'TRIGGER_RESTART',
+  'TRIGGER_DELETE',
+  'TRIGGER_UNINSTALL',
+  'TRIGGER_CANCEL',
+  'TRIGGER_FORCE_RUN',
+  'TRIGGER_TERRAFORM_FORCE_UNLOCK',
+  'TRIGGER_TERRAFORM_MIGRATE_STATE',
+] as const
+export type AuditType = (typeof auditTypes)[number]
+
+export const auditTargets = [
+  'APPLICATION',
+  'CLUSTER',
+  'CONTAINER',
+  'CONTAINER_REGISTRY',
+  'DATABASE',
+  'ENVIRONMENT',
+  'HELM',
+  'HELM_REPOSITORY',
+  'JOB',
+  'MEMBERS_AND_ROLES',
+  'ORGANIZATION',
+  'PROJECT',
+  'TERRAFORM',
+  'WEBHOOK',
+] as const
+export type AuditTarget = (typeof auditTargets)[number]
+
+export const auditSubTargets = [
+  'ADVANCED_SETTINGS',
+  'ANNOTATIONS_GROUP',
+  'API_TOKEN',
+  'CLOUD_PROVIDER_CREDENTIALS',
+  'CLUSTER_CREDENTIALS',
+  'CLUSTER_ROUTING_TABLE',
+  'CONFIG',
+  'CUSTOM_DOMAIN',
+  'CUSTOM_ROLE',
+  'DEPLOYMENT_RULE',
+  'DEPLOYMENT_STAGE',
+  'DNS_PROVIDER',
+  'GIT_REPOSITORY',
+  'GIT_TOKEN',
+  'INVITATION',
+  'KUBERNETES_CONFIGURATION',
+  'LABELS_GROUP',
+  'MEMBER_ROLE',
+  'REMOTE_ACCESS',
+  'SECRET',
+  'TERRAFORM',
+  'TRANSFER_OWNERSHIP',
+  'VARIABLE',
+] as const
+export type AuditSubTarget = (typeof auditSubTargets)[number]
+
+/** What one operation is in the record of changes. `target` `SERVICE` stands for the type of the service that the path names. */
+export interface AuditEvent {
+  readonly type: AuditType
+  readonly target: AuditTarget | 'SERVICE'
+  readonly sub?: AuditSubTarget
+}
