@@ -112,6 +112,21 @@ function startCases(get: () => EngineBench): void {
 }
 
 function failureCases(get: () => EngineBench): void {
+  it('leaves the replicas that run when another one cannot be brought back', async () => {
+    const { engine, workload, remove, answers } = get()
+    const release = newRelease({ ...workload('web'), replicas: { min: 2, max: 2 } })
+    await engine.start(release, attempt())
+    const [first, second] = await replicasOf(engine, release)
+    await remove(first?.name ?? '')
+    const broken = { ...release, workload: { ...workload('image-missing'), replicas: { min: 2, max: 2 } } }
+    await assert.rejects(engine.start(broken, attempt()), { reason: 'image-missing' })
+    const left = await replicasOf(engine, release)
+    assert.deepEqual([left.length, left[0]?.name], [1, second?.name])
+    assert.equal((await engine.start(release, attempt())).length, 2)
+    assert.equal(await answers((await engine.start(release, attempt()))[0] ?? only([])), true)
+    await engine.erase(release.service, attempt())
+  })
+
   const failures: readonly [Program, EngineError['reason'], RegExp][] = [
     ['crash', 'crashed', /exited with code 3 three times/],
     ['out-of-memory', 'out-of-memory', /memory/],

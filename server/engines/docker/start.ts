@@ -28,19 +28,29 @@ export function leftMs({ startDeadlineSeconds }: Pick<LongRunning, 'startDeadlin
   return Math.min(deadlineMs, Math.max(deadlineMs - ageMs, 5_000))
 }
 
-/** Engine.start for Docker. A failure of the workload takes the release away again; a daemon that is away, or an abort, leaves what is there. */
+/**
+ * Engine.start for Docker. A failure of the workload takes away again what this call brought, not the replicas that ran before it; a daemon
+ * that is away, or an abort, leaves what is there.
+ */
 export async function startRelease(host: Host, release: Release, attempt: Attempt): Promise<Endpoint[]> {
+  const running = new Set<string>()
   try {
-    return await bringUp(host, release, attempt)
+    return await bringUp(host, release, running, attempt)
   } catch (error) {
     attempt.signal.throwIfAborted()
     if (!(error instanceof EngineError) || error.reason === 'unreachable') throw error
-    await clear(host, release, attempt)
+    await clear(host, release, running, attempt)
     throw error
   }
 }
 
-async function bringUp(host: Host, release: Release, { signal, output }: Attempt): Promise<Endpoint[]> {
+/** Adds to `running` the containers of the release that run already. */
+async function bringUp(
+  host: Host,
+  release: Release,
+  running: Set<string>,
+  { signal, output }: Attempt,
+): Promise<Endpoint[]> {
   const { daemon, clock, instance } = host
   const filter = { instance, labels: { [label.release]: release.id } }
   const [found, withInit] = await daemon.patiently(signal, () =>
@@ -51,6 +61,7 @@ async function bringUp(host: Host, release: Release, { signal, output }: Attempt
       ensureVolumes(daemon, instance, release, signal),
     ]),
   )
+  for (const { Id, State } of found) if (toStatus(State) === 'running') running.add(Id)
   const startedAt = Math.min(clock.now().getTime(), ...found.map(({ Created }) => Created * 1000))
   const deadlineMs = clock.monotonic() + leftMs(release.workload, clock.now().getTime() - startedAt)
   const operations = plan(
@@ -134,7 +145,7 @@ async function allHealthy(
   }
 }
 
-async function clear(host: Host, release: Release, { output }: Attempt): Promise<void> {
+async function clear(host: Host, release: Release, kept: ReadonlySet<string>, { output }: Attempt): Promise<void> {
   const signal = AbortSignal.timeout(60_000)
   try {
     const found = await listContainers(
@@ -142,7 +153,8 @@ async function clear(host: Host, release: Release, { output }: Attempt): Promise
       { instance: host.instance, labels: { [label.release]: release.id } },
       signal,
     )
-    await everyOne(found.map(({ Id }) => removeContainer(host.daemon, Id, signal)))
+    const brought = found.filter(({ Id }) => !kept.has(Id))
+    await everyOne(brought.map(({ Id }) => removeContainer(host.daemon, Id, signal)))
   } catch (error) {
     output.line(`What is left of the failed release could not be removed yet: ${messageOf(error)}`, 'warning')
   }
