@@ -1,41 +1,19 @@
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { insertBuiltInCluster } from '../server/clusters/index.ts'
-import { type Composition, compose, createDrivers, type Ground } from '../server/compose.ts'
-import { readConfig } from '../server/config.ts'
-import { type Database, migrate, openDatabase } from '../server/database/index.ts'
+import type { Composition } from '../server/compose.ts'
+import type { Database } from '../server/database/index.ts'
 import { systemClock as clock } from '../server/lib/clock.ts'
 import { newId } from '../server/lib/id.ts'
-import { createLogger } from '../server/lib/log.ts'
 import { findEnvironment, insertOrganization } from '../server/organizations/index.ts'
-import { openPepper, openVault } from '../server/vault/index.ts'
+import { composeServer } from './whole-server.ts'
 
 /**
  * The whole server without what works by itself: requests are accepted and stay queued. Arguments: port, URL of an empty database,
  * directory, number of environments to make, each with one application. Writes `accepting.json` before it listens.
  */
 const [port = '', url = '', directory = '', count = ''] = process.argv.slice(2)
-const config = readConfig({
-  QUAYSIDE_DATA: directory,
-  QUAYSIDE_PORT: port,
-  QUAYSIDE_RATE_LIMIT: '1000000',
-  QUAYSIDE_RATE_BURST: '1000000',
-})
-const log = createLogger(config.logLevel)
-const database = openDatabase({ url })
-await migrate(database, { log })
-const ground: Ground = {
-  config,
-  log,
-  database,
-  vault: await openVault({ database, masterKeyFile: config.masterKeyFile, log }),
-  pepper: await openPepper({ database, file: join(directory, 'token.pepper') }),
-  formerUrls: [],
-  instance: 'bench',
-  controlSocket: join(directory, 'control.sock'),
-  reconcilers: [],
-}
-const composition = compose(ground, createDrivers(ground))
+const { database, publicUrl, ...composition } = await composeServer({ port, url, directory })
 const seeded = await seed(database, composition, Number(count))
 await writeFile(join(directory, 'accepting.json'), JSON.stringify(seeded))
 await composition.app.listen({ host: '127.0.0.1', port: Number(port) })
@@ -51,9 +29,9 @@ async function seed(sql: Database, { rooms }: Composition, environments: number)
   const { id } = await rooms.environments.create(project, organizationId, { name: 'first' })
   const environment = await findEnvironment(sql, id)
   if (!environment) throw new Error('the new environment is not there')
-  const service = await rooms.services.create(environment, {
+  const service = await rooms.services.create('application', environment, {
     name: 'bench',
-    git_repository: { url: `${config.publicUrl}/git/bench.git` },
+    git_repository: { url: `${publicUrl}/git/bench.git` },
     build_mode: 'DOCKER',
     cpu: 500,
     memory: 512,

@@ -3,6 +3,7 @@ import { changing } from './changing.ts'
 import type { Benchmark, Figure } from './figure.ts'
 import { logging } from './logging.ts'
 import { reading } from './reading.ts'
+import { readingContract } from './reading-contract.ts'
 import { redeploying } from './redeploying.ts'
 import { resting } from './resting.ts'
 import { routing } from './routing.ts'
@@ -15,6 +16,7 @@ const benchmarks: readonly Benchmark[] = [
   changing,
   redeploying,
   reading,
+  readingContract,
   accepting,
   routing,
   logging,

@@ -1,0 +1,35 @@
+import { join } from 'node:path'
+import { type Composition, compose, createDrivers, type Ground } from '../server/compose.ts'
+import { readConfig } from '../server/config.ts'
+import { type Database, migrate, openDatabase, type PoolOptions } from '../server/database/index.ts'
+import { createLogger } from '../server/lib/log.ts'
+import { openPepper, openVault } from '../server/vault/index.ts'
+
+/** The whole server on an empty database, without what works by itself: what is accepted stays queued. It does not listen yet. */
+export async function composeServer(
+  at: { readonly port: string; readonly directory: string } & Pick<PoolOptions, 'url' | 'onStatement'>,
+  settings: Readonly<Record<string, string>> = {},
+): Promise<Composition & { readonly database: Database; readonly publicUrl: string }> {
+  const config = readConfig({
+    QUAYSIDE_DATA: at.directory,
+    QUAYSIDE_PORT: at.port,
+    QUAYSIDE_RATE_LIMIT: '1000000',
+    QUAYSIDE_RATE_BURST: '1000000',
+    ...settings,
+  })
+  const log = createLogger(config.logLevel)
+  const database = openDatabase({ url: at.url, ...(at.onStatement && { onStatement: at.onStatement }) })
+  await migrate(database, { log })
+  const ground: Ground = {
+    config,
+    log,
+    database,
+    vault: await openVault({ database, masterKeyFile: config.masterKeyFile, log }),
+    pepper: await openPepper({ database, file: join(at.directory, 'token.pepper') }),
+    formerUrls: [],
+    instance: 'bench',
+    controlSocket: join(at.directory, 'control.sock'),
+    reconcilers: [],
+  }
+  return { ...compose(ground, createDrivers(ground)), database, publicUrl: config.publicUrl }
+}
