@@ -1,6 +1,7 @@
 import { contract } from './contract.ts'
+import { exampleOf } from './example.ts'
 import { type Operation, pathParameters } from './operation.ts'
-import { ErrorBody } from './schema.ts'
+import { ErrorBody, type TObject } from './schema.ts'
 
 type Json = string | number | boolean | null | readonly Json[] | { readonly [key: string]: Json | undefined }
 
@@ -10,6 +11,7 @@ const failures = {
   '403': 'the token lacks the permission',
   '404': 'there is no such object, or it belongs to another organization',
   '409': 'the name is taken, or the state forbids the action',
+  '412': 'it was changed since it was read: If-Match does not have its ETag',
   '429': 'too many requests; X-RateLimit-Reset and Retry-After say how many seconds to wait',
 } as const
 
@@ -45,42 +47,73 @@ function describe(operationId: string, operation: Operation): Json {
   const query = Object.entries(operation.query?.properties ?? {}).map(([name, schema]) => ({
     name,
     in: 'query',
-    required: false,
+    required: operation.query?.required?.includes(name) === true,
     schema: plain(schema),
   }))
   const path = pathParameters(operation.path).map((name) => ({
     name,
     in: 'path',
     required: true,
-    schema: { type: 'string', format: 'uuid' },
+    schema: { type: 'string', ...(name.endsWith('Id') ? { format: 'uuid' } : {}) },
   }))
   return {
     operationId,
     tags: [operation.tag],
     summary: operation.summary,
     description: `Needs the permission ${operation.access.toUpperCase()}.`,
-    parameters: [...path, ...query],
-    requestBody: operation.body && {
-      required: (relaxed(operation.body).required ?? []).length > 0,
-      content: { 'application/json': { schema: plain(relaxed(operation.body)) } },
-    },
+    parameters: [...path, ...query, ...headersOf(operation)],
+    requestBody: operation.body && requestBody(operation.body, operation.contentType),
     responses: { [operation.status]: success(operation), ...failureResponses(operation) },
   }
 }
 
+/** What every write takes beside its body. */
+function headersOf({ method, event }: Operation): Json[] {
+  const header = (name: string, description: string): Json => ({
+    name,
+    in: 'header',
+    required: false,
+    description,
+    schema: { type: 'string' },
+  })
+  if (!event) return []
+  return method === 'POST'
+    ? [header('Idempotency-Key', 'the same request with the same key is done once; kept for a day')]
+    : [header('If-Match', 'the ETag that GET of this address gave: 412 when it was changed since')]
+}
+
 function success(operation: Operation): Json {
   if (operation.status === 204) return { description: 'done' }
-  return { description: 'done', content: { 'application/json': { schema: plain(operation.reply) } } }
+  if (operation.reply['type'] === 'null') return { description: 'done' }
+  const schema = plain(operation.reply)
+  const { contentType } = operation
+  const content = contentType
+    ? { [contentType]: { schema } }
+    : { 'application/json': { schema, example: plain(exampleOf(operation.reply)) } }
+  return { description: 'done', content }
 }
 
 function failureResponses(operation: Operation): Record<string, Json> {
   const content = { 'application/json': { schema: { $ref: '#/components/schemas/Error' } } }
-  const codes = Object.entries(failures).filter(([code]) => code !== '400' || operation.body || operation.query)
+  const isPossible: Readonly<Record<string, unknown>> = {
+    '400': operation.body ?? operation.query,
+    '412': operation.event && operation.method !== 'POST',
+  }
+  const codes = Object.entries(failures).filter(([code]) => !(code in isPossible) || isPossible[code])
   return Object.fromEntries(codes.map(([code, description]) => [code, { description, content }]))
 }
 
+function requestBody(body: NonNullable<Operation['body']>, contentType = 'application/json'): Json {
+  if (body.type === 'string') return { required: true, content: { [contentType]: { schema: plain(body) } } }
+  const schema = relaxed(body)
+  return {
+    required: (schema.required ?? []).length > 0,
+    content: { 'application/json': { schema: plain(schema), example: plain(exampleOf(body)) } },
+  }
+}
+
 /** A property with a default need not be sent. */
-function relaxed(body: NonNullable<Operation['body']>): { required?: string[] } {
+function relaxed(body: TObject): { required?: string[] } {
   const required = (body.required ?? []).filter((name) => !('default' in (body.properties[name] ?? {})))
   return { ...body, required }
 }

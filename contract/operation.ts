@@ -1,5 +1,6 @@
-import type { TObject, TSchema } from '@sinclair/typebox'
+import type { TObject, TSchema, TString } from '@sinclair/typebox'
 import type { AuditEvent } from './audit.ts'
+import type { ProviderName } from './providers.ts'
 
 /** What the caller needs on the target. Read is part of every other one; deploy and write do not contain each other; admin contains all. */
 export type Access = 'read' | 'deploy' | 'write' | 'admin'
@@ -27,12 +28,23 @@ export interface Operation {
   readonly handler: string
   readonly target: Target
   readonly access: Access
+  /** Nobody but the owner of the organization may; while it has none, whoever has the access. */
+  readonly owner?: true
+  /** Of a project: the access for one mode of its environments is enough to come in; the room looks which mode is meant. */
+  readonly someMode?: true
+  /** The query or the body names the place: to come in, reading the target and the access at any place is enough. */
+  readonly elsewhere?: true
   readonly tag: string
   /** Of an operation of one kind of service: its name in the table of kinds. Without it, the target `service` is of any kind. */
   readonly kind?: string
+  /** Of an operation of one provider of clouds: its name in the table of providers. */
+  readonly provider?: ProviderName
   readonly summary: string
   readonly query?: TObject
-  readonly body?: TObject
+  /** A text where `contentType` says so. */
+  readonly body?: TObject | TString
+  /** Of a body that may be larger than others. */
+  readonly maxBodyBytes?: number
   /** Serialises too: what is not in it cannot leak. */
   readonly reply: TSchema
   readonly status: 200 | 201 | 202 | 204
@@ -41,6 +53,10 @@ export interface Operation {
   /** What the record of changes says of it. Required of whatever writes; a POST that only reads has `reads` instead. */
   readonly event?: AuditEvent
   readonly reads?: true
+  /** What `?dry_run=true` answers with 200 instead of doing it. */
+  readonly plan?: TSchema
+  /** Why this platform answers 400 to whoever may ask it; its handler is `refuse`. */
+  readonly refuses?: string
 }
 
 /** Keeps the literal types of what it is given. */

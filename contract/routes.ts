@@ -1,6 +1,6 @@
 /** What the control plane tells a router: the whole table, every time. Plain data; the same file is read by both sides. */
 export interface Route {
-  /** Lower-case host name without port. */
+  /** Lower-case host name without port; `*.example.org` is every name with one label before `example.org`. */
   readonly host: string
   readonly service: string
   /** For the pages that people see when nothing answers. */

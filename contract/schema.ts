@@ -1,6 +1,6 @@
 import { type Static, type TProperties, type TSchema, Type } from '@sinclair/typebox'
 
-export type { Static, TNull, TObject, TSchema } from '@sinclair/typebox'
+export type { Static, TNull, TObject, TProperties, TSchema } from '@sinclair/typebox'
 export { Type }
 
 /** Largest number that PostgreSQL's integer and every client hold exactly. */

@@ -3,7 +3,8 @@ import type { Route, RouteEndpoint, RouteTable } from '@quayside/contract/routes
 
 export const emptyTable: RouteTable = { version: 0, routes: [] }
 
-const hostForm = /^(?=.{1,253}$)[a-z0-9_]([a-z0-9_-]*[a-z0-9_])?(\.[a-z0-9_]([a-z0-9_-]*[a-z0-9_])?)*$/
+/** The first label may be a `*`, which stands for any one label. */
+const hostForm = /^(?=.{1,253}$)(?:\*\.)?[a-z0-9_]([a-z0-9_-]*[a-z0-9_])?(\.[a-z0-9_]([a-z0-9_-]*[a-z0-9_])?)*$/
 
 /** Reads a route table from untrusted data. Throws an Error that names the place that is wrong. */
 export function parseRouteTable(value: unknown): RouteTable {

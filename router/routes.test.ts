@@ -55,3 +55,14 @@ test('waiting for endpoints ends when it is called off', async () => {
   stopped.abort()
   assert.equal(await waiting, 1)
 })
+
+test('a wildcard takes what has one more label and no route of its own', () => {
+  const routes = new Routes()
+  const route = (host: string) => ({ host, service: host, name: host, endpoints: [] })
+  routes.apply({ version: 1, routes: ['*.a.test', 'b.a.test', 'a.test'].map(route) })
+  const found = ['x.a.test', 'b.a.test', 'a.test', 'x.y.a.test', 'test', 'xa.test'].map((host) => routes.find(host))
+  assert.deepEqual(
+    found.map((target) => target?.route.host),
+    ['*.a.test', 'b.a.test', 'a.test', undefined, undefined, undefined],
+  )
+})

@@ -21,9 +21,9 @@ export class Routes {
     return this.#table
   }
 
-  /** The target of a host name in the form that `hostOf` gives. */
+  /** The target of a host name in the form that `hostOf` gives: its own, else that of `*.` and all behind its first label. */
   find(host: string): Target | undefined {
-    return this.#targets.get(host)
+    return this.#targets.get(host) ?? this.#targets.get(`*${host.slice(host.indexOf('.'))}`)
   }
 
   /** From now on, new requests go by this table. */

@@ -1,20 +1,53 @@
 import { availableParallelism, totalmem } from 'node:os'
 import { join } from 'node:path'
-import { createApiTokens, createJwtVerifier, credentialReader } from './access/index.ts'
+import {
+  addOwner,
+  createAccountInfo,
+  createApiTokens,
+  createCustomRoles,
+  createInvitations,
+  createJwtVerifier,
+  createMembers,
+  credentialReader,
+} from './access/index.ts'
+import { createAccounts, issuerOf, ownAccounts } from './accounts/index.ts'
+import { createAudit, createPruner, createSealer } from './audit/index.ts'
 import { createDockerBuilder } from './builders/index.ts'
-import { createClusters, findCluster } from './clusters/index.ts'
+import { createClusters, createClusterWorkflow, findCluster, insertBuiltInCluster } from './clusters/index.ts'
 import type { Config } from './config.ts'
+import { createCredentials } from './credentials/index.ts'
 import { type Database, inTransaction } from './database/index.ts'
 import {
   createDeployments,
   createDeploymentWorkflow,
+  createPlans,
+  createSelected,
   engineRelease,
   findRelease,
   type RecipeOptions,
 } from './deployments/index.ts'
-import { createRoutePublisher, leadsTo, publicHosts, replaceHosts, setEndpoints } from './domains/index.ts'
+import {
+  createCustomDomains,
+  createRoutePublisher,
+  leadsTo,
+  publicHosts,
+  replaceHosts,
+  resolveNames,
+  setEndpoints,
+} from './domains/index.ts'
 import { DockerEngine, type Engine } from './engines/index.ts'
+import {
+  createClone,
+  createCopyWorkflow,
+  createExport,
+  createOverview,
+  createProjectRules,
+  createRules,
+  createStages,
+} from './environments/index.ts'
 import { createGit, createGitHost } from './git/index.ts'
+import { createGitProviders } from './git-providers/index.ts'
+import { createGroups } from './groups/index.ts'
 import {
   createBudgets,
   createHandlers,
@@ -24,19 +57,30 @@ import {
   readVersion,
   targetQuery,
 } from './http/index.ts'
+import { createReplyPruner } from './idempotency/index.ts'
 import { createAddressGuard } from './lib/address.ts'
 import { systemClock as clock } from './lib/clock.ts'
 import { AppError } from './lib/error.ts'
+import { newId } from './lib/id.ts'
 import type { Logger } from './lib/log.ts'
 import { createSafeFetch } from './lib/safe-fetch.ts'
-import { masker, type Secret } from './lib/secret.ts'
+import { masker, Secret } from './lib/secret.ts'
 import { createSlots } from './lib/slots.ts'
 import { createCollector, openLineStore } from './logs/index.ts'
 import { createObserver, isWished, type Observer } from './observations/index.ts'
 import { createEnvironments, createGitTokens, createOrganizations, createProjects } from './organizations/index.ts'
+import { addDefaultRegistries, createRegistries, loginOf } from './registries/index.ts'
 import { createOwnRouter, type Router } from './routers/index.ts'
-import { createServices, lockService } from './services/index.ts'
+import {
+  copyServiceParts,
+  createAdvancedSettings,
+  createRestrictions,
+  partsOf,
+  setParts,
+} from './service-parts/index.ts'
+import { cloneService, createServices, lockService, type ServiceRow, type ServicesOptions } from './services/index.ts'
 import { readSetting } from './setting-store.ts'
+import { copyVariables, internalHost } from './variables/index.ts'
 import type { Vault } from './vault/index.ts'
 import { createWebhookReconciler, createWebhooks } from './webhooks/index.ts'
 import { createWorkflows, type Reconciler, runReconcilers } from './workflows/index.ts'
@@ -75,8 +119,16 @@ export const createDrivers = ({ config, instance, controlSocket }: Ground): Driv
 /** What every build may use at most. */
 const buildLimits = { cpuMilli: 4000, memoryMiB: 4096, timeoutSeconds: 1800, maxLogBytes: 50 * 1024 * 1024 }
 const mebibyte = 1024 * 1024
+/** The reconciler that supervises it. */
+const routerProcess = 'router process'
 /** What open requests may take when the server stops. */
 const closeMs = 10_000
+
+const placeOf = ({ organization_id, project_id, environment_id }: ServiceRow) => ({
+  organizationId: organization_id,
+  projectId: project_id,
+  environmentId: environment_id,
+})
 
 /** Joins the rooms. Nothing runs before `start`. */
 export function compose(ground: Ground, drivers: Drivers) {
@@ -85,6 +137,7 @@ export function compose(ground: Ground, drivers: Drivers) {
   const data = (name: string): string => join(config.dataDirectory, name)
 
   const guard = createAddressGuard({ allowedPrivateCidrs: config.allowPrivateTargets })
+  const safeFetch = createSafeFetch(guard)
   const gitHost = createGitHost({ directory: data('git'), log })
   const git = createGit({
     directory: data('checkouts'),
@@ -110,6 +163,10 @@ export function compose(ground: Ground, drivers: Drivers) {
     vault,
     git,
     readCredential,
+    registryLogin: async (sql, organizationId, id) => {
+      const login = loginOf(await rooms.registries.containerRegistries.open(sql, organizationId, id))
+      return login && { username: login.username, password: new Secret(login.password) }
+    },
     builder,
     buildLimits,
     engine,
@@ -122,10 +179,34 @@ export function compose(ground: Ground, drivers: Drivers) {
     drainMs: 30_000,
     keptReleases: 5,
   }
+  const clusterOperation = createClusterWorkflow({
+    database,
+    clock,
+    version: readVersion(),
+    parts: {
+      checkEngine: (signal) => engine.ping(signal),
+      // Whoever supervises the router process exchanges one of another version.
+      renewRouter: async () => {
+        if (ground.reconcilers.some(({ name }) => name === routerProcess)) reconcilers?.nudge(routerProcess)
+      },
+      publishRoutes: routes.apply,
+    },
+  })
+  const declareHosts: ServicesOptions['declareHosts'] = (sql, service) =>
+    replaceHosts(sql, service.id, publicHosts(service, config.domain), clock.now())
+  const parts = { of: partsOf, set: setParts, copy: copyServiceParts }
+  const environmentCopy = createCopyWorkflow({
+    clock,
+    log,
+    // Those of all services together follow, when every copy is there.
+    copyService: (sql, clone) =>
+      cloneService(sql, { vault, clock, declareHosts, parts, copyVariables: async () => {} }, clone),
+    copyVariables: (sql, copy) => copyVariables(sql, { vault, clock }, copy),
+  })
   const workflows = createWorkflows({
     database,
     ...(ground.databaseUrl === undefined ? {} : { url: ground.databaseUrl }),
-    workflows: [createDeploymentWorkflow(recipe)],
+    workflows: [createDeploymentWorkflow(recipe), clusterOperation, environmentCopy],
     clock,
     log,
     maxRunning: 50,
@@ -137,6 +218,7 @@ export function compose(ground: Ground, drivers: Drivers) {
     memory: Math.floor(totalmem() / mebibyte),
     architecture: process.arch === 'arm64' ? ('ARM64' as const) : ('AMD64' as const),
   }
+  const rules = createRules({ database, clock })
   const rooms: Rooms = {
     database,
     clock,
@@ -144,25 +226,79 @@ export function compose(ground: Ground, drivers: Drivers) {
     git,
     lines,
     apiTokens: createApiTokens({ database, clock, pepper }),
-    organizations: createOrganizations({ database, clock }),
+    members: createMembers({ database, clock }),
+    invitations: createInvitations({ database, clock, pepper, publicUrl: config.publicUrl }),
+    customRoles: createCustomRoles({ database, clock }),
+    accountInfo: createAccountInfo({ database, clock }),
+    organizations: createOrganizations({
+      database,
+      clock,
+      found: async (sql, organizationId, ownerId) => {
+        const now = clock.now()
+        await insertBuiltInCluster(sql, { id: newId(), organization_id: organizationId, name: 'local', now })
+        await addDefaultRegistries(sql, organizationId, now)
+        await addOwner(sql, organizationId, ownerId, now)
+      },
+    }),
     projects: createProjects({ database, clock }),
     environments: createEnvironments({
       database,
       clock,
       findCluster: async (sql, organizationId, id) => (await findCluster(sql, organizationId, id))?.id,
+      giveRule: rules.give,
+    }),
+    stages: createStages({ database, clock }),
+    overview: createOverview(database),
+    exportEnvironment: createExport({ database, clock, vault, records: (rows) => rooms.services.records(rows) }),
+    cloneEnvironment: createClone({
+      database,
+      clock,
+      workflows,
+      rules,
+      findCluster: async (sql, organizationId, id) => (await findCluster(sql, organizationId, id))?.id,
+    }),
+    selected: createSelected({ database, clock, workflows, git, readCredential }),
+    rules,
+    projectRules: createProjectRules({
+      database,
+      clock,
+      findCluster: async (sql, organizationId, id) => (await findCluster(sql, organizationId, id))?.id,
     }),
     gitTokens,
-    clusters: createClusters({ database }),
+    gitProviders: createGitProviders(safeFetch),
+    registries: createRegistries({ database, vault, clock, guard, safeFetch }),
+    clusters: createClusters({ database, clock, vault, workflows, machine: ceiling, domain: config.domain }),
+    credentials: createCredentials({ database, vault, clock }),
     services: createServices({
       database,
       clock,
       ceiling,
       checkRepositoryAddress: git.checkAddress,
-      declareHosts: (sql, service) => replaceHosts(sql, service.id, publicHosts(service, config.domain), clock.now()),
+      declareHosts,
       gitTokenType: gitTokens.typeFor,
+      vault,
+      internalHost,
+      parts,
+      copyVariables: (sql, { from, to }) =>
+        copyVariables(
+          sql,
+          { vault, clock },
+          { from: placeOf(from), to: placeOf(to), services: new Map([[from.id, to.id]]), withEnvironment: false },
+        ),
     }),
     deployments: createDeployments({ database, clock, workflows, git, readCredential }),
+    audit: createAudit({ database, publicUrl: config.publicUrl }),
     webhooks: createWebhooks({ database, vault, clock, guard, publicUrl: config.publicUrl }),
+    groups: createGroups({ database, clock }),
+    advancedSettings: createAdvancedSettings({ database, clock }),
+    restrictions: createRestrictions({ database, clock }),
+    customDomains: createCustomDomains({
+      database,
+      clock,
+      domain: config.domain,
+      ownHosts: [config.publicUrl, ...ground.formerUrls].map((url) => new URL(url).hostname),
+      resolve: resolveNames,
+    }),
     publicAddress: { scheme: 'http', port: config.routerPort },
   }
 
@@ -208,19 +344,37 @@ export function compose(ground: Ground, drivers: Drivers) {
       }
     },
   }
-  const webhooks = createWebhookReconciler({ database, vault, clock, log, safeFetch: createSafeFetch(guard) })
+  const webhooks = createWebhookReconciler({ database, vault, clock, log, safeFetch })
 
+  const changes = [
+    createSealer({ database }),
+    createPruner({ database, clock }),
+    createReplyPruner({ database, clock }),
+  ]
+
+  const { publicUrl } = config
+  const accounts = createAccounts({ database, vault, clock, log, pepper, publicUrl, invitations: rooms.invitations })
+  const verifyJwt = createJwtVerifier(config.issuers, clock, {
+    issuer: issuerOf(config.publicUrl),
+    audience: config.publicUrl,
+    accounts: ownAccounts,
+    publicKeys: accounts.keys.publicKeys,
+  })
   const app = createServer({
     database,
+    vault,
+    plans: createPlans({ database, vault }),
     log,
     clock,
     version: readVersion(),
+    allowedOrigins: config.corsOrigins,
     hostNames: [new URL(config.publicUrl).hostname, config.host],
-    readCredential: credentialReader({ pepper, verifyJwt: createJwtVerifier(config.issuers, clock) }),
+    readCredential: credentialReader({ pepper, verifyJwt }),
     budgets: createBudgets(createRateLimiter(config.rateLimit, config.rateBurst, clock)),
     handlers: createHandlers(rooms),
     targetQuery,
     gitHost,
+    accounts,
     ready: async () => {
       await readSetting(database, 'instance').catch((error: unknown) => {
         throw new AppError('unavailable', 'The database does not answer.', { cause: error })
@@ -236,11 +390,20 @@ export function compose(ground: Ground, drivers: Drivers) {
     rooms,
     gitHost,
     workflows,
+    accounts,
     /** Starts everything that works by itself. */
     start(): void {
       workflows.start()
       reconcilers = runReconcilers({
-        reconcilers: [...ground.reconcilers, routes.reconciler, observer, liveness, webhooks],
+        reconcilers: [
+          ...ground.reconcilers,
+          routes.reconciler,
+          observer,
+          liveness,
+          webhooks,
+          ...changes,
+          accounts.reconciler,
+        ],
         clock,
         log,
         signal: stopping.signal,

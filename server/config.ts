@@ -22,6 +22,8 @@ export interface Config {
   readonly rateBurst: number
   readonly allowPrivateTargets: readonly string[]
   readonly issuers: readonly Issuer[]
+  /** Of web pages that may use the API from a browser, as `https://app.example.org`. */
+  readonly corsOrigins: readonly string[]
   readonly logLevel: string
   readonly failpoint: string | undefined
 }
@@ -52,6 +54,7 @@ export function readConfig(variables: Variables = process.env): Config {
     rateBurst: number(variables, 'QUAYSIDE_RATE_BURST', 500, 1, 1_000_000),
     allowPrivateTargets: cidrs(variables['QUAYSIDE_ALLOW_PRIVATE_TARGETS']),
     issuers: issuers(variables['QUAYSIDE_OIDC_ISSUERS']),
+    corsOrigins: origins(variables['QUAYSIDE_CORS_ORIGINS']),
     logLevel: oneOf(variables, 'QUAYSIDE_LOG_LEVEL', ['info', 'debug', 'warn', 'error', 'fatal', 'trace', 'silent']),
     failpoint: variables['QUAYSIDE_FAILPOINT'],
   })
@@ -67,6 +70,17 @@ function cidrs(text: string | undefined): string[] {
     const message = `QUAYSIDE_ALLOW_PRIVATE_TARGETS must be CIDRs such as 10.1.0.0/16, not "${text}".`
     throw new ConfigError(message, { cause: error })
   }
+}
+
+/** Separated by commas or spaces. */
+function origins(text: string | undefined): string[] {
+  const listed = (text ?? '').split(/[\s,]+/).filter((part) => part !== '')
+  for (const origin of listed) {
+    const url = URL.parse(origin)
+    if (url && /^https?:$/.test(url.protocol) && url.origin === origin) continue
+    throw new ConfigError(`QUAYSIDE_CORS_ORIGINS must be origins such as https://app.example.org, not "${origin}".`)
+  }
+  return listed
 }
 
 function number(variables: Variables, name: string, fallback: number, least: number, most: number): number {

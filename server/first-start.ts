@@ -12,6 +12,7 @@ import { systemClock as clock } from './lib/clock.ts'
 import { messageOf } from './lib/error.ts'
 import { newId } from './lib/id.ts'
 import { findEnvironment, insertOrganization } from './organizations/index.ts'
+import { addDefaultRegistries } from './registries/index.ts'
 import { findService } from './services/index.ts'
 import { readSetting, writeSetting } from './setting-store.ts'
 
@@ -92,6 +93,7 @@ async function makeOrganization({ database, say }: FirstStartOptions): Promise<s
   await inTransaction(database, async (sql) => {
     await insertOrganization(sql, { id: organizationId, name: 'Quayside', now })
     await insertBuiltInCluster(sql, { id: newId(), organization_id: organizationId, name: 'local', now })
+    await addDefaultRegistries(sql, organizationId, now)
     await writeProgress(sql, { organizationId })
   })
   return organizationId
@@ -123,8 +125,8 @@ async function makeApplication({ database, config, composition }: FirstStartOpti
     (await environments.create(project, organizationId, { name: 'production', mode: 'PRODUCTION' })).id
   const environment = await findEnvironment(database, environmentId)
   if (!environment) throw new Error('the new environment is not there')
-  const existing = (await services.list(environmentId)).find(({ name }) => name === 'hello')
-  const application = existing ?? (await services.create(environment, helloApplication(config)))
+  const existing = (await services.list(environmentId, 'application')).results.find(({ name }) => name === 'hello')
+  const application = existing ?? (await services.create('application', environment, helloApplication(config)))
   await writeProgress(database, { organizationId, token: true, applicationId: application.id })
   return application.id
 }

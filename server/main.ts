@@ -74,7 +74,7 @@ async function run(config: Config, log: Logger, started: AsyncDisposableStack): 
   handleSignals(started, log)
   const first = await firstStart({ config, database, composition, say, signal: stopping.signal })
   await syncMembers(database, clock, config.issuers)
-  await report(config, first)
+  await report(config, first, await composition.accounts.firstAccountLink())
 }
 
 async function lockDataDirectory({ dataDirectory }: Config, started: AsyncDisposableStack): Promise<void> {
@@ -167,11 +167,12 @@ function handleSignals(started: AsyncDisposableStack, log: Logger): void {
   process.on('SIGINT', end)
 }
 
-async function report(config: Config, first: FirstStart | undefined): Promise<void> {
+async function report(config: Config, first: FirstStart | undefined, link: string | undefined): Promise<void> {
   const token = first?.token ?? (await readFile(tokenFile(config), 'utf8').catch(() => '')).trim()
   say('')
   say(`API          ${config.publicUrl}`)
   say(first?.token ? `Token        ${token}` : `Token        in ${tokenFile(config)}`)
+  if (link) say(`Account      ${link} (good once, for 24 hours)`)
   if (first?.url) say(`Application  ${first.url}`)
   if (first?.problem) say(`The example does not run: ${first.problem}`)
   say('')

@@ -7,22 +7,33 @@ const root = resolve(import.meta.dirname, '..')
 
 /** Which rooms of the server a room may enter; `lib` and the contract are free for all. The same table stands in ARCHITECTURE.md. */
 const mayImport: Record<string, readonly string[]> = {
-  http: 'access clusters database deployments domains git logs organizations services variables vault webhooks'.split(
+  http: 'access accounts audit catalogue clusters credentials database deployments domains environments git git-providers inspections groups idempotency logs organizations registries service-parts services variables vault webhooks'.split(
     ' ',
   ),
   deployments:
-    'builders database domains engines events git logs observations organizations routers services variables vault workflows'.split(
+    'audit builders database domains engines events git groups logs observations organizations routers services variables vault workflows'.split(
       ' ',
     ),
   observations: ['database', 'engines', 'workflows'],
   webhooks: ['database', 'events', 'organizations', 'vault', 'workflows'],
   domains: ['database', 'routers', 'services', 'workflows'],
   services: ['database', 'organizations'],
+  environments: ['database', 'organizations', 'services', 'variables', 'vault', 'workflows'],
   organizations: ['database', 'vault'],
   variables: ['database', 'vault'],
   access: ['database'],
-  clusters: ['database'],
+  accounts: ['access', 'database', 'vault'],
+  groups: ['database'],
+  'service-parts': ['database', 'groups'],
+  clusters: ['catalogue', 'credentials', 'database', 'groups', 'organizations', 'vault', 'workflows'],
+  catalogue: [],
+  credentials: ['database', 'vault'],
+  registries: ['database', 'vault'],
+  inspections: ['builders', 'git'],
+  'git-providers': [],
   events: ['database'],
+  audit: ['database'],
+  idempotency: ['database', 'vault'],
   vault: ['database'],
   workflows: ['database'],
   logs: ['engines'],
@@ -45,9 +56,11 @@ const libraries: Record<string, readonly string[]> = {
   fastify: ['server/http/'],
   'ipaddr.js': ['server/lib/address.ts'],
   jose: ['server/access/'],
+  'oidc-provider': ['server/accounts/'],
   pino: ['server/lib/log.ts'],
   postgres: ['server/database/'],
-  'tar-stream': ['server/engines/docker/', 'server/builders/'],
+  'tar-stream': ['server/engines/docker/', 'server/builders/', 'server/registries/'],
+  yaml: ['server/clusters/', 'server/inspections/', 'server/service-parts/yaml.ts'],
   undici: ['server/lib/safe-fetch.ts', 'server/routers/', 'router/'],
 }
 
@@ -185,12 +198,16 @@ test('SQL stands in stores', () => {
 const tellsKindsApart: Record<string, string> = {
   'contract/': 'the table of kinds, and the enumerations of the wire',
   'server/deployments/to-workload.ts': 'settings become a workload',
+  'server/deployments/database-': 'what the official images of databases need',
+  'server/deployments/versioned.ts': 'what the version of a kind is made from',
+  'server/first-start.ts': 'the example is an application',
   'server/services/': 'the settings of each kind as a record',
   'server/deployments/status.ts': 'the wire has one list for each kind',
   'server/events/events.ts': 'the wire has one list for each kind',
   'server/variables/built-ins.ts': 'which built-in variables a kind announces',
   'server/variables/record.ts': 'databases have no scope of their own on the wire',
   'server/engines/docker/logs.ts': 'a word of the engine, not a kind',
+  'server/http/handlers/kind.ts': 'a mode of databases, not a kind',
 }
 
 test('kinds of services are told apart in few places', () => {

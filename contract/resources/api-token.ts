@@ -7,7 +7,7 @@ const fields = {
   description: Type.String(),
   role_name: Type.String(),
   role_id: Nullable(Uuid),
-  scope: Enum(permissions),
+  scope: Nullable(Enum(permissions)),
   expires_at: Nullable(Timestamp),
   last_used_at: Nullable(Timestamp),
   token_hint: Type.String({ description: 'the key id, to tell tokens apart' }),
@@ -22,6 +22,8 @@ export const ApiTokenRequest = Type.Object({
   role_id: Type.Optional(Nullable(Uuid)),
   expires_at: Type.Optional(Nullable(Type.String({ format: 'date-time', maxLength: 40 }))),
 })
+
+const PolicyApiToken = Type.Object({ ...base, name: Type.String(), description: Type.String() })
 
 const tag = 'API token'
 const path = '/organization/{organizationId}/apiToken'
@@ -46,7 +48,8 @@ export const apiTokenOperations = {
     handler: 'createApiToken',
     event: { type: 'CREATE', target: 'ORGANIZATION', sub: 'API_TOKEN' },
     access: 'admin',
-    summary: 'Makes an API token; the answer holds it, once. `scope` is ADMIN, READ, DEPLOY or WRITE; default ADMIN.',
+    summary:
+      'Makes an API token; the answer holds it, once. `role_id` says what it may; without, `scope`: ADMIN (default), READ, DEPLOY or WRITE.',
     body: ApiTokenRequest,
     reply: ApiTokenCreated,
     status: 201,
@@ -61,5 +64,15 @@ export const apiTokenOperations = {
     summary: 'Revokes an API token, at once.',
     reply: NoBody,
     status: 204,
+  }),
+  listOrganizationPolicyApiTokens: operation({
+    ...onOrganization,
+    method: 'GET',
+    path: '/organization/{organizationId}/policyApiToken',
+    handler: 'listPolicyApiTokens',
+    access: 'read',
+    summary: 'None: API tokens have roles here, not policies.',
+    reply: Results(PolicyApiToken),
+    status: 200,
   }),
 } as const

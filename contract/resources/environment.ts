@@ -3,6 +3,7 @@ import { environmentModes } from '../enums.ts'
 import { operation } from '../operation.ts'
 import { base, Enum, NoBody, Nullable, Ref, Results, Text, Timestamp, Type, Uuid } from '../schema.ts'
 import { EnvironmentLog, QueuedDeployment } from './deployment.ts'
+import { DeploymentPlan, DryRun } from './deployment-plan.ts'
 import { EnvironmentStatus, EnvironmentStatuses } from './status.ts'
 
 export const Environment = Type.Object({
@@ -67,6 +68,7 @@ export const environmentOperations = {
     event: { type: 'CREATE', target: 'ENVIRONMENT' },
     target: 'project',
     access: 'write',
+    someMode: true,
     tag,
     summary: 'Makes an environment with its four default stages; 409 when the name is taken.',
     body: EnvironmentCreate,
@@ -154,12 +156,16 @@ export const environmentOperations = {
     reply: Results(QueuedDeployment),
     status: 200,
   }),
-  deployEnvironment: action(
-    'deployEnvironment',
-    'deploy',
-    'TRIGGER_DEPLOY',
-    'Deploys every service that is not skipped, stage by stage.',
-  ),
+  deployEnvironment: operation({
+    ...action(
+      'deployEnvironment',
+      'deploy',
+      'TRIGGER_DEPLOY',
+      'Deploys every service that is not skipped, stage by stage. `dry_run` tells what that would do.',
+    ),
+    query: DryRun,
+    plan: DeploymentPlan,
+  }),
   redeployEnvironment: action(
     'deployEnvironment',
     'redeploy',

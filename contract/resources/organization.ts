@@ -1,6 +1,6 @@
 import { planNames } from '../enums.ts'
 import { operation } from '../operation.ts'
-import { base, Enum, List, Nullable, Results, Text, Type, Uuid } from '../schema.ts'
+import { base, Enum, List, NoBody, Nullable, Results, Text, Type, Uuid } from '../schema.ts'
 
 export const Organization = Type.Object({
   ...base,
@@ -25,6 +25,11 @@ export const OrganizationEdit = Type.Object({
   logo_url: Type.Optional(Nullable(Text(2000))),
   icon_url: Type.Optional(Nullable(Text(2000))),
   admin_emails: Type.Optional(Nullable(List(Text(320, 3), 100))),
+})
+
+export const OrganizationCreate = Type.Object({
+  ...OrganizationEdit.properties,
+  plan: Type.Optional(Enum(planNames)),
 })
 
 const tag = 'Organization'
@@ -64,5 +69,32 @@ export const organizationOperations = {
     body: OrganizationEdit,
     reply: Organization,
     status: 200,
+  }),
+  createOrganization: operation({
+    method: 'POST',
+    path: '/organization',
+    handler: 'createOrganization',
+    event: { type: 'CREATE', target: 'ORGANIZATION' },
+    target: 'caller',
+    access: 'admin',
+    tag,
+    summary:
+      'Makes an organization with a cluster; the caller, a person who is ADMIN somewhere, owns it. `plan` changes nothing.',
+    body: OrganizationCreate,
+    reply: Organization,
+    status: 201,
+  }),
+  deleteOrganization: operation({
+    method: 'DELETE',
+    path: '/organization/{organizationId}',
+    handler: 'deleteOrganization',
+    event: { type: 'DELETE', target: 'ORGANIZATION' },
+    target: 'organization',
+    access: 'admin',
+    owner: true,
+    tag,
+    summary: 'Deletes an organization without projects, with its tokens and members; 409 while it has some.',
+    reply: NoBody,
+    status: 204,
   }),
 } as const

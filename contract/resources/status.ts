@@ -45,7 +45,13 @@ export const DeploymentAccepted = Type.Object({
   ...Status.properties,
   id: Type.String({ description: 'the deployment request' }),
   status: Type.Literal('QUEUED'),
-  application_id: Uuid,
+  /** The service, under the name of its kind. */
+  application_id: Type.Optional(Uuid),
+  container_id: Type.Optional(Uuid),
+  database_id: Type.Optional(Uuid),
+  job_id: Type.Optional(Uuid),
+  helm_id: Type.Optional(Uuid),
+  terraform_id: Type.Optional(Uuid),
   created_at: Timestamp,
 })
 

@@ -2,7 +2,8 @@ import { serviceTypes, variableScopes, variableTypes } from '../enums.ts'
 import { named, operation, type Target } from '../operation.ts'
 import { base, Enum, NoBody, Nullable, Results, Text, Type, Uuid } from '../schema.ts'
 
-const common = {
+/** What variables and secrets have in common. */
+export const common = {
   ...base,
   key: Type.String(),
   description: Type.String(),
@@ -14,7 +15,7 @@ const common = {
   service_type: Type.Optional(Enum(serviceTypes)),
   owned_by: Type.String(),
 }
-const origin = {
+export const origin = {
   id: Uuid,
   key: Type.String(),
   mount_path: Nullable(Type.String()),
@@ -36,30 +37,39 @@ export const EnvironmentVariable = Type.Object({
 /** Has no value at all. */
 export const Secret = Type.Object({ ...common, overridden_secret: secretOrigin, aliased_secret: secretOrigin })
 
-const key = Text(255, 1)
-const value = Text(131_072)
-const details = {
+export const key = Text(255, 1)
+export const value = Text(131_072)
+export const details = {
   mount_path: Type.Optional(Nullable(Text(4096))),
   description: Type.Optional(Nullable(Text(255))),
   enable_interpolation_in_file: Type.Optional(Nullable(Type.Boolean())),
 }
 export const VariableCreate = Type.Object({ key, value, ...details })
 export const VariableEdit = Type.Object({ key, value: Type.Optional(value), ...details })
-/** An absent value keeps the stored one. */
-export const SecretEdit = VariableEdit
+/** An absent value, or null, keeps the stored one. */
+export const SecretEdit = Type.Object({ key, value: Type.Optional(Nullable(value)), ...details })
 
-/** Variables and secrets of one scope: written once, for projects, environments and services. */
+const { description, enable_interpolation_in_file } = details
+const remarks = { description, enable_interpolation_in_file }
+/** An alias has no value of its own. */
+export const AliasCreate = Type.Object({ key, ...remarks })
+/** An override has the key of what it overrides. */
+export const OverrideCreate = Type.Object({ value, ...remarks })
+
+/** Variables and secrets of one scope: written once, for projects, environments and services (of one kind each). */
 export function variableOperations<const K extends string, const P extends string, const T extends Target>(
   noun: K,
   path: P,
   target: T,
+  kind?: string,
 ) {
   const tag = 'Variable'
   const targetWord = target === 'project' ? 'PROJECT' : target === 'environment' ? 'ENVIRONMENT' : 'SERVICE'
   const variables = `${path}/environmentVariable` as const
   const secrets = `${path}/secret` as const
-  const write = { target, access: 'write', tag } as const
-  const read = { method: 'GET', target, access: 'read', tag, status: 200 } as const
+  const place = { target, tag, ...(kind === undefined ? {} : { kind }) } as const
+  const write = { ...place, access: 'write' } as const
+  const read = { ...place, method: 'GET', access: 'read', status: 200 } as const
   return named(noun, {
     'list{Kind}EnvironmentVariable': operation({
       ...read,
@@ -100,6 +110,28 @@ export function variableOperations<const K extends string, const P extends strin
       reply: NoBody,
       status: 204,
     }),
+    'create{Kind}EnvironmentVariableAlias': operation({
+      ...write,
+      method: 'POST',
+      path: `${variables}/{environmentVariableId}/alias`,
+      handler: 'createAlias',
+      event: { type: 'CREATE', target: targetWord, sub: 'VARIABLE' },
+      summary: 'Gives a variable of this or a wider scope a second name here. 400 for an alias of an alias.',
+      body: AliasCreate,
+      reply: EnvironmentVariable,
+      status: 201,
+    }),
+    'create{Kind}EnvironmentVariableOverride': operation({
+      ...write,
+      method: 'POST',
+      path: `${variables}/{environmentVariableId}/override`,
+      handler: 'createOverride',
+      event: { type: 'CREATE', target: targetWord, sub: 'VARIABLE' },
+      summary: 'Gives a variable of a wider scope another value here. 409 where it has one already.',
+      body: OverrideCreate,
+      reply: EnvironmentVariable,
+      status: 201,
+    }),
     'list{Kind}Secrets': operation({
       ...read,
       path: secrets,
@@ -138,6 +170,28 @@ export function variableOperations<const K extends string, const P extends strin
       summary: 'Removes a secret, with its aliases and overrides.',
       reply: NoBody,
       status: 204,
+    }),
+    'create{Kind}SecretAlias': operation({
+      ...write,
+      method: 'POST',
+      path: `${secrets}/{secretId}/alias`,
+      handler: 'createSecretAlias',
+      event: { type: 'CREATE', target: targetWord, sub: 'SECRET' },
+      summary: 'Gives a secret of this or a wider scope a second name here. 400 for an alias of an alias.',
+      body: AliasCreate,
+      reply: Secret,
+      status: 201,
+    }),
+    'create{Kind}SecretOverride': operation({
+      ...write,
+      method: 'POST',
+      path: `${secrets}/{secretId}/override`,
+      handler: 'createSecretOverride',
+      event: { type: 'CREATE', target: targetWord, sub: 'SECRET' },
+      summary: 'Gives a secret of a wider scope another value here. 409 where it has one already.',
+      body: OverrideCreate,
+      reply: Secret,
+      status: 201,
     }),
   })
 }

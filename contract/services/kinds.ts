@@ -1,24 +1,81 @@
 import { Application, ApplicationCreate, ApplicationEdit } from './application.ts'
+import { Container, ContainerCreate, ContainerEdit } from './container.ts'
+import { Database, DatabaseCreate, DatabaseEdit } from './database.ts'
+import { Helm, HelmCreate, HelmEdit } from './helm.ts'
+import { Job, JobCreate, JobEdit } from './job.ts'
+import { Terraform, TerraformCreate, TerraformEdit } from './terraform.ts'
 
 /** The only place where the API tells kinds apart: a kind is a row. */
 export const serviceKinds = {
   application: {
     type: 'APPLICATION',
     noun: 'Application',
+    /** `list…`: the name of the operation that lists them. */
+    listed: 'Application',
     record: Application,
     create: ApplicationCreate,
     edit: ApplicationEdit,
     defaultStage: 'DEFAULT APPLICATION',
-    defaultIcon: 'app://qovery-console/application',
     /** The list of environment statuses that it stands in. */
     plural: 'applications',
-    /** Made from a git repository: has a build, commits and a Dockerfile. */
-    isBuilt: true,
+  },
+  container: {
+    type: 'CONTAINER',
+    noun: 'Container',
+    listed: 'Container',
+    record: Container,
+    create: ContainerCreate,
+    edit: ContainerEdit,
+    defaultStage: 'DEFAULT CONTAINER',
+    plural: 'containers',
+  },
+  database: {
+    type: 'DATABASE',
+    noun: 'Database',
+    listed: 'Database',
+    record: Database,
+    create: DatabaseCreate,
+    edit: DatabaseEdit,
+    defaultStage: 'DEFAULT DATABASE',
+    plural: 'databases',
+  },
+  job: {
+    type: 'JOB',
+    noun: 'Job',
+    listed: 'Jobs',
+    record: Job,
+    create: JobCreate,
+    edit: JobEdit,
+    defaultStage: 'DEFAULT JOB',
+    plural: 'jobs',
+  },
+  helm: {
+    type: 'HELM',
+    noun: 'Helm',
+    listed: 'Helms',
+    record: Helm,
+    create: HelmCreate,
+    edit: HelmEdit,
+    defaultStage: 'DEFAULT APPLICATION',
+    plural: 'helms',
+  },
+  terraform: {
+    type: 'TERRAFORM',
+    noun: 'Terraform',
+    listed: 'Terraforms',
+    record: Terraform,
+    create: TerraformCreate,
+    edit: TerraformEdit,
+    defaultStage: 'DEFAULT JOB',
+    plural: 'terraforms',
   },
 } as const
 
 export type KindName = keyof typeof serviceKinds
 export type Kind = (typeof serviceKinds)[KindName]
+
+/** The keys of the table, in its order; Object.keys forgets their type. */
+export const kindNames = Object.keys(serviceKinds) as KindName[]
 
 /** The stages that every new environment has, in their order. */
 export const defaultStages = ['DEFAULT DATABASE', 'DEFAULT JOB', 'DEFAULT CONTAINER', 'DEFAULT APPLICATION'] as const

@@ -1,7 +1,9 @@
 import type { Permission } from '@quayside/contract/operation.ts'
-import type { Sql } from '../database/index.ts'
+import type { Fragment, Sql } from '../database/index.ts'
+import { findRights } from './custom-role-store.ts'
+import type { RoleColumns } from './roles.ts'
 
-export interface ApiTokenRow {
+export interface ApiTokenRow extends RoleColumns {
   readonly id: string
   readonly organization_id: string
   readonly created_at: Date
@@ -9,28 +11,44 @@ export interface ApiTokenRow {
   readonly name: string
   readonly description: string
   readonly creator_name: string
+  /** The person who made it; null where no person did. */
+  readonly creator_account_id: string | null
   readonly key_id: string
+  /** Of everything in the organization; empty where it has a role. */
   readonly permissions: Permission[]
+  readonly custom_role_name: string | null
   readonly expires_at: Date | null
   readonly last_used_at: Date | null
 }
 
+const from = (sql: Sql, table: Fragment) => sql`
+  select t.*, r.name as custom_role_name from ${table} left join custom_role r on r.id = t.custom_role_id`
+
+export async function findApiToken(sql: Sql, id: string): Promise<ApiTokenRow | undefined> {
+  const [row] = await sql<ApiTokenRow[]>`${from(sql, sql`api_token t`)} where t.id = ${id}`
+  return row
+}
+
 export async function insertApiToken(
   sql: Sql,
-  row: Omit<ApiTokenRow, 'last_used_at' | 'updated_at'> & { readonly secret_hash: Buffer },
+  row: Omit<ApiTokenRow, 'last_used_at' | 'updated_at' | 'custom_role_name'> & { readonly secret_hash: Buffer },
 ): Promise<ApiTokenRow> {
+  const rights = await findRights(sql, row.custom_role_id)
+  const custom_rights = rights === null ? null : sql.json(rights)
+  const values = { ...row, permissions: [...row.permissions], custom_rights, updated_at: row.created_at }
   const [inserted] = await sql<ApiTokenRow[]>`
-    insert into api_token ${sql({ ...row, permissions: [...row.permissions], updated_at: row.created_at })} returning *`
+    with t as (insert into api_token ${sql(values)} returning *)
+    ${from(sql, sql`t`)}`
   if (!inserted) throw new Error('insert returned no row')
   return inserted
 }
 
 export const listApiTokens = (sql: Sql, organizationId: string, filter: { name?: string; creatorName?: string }) =>
   sql<ApiTokenRow[]>`
-    select * from api_token where organization_id = ${organizationId}
-      and (${filter.name ?? null}::text is null or name = ${filter.name ?? null})
-      and (${filter.creatorName ?? null}::text is null or creator_name = ${filter.creatorName ?? null})
-    order by created_at, id`
+    ${from(sql, sql`api_token t`)} where t.organization_id = ${organizationId}
+      and (${filter.name ?? null}::text is null or t.name = ${filter.name ?? null})
+      and (${filter.creatorName ?? null}::text is null or t.creator_name = ${filter.creatorName ?? null})
+    order by t.created_at, t.id`
 
 /** True when there was one. */
 export async function deleteApiToken(sql: Sql, organizationId: string, id: string): Promise<boolean> {

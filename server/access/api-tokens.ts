@@ -1,12 +1,14 @@
 import { type Permission, permissions } from '@quayside/contract/operation.ts'
-import { type Database, isUniqueViolation } from '../database/index.ts'
+import type { RoleName } from '@quayside/contract/roles.ts'
+import { type Database, inTransaction, isUniqueViolation, type Sql } from '../database/index.ts'
 import type { Clock } from '../lib/clock.ts'
 import { AppError } from '../lib/error.ts'
 import { newId } from '../lib/id.ts'
 import { checkName } from '../lib/text.ts'
 import { type ApiTokenRow, deleteApiToken, insertApiToken, listApiTokens } from './api-token-store.ts'
 import { notFound } from './authorize.ts'
-import { type Caller, mayGrant } from './caller.ts'
+import { mayGrant, type Rights } from './caller.ts'
+import { builtInRoleId, chooseRole, type RoleColumns, roleFields } from './roles.ts'
 import { hashSecret, mintToken } from './token.ts'
 
 export interface ApiTokenRequest {
@@ -17,28 +19,38 @@ export interface ApiTokenRequest {
   readonly expires_at?: string | null
 }
 
-/** API tokens of an organization. Revoking one is a delete: the next request that carries it is refused. */
+/** Who makes a token. `rights` where they are more than the permissions tell. */
+export interface TokenMaker {
+  readonly name: string
+  readonly permissions: readonly Permission[]
+  readonly rights?: Rights
+  readonly accountId?: string | undefined
+}
+
+/** API tokens of an organization. A token ends with the membership of the person who made it. Revoking one is a delete: the next request that carries it is refused. */
 export function createApiTokens({ database, clock, pepper }: { database: Database; clock: Clock; pepper: Buffer }) {
   return {
-    async create(organizationId: string, caller: Pick<Caller, 'name' | 'permissions'>, request: ApiTokenRequest) {
-      const granted = grantedPermissions(request)
-      if (!mayGrant(caller.permissions, granted)) {
+    async create(organizationId: string, maker: TokenMaker, request: ApiTokenRequest) {
+      const { rights, ...granted } = await wanted(database, organizationId, request)
+      if (!mayGrant(maker.rights ?? { permissions: maker.permissions }, rights)) {
         throw new AppError('forbidden', 'A token cannot be given more permissions than its maker has.')
       }
       const name = checkName('name', request.name)
       const { token, keyId, secret } = mintToken()
-      const row = await insertApiToken(database, {
+      const values = {
         id: newId(),
         organization_id: organizationId,
         created_at: clock.now(),
         name,
         description: request.description ?? '',
-        creator_name: caller.name,
+        creator_name: maker.name,
+        creator_account_id: maker.accountId ?? null,
         key_id: keyId,
         secret_hash: hashSecret(pepper, secret),
-        permissions: granted,
+        ...granted,
         expires_at: expiry(request.expires_at, clock),
-      }).catch((error: unknown) => {
+      }
+      const row = await inTransaction(database, (sql) => insertApiToken(sql, values)).catch((error: unknown) => {
         if (!isUniqueViolation(error)) throw error
         throw new AppError('conflict', `An API token with the name "${name}" exists already.`, { cause: error })
       })
@@ -56,14 +68,20 @@ export function createApiTokens({ database, clock, pepper }: { database: Databas
   }
 }
 
-function grantedPermissions(request: ApiTokenRequest): Permission[] {
+/** What the token is to have: the role where one is named, else the permission that `scope` says. */
+async function wanted(
+  sql: Sql,
+  organizationId: string,
+  request: ApiTokenRequest,
+): Promise<RoleColumns & { permissions: Permission[]; rights: Rights }> {
   if (request.role_id) {
-    throw new AppError('invalid', 'role_id: there are no roles yet; give `scope` ADMIN, READ, DEPLOY or WRITE instead.')
+    const { role, custom_role_id, rights } = await chooseRole(sql, organizationId, 'role_id', request.role_id)
+    return { role, custom_role_id, permissions: [], rights }
   }
   const scope = (request.scope ?? 'ADMIN').toUpperCase()
   const permission = permissions.find((candidate) => candidate === scope)
   if (!permission) throw new AppError('invalid', 'scope must be one of ADMIN, READ, DEPLOY, WRITE.')
-  return [permission]
+  return { role: null, custom_role_id: null, permissions: [permission], rights: { permissions: [permission] } }
 }
 
 function expiry(text: string | null | undefined, clock: Clock): Date | null {
@@ -73,9 +91,21 @@ function expiry(text: string | null | undefined, clock: Clock): Date | null {
   return date
 }
 
-const roleNames: Record<Permission, string> = { ADMIN: 'Admin', READ: 'Viewer', DEPLOY: 'Deployer', WRITE: 'Manager' }
+/** The built-in roles that two of the scopes are. */
+const rolesOfScopes: Partial<Record<Permission, RoleName>> = { ADMIN: 'ADMIN', READ: 'VIEWER' }
+/** The scope that tells the most of a role; a custom role has none. */
+const scopesOfRoles: Record<RoleName, Permission> = {
+  OWNER: 'ADMIN',
+  ADMIN: 'ADMIN',
+  DEVOPS: 'WRITE',
+  BILLING_MANAGER: 'READ',
+  VIEWER: 'READ',
+}
 
 function record(row: ApiTokenRow) {
-  const scope = row.permissions[0] ?? 'READ'
-  return { ...row, scope, role_name: roleNames[scope], role_id: null, token_hint: `quay_${row.key_id}` }
+  const scope = row.role ? scopesOfRoles[row.role] : (row.permissions[0] ?? null)
+  const same = scope && !row.role && rolesOfScopes[scope]
+  const { role_id, role_name } = roleFields(row.organization_id, row)
+  const id = same ? builtInRoleId(row.organization_id, same) : role_id
+  return { ...row, scope, role_name, role_id: id, token_hint: `quay_${row.key_id}` }
 }

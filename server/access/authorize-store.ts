@@ -1,4 +1,5 @@
 import type { Permission } from '@quayside/contract/operation.ts'
+import type { CustomRights, RoleName } from '@quayside/contract/roles.ts'
 import type { Fragment, Sql } from '../database/index.ts'
 import { type ComposedStatement, column, composeStatement } from './composed-statement.ts'
 import type { Credential } from './credential.ts'
@@ -8,8 +9,14 @@ import { gather } from './gather.ts'
 export interface AuthorizationRow {
   readonly caller_id: string
   readonly caller_name: string
-  readonly caller_organization_id: string
-  readonly caller_permissions: Permission[]
+  /** Null where a person belongs to no organization. */
+  readonly caller_organization_id: string | null
+  /** The person; of a token, who made it. */
+  readonly caller_account_id: string | null
+  /** One of these three says what the caller may. */
+  readonly caller_permissions: Permission[] | null
+  readonly caller_role: RoleName | null
+  readonly caller_custom_rights: CustomRights | null
   readonly caller_secret_hash: Buffer | null
   readonly caller_expired: boolean
   /** Its last use was not noted within the last minute. */
@@ -73,17 +80,21 @@ async function loadTogether(sql: Sql, query: TargetQuery, wanted: readonly Wante
 }
 
 const tokenQuery = (sql: Sql, keyId: string) => sql`
-  select id as caller_id, name as caller_name, organization_id as caller_organization_id,
-    permissions as caller_permissions, secret_hash as caller_secret_hash,
-    coalesce(expires_at <= now(), false) as caller_expired, coalesce(last_used_at < now() - interval '1 minute', true) as caller_stale,
-    created_at as caller_organization_since
-  from api_token where key_id = ${keyId}`
+  select r.id as caller_id, r.name as caller_name, r.organization_id as caller_organization_id,
+    r.creator_account_id as caller_account_id, r.permissions as caller_permissions, r.role as caller_role,
+    r.custom_rights as caller_custom_rights, r.secret_hash as caller_secret_hash,
+    coalesce(r.expires_at <= now(), false) as caller_expired,
+    coalesce(r.last_used_at < now() - interval '1 minute', true) as caller_stale,
+    r.created_at as caller_organization_since
+  from api_token r where r.key_id = ${keyId}`
 
 const accountQuery = (sql: Sql, issuer: string, subject: string) => sql`
-  select a.id as caller_id, a.name as caller_name, m.organization_id as caller_organization_id,
-    m.permissions as caller_permissions, null::bytea as caller_secret_hash, false as caller_expired,
-    false as caller_stale, m.created_at as caller_organization_since
-  from account a join member m on m.account_id = a.id
+  select a.id as caller_id, a.name as caller_name, r.organization_id as caller_organization_id,
+    a.id as caller_account_id, r.permissions as caller_permissions, r.role as caller_role,
+    r.custom_rights as caller_custom_rights, null::bytea as caller_secret_hash, false as caller_expired,
+    coalesce(a.last_used_at < now() - interval '1 minute', true) as caller_stale,
+    r.created_at as caller_organization_since
+  from account a left join member r on r.account_id = a.id
   where a.issuer = ${issuer} and a.subject = ${subject}`
 
 const alone = (sql: Sql, caller: Fragment) => sql`select * from (${caller}) c order by caller_organization_since`
@@ -124,8 +135,8 @@ function statementsOf(query: TargetQuery): Statements {
   return statements
 }
 
-/** Notes the use of a token, at most once a minute. */
-export async function touchToken(sql: Sql, id: string): Promise<void> {
-  await sql`update api_token set last_used_at = now()
+/** Notes the use of a token or an account, at most once a minute. */
+export async function touch(sql: Sql, kind: 'token' | 'account', id: string): Promise<void> {
+  await sql`update ${sql(kind === 'token' ? 'api_token' : 'account')} set last_used_at = now()
     where id = ${id} and (last_used_at is null or last_used_at < now() - interval '1 minute')`
 }

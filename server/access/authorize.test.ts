@@ -39,7 +39,9 @@ test('gives the caller, and the target inside the caller’s organization', asyn
     id,
     kind: 'token',
     name: caller.name,
+    accountId: undefined,
     permissions: ['WRITE'],
+    rights: { permissions: ['WRITE'] },
     organizationId: a.id,
   })
   assert.equal(target?.['name'], 'a project')
@@ -90,8 +92,8 @@ test('a person has the rights of the membership in the organization that is aske
   const account = newId()
   const identity = { issuer: 'https://id.example', subject: 'ada' }
   await sql`
-    insert into account (id, created_at, issuer, subject, name)
-    values (${account}, now(), ${identity.issuer}, ${identity.subject}, 'Ada')`
+    insert into account (id, created_at, updated_at, issuer, subject, name)
+    values (${account}, now(), now(), ${identity.issuer}, ${identity.subject}, 'Ada')`
   await sql`
     insert into member (organization_id, account_id, created_at, permissions)
     values (${a.id}, ${account}, now(), '{ADMIN}'), (${b.id}, ${account}, now() + interval '1 second', '{READ}')`
@@ -115,7 +117,7 @@ test('a token gets the permission of its scope, and not more than its maker has'
   const writer = { name: 'writer', permissions: ['WRITE' as const] }
   await assert.rejects(tokens.create(a.id, writer, { name: 'more' }), { code: 'forbidden' })
   await assert.rejects(tokens.create(a.id, admin, { name: 'odd', scope: 'OWNER' }), { code: 'invalid', message: /scope/ })
-  await assert.rejects(tokens.create(a.id, admin, { name: 'role', role_id: newId() }), { code: 'invalid', message: /role_id/ })
+  await assert.rejects(tokens.create(a.id, admin, { name: 'role', role_id: newId() }), { code: 'notFound', message: /role_id/ })
   await assert.rejects(tokens.create(a.id, admin, { name: 'late', expires_at: '2020-01-01T00:00:00Z' }), { message: /expires_at/ })
 }) // biome-ignore format: one line
 

@@ -1,8 +1,9 @@
-import type { Access } from '@quayside/contract/operation.ts'
+import type { Access, Permission } from '@quayside/contract/operation.ts'
+import { isOwner, permissionsAnywhere, permissionsAt, permissionsSomewhere } from '@quayside/contract/roles.ts'
 import type { Sql } from '../database/index.ts'
 import { AppError } from '../lib/error.ts'
-import { type AuthorizationRow, loadAuthorization, type TargetQuery, touchToken } from './authorize-store.ts'
-import { type Caller, mayAccess } from './caller.ts'
+import { type AuthorizationRow, loadAuthorization, type TargetQuery, touch } from './authorize-store.ts'
+import { type Caller, mayAccess, type Place, type Rights } from './caller.ts'
 import type { Credential } from './credential.ts'
 import { sameHash } from './token.ts'
 
@@ -12,6 +13,31 @@ export interface Authorized {
   readonly target: Readonly<Record<string, unknown>> | undefined
   /** Every organization that the caller belongs to, oldest membership first; only without a target. */
   readonly organizationIds: readonly string[]
+  /** What the caller may in each of them. */
+  readonly memberships: readonly Membership[]
+}
+
+export interface Membership {
+  readonly organizationId: string
+  readonly rights: Rights
+}
+
+/** What is asked for, and what that needs. */
+export interface Wish {
+  readonly access: Access
+  readonly query?: TargetQuery
+  /** Undefined with a query: the id in the path has no valid form. */
+  readonly targetId?: string | undefined
+  /** Where it happens, from the row of the target. Without it, in the organization as a whole. */
+  readonly place?: (target: AuthorizationRow) => Place
+  /** Nobody but the owner may, where the target's column `owner` names one. */
+  readonly owner?: boolean
+  /** Of a project: the access for one mode of its environments is enough. */
+  readonly someMode?: boolean
+  /** It happens where the query or the body says, which `authorizeParent` looks at: the access at any place is enough to come in. */
+  readonly elsewhere?: boolean
+  /** Whoever is known may read, also a person who belongs to no organization. */
+  readonly anybody?: boolean
 }
 
 export const unauthorized = (): AppError =>
@@ -25,34 +51,70 @@ export const notFound = (): AppError => new AppError('notFound', 'There is no su
 
 /**
  * Loads and checks, in the order that leaks nothing: credential (401), target inside the caller's organization (404),
- * permission (403). `targetId` undefined with a query means that the id in the path has no valid form.
+ * permission (403).
  */
-export async function authorize(
-  sql: Sql,
-  credential: Credential | undefined,
-  request: { readonly access: Access; readonly query?: TargetQuery; readonly targetId?: string | undefined },
-): Promise<Authorized> {
+export async function authorize(sql: Sql, credential: Credential | undefined, wish: Wish): Promise<Authorized> {
   if (!credential) throw unauthorized()
-  const wanted = request.query && request.targetId ? { query: request.query, id: request.targetId } : undefined
+  const wanted = wish.query && wish.targetId ? { query: wish.query, id: wish.targetId } : undefined
   const rows = await loadAuthorization(sql, credential, wanted)
   const row = wanted ? (rows.find((candidate) => candidate['id'] !== null) ?? rows[0]) : rows[0]
   if (!row || row.caller_expired || !presentsSecret(row, credential)) throw unauthorized()
-  if (request.query && (!wanted || row['id'] === null)) throw notFound()
-  if (!mayAccess(row.caller_permissions, request.access)) {
-    throw new AppError('forbidden', `This needs the permission ${request.access.toUpperCase()}, which the token lacks.`)
-  }
-  if (row.caller_stale) await touchToken(sql, row.caller_id)
+  if (wish.query && (!wanted || row['id'] === null)) throw notFound()
+  const permissions = checkPermission(row, rows, wish)
+  const kind = credential.kind === 'token' ? 'token' : 'account'
+  if (row.caller_stale) await touch(sql, kind, row.caller_id)
   return {
     caller: {
       id: row.caller_id,
-      kind: credential.kind === 'token' ? 'token' : 'account',
+      kind,
       name: row.caller_name,
-      permissions: row.caller_permissions,
-      organizationId: row.caller_organization_id,
+      accountId: row.caller_account_id ?? undefined,
+      permissions,
+      rights: rightsOf(row),
+      organizationId: row.caller_organization_id ?? '',
     },
     target: wanted && row,
-    organizationIds: rows.map((candidate) => candidate.caller_organization_id),
+    organizationIds: rows.flatMap((candidate) => candidate.caller_organization_id ?? []),
+    memberships: rows.flatMap((candidate) =>
+      candidate.caller_organization_id === null
+        ? []
+        : [{ organizationId: candidate.caller_organization_id, rights: rightsOf(candidate) }],
+    ),
   }
+}
+
+/** The caller's permissions on the target, which are enough; throws 403 where they are not. */
+function checkPermission(row: AuthorizationRow, rows: readonly AuthorizationRow[], wish: Wish): readonly Permission[] {
+  const { access, query, anybody, owner, someMode } = wish
+  const rights = rightsOf(row)
+  const place = (query && wish.place?.(row)) || {}
+  const own =
+    someMode && place.projectId !== undefined
+      ? permissionsSomewhere(rights, place.projectId)
+      : permissionsAt(rights, place)
+  if (owner && row['owner'] !== null && !isOwner(rights)) {
+    throw new AppError('forbidden', 'Only the owner of the organization may do this.')
+  }
+  if (mayAccess(own, access)) return own
+  if (wish.elsewhere && mayComeIn(own, rows, wish)) return own
+  if (
+    !query &&
+    anybody &&
+    (access === 'read' || rows.some((one) => mayAccess(permissionsAt(rightsOf(one), {}), access)))
+  )
+    return own
+  throw new AppError('forbidden', `This needs the permission ${access.toUpperCase()}, which the caller lacks.`)
+}
+
+function mayComeIn(own: readonly Permission[], rows: readonly AuthorizationRow[], { access, query }: Wish): boolean {
+  if (query && !mayAccess(own, 'read')) return false
+  return rows.some((row) => mayAccess(permissionsAnywhere(rightsOf(row)), access))
+}
+
+function rightsOf(row: AuthorizationRow): Rights {
+  if (row.caller_role !== null) return { role: row.caller_role }
+  if (row.caller_custom_rights !== null) return { custom: row.caller_custom_rights }
+  return { permissions: row.caller_permissions ?? [] }
 }
 
 function presentsSecret(row: AuthorizationRow, credential: Credential): boolean {

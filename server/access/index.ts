@@ -1,8 +1,27 @@
-/** Who asks, and may they: API tokens, JWTs, permissions. Says nothing about what is asked for. */
-export { type ApiTokenRequest, createApiTokens } from './api-tokens.ts'
-export { type Authorized, authorize, notFound, unauthorized } from './authorize.ts'
+/** Who asks, and may they: API tokens, JWTs, roles, members. Says nothing about what is asked for. */
+export { createAccountInfo } from './account-info.ts'
+export { type AccountRow, findAccount, findAccountByEmail, insertAccount } from './account-store.ts'
+export { type ApiTokenRequest, createApiTokens, type TokenMaker } from './api-tokens.ts'
+export { type Authorized, authorize, type Membership, notFound, unauthorized } from './authorize.ts'
+export { authorizeParent } from './authorize-parent.ts'
 export type { TargetQuery } from './authorize-store.ts'
-export { type Caller, mayAccess } from './caller.ts'
+export {
+  type Caller,
+  mayAccess,
+  mayOn,
+  type Place,
+  requireNewEnvironment,
+  requireOn,
+  type Visible,
+  visible,
+} from './caller.ts'
 export { type Credential, credentialReader, type ReadCredential, readToken } from './credential.ts'
-export { createJwtVerifier, type Issuer } from './jwt.ts'
-export { syncMembers } from './members.ts'
+export { createCustomRoles } from './custom-roles.ts'
+export type { InvitationRow } from './invitation-store.ts'
+export { createInvitations, type Invitations, mailAddress } from './invitations.ts'
+export { createJwtVerifier, type Issuer, type OwnIssuer } from './jwt.ts'
+export { syncMembers } from './listed-members.ts'
+export { insertMember as addMember } from './member-store.ts'
+export { addOwner, createMembers, formerRoles } from './members.ts'
+export { placeOf } from './place.ts'
+export { builtInRoleId, listAvailableRoles } from './roles.ts'

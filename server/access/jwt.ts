@@ -1,5 +1,14 @@
+import { createHash } from 'node:crypto'
 import type { Permission } from '@quayside/contract/operation.ts'
-import { createRemoteJWKSet, decodeJwt, errors, type JWTVerifyGetKey, jwtVerify } from 'jose'
+import {
+  createLocalJWKSet,
+  createRemoteJWKSet,
+  decodeJwt,
+  errors,
+  type JSONWebKeySet,
+  type JWTVerifyGetKey,
+  jwtVerify,
+} from 'jose'
 import type { Clock } from '../lib/clock.ts'
 
 /** An OpenID Connect issuer whose access tokens are accepted. */
@@ -13,6 +22,15 @@ export interface Issuer {
   readonly members: Readonly<Record<string, readonly Permission[]>>
 }
 
+/** The issuer of this platform: its keys are at hand, and its people have accounts here. */
+export interface OwnIssuer {
+  readonly issuer: string
+  readonly audience: string
+  /** What `account.issuer` says of its people. */
+  readonly accounts: string
+  readonly publicKeys: () => Promise<JSONWebKeySet>
+}
+
 export interface Identity {
   readonly issuer: string
   readonly subject: string
@@ -24,53 +42,76 @@ export type VerifyJwt = (token: string) => Promise<Identity | undefined>
 const maxTokenBytes = 8192
 const maxCached = 10_000
 
+/** What a token of an issuer has to be. */
+interface Expectation {
+  readonly issuer: string
+  readonly accounts: string
+  readonly audience: string
+  readonly algorithms: readonly string[]
+  readonly keys: JWTVerifyGetKey
+  readonly type?: string
+}
+
 /**
- * Verified tokens are remembered until they expire. Keys are fetched at most every 30 s and used for ten minutes while the
+ * Verified tokens are remembered by their digest until they expire. Keys are fetched at most every 30 s and used for ten minutes while the
  * issuer is away. Refused: other algorithms than the issuer's, encrypted tokens, `crit`, more than a day of life.
  */
-export function createJwtVerifier(issuers: readonly Issuer[], clock: Clock): VerifyJwt {
-  const known = new Map<string, { issuer: Issuer; keys: JWTVerifyGetKey }>(
-    issuers.map((issuer) => [
-      issuer.issuer,
-      {
-        issuer,
-        keys: createRemoteJWKSet(new URL(issuer.jwksUrl), {
-          cooldownDuration: 30_000,
-          timeoutDuration: 5_000,
-          cacheMaxAge: 600_000,
-        }),
-      },
-    ]),
+export function createJwtVerifier(issuers: readonly Issuer[], clock: Clock, own?: OwnIssuer): VerifyJwt {
+  const known = new Map(
+    [...issuers.map(outside), ...(own ? [ownExpectation(own)] : [])].map((expected) => [expected.issuer, expected]),
   )
   const cache = new Map<string, { identity: Identity; untilMs: number }>()
 
   return async (token) => {
     if (token.length > maxTokenBytes || token.split('.').length !== 3) return undefined
+    const digest = createHash('sha256').update(token).digest('base64')
     const nowMs = clock.now().getTime()
-    const cached = cache.get(token)
+    const cached = cache.get(digest)
     if (cached && cached.untilMs > nowMs) return cached.identity
-    cache.delete(token)
+    cache.delete(digest)
     const verified = await verify(token, known, clock)
     if (!verified) return undefined
     if (cache.size >= maxCached) cache.delete(cache.keys().next().value ?? '')
-    cache.set(token, verified)
+    cache.set(digest, verified)
     return verified.identity
   }
 }
 
+const outside = ({ issuer, audience, algorithms, jwksUrl }: Issuer): Expectation => ({
+  issuer,
+  accounts: issuer,
+  audience,
+  algorithms,
+  keys: createRemoteJWKSet(new URL(jwksUrl), {
+    cooldownDuration: 30_000,
+    timeoutDuration: 5_000,
+    cacheMaxAge: 600_000,
+  }),
+})
+
+const ownExpectation = ({ issuer, audience, accounts, publicKeys }: OwnIssuer): Expectation => ({
+  issuer,
+  accounts,
+  audience,
+  algorithms: ['RS256'],
+  keys: async (header, token) => createLocalJWKSet(await publicKeys())(header, token),
+  type: 'at+jwt',
+})
+
 async function verify(
   token: string,
-  known: ReadonlyMap<string, { issuer: Issuer; keys: JWTVerifyGetKey }>,
+  known: ReadonlyMap<string, Expectation>,
   clock: Clock,
 ): Promise<{ identity: Identity; untilMs: number } | undefined> {
   try {
     const { iss } = decodeJwt(token)
-    const entry = typeof iss === 'string' ? known.get(iss) : undefined
-    if (!entry) return undefined
-    const { payload } = await jwtVerify(token, entry.keys, {
-      issuer: entry.issuer.issuer,
-      audience: entry.issuer.audience,
-      algorithms: [...entry.issuer.algorithms],
+    const expected = typeof iss === 'string' ? known.get(iss) : undefined
+    if (!expected) return undefined
+    const { payload } = await jwtVerify(token, expected.keys, {
+      issuer: expected.issuer,
+      audience: expected.audience,
+      algorithms: [...expected.algorithms],
+      ...(expected.type ? { typ: expected.type } : {}),
       requiredClaims: ['exp', 'iat', 'sub'],
       clockTolerance: 30,
       maxTokenAge: '24h',
@@ -81,7 +122,7 @@ async function verify(
     if (typeof sub !== 'string' || typeof exp !== 'number' || typeof iat !== 'number' || nonce !== undefined)
       return undefined
     if (exp - iat > 24 * 3600) return undefined
-    return { identity: { issuer: entry.issuer.issuer, subject: sub }, untilMs: (exp + 30) * 1000 }
+    return { identity: { issuer: expected.accounts, subject: sub }, untilMs: (exp + 30) * 1000 }
   } catch (error) {
     if (error instanceof errors.JOSEError || error instanceof TypeError || error instanceof SyntaxError)
       return undefined

@@ -1,33 +1,88 @@
 import type { Permission } from '@quayside/contract/operation.ts'
+import type { RoleName } from '@quayside/contract/roles.ts'
 import type { Sql } from '../database/index.ts'
-import { newId } from '../lib/id.ts'
+import type { Json } from '../lib/json.ts'
+import { findRights } from './custom-role-store.ts'
+import type { RoleColumns } from './roles.ts'
 
-export interface Member {
-  readonly issuer: string
-  readonly subject: string
-  readonly permissions: readonly Permission[]
+export interface MemberRow extends RoleColumns {
+  /** Of the account. */
+  readonly id: string
+  readonly organization_id: string
+  readonly created_at: Date
+  readonly updated_at: Date
+  readonly name: string
+  /** Null for people of an outside issuer. */
+  readonly email: string | null
+  readonly last_used_at: Date | null
+  readonly permissions: Permission[]
+  readonly custom_role_name: string | null
 }
 
-/** The organization that was made first. */
-export async function findFirstOrganization(sql: Sql): Promise<string | undefined> {
-  const [row] = await sql<{ id: string }[]>`select id from organization order by created_at, id limit 1`
-  return row?.id
+const from = (sql: Sql) => sql`
+  select m.account_id as id, m.organization_id, m.created_at, m.updated_at, a.name, a.email, a.last_used_at,
+    m.permissions, m.role, m.custom_role_id, r.name as custom_role_name
+  from member m join account a on a.id = m.account_id left join custom_role r on r.id = m.custom_role_id`
+
+export const listMembers = (sql: Sql, organizationId: string) =>
+  sql<MemberRow[]>`${from(sql)} where m.organization_id = ${organizationId} order by m.created_at, m.account_id`
+
+/** Locked until the end of the transaction. */
+export async function findMember(sql: Sql, organizationId: string, accountId: string): Promise<MemberRow | undefined> {
+  const [row] = await sql<MemberRow[]>`
+    ${from(sql)} where m.organization_id = ${organizationId} and m.account_id = ${accountId} for update of m`
+  return row
 }
 
-/** Adds or changes the account and its membership; gives the account's id. */
-export async function saveMember(sql: Sql, organizationId: string, member: Member, now: Date): Promise<string> {
-  const [account] = await sql<{ id: string }[]>`
-    insert into account (id, created_at, issuer, subject, name)
-    values (${newId()}, ${now}, ${member.issuer}, ${member.subject}, ${member.subject})
-    on conflict (issuer, subject) do update set name = excluded.name returning id`
-  if (!account) throw new Error('insert returned no row')
+/** A document, or the null of SQL: not that of JSON. */
+const documentOf = (sql: Sql, value: Json | null) => (value === null ? null : sql.json(value))
+
+/** False where the account is a member already. */
+export async function insertMember(
+  sql: Sql,
+  row: RoleColumns & { readonly organization_id: string; readonly account_id: string },
+  now: Date,
+): Promise<boolean> {
+  const { organization_id, account_id, role, custom_role_id } = row
+  const values = { organization_id, account_id, created_at: now, updated_at: now, role, custom_role_id }
+  const custom_rights = documentOf(sql, await findRights(sql, custom_role_id))
+  const inserted = await sql`insert into member ${sql({ ...values, custom_rights })} on conflict do nothing`
+  return inserted.count === 1
+}
+
+export async function setRole(
+  sql: Sql,
+  organizationId: string,
+  accountId: string,
+  { role, custom_role_id }: RoleColumns,
+  now: Date,
+): Promise<void> {
+  const custom_rights = documentOf(sql, await findRights(sql, custom_role_id))
+  const change = { role, custom_role_id, custom_rights, updated_at: now }
   await sql`
-    insert into member (organization_id, account_id, created_at, permissions)
-    values (${organizationId}, ${account.id}, ${now}, ${[...member.permissions]})
-    on conflict (organization_id, account_id) do update set permissions = excluded.permissions`
-  return account.id
+    update member set ${sql(change)}, permissions = '{}'
+    where organization_id = ${organizationId} and account_id = ${accountId}`
 }
 
-export async function deleteOtherMembers(sql: Sql, organizationId: string, kept: readonly string[]): Promise<void> {
-  await sql`delete from member where organization_id = ${organizationId} and account_id <> all(${[...kept]}::uuid[])`
+/** Gives the role of all who have it to nobody: there is one owner at most. */
+export async function replaceRole(sql: Sql, organizationId: string, from: RoleName, to: RoleName, now: Date) {
+  await sql`update member set role = ${to}, updated_at = ${now} where organization_id = ${organizationId} and role = ${from}`
+}
+
+export async function setOwner(sql: Sql, organizationId: string, accountId: string, now: Date): Promise<void> {
+  await sql`update organization set owner = ${accountId}, updated_at = ${now}, version = version + 1
+    where id = ${organizationId}`
+}
+
+/** The tokens that the person made end with it. */
+export async function deleteMember(sql: Sql, organizationId: string, accountId: string): Promise<void> {
+  await sql`delete from member where organization_id = ${organizationId} and account_id = ${accountId}`
+}
+
+/** True where somebody who signs in with that address is a member. */
+export async function isMemberAddress(sql: Sql, organizationId: string, email: string): Promise<boolean> {
+  const rows = await sql`
+    select from member m join account a on a.id = m.account_id
+    where m.organization_id = ${organizationId} and lower(a.email) = lower(${email})`
+  return rows.length > 0
 }

@@ -2,5 +2,6 @@
 export * from './builder.ts'
 export { ensureBaseImage } from './docker/base-image.ts'
 export { createDockerBuilder, type DockerBuilderOptions } from './docker/docker-builder.ts'
+export { declaredArguments, parseDockerfile, splitWords } from './dockerfile.ts'
 export { missingDockerfile } from './dockerfile-check.ts'
 export { createFakeBuilder, type FakeBehaviour, type FakeBuilder } from './fake/fake-builder.ts'

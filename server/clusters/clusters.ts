@@ -1,40 +1,164 @@
-import type { Database } from '../database/index.ts'
+import { isDeepStrictEqual } from 'node:util'
+import { type Database, inTransaction, type Sql } from '../database/index.ts'
+import { setGroups } from '../groups/index.ts'
+import type { Clock } from '../lib/clock.ts'
 import { AppError } from '../lib/error.ts'
-import { type ClusterRow, findCluster, listClusters } from './cluster-store.ts'
+import { newId } from '../lib/id.ts'
+import { checkName } from '../lib/text.ts'
+import { nameTaken } from '../organizations/index.ts'
+import { credentialsIn, infoRecord } from './cluster-credentials.ts'
+import {
+  type ClusterRow,
+  type ClusterValues,
+  countEnvironments,
+  deleteCluster,
+  findCluster,
+  insertCluster,
+  listClusters,
+  lockCluster,
+  updateCluster,
+} from './cluster-store.ts'
+import { clusterRecord, clusterStatus, type Machine } from './record.ts'
+import { lockedMessage, passingMessage } from './refusals.ts'
+import { type CloudProviderInfoBody, type ClusterBody, changedSettings, creationRefusal } from './settings.ts'
 
-export function createClusters({ database }: { database: Database }) {
+export interface ClustersOptions {
+  readonly database: Database
+  readonly clock: Clock
+  readonly machine: Machine
+}
+/** Whose cluster it is. */
+export interface Owner {
+  readonly id: string
+  readonly billing_deployment_restriction: string | null
+}
+export type NewCluster = ClusterBody & Required<Pick<ClusterBody, 'name' | 'region' | 'cloud_provider'>>
+
+export const existing = (row: ClusterRow | undefined): ClusterRow => {
+  if (!row) throw new AppError('notFound', 'There is no such object.')
+  return row
+}
+
+/** The clusters of organizations as records. */
+export function createClusterRecords({ database, clock, machine }: ClustersOptions) {
+  const find = async (sql: Sql, organizationId: string, id: string) =>
+    existing(await findCluster(sql, organizationId, id))
+
   return {
     async list(organizationId: string) {
-      return (await listClusters(database, organizationId)).map(clusterRecord)
+      return (await listClusters(database, organizationId)).map((row) => clusterRecord(row, machine))
     },
     async statuses(organizationId: string) {
       return (await listClusters(database, organizationId)).map(clusterStatus)
     },
     async status(organizationId: string, id: string) {
-      const row = await findCluster(database, organizationId, id)
-      if (!row) throw new AppError('notFound', 'There is no such object.')
-      return clusterStatus(row)
+      return clusterStatus(await find(database, organizationId, id))
+    },
+    /** Whether something can be deployed to it. */
+    async readiness(organizationId: string, id: string) {
+      const { engine, status } = await find(database, organizationId, id)
+      return { is_ready: engine !== null && status === 'DEPLOYED' }
+    },
+
+    /** A record in the state READY: nothing is made anywhere. */
+    async create(organization: Owner, body: NewCluster) {
+      const { cloud_provider, kubernetes = 'MANAGED' } = body
+      const refusal = creationRefusal(organization.billing_deployment_restriction, kubernetes)
+      if (refusal) throw new AppError('conflict', refusal)
+      const owned = { id: newId(), organization_id: organization.id, cloud_provider, kubernetes }
+      const values = {
+        name: checkName('name', body.name),
+        description: body.description ?? '',
+        region: body.region,
+        production: body.production ?? false,
+        settings: changedSettings({}, body, cloud_provider),
+      }
+      return inTransaction(database, async (sql) => {
+        const info = body.cloud_provider_credentials
+        const credentials_id = info ? await credentialsIn(sql, owned, info, 'cloud_provider_credentials.') : null
+        await insertCluster(sql, { ...owned, ...values, credentials_id: credentials_id ?? null }, clock.now())
+        await setGroups(sql, 'cluster', { ownerId: owned.id, organizationId: organization.id }, labelsOf(body))
+        return clusterRecord(await find(sql, organization.id, owned.id), machine)
+      }).catch(nameTaken('A cluster', values.name))
+    },
+
+    async edit(organizationId: string, id: string, body: ClusterBody) {
+      return inTransaction(database, async (sql) => {
+        const row = existing(await lockCluster(sql, organizationId, id))
+        if (row.lock_reason !== null) throw new AppError('conflict', lockedMessage(row))
+        const values = await changed(sql, row, body)
+        const before = [
+          row.region,
+          row.production,
+          row.credentials_id,
+          changedSettings(row.settings, {}, row.cloud_provider),
+        ]
+        const after = [values.region, values.production, values.credentials_id, values.settings]
+        await updateCluster(sql, id, values, { now: clock.now(), matters: !isDeepStrictEqual(before, after) })
+        await setGroups(sql, 'cluster', { ownerId: id, organizationId }, labelsOf(body))
+        return clusterRecord(await find(sql, organizationId, id), machine)
+      }).catch(nameTaken('A cluster', body.name))
+    },
+
+    async remove(organizationId: string, id: string): Promise<void> {
+      await inTransaction(database, async (sql) => {
+        const row = existing(await lockCluster(sql, organizationId, id))
+        const reason = removalRefusal(row, await countEnvironments(sql, id))
+        if (reason) throw new AppError('conflict', reason)
+        await deleteCluster(sql, id)
+      })
+    },
+
+    async cloudProviderInfo(organizationId: string, id: string) {
+      return infoRecord(await find(database, organizationId, id))
+    },
+
+    async setCloudProviderInfo(organizationId: string, id: string, body: CloudProviderInfoBody) {
+      return inTransaction(database, async (sql) => {
+        const row = existing(await lockCluster(sql, organizationId, id))
+        const wanted = await credentialsIn(sql, row, body, '')
+        const region = body.region ?? row.region
+        const credentials_id = wanted === undefined ? row.credentials_id : wanted
+        const settings = changedSettings(row.settings, {}, row.cloud_provider)
+        const values = { ...pickValues(row), settings, region, credentials_id }
+        await updateCluster(sql, id, values, { now: clock.now(), matters: true })
+        return infoRecord(await find(sql, organizationId, id))
+      })
     },
   }
 }
 
-const clusterRecord = (row: ClusterRow) => ({
-  ...row,
-  organization: { id: row.organization_id },
-  has_access: true,
-  min_running_nodes: 1,
-  max_running_nodes: 1,
-  deployment_status: 'UP_TO_DATE' as const,
-  features: [],
+const pickValues = ({ name, description, region, production, credentials_id }: ClusterRow) => ({
+  name,
+  description,
+  region,
+  production,
+  credentials_id,
 })
+const labelsOf = ({ labels_groups }: ClusterBody) => ({ labels_groups })
 
-const clusterStatus = (row: ClusterRow) => ({
-  cluster_id: row.id,
-  status: row.status,
-  is_deployed: row.status === 'DEPLOYED',
-  next_k8s_available_version: null,
-  last_execution_id: null,
-  cluster_lock: null,
-  last_deployment_date: row.last_deployment_date,
-  reason: 'UNSPECIFIED' as const,
-})
+/** What stays what it is from the beginning. */
+async function changed(sql: Sql, row: ClusterRow, body: ClusterBody): Promise<ClusterValues> {
+  for (const field of ['cloud_provider', 'kubernetes'] as const) {
+    if (body[field] !== undefined && body[field] !== row[field]) {
+      throw new AppError('invalid', `${field} cannot be changed; cluster "${row.name}" has ${row[field]}.`)
+    }
+  }
+  const info = body.cloud_provider_credentials
+  const wanted = info ? await credentialsIn(sql, row, info, 'cloud_provider_credentials.') : info
+  return {
+    name: body.name === undefined ? row.name : checkName('name', body.name),
+    description: body.description === undefined ? row.description : (body.description ?? ''),
+    region: body.region ?? row.region,
+    production: body.production === undefined ? row.production : (body.production ?? false),
+    settings: changedSettings(row.settings, body, row.cloud_provider),
+    credentials_id: wanted === undefined ? row.credentials_id : wanted,
+  }
+}
+
+function removalRefusal(row: ClusterRow, environments: number): string | undefined {
+  if (row.engine !== null) return `Cluster "${row.name}" is built in: it is the machine that this platform runs on.`
+  if (row.lock_reason !== null) return lockedMessage(row)
+  if (environments > 0) return `Cluster "${row.name}" has ${environments} environments; delete them first.`
+  return passingMessage(row)
+}

@@ -1,3 +1,16 @@
-/** Where things run: the clusters of an organization, and which engine serves each. */
-export { type ClusterRow, findCluster, insertBuiltInCluster } from './cluster-store.ts'
-export { createClusters } from './clusters.ts'
+/** Where things run: the clusters of an organization as records, their locks, and the operations that bring one up to date. */
+import { createClusterLocks } from './cluster-locks.ts'
+import { type ClusterOperationsOptions, createClusterOperations } from './cluster-operations.ts'
+import { type ClusterPartsOptions, createClusterParts } from './cluster-parts.ts'
+import { type ClustersOptions, createClusterRecords } from './clusters.ts'
+
+export { type ClusterRow, clusterTarget, findCluster, insertBuiltInCluster } from './cluster-store.ts'
+export { type ClusterParts, createClusterWorkflow } from './cluster-workflow.ts'
+
+/** Everything that can be asked of clusters. */
+export const createClusters = (options: ClustersOptions & ClusterPartsOptions & ClusterOperationsOptions) => ({
+  ...createClusterRecords(options),
+  parts: createClusterParts(options),
+  locks: createClusterLocks(options),
+  operations: createClusterOperations(options),
+})

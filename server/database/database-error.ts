@@ -45,6 +45,10 @@ export function databaseErrorToAppError(error: unknown): AppError | undefined {
 export const isRetryable = (error: unknown): boolean =>
   isDriversError(error) && /^40(001|P01)$/.test(codeOf(error) ?? '')
 
+/** The same of an error that may have been given other words: one of its causes says so. */
+export const gaveWay = (error: unknown): boolean =>
+  isRetryable(error) || (error instanceof Error && error.cause !== undefined && gaveWay(error.cause))
+
 /** The name of the constraint that was violated: unique index, foreign key or check. */
 export const violatedConstraint = (error: unknown): string | undefined =>
   isDriversError(error) && codeOf(error)?.startsWith('23') ? textOf(error, 'constraint_name') : undefined

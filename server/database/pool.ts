@@ -3,16 +3,19 @@ import { arrayTypes } from './array-types.ts'
 import type { Database } from './database.ts'
 import { connectSocket } from './driver-socket.ts'
 import { TransactionGuard } from './transaction-guard.ts'
+import { withUnits } from './unit-of-work.ts'
 
 export interface PoolOptions {
   /** `postgres://user:password@host:port/database`; a unix socket's directory is the parameter `host`, as for libpq. */
   readonly url: string
-  /** Connections at most. Few are enough: each takes many queries at a time. */
+  /** Connections at most, beside those of units of work. Few are enough: each takes many queries at a time. */
   readonly max?: number
   /** How the connections call themselves in pg_stat_activity. */
   readonly name?: string
   /** After this PostgreSQL ends a statement; 0 = never. */
   readonly statementTimeoutMs?: number
+  /** Is told of every statement that is sent, with its parameters: for tests and measurements. */
+  readonly onStatement?: (text: string, parameters: readonly unknown[]) => void
 }
 
 /**
@@ -21,6 +24,20 @@ export interface PoolOptions {
  * seconds; see `databaseErrorToAppError`. `end()` waits a second for what is still running, unless `timeout` (seconds) is given.
  */
 export function openDatabase(options: PoolOptions): Database {
+  const pool = connectGuarded(options)
+  // Units of work hold a connection for as long as a request takes. Of their own, so that nobody else waits for one.
+  let units: Database | undefined
+  const { end } = pool
+  const both = Object.assign(pool, {
+    end: async (limit?: { timeout?: number }) => void (await Promise.all([end(limit), units?.end(limit)])),
+  })
+  return withUnits(both, (work) => {
+    units ??= connectGuarded({ ...options, max: unitConnections })
+    return units.begin(work)
+  })
+}
+
+function connectGuarded(options: PoolOptions): Database {
   const guard = new TransactionGuard()
   const db = connect(options, { onclose: () => guard.connectionClosed() })
   const { begin: driversBegin, end: driversEnd } = db
@@ -35,6 +52,8 @@ export function openDatabase(options: PoolOptions): Database {
 }
 
 const endTimeoutSeconds = 1
+/** Units of work at the same time; further ones wait. */
+const unitConnections = 6
 
 type Work = (sql: postgres.TransactionSql) => unknown
 
@@ -47,6 +66,7 @@ export interface Hooks {
 /** The driver's pool, as all of this room use it. Its own `begin` is not safe: see TransactionGuard. */
 export function connect(options: PoolOptions, hooks: Hooks): Database {
   const { url, socket } = splitUrl(options.url)
+  const { onStatement } = options
   const settings = {
     max: options.max ?? 4,
     ...(socket === undefined ? {} : { host: socket }),
@@ -66,6 +86,7 @@ export function connect(options: PoolOptions, hooks: Hooks): Database {
     fetch_types: false,
     types: { bigint, ...arrayTypes },
     onnotice: () => {},
+    ...(onStatement && { debug: (_: number, text: string, values: unknown[]) => onStatement(text, values) }),
     ...hooks,
   }
   // the driver's type of a pool names its `types`, which only this file needs

@@ -6,8 +6,38 @@ create table account (
   issuer text not null,
   subject text not null,
   name text not null,
+  updated_at timestamp with time zone not null,
+  email text,
+  first_name text not null default ''::text,
+  last_name text not null default ''::text,
+  communication_email text,
+  last_used_at timestamp with time zone,
   constraint account_issuer_subject_key UNIQUE (issuer, subject),
   constraint account_pkey PRIMARY KEY (id)
+);
+CREATE UNIQUE INDEX account_email ON public.account USING btree (lower(email)) WHERE (email IS NOT NULL);
+
+create table account_link (
+  token_hash bytea not null,
+  organization_id uuid not null,
+  created_at timestamp with time zone not null,
+  expires_at timestamp with time zone not null,
+  used_at timestamp with time zone,
+  constraint account_link_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organization(id) ON DELETE CASCADE,
+  constraint account_link_pkey PRIMARY KEY (token_hash)
+);
+CREATE INDEX account_link_organization ON public.account_link USING btree (organization_id);
+
+create table account_password (
+  account_id uuid not null,
+  updated_at timestamp with time zone not null,
+  salt bytea not null,
+  hash bytea not null,
+  cost integer not null,
+  block_size integer not null,
+  parallelization integer not null,
+  constraint account_password_account_id_fkey FOREIGN KEY (account_id) REFERENCES account(id) ON DELETE CASCADE,
+  constraint account_password_pkey PRIMARY KEY (account_id)
 );
 
 create table api_token (
@@ -21,15 +51,78 @@ create table api_token (
   key_id text not null,
   secret_hash bytea not null,
   pepper_version integer not null default 1,
-  permissions text[] not null,
+  permissions text[] not null default '{}'::text[],
   expires_at timestamp with time zone,
   last_used_at timestamp with time zone,
+  role text,
+  custom_role_id uuid,
+  creator_account_id uuid,
   constraint api_token_key_id_key UNIQUE (key_id),
+  constraint api_token_one_role CHECK ((num_nonnulls(NULLIF(permissions, '{}'::text[]), role, custom_role_id) = 1)),
+  constraint api_token_organization_id_creator_account_id_fkey FOREIGN KEY (organization_id, creator_account_id) REFERENCES member(organization_id, account_id) ON DELETE CASCADE,
+  constraint api_token_organization_id_custom_role_id_fkey FOREIGN KEY (organization_id, custom_role_id) REFERENCES custom_role(organization_id, id),
   constraint api_token_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organization(id) ON DELETE CASCADE,
   constraint api_token_permissions_check CHECK ((permissions <@ ARRAY['READ'::text, 'DEPLOY'::text, 'WRITE'::text, 'ADMIN'::text])),
-  constraint api_token_pkey PRIMARY KEY (id)
+  constraint api_token_pkey PRIMARY KEY (id),
+  constraint api_token_role_check CHECK ((role = ANY (ARRAY['OWNER'::text, 'ADMIN'::text, 'DEVOPS'::text, 'BILLING_MANAGER'::text, 'VIEWER'::text])))
 );
+CREATE INDEX api_token_creator ON public.api_token USING btree (organization_id, creator_account_id) WHERE (creator_account_id IS NOT NULL);
+CREATE INDEX api_token_custom_role ON public.api_token USING btree (custom_role_id) WHERE (custom_role_id IS NOT NULL);
 CREATE UNIQUE INDEX api_token_name ON public.api_token USING btree (organization_id, lower(name));
+
+create table audit_chain (
+  organization_id uuid not null,
+  sequence bigint not null default 0,
+  hash bytea not null default '\x'::bytea,
+  anchor_sequence bigint not null default 0,
+  anchor_hash bytea not null default '\x'::bytea,
+  constraint audit_chain_pkey PRIMARY KEY (organization_id)
+);
+
+create table audit_event (
+  id uuid not null,
+  organization_id uuid not null,
+  "position" bigint not null generated always as identity,
+  created_at timestamp with time zone not null,
+  event_type text not null,
+  target_type text not null,
+  target_id uuid,
+  target_name text not null,
+  sub_target_type text,
+  project_id uuid,
+  project_name text not null,
+  environment_id uuid,
+  environment_name text not null,
+  origin text not null,
+  triggered_by text not null,
+  caller text not null,
+  user_agent text,
+  change text not null,
+  original_change text,
+  request_id text not null,
+  sequence bigint,
+  hash bytea,
+  constraint audit_event_check CHECK (((sequence IS NULL) = (hash IS NULL))),
+  constraint audit_event_pkey PRIMARY KEY (id)
+);
+CREATE INDEX audit_event_newest ON public.audit_event USING btree (organization_id, created_at DESC, id DESC);
+CREATE UNIQUE INDEX audit_event_sequence ON public.audit_event USING btree (organization_id, sequence) WHERE (sequence IS NOT NULL);
+CREATE INDEX audit_event_unsealed ON public.audit_event USING btree (organization_id, "position") WHERE (sequence IS NULL);
+
+create table autoscaling_policy (
+  id uuid not null,
+  service_id uuid not null,
+  created_at timestamp with time zone not null,
+  updated_at timestamp with time zone not null,
+  mode text not null,
+  polling_interval_seconds integer not null,
+  cooldown_period_seconds integer not null,
+  scalers jsonb not null,
+  constraint autoscaling_policy_mode_check CHECK ((mode = 'KEDA'::text)),
+  constraint autoscaling_policy_pkey PRIMARY KEY (id),
+  constraint autoscaling_policy_service_id_fkey FOREIGN KEY (service_id) REFERENCES service(id) ON DELETE CASCADE,
+  constraint autoscaling_policy_service_id_key UNIQUE (service_id)
+);
 
 create table cluster (
   id uuid not null,
@@ -47,11 +140,172 @@ create table cluster (
   production boolean not null default false,
   status text not null default 'DEPLOYED'::text,
   last_deployment_date timestamp with time zone,
+  engine text,
+  credentials_id uuid,
+  settings jsonb not null default '{}'::jsonb,
+  advanced_settings jsonb not null default '{}'::jsonb,
+  routes jsonb not null default '[]'::jsonb,
+  sealed_kubeconfig text,
+  dns_provider jsonb,
+  sealed_dns_secrets text,
+  config_version bigint not null default 1,
+  deployed_config_version bigint,
+  platform_version text not null default ''::text,
+  operation_number integer not null default 0,
+  constraint cluster_credentials_id_fkey FOREIGN KEY (credentials_id) REFERENCES credentials(id),
+  constraint cluster_engine_check CHECK ((engine = 'local'::text)),
   constraint cluster_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organization(id) ON DELETE CASCADE,
   constraint cluster_pkey PRIMARY KEY (id)
 );
+CREATE INDEX cluster_credentials ON public.cluster USING btree (credentials_id) WHERE (credentials_id IS NOT NULL);
 CREATE UNIQUE INDEX cluster_default ON public.cluster USING btree (organization_id) WHERE is_default;
 CREATE UNIQUE INDEX cluster_name ON public.cluster USING btree (organization_id, lower(name));
+
+create table cluster_lock (
+  cluster_id uuid not null,
+  reason text not null,
+  ttl_in_days integer,
+  locked_at timestamp with time zone not null,
+  owner_name text not null,
+  constraint cluster_lock_cluster_id_fkey FOREIGN KEY (cluster_id) REFERENCES cluster(id) ON DELETE CASCADE,
+  constraint cluster_lock_pkey PRIMARY KEY (cluster_id),
+  constraint cluster_lock_ttl_in_days_check CHECK ((ttl_in_days >= 1))
+);
+
+create table cluster_log (
+  seq bigint not null generated always as identity,
+  cluster_id uuid not null,
+  operation_id uuid not null,
+  at timestamp with time zone not null,
+  step text not null,
+  message text not null,
+  is_error boolean not null default false,
+  constraint cluster_log_cluster_id_fkey FOREIGN KEY (cluster_id) REFERENCES cluster(id) ON DELETE CASCADE,
+  constraint cluster_log_operation_id_fkey FOREIGN KEY (operation_id) REFERENCES cluster_operation(id) ON DELETE CASCADE,
+  constraint cluster_log_pkey PRIMARY KEY (seq)
+);
+CREATE INDEX cluster_log_cluster ON public.cluster_log USING btree (cluster_id, seq);
+CREATE INDEX cluster_log_operation ON public.cluster_log USING btree (operation_id);
+
+create table cluster_operation (
+  id uuid not null,
+  cluster_id uuid not null,
+  execution_id text not null,
+  kind text not null,
+  triggered_by text not null,
+  former_status text not null,
+  created_at timestamp with time zone not null,
+  finished_at timestamp with time zone,
+  constraint cluster_operation_cluster_id_fkey FOREIGN KEY (cluster_id) REFERENCES cluster(id) ON DELETE CASCADE,
+  constraint cluster_operation_execution_id_key UNIQUE (execution_id),
+  constraint cluster_operation_id_fkey FOREIGN KEY (id) REFERENCES workflow(id) ON DELETE CASCADE,
+  constraint cluster_operation_kind_check CHECK ((kind = ANY (ARRAY['DEPLOY'::text, 'UPGRADE'::text, 'DRY_RUN'::text]))),
+  constraint cluster_operation_pkey PRIMARY KEY (id)
+);
+CREATE INDEX cluster_operation_cluster ON public.cluster_operation USING btree (cluster_id);
+CREATE UNIQUE INDEX cluster_operation_one ON public.cluster_operation USING btree (cluster_id) WHERE (finished_at IS NULL);
+
+create table cluster_tag_group (
+  cluster_id uuid not null,
+  group_id uuid not null,
+  constraint cluster_tag_group_cluster_id_fkey FOREIGN KEY (cluster_id) REFERENCES cluster(id) ON DELETE CASCADE,
+  constraint cluster_tag_group_group_id_fkey FOREIGN KEY (group_id) REFERENCES tag_group(id),
+  constraint cluster_tag_group_pkey PRIMARY KEY (cluster_id, group_id)
+);
+CREATE INDEX cluster_tag_group_group ON public.cluster_tag_group USING btree (group_id);
+
+create table container_registry (
+  id uuid not null,
+  organization_id uuid not null,
+  created_at timestamp with time zone not null,
+  updated_at timestamp with time zone not null,
+  version integer not null default 1,
+  name text not null,
+  description text not null default ''::text,
+  kind text not null,
+  url text not null,
+  config jsonb not null default '{}'::jsonb,
+  sealed_config text,
+  constraint container_registry_kind_check CHECK ((kind = ANY (ARRAY['ECR'::text, 'SCALEWAY_CR'::text, 'DOCKER_HUB'::text, 'GITHUB_CR'::text, 'GITHUB_ENTERPRISE_CR'::text, 'GITLAB_CR'::text, 'PUBLIC_ECR'::text, 'DOCR'::text, 'GENERIC_CR'::text, 'GCP_ARTIFACT_REGISTRY'::text, 'AZURE_CR'::text]))),
+  constraint container_registry_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organization(id) ON DELETE CASCADE,
+  constraint container_registry_pkey PRIMARY KEY (id)
+);
+CREATE UNIQUE INDEX container_registry_name ON public.container_registry USING btree (organization_id, lower(name));
+
+create table credentials (
+  id uuid not null,
+  organization_id uuid not null,
+  created_at timestamp with time zone not null,
+  updated_at timestamp with time zone not null,
+  cloud_provider text not null,
+  object_type text not null,
+  variant text not null,
+  name text not null,
+  settings jsonb not null default '{}'::jsonb,
+  sealed_secrets text,
+  constraint credentials_cloud_provider_check CHECK ((cloud_provider = ANY (ARRAY['AWS'::text, 'SCW'::text, 'GCP'::text, 'AZURE'::text, 'ON_PREMISE'::text]))),
+  constraint credentials_object_type_check CHECK ((object_type = ANY (ARRAY['AWS'::text, 'AWS_ROLE'::text, 'EKS_ANYWHERE_VSPHERE'::text, 'SCW'::text, 'GCP'::text, 'GCP_WORKLOAD_IDENTITY_FEDERATION'::text, 'AZURE'::text, 'OTHER'::text]))),
+  constraint credentials_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organization(id) ON DELETE CASCADE,
+  constraint credentials_pkey PRIMARY KEY (id)
+);
+CREATE INDEX credentials_organization ON public.credentials USING btree (organization_id, created_at);
+
+create table custom_domain (
+  id uuid not null,
+  service_id uuid not null,
+  created_at timestamp with time zone not null,
+  updated_at timestamp with time zone not null,
+  domain text not null,
+  generate_certificate boolean not null,
+  use_cdn boolean not null,
+  constraint custom_domain_domain_key UNIQUE (domain),
+  constraint custom_domain_pkey PRIMARY KEY (id),
+  constraint custom_domain_service_id_fkey FOREIGN KEY (service_id) REFERENCES service(id) ON DELETE CASCADE
+);
+CREATE INDEX custom_domain_service ON public.custom_domain USING btree (service_id);
+
+create table custom_role (
+  id uuid not null,
+  organization_id uuid not null,
+  created_at timestamp with time zone not null,
+  updated_at timestamp with time zone not null,
+  version integer not null default 1,
+  name text not null,
+  description text not null default ''::text,
+  constraint custom_role_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organization(id) ON DELETE CASCADE,
+  constraint custom_role_organization_id_id_key UNIQUE (organization_id, id),
+  constraint custom_role_pkey PRIMARY KEY (id)
+);
+CREATE UNIQUE INDEX custom_role_name ON public.custom_role USING btree (organization_id, lower(name));
+
+create table custom_role_cluster (
+  role_id uuid not null,
+  cluster_id uuid not null,
+  permission text not null,
+  constraint custom_role_cluster_cluster_id_fkey FOREIGN KEY (cluster_id) REFERENCES cluster(id) ON DELETE CASCADE,
+  constraint custom_role_cluster_permission_check CHECK ((permission = ANY (ARRAY['VIEWER'::text, 'ENV_CREATOR'::text, 'ADMIN'::text]))),
+  constraint custom_role_cluster_pkey PRIMARY KEY (role_id, cluster_id),
+  constraint custom_role_cluster_role_id_fkey FOREIGN KEY (role_id) REFERENCES custom_role(id) ON DELETE CASCADE
+);
+CREATE INDEX custom_role_cluster_cluster ON public.custom_role_cluster USING btree (cluster_id);
+
+create table custom_role_project (
+  role_id uuid not null,
+  project_id uuid not null,
+  is_admin boolean not null default false,
+  development text not null default 'NO_ACCESS'::text,
+  preview text not null default 'NO_ACCESS'::text,
+  staging text not null default 'NO_ACCESS'::text,
+  production text not null default 'NO_ACCESS'::text,
+  constraint custom_role_project_development_check CHECK ((development = ANY (ARRAY['NO_ACCESS'::text, 'VIEWER'::text, 'DEPLOYER'::text, 'MANAGER'::text]))),
+  constraint custom_role_project_pkey PRIMARY KEY (role_id, project_id),
+  constraint custom_role_project_preview_check CHECK ((preview = ANY (ARRAY['NO_ACCESS'::text, 'VIEWER'::text, 'DEPLOYER'::text, 'MANAGER'::text]))),
+  constraint custom_role_project_production_check CHECK ((production = ANY (ARRAY['NO_ACCESS'::text, 'VIEWER'::text, 'DEPLOYER'::text, 'MANAGER'::text]))),
+  constraint custom_role_project_project_id_fkey FOREIGN KEY (project_id) REFERENCES project(id) ON DELETE CASCADE,
+  constraint custom_role_project_role_id_fkey FOREIGN KEY (role_id) REFERENCES custom_role(id) ON DELETE CASCADE,
+  constraint custom_role_project_staging_check CHECK ((staging = ANY (ARRAY['NO_ACCESS'::text, 'VIEWER'::text, 'DEPLOYER'::text, 'MANAGER'::text])))
+);
+CREATE INDEX custom_role_project_project ON public.custom_role_project USING btree (project_id);
 
 create table deployment_request (
   id uuid not null,
@@ -74,9 +328,25 @@ create table deployment_request (
   constraint deployment_request_pkey PRIMARY KEY (id),
   constraint deployment_request_status_check CHECK ((status = ANY (ARRAY['QUEUED'::text, 'ONGOING'::text, 'SUCCESS'::text, 'ERROR'::text, 'CANCELED'::text, 'CANCELING'::text])))
 );
+CREATE INDEX deployment_request_active ON public.deployment_request USING btree (environment_id, seq) WHERE (status = ANY (ARRAY['QUEUED'::text, 'ONGOING'::text, 'CANCELING'::text]));
 CREATE INDEX deployment_request_environment ON public.deployment_request USING btree (environment_id, seq DESC);
 CREATE UNIQUE INDEX deployment_request_one_running ON public.deployment_request USING btree (environment_id) WHERE (status = ANY (ARRAY['ONGOING'::text, 'CANCELING'::text]));
 CREATE INDEX deployment_request_waiting ON public.deployment_request USING btree (environment_id, seq) WHERE (status = 'QUEUED'::text);
+
+create table deployment_restriction (
+  id uuid not null,
+  service_id uuid not null,
+  created_at timestamp with time zone not null,
+  updated_at timestamp with time zone not null,
+  mode text not null,
+  type text not null,
+  value text not null,
+  constraint deployment_restriction_mode_check CHECK ((mode = ANY (ARRAY['EXCLUDE'::text, 'MATCH'::text]))),
+  constraint deployment_restriction_pkey PRIMARY KEY (id),
+  constraint deployment_restriction_service_id_fkey FOREIGN KEY (service_id) REFERENCES service(id) ON DELETE CASCADE,
+  constraint deployment_restriction_type_check CHECK ((type = 'PATH'::text))
+);
+CREATE UNIQUE INDEX deployment_restriction_value ON public.deployment_restriction USING btree (service_id, mode, type, value);
 
 create table deployment_stage (
   id uuid not null,
@@ -128,6 +398,7 @@ create table environment (
   mode text not null,
   deleting boolean not null default false,
   request_number integer not null default 0,
+  copying uuid,
   constraint environment_cluster_id_fkey FOREIGN KEY (cluster_id) REFERENCES cluster(id),
   constraint environment_mode_check CHECK ((mode = ANY (ARRAY['DEVELOPMENT'::text, 'PREVIEW'::text, 'PRODUCTION'::text, 'STAGING'::text]))),
   constraint environment_pkey PRIMARY KEY (id),
@@ -135,6 +406,25 @@ create table environment (
 );
 CREATE INDEX environment_cluster ON public.environment USING btree (cluster_id);
 CREATE UNIQUE INDEX environment_name ON public.environment USING btree (project_id, lower(name));
+
+create table environment_deployment_rule (
+  id uuid not null,
+  environment_id uuid not null,
+  created_at timestamp with time zone not null,
+  updated_at timestamp with time zone not null,
+  version integer not null default 1,
+  on_demand_preview boolean not null default false,
+  auto_preview boolean not null default false,
+  auto_stop boolean not null default false,
+  timezone text not null default 'UTC'::text,
+  start_time time without time zone not null default '08:00:00'::time without time zone,
+  stop_time time without time zone not null default '19:00:00'::time without time zone,
+  weekdays text[] not null default ARRAY['MONDAY'::text, 'TUESDAY'::text, 'WEDNESDAY'::text, 'THURSDAY'::text, 'FRIDAY'::text, 'SATURDAY'::text, 'SUNDAY'::text],
+  constraint environment_deployment_rule_environment_id_fkey FOREIGN KEY (environment_id) REFERENCES environment(id) ON DELETE CASCADE,
+  constraint environment_deployment_rule_environment_id_key UNIQUE (environment_id),
+  constraint environment_deployment_rule_pkey PRIMARY KEY (id),
+  constraint environment_deployment_rule_weekdays_check CHECK ((weekdays <@ ARRAY['MONDAY'::text, 'TUESDAY'::text, 'WEDNESDAY'::text, 'THURSDAY'::text, 'FRIDAY'::text, 'SATURDAY'::text, 'SUNDAY'::text]))
+);
 
 create table event (
   id uuid not null,
@@ -173,16 +463,114 @@ create table git_token (
 );
 CREATE UNIQUE INDEX git_token_name ON public.git_token USING btree (organization_id, lower(name));
 
+create table helm_repository (
+  id uuid not null,
+  organization_id uuid not null,
+  created_at timestamp with time zone not null,
+  updated_at timestamp with time zone not null,
+  version integer not null default 1,
+  name text not null,
+  description text not null default ''::text,
+  kind text not null,
+  url text not null,
+  skip_tls_verification boolean not null default false,
+  config jsonb not null default '{}'::jsonb,
+  sealed_config text,
+  constraint helm_repository_kind_check CHECK ((kind = ANY (ARRAY['HTTPS'::text, 'OCI_ECR'::text, 'OCI_SCALEWAY_CR'::text, 'OCI_DOCKER_HUB'::text, 'OCI_PUBLIC_ECR'::text, 'OCI_GENERIC_CR'::text, 'OCI_GITHUB_CR'::text, 'OCI_GITLAB_CR'::text]))),
+  constraint helm_repository_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organization(id) ON DELETE CASCADE,
+  constraint helm_repository_pkey PRIMARY KEY (id)
+);
+CREATE UNIQUE INDEX helm_repository_name ON public.helm_repository USING btree (organization_id, lower(name));
+
+create table invitation (
+  id uuid not null,
+  organization_id uuid not null,
+  created_at timestamp with time zone not null,
+  updated_at timestamp with time zone not null,
+  email text not null,
+  role text,
+  custom_role_id uuid,
+  inviter text not null,
+  expires_at timestamp with time zone not null,
+  constraint invitation_check CHECK ((num_nonnulls(role, custom_role_id) = 1)),
+  constraint invitation_organization_id_custom_role_id_fkey FOREIGN KEY (organization_id, custom_role_id) REFERENCES custom_role(organization_id, id),
+  constraint invitation_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organization(id) ON DELETE CASCADE,
+  constraint invitation_pkey PRIMARY KEY (id),
+  constraint invitation_role_check CHECK ((role = ANY (ARRAY['ADMIN'::text, 'DEVOPS'::text, 'BILLING_MANAGER'::text, 'VIEWER'::text])))
+);
+CREATE INDEX invitation_custom_role ON public.invitation USING btree (custom_role_id) WHERE (custom_role_id IS NOT NULL);
+CREATE UNIQUE INDEX invitation_email ON public.invitation USING btree (organization_id, lower(email));
+
+create table issuer_client (
+  id text not null,
+  created_at timestamp with time zone not null,
+  name text not null,
+  redirect_uris text[] not null,
+  grant_types text[] not null,
+  constraint issuer_client_pkey PRIMARY KEY (id)
+);
+
+create table issuer_key (
+  id uuid not null,
+  created_at timestamp with time zone not null,
+  public_key jsonb not null,
+  sealed_private_key text not null,
+  constraint issuer_key_pkey PRIMARY KEY (id)
+);
+
+create table issuer_record (
+  model text not null,
+  id_hash text not null,
+  sealed_payload text not null,
+  grant_id text,
+  uid text,
+  user_code_hash text,
+  account_id uuid,
+  consumed_at timestamp with time zone,
+  expires_at timestamp with time zone,
+  constraint issuer_record_account_id_fkey FOREIGN KEY (account_id) REFERENCES account(id) ON DELETE CASCADE,
+  constraint issuer_record_pkey PRIMARY KEY (model, id_hash)
+);
+CREATE INDEX issuer_record_account ON public.issuer_record USING btree (account_id) WHERE (account_id IS NOT NULL);
+CREATE INDEX issuer_record_expiry ON public.issuer_record USING btree (expires_at) WHERE (expires_at IS NOT NULL);
+CREATE INDEX issuer_record_grant ON public.issuer_record USING btree (grant_id) WHERE (grant_id IS NOT NULL);
+CREATE INDEX issuer_record_uid ON public.issuer_record USING btree (model, uid) WHERE (uid IS NOT NULL);
+CREATE INDEX issuer_record_user_code ON public.issuer_record USING btree (model, user_code_hash) WHERE (user_code_hash IS NOT NULL);
+
+create table kept_reply (
+  caller text not null,
+  key text not null,
+  organization_id uuid,
+  request_hash bytea not null,
+  created_at timestamp with time zone not null,
+  status integer,
+  body text,
+  constraint kept_reply_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organization(id) ON DELETE CASCADE,
+  constraint kept_reply_pkey PRIMARY KEY (caller, key)
+);
+CREATE INDEX kept_reply_oldest ON public.kept_reply USING btree (created_at);
+CREATE INDEX kept_reply_organization ON public.kept_reply USING btree (organization_id);
+
 create table member (
   organization_id uuid not null,
   account_id uuid not null,
   created_at timestamp with time zone not null,
-  permissions text[] not null,
+  permissions text[] not null default '{}'::text[],
+  role text,
+  custom_role_id uuid,
+  listed text,
+  updated_at timestamp with time zone not null default now(),
   constraint member_account_id_fkey FOREIGN KEY (account_id) REFERENCES account(id) ON DELETE CASCADE,
+  constraint member_one_role CHECK ((num_nonnulls(NULLIF(permissions, '{}'::text[]), role, custom_role_id) = 1)),
+  constraint member_organization_id_custom_role_id_fkey FOREIGN KEY (organization_id, custom_role_id) REFERENCES custom_role(organization_id, id),
   constraint member_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organization(id) ON DELETE CASCADE,
   constraint member_permissions_check CHECK ((permissions <@ ARRAY['READ'::text, 'DEPLOY'::text, 'WRITE'::text, 'ADMIN'::text])),
-  constraint member_pkey PRIMARY KEY (organization_id, account_id)
+  constraint member_pkey PRIMARY KEY (organization_id, account_id),
+  constraint member_role_check CHECK ((role = ANY (ARRAY['OWNER'::text, 'ADMIN'::text, 'DEVOPS'::text, 'BILLING_MANAGER'::text, 'VIEWER'::text])))
 );
+CREATE INDEX member_account ON public.member USING btree (account_id);
+CREATE INDEX member_custom_role ON public.member USING btree (custom_role_id) WHERE (custom_role_id IS NOT NULL);
+CREATE UNIQUE INDEX member_owner ON public.member USING btree (organization_id) WHERE (role = 'OWNER'::text);
 
 create table observation (
   service_id uuid not null,
@@ -230,6 +618,33 @@ create table project (
 );
 CREATE UNIQUE INDEX project_name ON public.project USING btree (organization_id, lower(name));
 
+create table project_deployment_rule (
+  id uuid not null,
+  project_id uuid not null,
+  cluster_id uuid not null,
+  created_at timestamp with time zone not null,
+  updated_at timestamp with time zone not null,
+  version integer not null default 1,
+  name text not null,
+  description text not null default ''::text,
+  mode text not null,
+  auto_stop boolean not null,
+  timezone text not null,
+  start_time time without time zone not null,
+  stop_time time without time zone not null,
+  weekdays text[] not null,
+  wildcard text not null,
+  priority_index integer not null,
+  constraint project_deployment_rule_cluster_id_fkey FOREIGN KEY (cluster_id) REFERENCES cluster(id) ON DELETE CASCADE,
+  constraint project_deployment_rule_mode_check CHECK ((mode = ANY (ARRAY['DEVELOPMENT'::text, 'PREVIEW'::text, 'PRODUCTION'::text, 'STAGING'::text]))),
+  constraint project_deployment_rule_pkey PRIMARY KEY (id),
+  constraint project_deployment_rule_project_id_fkey FOREIGN KEY (project_id) REFERENCES project(id) ON DELETE CASCADE,
+  constraint project_deployment_rule_project_id_priority_index_key UNIQUE (project_id, priority_index) DEFERRABLE INITIALLY DEFERRED,
+  constraint project_deployment_rule_weekdays_check CHECK ((weekdays <@ ARRAY['MONDAY'::text, 'TUESDAY'::text, 'WEDNESDAY'::text, 'THURSDAY'::text, 'FRIDAY'::text, 'SATURDAY'::text, 'SUNDAY'::text]))
+);
+CREATE INDEX project_deployment_rule_cluster ON public.project_deployment_rule USING btree (cluster_id);
+CREATE UNIQUE INDEX project_deployment_rule_name ON public.project_deployment_rule USING btree (project_id, lower(name));
+
 create table release (
   id uuid not null,
   service_id uuid not null,
@@ -241,6 +656,8 @@ create table release (
   image jsonb,
   variables jsonb not null,
   sealed_variables text,
+  advanced_settings jsonb not null default '{}'::jsonb,
+  labels jsonb not null default '{}'::jsonb,
   constraint release_pkey PRIMARY KEY (id),
   constraint release_service_id_fkey FOREIGN KEY (service_id) REFERENCES service(id) ON DELETE CASCADE,
   constraint release_service_id_request_id_key UNIQUE (service_id, request_id)
@@ -256,9 +673,12 @@ create table route (
   release_id uuid,
   endpoints jsonb not null default '[]'::jsonb,
   updated_at timestamp with time zone not null,
+  custom_domain_id uuid,
+  constraint route_custom_domain_id_fkey FOREIGN KEY (custom_domain_id) REFERENCES custom_domain(id) ON DELETE CASCADE,
   constraint route_pkey PRIMARY KEY (host),
   constraint route_service_id_fkey FOREIGN KEY (service_id) REFERENCES service(id) ON DELETE CASCADE
 );
+CREATE INDEX route_custom_domain ON public.route USING btree (custom_domain_id) WHERE (custom_domain_id IS NOT NULL);
 CREATE INDEX route_service ON public.route USING btree (service_id);
 
 create table route_version (
@@ -287,21 +707,95 @@ create table service (
   release_id uuid,
   last_deployment_date timestamp with time zone,
   deployed_commit jsonb,
+  advanced_settings jsonb not null default '{}'::jsonb,
+  container_registry_id uuid generated always as ((
+CASE
+    WHEN (COALESCE((settings ->> 'registry_id'::text), (settings #>> '{source,image,registry_id}'::text[])) ~ '^[0-9a-fA-F-]{36}$'::text) THEN COALESCE((settings ->> 'registry_id'::text), (settings #>> '{source,image,registry_id}'::text[]))
+    ELSE NULL::text
+END)::uuid) stored,
+  helm_repository_id uuid generated always as ((
+CASE
+    WHEN ((settings #>> '{source,helm_repository,repository}'::text[]) ~ '^[0-9a-fA-F-]{36}$'::text) THEN (settings #>> '{source,helm_repository,repository}'::text[])
+    ELSE NULL::text
+END)::uuid) stored,
+  constraint service_container_registry_id_fkey FOREIGN KEY (container_registry_id) REFERENCES container_registry(id),
   constraint service_environment_id_fkey FOREIGN KEY (environment_id) REFERENCES environment(id) ON DELETE CASCADE,
   constraint service_git_token_id_fkey FOREIGN KEY (git_token_id) REFERENCES git_token(id),
+  constraint service_helm_repository_id_fkey FOREIGN KEY (helm_repository_id) REFERENCES helm_repository(id),
   constraint service_kind_check CHECK ((kind = ANY (ARRAY['application'::text, 'container'::text, 'database'::text, 'job'::text, 'helm'::text, 'terraform'::text]))),
   constraint service_pkey PRIMARY KEY (id),
   constraint service_stage_id_fkey FOREIGN KEY (stage_id) REFERENCES deployment_stage(id)
 );
+CREATE INDEX service_container_registry ON public.service USING btree (container_registry_id) WHERE (container_registry_id IS NOT NULL);
 CREATE INDEX service_git_token ON public.service USING btree (git_token_id) WHERE (git_token_id IS NOT NULL);
+CREATE INDEX service_helm_repository ON public.service USING btree (helm_repository_id) WHERE (helm_repository_id IS NOT NULL);
 CREATE UNIQUE INDEX service_name ON public.service USING btree (environment_id, lower(name));
 CREATE INDEX service_stage ON public.service USING btree (stage_id);
+
+create table service_output (
+  id uuid not null,
+  service_id uuid not null,
+  created_at timestamp with time zone not null,
+  updated_at timestamp with time zone not null,
+  key text not null,
+  description text not null default ''::text,
+  is_secret boolean not null,
+  value text,
+  sealed_value text,
+  constraint service_output_check CHECK ((is_secret = (value IS NULL))),
+  constraint service_output_check1 CHECK ((num_nonnulls(value, sealed_value) = 1)),
+  constraint service_output_pkey PRIMARY KEY (id),
+  constraint service_output_service_id_fkey FOREIGN KEY (service_id) REFERENCES service(id) ON DELETE CASCADE,
+  constraint service_output_service_id_key_key UNIQUE (service_id, key)
+);
+
+create table service_secret (
+  service_id uuid not null,
+  name text not null,
+  created_at timestamp with time zone not null,
+  updated_at timestamp with time zone not null,
+  sealed_value text not null,
+  constraint service_secret_pkey PRIMARY KEY (service_id, name),
+  constraint service_secret_service_id_fkey FOREIGN KEY (service_id) REFERENCES service(id) ON DELETE CASCADE
+);
+
+create table service_tag_group (
+  service_id uuid not null,
+  group_id uuid not null,
+  constraint service_tag_group_group_id_fkey FOREIGN KEY (group_id) REFERENCES tag_group(id),
+  constraint service_tag_group_pkey PRIMARY KEY (service_id, group_id),
+  constraint service_tag_group_service_id_fkey FOREIGN KEY (service_id) REFERENCES service(id) ON DELETE CASCADE
+);
+CREATE INDEX service_tag_group_group ON public.service_tag_group USING btree (group_id);
 
 create table setting (
   key text not null,
   value jsonb not null,
   constraint setting_pkey PRIMARY KEY (key)
 );
+
+create table sign_in_attempt (
+  subject text not null,
+  failures integer not null,
+  blocked_until timestamp with time zone,
+  last_failed_at timestamp with time zone not null,
+  constraint sign_in_attempt_pkey PRIMARY KEY (subject)
+);
+
+create table tag_group (
+  id uuid not null,
+  organization_id uuid not null,
+  created_at timestamp with time zone not null,
+  updated_at timestamp with time zone not null,
+  kind text not null,
+  name text not null,
+  entries jsonb not null,
+  scopes text[] not null default '{}'::text[],
+  constraint tag_group_kind_check CHECK ((kind = ANY (ARRAY['annotations'::text, 'labels'::text]))),
+  constraint tag_group_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organization(id) ON DELETE CASCADE,
+  constraint tag_group_pkey PRIMARY KEY (id)
+);
+CREATE UNIQUE INDEX tag_group_name ON public.tag_group USING btree (organization_id, kind, lower(name));
 
 create table variable (
   id uuid not null,
@@ -332,6 +826,7 @@ create table variable (
   constraint variable_variable_type_check CHECK ((variable_type = ANY (ARRAY['VALUE'::text, 'ALIAS'::text, 'OVERRIDE'::text, 'FILE'::text])))
 );
 CREATE INDEX variable_base ON public.variable USING btree (base_id) WHERE (base_id IS NOT NULL);
+CREATE INDEX variable_built_in_base ON public.variable USING btree (base_built_in_id) WHERE (base_built_in_id IS NOT NULL);
 CREATE UNIQUE INDEX variable_environment_key ON public.variable USING btree (environment_id, key) WHERE (environment_id IS NOT NULL);
 CREATE UNIQUE INDEX variable_project_key ON public.variable USING btree (project_id, key) WHERE (project_id IS NOT NULL);
 CREATE UNIQUE INDEX variable_service_key ON public.variable USING btree (service_id, key) WHERE (service_id IS NOT NULL);
@@ -413,3 +908,27 @@ create table workflow_step (
   constraint workflow_step_status_check CHECK ((status = ANY (ARRAY['SUCCESS'::text, 'ERROR'::text, 'CANCEL'::text, 'SKIP'::text]))),
   constraint workflow_step_workflow_id_fkey FOREIGN KEY (workflow_id) REFERENCES workflow(id) ON DELETE CASCADE
 );
+
+CREATE OR REPLACE FUNCTION public.refuse_audit_change()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+declare
+  sealed audit_event;
+begin
+  if tg_op = 'UPDATE' then
+    sealed := old;
+    sealed.sequence := new.sequence;
+    sealed.hash := new.hash;
+    if old.sequence is null and new is not distinct from sealed then return new; end if;
+  elsif tg_op = 'DELETE' then
+    if old.sequence <= (select anchor_sequence from audit_chain where organization_id = old.organization_id) then
+      return old;
+    end if;
+  end if;
+  raise exception 'the record of changes cannot be changed' using errcode = 'restrict_violation';
+end $function$;
+
+CREATE TRIGGER audit_event_is_not_emptied BEFORE TRUNCATE ON public.audit_event FOR EACH STATEMENT EXECUTE FUNCTION refuse_audit_change();
+
+CREATE TRIGGER audit_event_stays BEFORE DELETE OR UPDATE ON public.audit_event FOR EACH ROW EXECUTE FUNCTION refuse_audit_change();

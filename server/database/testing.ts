@@ -9,7 +9,7 @@ import type { Database } from './database.ts'
 import { type EmbeddedDatabase, startEmbedded } from './embedded.ts'
 import { exclusively, tryLock } from './exclusive.ts'
 import { checksumOf, migrate, readMigrations } from './migrate.ts'
-import { openDatabase } from './pool.ts'
+import { openDatabase, type PoolOptions } from './pool.ts'
 
 const digest = (text: string): string => createHash('sha256').update(text).digest('hex').slice(0, 12)
 
@@ -35,8 +35,8 @@ export interface TestDatabase {
  * A migrated database of its own: a pool on it, and its URL. Both end with the test. The PostgreSQL behind it is shared by all
  * test processes of the checkout; it ends by itself when nobody has used it for a minute.
  */
-export const testDatabase = (t: Cleanup): Promise<TestDatabase> =>
-  createDatabase(t, async (admin, server) => `template ${await template(admin, server)}`)
+export const testDatabase = (t: Cleanup, pool: Pick<PoolOptions, 'onStatement'> = {}): Promise<TestDatabase> =>
+  createDatabase(t, async (admin, server) => `template ${await template(admin, server)}`, pool)
 
 /** A database without any table; `options` are those of `create database`. */
 export const emptyDatabase = (t: Cleanup, options = ''): Promise<TestDatabase> => createDatabase(t, async () => options)
@@ -44,11 +44,12 @@ export const emptyDatabase = (t: Cleanup, options = ''): Promise<TestDatabase> =
 async function createDatabase(
   t: Cleanup,
   options: (admin: Database, server: EmbeddedDatabase) => Promise<string>,
+  pool: Pick<PoolOptions, 'onStatement'> = {},
 ): Promise<TestDatabase> {
   const { admin, server } = await connect()
   const name = `test_${randomBytes(6).toString('hex')}`
   const url = databaseUrl(server, name)
-  const sql = openDatabase({ url, name: 'test' })
+  const sql = openDatabase({ url, name: 'test', ...pool })
   t.after(async () => {
     await sql.end({ timeout: 1 })
     await admin.unsafe(`drop database if exists ${name} with (force)`)

@@ -13,14 +13,14 @@ type Begin = (options: string, work: (sql: postgres.TransactionSql) => unknown) 
  * driver's own rollback or commit is not sent.
  *
  * open: statements are sent. suspect: some connection of the pool has closed, whose is known when the promises that wait for it
- * have run. over: committed, rolled back or lost.
+ * have run. over: its work has ended, well or not, or its connection is lost.
  */
 export class TransactionGuard {
   readonly #running = new Set<Transaction>()
 
   /** To be called when a connection of the pool closed. */
   connectionClosed(): void {
-    for (const transaction of this.#running) transaction.state = 'suspect'
+    for (const transaction of this.#running) if (transaction.state === 'open') transaction.state = 'suspect'
     setImmediate(() => this.#clearSuspicion())
   }
 
@@ -29,7 +29,14 @@ export class TransactionGuard {
     const transaction: Transaction = { state: 'open' }
     this.#running.add(transaction)
     try {
-      return await driversBegin(options, (sql) => settle(transaction, () => work(guard(sql, transaction))))
+      return await driversBegin(options, async (sql) => {
+        try {
+          return await settle(transaction, () => work(guard(sql, transaction)))
+        } finally {
+          // What else was begun with it must not get a statement in behind the driver's commit or rollback.
+          transaction.state = 'over'
+        }
+      })
     } finally {
       // one connection closes at a time: where it was this transaction's, it was no other's
       if (transaction.state === 'suspect') this.#clearSuspicion()

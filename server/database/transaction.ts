@@ -1,19 +1,23 @@
 import { type Clock, systemClock } from '../lib/clock.ts'
 import type { Database, Sql } from './database.ts'
 import { isRetryable } from './database-error.ts'
+import { joinUnit } from './unit-of-work.ts'
 
 const attempts = 5
 
 /**
  * Runs `work` in a transaction, which is rolled back when `work` throws. Where PostgreSQL gives way to another transaction
  * (serialization failure, deadlock) `work` runs again, five times at most: it must do nothing but SQL. Other errors pass through;
- * after a lost connection it is unknown whether the transaction was committed.
+ * after a lost connection it is unknown whether the transaction was committed. Inside a unit of work it is a part of that: begun,
+ * repeated and ended with it.
  */
 export async function inTransaction<T>(
   db: Database,
   work: (sql: Sql) => Promise<T>,
   options: { readonly clock?: Clock; readonly random?: () => number } = {},
 ): Promise<T> {
+  const joined = joinUnit(db, work)
+  if (joined) return joined
   const { clock = systemClock, random = Math.random } = options
   for (let attempt = 1; ; attempt++) {
     try {

@@ -2,12 +2,14 @@ import { BuildError, type BuildRecipe, type Image, missingDockerfile } from '../
 import type { Checkout, OwnedRepository } from '../git/index.ts'
 import { failpoint } from '../lib/failpoint.ts'
 import { findService, type ServiceRow } from '../services/index.ts'
+import { buildLimitsOf } from './acting-settings.ts'
 import { copyRelease, freeze } from './freeze.ts'
 import { setReleaseCommit } from './outcome-store.ts'
 import { explainLate, type RecipeOptions, type Work, whileUnreachable } from './recipe.ts'
 import { findRelease, findReleaseOf, type ReleaseRow, setReleaseImage } from './release-store.ts'
 import { repositoryOf } from './source.ts'
 import { type CommitJson, enterState, setTargetCommit } from './target-store.ts'
+import { type Build, buildOf, type Versioned } from './versioned.ts'
 
 /** A repository that does not answer shall not hold a deployment for longer. */
 const gitSeconds = 300
@@ -92,7 +94,12 @@ async function pinCommit(
   await work.context.fenced((sql) => enterState(sql, work.target, 'BUILDING'))
   const service = await existingService(options, work)
   const { database, readCredential, git } = options
-  const repository = await repositoryOf(database, readCredential, work.organizationId, service.settings.git_repository)
+  const repository = await repositoryOf(
+    database,
+    readCredential,
+    work.organizationId,
+    existingBuild(service).repository,
+  )
   const { wanted_commit } = work.target
   work.report.line(`Reading ${repository.url}.`)
   if (wanted_commit) {
@@ -127,8 +134,15 @@ function freezeOnce(
   })
 }
 
-const contextPath = ({ settings }: ReleaseRow): string => settings.git_repository.root_path.replace(/^\/+|\/+$/g, '')
-const dockerfilePath = ({ settings }: ReleaseRow): string => settings.dockerfile_path ?? 'Dockerfile'
+const contextPath = (release: ReleaseRow): string =>
+  existingBuild(release).repository.root_path.replace(/^\/+|\/+$/g, '')
+const dockerfilePath = (release: ReleaseRow): string => existingBuild(release).dockerfilePath
+
+function existingBuild(versioned: Versioned): Build {
+  const build = buildOf(versioned)
+  if (!build) throw new Error(`a ${versioned.kind} is not built from a repository`)
+  return build
+}
 
 /** Fetches the commit, tells history of it, and gives the text of the Dockerfile. */
 async function readSource(options: RecipeOptions, work: Work, source: Source, signal: AbortSignal): Promise<string> {
@@ -180,7 +194,7 @@ async function build(
 }
 
 function recipeOf(options: RecipeOptions, { release }: Source, dockerfileText: string): BuildRecipe {
-  const stage = release.settings.docker_target_build_stage
+  const stage = existingBuild(release).targetStage
   return {
     service: release.service_id,
     commit: release.commit?.id ?? '',
@@ -189,7 +203,7 @@ function recipeOf(options: RecipeOptions, { release }: Source, dockerfileText: s
     ...(stage ? { targetStage: stage } : {}),
     dockerfileText,
     variables: release.variables.variables,
-    limits: options.buildLimits,
+    limits: buildLimitsOf(options.buildLimits, release.advanced_settings),
   }
 }
 
@@ -205,5 +219,5 @@ async function existingService({ database }: RecipeOptions, { target }: Work): P
   return service
 }
 
-const releaseRepository = (options: RecipeOptions, work: Work, { settings }: ReleaseRow): Promise<OwnedRepository> =>
-  repositoryOf(options.database, options.readCredential, work.organizationId, settings.git_repository)
+const releaseRepository = (options: RecipeOptions, work: Work, release: ReleaseRow): Promise<OwnedRepository> =>
+  repositoryOf(options.database, options.readCredential, work.organizationId, existingBuild(release).repository)

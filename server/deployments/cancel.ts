@@ -1,8 +1,8 @@
-import { type Database, inTransaction, type Sql } from '../database/index.ts'
+import { afterCommit, type Database, inTransaction, type Sql } from '../database/index.ts'
 import type { Clock } from '../lib/clock.ts'
 import { AppError } from '../lib/error.ts'
 import type { Workflows } from '../workflows/index.ts'
-import { listActiveRequests, lockEnvironment, type RequestRow, setRequestStatus } from './request-store.ts'
+import { findRequest, listActiveRequests, lockEnvironment, type RequestRow, setRequestStatus } from './request-store.ts'
 import { listTargets, setServiceState, updateTarget } from './target-store.ts'
 
 export interface CancelOptions {
@@ -24,7 +24,21 @@ export async function cancelDeployment(options: CancelOptions, environmentId: st
     const running = active.filter((request) => request.status !== 'QUEUED')
     for (const request of running.length > 0 ? running : active) await cancelOne(sql, request, options, clock.now())
   })
-  workflows.nudge()
+  afterCommit(() => workflows.nudge())
+}
+
+/** Cancels this one, whether it runs or waits; 409 when it has ended. */
+export async function cancelRequest(options: CancelOptions, { id, environment_id }: RequestRow): Promise<void> {
+  const { database, clock, workflows } = options
+  await inTransaction(database, async (sql) => {
+    await lockEnvironment(sql, environment_id)
+    const request = await findRequest(sql, id)
+    if (!request) throw new AppError('notFound', 'There is no such object.')
+    if (request.finished_at)
+      throw new AppError('conflict', `The deployment request has ended: it is ${request.status}.`)
+    await cancelOne(sql, request, options, clock.now())
+  })
+  afterCommit(() => workflows.nudge())
 }
 
 async function cancelOne(sql: Sql, request: RequestRow, { workflows }: CancelOptions, now: Date): Promise<void> {

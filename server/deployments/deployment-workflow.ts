@@ -1,17 +1,23 @@
-import { isAtRest, phases } from '@quayside/contract/states.ts'
+import { outcomeEvents } from '@quayside/contract/resources/organization-event.ts'
+import { type Action, isAtRest, phases } from '@quayside/contract/states.ts'
+import { type Outcome, recordOutcome } from '../audit/index.ts'
 import type { Sql } from '../database/index.ts'
 import { recordDeploymentEvent } from '../events/index.ts'
 import { deleteEnvironmentRow, findEnvironment } from '../organizations/index.ts'
+import { findService } from '../services/index.ts'
 import { CanceledError, type RunContext, type Step, type Workflow } from '../workflows/index.ts'
 import { buildRelease, repeatRelease } from './build-release.ts'
 import { endService, removeLines } from './end-service.ts'
+import { fetchRelease } from './image-release.ts'
 import { hasServices, startTargets } from './outcome-store.ts'
 import { createReport, type RecipeOptions, type Work } from './recipe.ts'
+import { refusalOf } from './refusal-of-kind.ts'
 import { deploymentWorkflow } from './request.ts'
 import { findRequest, type RequestRow, setRequestStatus } from './request-store.ts'
 import { finishTarget, leaveService, settle } from './settle.ts'
 import { retireFormer, startRelease } from './start-release.ts'
 import { listTargets, updateTarget } from './target-store.ts'
+import { buildOf } from './versioned.ts'
 
 interface Input {
   readonly requestId: string
@@ -46,7 +52,8 @@ async function runRequest(options: RecipeOptions, requestId: string, step: Step,
       report: createReport(options.lines, request.execution_id, target),
     }),
   )
-  const complete = await runStages(options, stagesOf(works))
+  const refused = await leaveOut(options, works)
+  const complete = await runStages(options, stagesOf(works.filter((work) => !refused.has(work))))
   await step('END', () => context.fenced((sql) => endRequest(sql, requestId, complete, options)), {
     evenIfCanceled: true,
   })
@@ -55,6 +62,21 @@ async function runRequest(options: RecipeOptions, requestId: string, step: Step,
     evenIfCanceled: true,
     deadlineSeconds: 120,
   })
+}
+
+/** Services of kinds that the cluster cannot run are skipped, with the reason; they keep nothing else from being deployed. */
+async function leaveOut(options: RecipeOptions, works: readonly Work[]): Promise<ReadonlySet<Work>> {
+  const refused = new Set<Work>()
+  for (const work of works) {
+    if (work.request.action !== 'DEPLOY') continue
+    const service = await findService(options.database, work.target.service_id)
+    const reason = service && refusalOf(service)
+    if (!reason) continue
+    work.report.line(reason, 'warning')
+    await skip(options, work, reason)
+    refused.add(work)
+  }
+  return refused
 }
 
 async function begin(sql: Sql, requestId: string, { clock }: RecipeOptions): Promise<void> {
@@ -94,7 +116,7 @@ async function runStage(options: RecipeOptions, stage: readonly Work[]): Promise
     })
     return (await everyOne(ended)).every(Boolean)
   }
-  const prepare = action === 'DEPLOY' ? buildRelease : repeatRelease
+  const prepare = action === 'DEPLOY' ? newRelease : repeatRelease
   const releases = new Map<Work, string>()
   const isBuilt = async (work: Work): Promise<boolean> =>
     settle(options, work, async () => {
@@ -120,10 +142,15 @@ async function everyOne<T>(work: readonly Promise<T>[]): Promise<T[]> {
   return Promise.all(work)
 }
 
+async function newRelease(options: RecipeOptions, work: Work): Promise<string> {
+  const service = await findService(options.database, work.target.service_id)
+  return service && !buildOf(service) ? fetchRelease(options, work) : buildRelease(options, work)
+}
+
 type Ending = 'STOP' | 'DELETE' | 'UNINSTALL'
 
-/** An earlier stage failed, or the request was cancelled before this service's turn. */
-async function skip({ clock }: RecipeOptions, { target, step, context }: Work): Promise<void> {
+/** An earlier stage failed, the request was cancelled before this service's turn, or the cluster cannot run it. */
+async function skip({ clock }: RecipeOptions, { target, step, context }: Work, reason?: string): Promise<void> {
   const canceled = context.signal.aborted && context.signal.reason instanceof CanceledError
   await step(
     `${target.service_id}/SKIP`,
@@ -131,7 +158,8 @@ async function skip({ clock }: RecipeOptions, { target, step, context }: Work): 
       context.fenced(async (sql) => {
         const now = clock.now()
         if (canceled) return finishTarget(sql, { target, state: 'CANCELED', now })
-        await updateTarget(sql, target, { state: target.former_state, status: 'SKIPPED', finished_at: now })
+        const left = { state: target.former_state, status: 'SKIPPED' as const, finished_at: now }
+        await updateTarget(sql, target, { ...left, ...(reason === undefined ? {} : { reason }) })
         await leaveService(sql, target, target.former_state)
       }),
     { evenIfCanceled: true },
@@ -153,7 +181,17 @@ async function endRequest(
   const { action, execution_id: executionId, environment_id: environmentId } = request
   log.info({ requestId, executionId, environmentId, action, status }, 'deployment request ended')
   await setRequestStatus(sql, requestId, status, now)
+  await recordOutcome(sql, requestId, outcomesOf(action), now)
   if (request.action === 'DEPLOY') await recordDeploymentEvent(sql, eventOf[status], requestId, now)
+}
+
+/** What the record of changes calls the ends of the services' parts; of cancelled ones the cancelling itself tells. */
+function outcomesOf(action: Action): readonly Outcome[] {
+  const [well, badly] = outcomeEvents[action]
+  return [
+    { status: 'SUCCESS', event: well },
+    { status: 'ERROR', event: badly },
+  ]
 }
 
 const eventOf = {
@@ -187,5 +225,6 @@ async function abandon({ clock }: RecipeOptions, requestId: string, reason: stri
     await finishTarget(sql, { target, state: phases[request.action].failed, reason: text, now })
   }
   await setRequestStatus(sql, requestId, 'ERROR', now)
+  await recordOutcome(sql, requestId, outcomesOf(request.action), now)
   if (request.action === 'DEPLOY') await recordDeploymentEvent(sql, 'DEPLOYMENT_FAILURE', requestId, now)
 }

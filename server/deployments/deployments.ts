@@ -1,3 +1,4 @@
+import type { KindName } from '@quayside/contract/services/kinds.ts'
 import type { Action } from '@quayside/contract/states.ts'
 import { isAtRest } from '@quayside/contract/states.ts'
 import { inTransaction } from '../database/index.ts'
@@ -7,10 +8,13 @@ import { deleteEnvironmentRow, type EnvironmentRow, markEnvironmentDeleting } fr
 import { deleteServiceRow, findService, listServices, lockService, type ServiceRow } from '../services/index.ts'
 import type { Workflows } from '../workflows/index.ts'
 import { cancelDeployment } from './cancel.ts'
+import { refusalOf, refuseKind } from './refusal-of-kind.ts'
 import { acceptRequest, type RequestedBy, type RequestOptions } from './request.ts'
 import { listActiveRequests, lockEnvironment } from './request-store.ts'
 import { type ReadGitCredential, repositoryOf } from './source.ts'
 import { acceptedStatus, serviceStatus } from './status.ts'
+import { buildOf } from './versioned.ts'
+import { takeTag, type WantedVersion } from './wanted-version.ts'
 
 export interface DeploymentsOptions extends RequestOptions {
   readonly workflows: Pick<Workflows, 'submission' | 'nudge' | 'requestCancel'>
@@ -33,7 +37,7 @@ export function createDeployments(options: DeploymentsOptions) {
     const { id, created_at } = accepted
     const status = acceptedStatus(service, action, accepted) ?? (await serviceStatus(database, service.id, 'full'))
     if (!status) throw new AppError('notFound', 'There is no such object.')
-    return { ...status, id, status: 'QUEUED' as const, application_id: service.id, created_at }
+    return { ...status, id, status: 'QUEUED' as const, ...namedId(service), created_at }
   }
   const ofEnvironment = async (
     environment: EnvironmentRow,
@@ -48,13 +52,18 @@ export function createDeployments(options: DeploymentsOptions) {
 
   return {
     /** A commit is checked against the repository at once; the head of the branch is looked up when the request runs. */
-    async deploy(service: ServiceRow, by: RequestedBy, wanted: string | undefined) {
-      const commit = wanted ? await checkCommit(options, service, wanted) : undefined
-      return act(service, 'DEPLOY', by, commit)
+    async deploy(service: ServiceRow, by: RequestedBy, wanted: WantedVersion = {}) {
+      refuseKind(service)
+      const commit = wanted.commit ? await checkCommit(options, service, wanted.commit) : undefined
+      const current = wanted.tag ? await takeTag(options, service, wanted.tag) : service
+      return act(current, 'DEPLOY', by, commit)
     },
 
     /** The commit that was deployed last, again; without one, the head of the branch. */
-    redeploy: (service: ServiceRow, by: RequestedBy) => act(service, 'DEPLOY', by, service.deployed_commit?.id),
+    async redeploy(service: ServiceRow, by: RequestedBy) {
+      refuseKind(service)
+      return act(service, 'DEPLOY', by, service.deployed_commit?.id)
+    },
     stop: (service: ServiceRow, by: RequestedBy) => act(service, 'STOP', by),
 
     async restart(service: ServiceRow, by: RequestedBy) {
@@ -86,6 +95,8 @@ export function createDeployments(options: DeploymentsOptions) {
       const chosen = services.filter((service) => !service.is_skipped)
       if (chosen.length === 0)
         throw new AppError('conflict', `Environment "${environment.name}" has nothing to deploy.`)
+      // Those that cannot run there are left out by the workflow, with the reason.
+      if (chosen.every(refusalOf)) chosen.forEach(refuseKind)
       await ofEnvironment(environment, 'DEPLOY', chosen, by)
     },
 
@@ -115,22 +126,30 @@ export function createDeployments(options: DeploymentsOptions) {
   }
 }
 
+/** The id of the service under the name of its kind: `application_id`. */
+const namedId = ({ kind, id }: ServiceRow): { readonly [K in KindName as `${K}_id`]?: string } => ({
+  [`${kind}_id`]: id,
+})
+
 export type Deployments = ReturnType<typeof createDeployments>
 
 /** Something of it ran once, runs, or is about to. */
-const isUsed = (service: ServiceRow): boolean => service.last_deployment_date !== null || !isAtRest(service.state)
+export const isUsed = (service: ServiceRow): boolean =>
+  service.last_deployment_date !== null || !isAtRest(service.state)
 
 const isStoppable = ({ state }: ServiceRow): boolean => state !== 'READY' && state !== 'STOPPED' && state !== 'DELETED'
 
 const commitForm = /^[0-9a-f]{7,64}$/i
 
 /** The full commit id. 400 when the repository does not have it, or when the text is no commit id. */
-async function checkCommit(
+export async function checkCommit(
   { database, git, readCredential, clock }: DeploymentsOptions,
   service: ServiceRow,
   wanted: string,
 ): Promise<string> {
   if (!commitForm.test(wanted)) throw new AppError('invalid', 'git_commit_id must be 7 to 64 hexadecimal digits.')
+  const build = buildOf(service)
+  if (!build) throw new AppError('invalid', `git_commit_id: "${service.name}" is not built from a git repository.`)
   const commit = wanted.toLowerCase()
   const patience = new AbortController()
   const timer = clock.sleep(commitCheckMs, patience.signal).then(
@@ -138,12 +157,7 @@ async function checkCommit(
     () => {},
   )
   try {
-    const repository = await repositoryOf(
-      database,
-      readCredential,
-      service.organization_id,
-      service.settings.git_repository,
-    )
+    const repository = await repositoryOf(database, readCredential, service.organization_id, build.repository)
     return await git.resolveCommit(repository, commit, patience.signal)
   } catch (error) {
     if (error instanceof GitError && error.reason === 'commit') {

@@ -1,10 +1,13 @@
 import type { Database, Sql } from '../database/index.ts'
+import { labelsOf } from '../groups/index.ts'
 import { newId } from '../lib/id.ts'
 import { Secret } from '../lib/secret.ts'
 import type { ServiceRow } from '../services/index.ts'
 import { loadResolved } from '../variables/index.ts'
 import type { Vault } from '../vault/index.ts'
+import { ownVariables } from './database-variables.ts'
 import { insertRelease, type PlainVariables, type ReleaseRow } from './release-store.ts'
+import type { Versioned } from './versioned.ts'
 
 const cell = (release: string) => ({ table: 'release', row: release, column: 'sealed_variables' })
 
@@ -13,7 +16,7 @@ export async function freeze(
   sql: Sql,
   vault: Vault,
   service: ServiceRow,
-  request: { readonly id: string; readonly commit: NonNullable<ReleaseRow['commit']>; readonly now: Date },
+  request: { readonly id: string; readonly commit: ReleaseRow['commit']; readonly now: Date },
 ): Promise<ReleaseRow> {
   const {
     id: serviceId,
@@ -22,12 +25,16 @@ export async function freeze(
     organization_id: organizationId,
   } = service
   const scope = { serviceId, environmentId, projectId, organizationId }
-  const resolved = await loadResolved(sql, vault, scope, { id: request.id, commit: request.commit.id })
+  const resolved = await loadResolved(sql, vault, scope, {
+    id: request.id,
+    ...(request.commit && { commit: request.commit.id }),
+  })
   if (!resolved) throw new Error(`service ${service.id} is gone`)
   const id = newId()
   const plain: Writable = { variables: {}, files: [] }
   const secret: Writable = { variables: {}, files: [] }
-  for (const [key, { value }] of resolved.variables) put(value instanceof Secret ? secret : plain, key, reveal(value))
+  const own = (await ownVariables(sql, vault, service)) ?? resolved.variables
+  for (const [key, { value }] of own) put(value instanceof Secret ? secret : plain, key, reveal(value))
   for (const { path, content } of resolved.files) {
     const side = content instanceof Secret ? secret : plain
     side.files.push({ path, content: reveal(content) })
@@ -39,7 +46,9 @@ export async function freeze(
     request_id: request.id,
     created_at: request.now,
     config_version: resolved.configVersion,
-    settings: service.settings,
+    ...versionedOf(service),
+    advanced_settings: service.advanced_settings,
+    labels: await labelsOf(sql, service.id),
     commit: request.commit,
     image: null,
     variables: plain,
@@ -48,6 +57,11 @@ export async function freeze(
   await insertRelease(sql, row)
   return row
 }
+
+/** The kind and settings of the service as one value: only together they say what they are. */
+const versionedOf = ({ kind, settings }: ServiceRow): Versioned =>
+  // Both are of one row.
+  ({ kind, settings }) as Versioned
 
 interface Writable {
   variables: Record<string, string>

@@ -13,9 +13,13 @@ export interface HistoryRow extends TargetRow {
   readonly updated_at: Date
 }
 
-/** The last ones of a service, newest first. */
+/**
+ * The last ones of a service, newest first, at most 20. That limit is a literal: of a parameter, the planner expects a tenth of the
+ * history and reads all requests for it.
+ */
 export const listHistory = (sql: Sql, serviceId: string, count: number) =>
   sql<HistoryRow[]>`
     select t.*, r.execution_id, r.action, r.origin, r.triggered_by, r.created_at, r.updated_at
-    from (select * from deployment_target where service_id = ${serviceId} order by service_seq desc limit ${count}) t
-    join deployment_request r on r.id = t.request_id order by t.service_seq desc`
+    from (select * from deployment_target where service_id = ${serviceId} order by service_seq desc limit 20) t
+    join deployment_request r on r.id = t.request_id order by t.service_seq desc
+    limit ${count}`

@@ -14,7 +14,7 @@ export async function serviceHistory(database: Database, serviceId: string, page
   return { page: 1, page_size, results: rows.map(toEntry) }
 }
 
-function toEntry(row: HistoryRow) {
+export function toEntry(row: HistoryRow) {
   const { name, service_id, execution_id, triggered_by, origin, created_at, updated_at, icon_uri, reason } = row
   return {
     identifier: { name, service_id, service_type: serviceTypeOf(row.kind), execution_id },
@@ -28,7 +28,7 @@ function toEntry(row: HistoryRow) {
   }
 }
 
-const toCommit = ({ id, created_at, message, author_name }: CommitJson) => ({
+export const toCommit = ({ id, created_at, message, author_name }: CommitJson) => ({
   created_at: new Date(created_at),
   git_commit_id: id,
   tag: '',

@@ -1,12 +1,27 @@
 /** What was asked to run and what came of it: requests, the recipe, status, history. Runs nothing by itself: engines do. */
+export { byStages } from './by-stages.ts'
 export { createDeploymentWorkflow } from './deployment-workflow.ts'
 export { createDeployments, type Deployments } from './deployments.ts'
+export {
+  environmentHistory,
+  environmentHistoryV1,
+  serviceHistoryBrief,
+  serviceHistoryV1,
+} from './environment-history.ts'
+export { deploymentRequestTarget, type RequestTargetRow } from './environment-history-store.ts'
 export { environmentLog } from './environment-log.ts'
+export { toEnvironmentLogV1 } from './environment-log-v1.ts'
 export { serviceHistory } from './history.ts'
 export { lastReason } from './outcome-store.ts'
+export { createPlans, type Plans } from './plans.ts'
+export { projectOverview } from './project-status.ts'
 export { deploymentQueue } from './queue.ts'
 export type { RecipeOptions } from './recipe.ts'
+export { refusalOfKind } from './refusal-of-kind.ts'
 export { findRelease } from './release-store.ts'
-export type { RequestedBy } from './request.ts'
+export type { RecordRequest, RequestedBy } from './request.ts'
+export { createSelected } from './selected.ts'
+export { requestStatus, serviceQueue } from './service-queue.ts'
 export { engineRelease } from './start-release.ts'
-export { type Dialect, environmentStatuses, serviceStatus } from './status.ts'
+export { type Dialect, environmentStatuses, serviceStatus, serviceStatuses } from './status.ts'
+export type { WantedVersion } from './wanted-version.ts'

@@ -30,13 +30,13 @@ function toStages(targets: readonly TargetRow[]) {
   }))
 }
 
-type StageStatus = 'QUEUED' | 'ONGOING' | 'DONE' | 'ERROR' | 'SKIPPED' | 'CANCELED'
+export type StageStatus = 'QUEUED' | 'ONGOING' | 'DONE' | 'ERROR' | 'SKIPPED' | 'CANCELED'
 
-function toStageStatus({ status }: TargetRow): StageStatus {
+export function toStageStatus({ status }: TargetRow): StageStatus {
   if (status === 'SUCCESS') return 'DONE'
   return status === 'CANCELING' ? 'ONGOING' : status
 }
 
 const weight: readonly StageStatus[] = ['ONGOING', 'ERROR', 'CANCELED', 'QUEUED', 'SKIPPED', 'DONE']
-const stageStatus = (statuses: readonly StageStatus[]): StageStatus =>
+export const stageStatus = (statuses: readonly StageStatus[]): StageStatus =>
   weight.find((status) => statuses.includes(status)) ?? 'DONE'

@@ -1,7 +1,7 @@
 import { BuildError, type Builder, type BuildLimits } from '../builders/index.ts'
 import type { Database } from '../database/index.ts'
 import type { RoutePublisher } from '../domains/index.ts'
-import { type Engine, EngineError } from '../engines/index.ts'
+import { type Engine, EngineError, type RegistryLogin } from '../engines/index.ts'
 import type { GitDriver } from '../git/index.ts'
 import type { LineSink } from '../lib/attempt.ts'
 import type { Clock } from '../lib/clock.ts'
@@ -26,6 +26,12 @@ export interface RecipeOptions {
   readonly vault: Vault
   readonly git: GitDriver
   readonly readCredential: ReadGitCredential
+  /** Who enters a container registry; undefined where it is open to all. */
+  readonly registryLogin?: (
+    database: Database,
+    organizationId: string,
+    registryId: string,
+  ) => Promise<RegistryLogin | undefined>
   readonly builder: Builder
   readonly buildLimits: BuildLimits
   readonly engine: Engine

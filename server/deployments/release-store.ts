@@ -1,21 +1,28 @@
+import type { SettingValues } from '@quayside/contract/services/setting-table.ts'
 import type { Sql } from '../database/index.ts'
 import type { Json } from '../lib/json.ts'
-import type { ApplicationSettings } from '../services/index.ts'
 import type { CommitJson } from './target-store.ts'
+import type { Versioned } from './versioned.ts'
 
 /** An immutable copy of everything that one deployed version consists of. */
-export interface ReleaseRow {
+interface ReleaseBase {
   readonly id: string
   readonly service_id: string
   readonly request_id: string
   readonly created_at: Date
   readonly config_version: number
-  readonly settings: ApplicationSettings
   readonly commit: (CommitJson & { readonly branch: string }) | null
   readonly image: { readonly reference: string; readonly digest: string } | null
+  /** Those of the service. */
+  readonly advanced_settings: SettingValues
+  /** Those of its labels groups. */
+  readonly labels: Readonly<Record<string, string>>
   readonly variables: PlainVariables
   readonly sealed_variables: string | null
 }
+
+/** With the kind of its service, which tells what the settings are. */
+export type ReleaseRow = ReleaseBase & Versioned
 
 /** Variables and files by name; of a release, those that are no secrets. */
 export interface PlainVariables {
@@ -24,7 +31,8 @@ export interface PlainVariables {
 }
 
 export async function findRelease(sql: Sql, id: string): Promise<ReleaseRow | undefined> {
-  const [row] = await sql<ReleaseRow[]>`select * from release where id = ${id}`
+  const [row] = await sql<ReleaseRow[]>`
+    select r.*, s.kind from release r join service s on s.id = r.service_id where r.id = ${id}`
   return row
 }
 
@@ -32,10 +40,11 @@ export async function findRelease(sql: Sql, id: string): Promise<ReleaseRow | un
 export async function insertRelease(sql: Sql, row: ReleaseRow): Promise<void> {
   await sql`
     insert into release (id, service_id, request_id, created_at, config_version, settings, commit, image, variables,
-      sealed_variables)
+      sealed_variables, advanced_settings, labels)
     values (${row.id}, ${row.service_id}, ${row.request_id}, ${row.created_at}, ${row.config_version},
       ${json(sql, row.settings)}, ${row.commit && json(sql, row.commit)}, ${row.image && json(sql, row.image)},
-      ${json(sql, row.variables)}, ${row.sealed_variables})
+      ${json(sql, row.variables)}, ${row.sealed_variables}, ${json(sql, row.advanced_settings)},
+      ${json(sql, row.labels)})
     on conflict (service_id, request_id) do nothing`
 }
 
@@ -58,6 +67,7 @@ const json = (sql: Sql, value: object) => sql.json(value as unknown as Exclude<J
 /** The release that a request made of a service. */
 export async function findReleaseOf(sql: Sql, serviceId: string, requestId: string): Promise<ReleaseRow | undefined> {
   const [row] = await sql<ReleaseRow[]>`
-    select * from release where service_id = ${serviceId} and request_id = ${requestId}`
+    select r.*, s.kind from release r join service s on s.id = r.service_id
+    where r.service_id = ${serviceId} and r.request_id = ${requestId}`
   return row
 }

@@ -1,6 +1,7 @@
 import type { Origin } from '@quayside/contract/enums.ts'
 import type { Action, RequestStatus, State } from '@quayside/contract/states.ts'
 import type { Fragment, Sql } from '../database/index.ts'
+import { type Place, startsSomething } from './restriction.ts'
 
 export interface RequestRow {
   readonly id: string
@@ -32,6 +33,7 @@ export interface Situation {
   readonly waiting: Pick<RequestRow, 'id' | 'created_at'> | undefined
   /** Of those services that are there. */
   readonly states: Readonly<Record<string, State>>
+  readonly at: Place
 }
 
 /** Undefined when the environment is gone. */
@@ -40,18 +42,21 @@ export async function readSituation(
   asked: { environmentId: string; services: readonly string[]; caller: string; action: Action },
 ): Promise<Situation | undefined> {
   const [row] = await sql<
-    { deleting: boolean; states: Situation['states']; id: string | null; created_at: Date | null }[]
+    { deleting: boolean; states: Situation['states']; at: Place; id: string | null; created_at: Date | null }[]
   >`
-    select e.deleting, w.id, w.created_at, coalesce(s.states, '{}') as states
+    select e.deleting, w.id, w.created_at, coalesce(s.states, '{}') as states,
+      jsonb_build_object('cluster', c.name, 'hasEngine', c.engine is not null, 'isDemo', c.is_demo,
+        'restriction', o.billing_deployment_restriction) as at
     from environment e
+    join cluster c on c.id = e.cluster_id join organization o on o.id = c.organization_id
     cross join (select jsonb_object_agg(id, state) as states from service
       where id = any(${[...asked.services]}::uuid[])) s
     left join lateral (select * from deployment_request where environment_id = e.id and status = 'QUEUED'
       order by seq desc limit 1) w on w.caller = ${asked.caller} and w.action = ${asked.action}
     where e.id = ${asked.environmentId}`
   if (!row) return undefined
-  const { id, created_at, deleting, states } = row
-  return { deleting, states, waiting: id && created_at ? { id, created_at } : undefined }
+  const { id, created_at, deleting, states, at } = row
+  return { deleting, states, at, waiting: id && created_at ? { id, created_at } : undefined }
 }
 
 /** A service of a request. */
@@ -79,6 +84,8 @@ export interface Acceptance {
   readonly passing: readonly State[]
   /** Inserts the workflow of the request, once where `accepted` has a row. */
   readonly submission: (sql: Sql, accepted: Fragment) => Fragment
+  /** Inserts what the record of changes says of it, in the same way. */
+  readonly record: ((sql: Sql, accepted: Fragment) => Fragment) | undefined
 }
 
 /** Keeps a waiting request from beginning until the transaction ends; false when it has begun or ended. */
@@ -93,10 +100,16 @@ export async function holdWaiting(sql: Sql, id: string): Promise<boolean> {
  * this statement waited for it: by the environment's number, which each counts up, it sees that what it knows is outdated.
  */
 export async function writeRequest(sql: Sql, acceptance: Acceptance): Promise<WrittenRequest | undefined> {
-  const { request, place, targets, allowed, queued, passing, submission } = acceptance
+  const { request, place, targets, allowed, queued, passing, submission, record } = acceptance
   const environmentId = request.environment_id
   const nothingWaits = sql`
         and not exists (select from deployment_request where environment_id = ${environmentId} and status = 'QUEUED')`
+  // Where that is otherwise, `placeRefusal` decides, under the environment's lock.
+  const isOrdinary = startsSomething(request.action)
+    ? sql`
+        and exists (select from cluster c join organization o on o.id = c.organization_id
+          where c.id = environment.cluster_id and c.engine is not null and o.billing_deployment_restriction is null)`
+    : sql``
   const newRequest = sql`
     submitted as (
       ${submission(sql, sql`accepted`)}
@@ -107,13 +120,14 @@ export async function writeRequest(sql: Sql, acceptance: Acceptance): Promise<Wr
         ${request.origin}, ${request.triggered_by}, ${request.caller}, ${request.created_at}, ${request.created_at}
       from accepted
     ),`
+  const recorded = record ? sql`recorded as (${record(sql, sql`accepted`)}),` : sql``
   const newerWish = sql`on conflict (request_id, service_id) do update set wanted_commit = excluded.wanted_commit`
   const written = await sql<{ request_number: number; service_id: string; former_state: State }[]>`
     with numbered as (
       update environment set request_number = request_number + 1
       where id = ${environmentId} and not (deleting and ${request.action} <> 'DELETE')
         and request_number = (select request_number from environment where id = ${environmentId})
-        ${place === 'alone' ? nothingWaits : sql``}
+        ${place === 'alone' ? sql`${nothingWaits}${isOrdinary}` : sql``}
       returning request_number
     ), held as (
       select w.*, s.state as former_state, g.name as stage_name, g.deployment_order as stage_order, n.request_number
@@ -124,7 +138,7 @@ export async function writeRequest(sql: Sql, acceptance: Acceptance): Promise<Wr
       for update of s
     ), accepted as (
       select request_number from held group by request_number having count(*) = ${targets.length}
-    ), ${place === 'merged' ? sql`` : newRequest} targeted as (
+    ), ${place === 'merged' ? sql`` : newRequest} ${recorded} targeted as (
       insert into deployment_target (request_id, service_id, kind, name, icon_uri, stage_name, stage_order, state,
         wanted_commit, former_state)
       select ${request.id}, service_id, kind, name, icon_uri, stage_name, stage_order, ${queued}, wanted_commit,

@@ -1,10 +1,11 @@
 import type { Origin } from '@quayside/contract/enums.ts'
 import { type Action, isAtRest, phases, refusal, type State, stateNames } from '@quayside/contract/states.ts'
-import { type Database, inTransaction } from '../database/index.ts'
+import { afterCommit, type Database, type Fragment, inTransaction, type Sql } from '../database/index.ts'
 import type { Clock } from '../lib/clock.ts'
 import { AppError } from '../lib/error.ts'
 import { failpoint } from '../lib/failpoint.ts'
 import { newId } from '../lib/id.ts'
+import type { Json } from '../lib/json.ts'
 import type { EnvironmentRow } from '../organizations/index.ts'
 import type { Workflows } from '../workflows/index.ts'
 import {
@@ -16,15 +17,24 @@ import {
   type Situation,
   writeRequest,
 } from './request-store.ts'
+import { placeRefusal } from './restriction.ts'
 import type { WantedTarget } from './target-store.ts'
 
 export const deploymentWorkflow = 'deployment'
+
+/**
+ * What the record of changes says of an accepted request, as a part of the statement that writes it: inserts for the one row of
+ * `accepted`, or for none. `change` is what is known of the request.
+ */
+export type RecordRequest = (sql: Sql, accepted: Fragment, change: Json) => Fragment
 
 /** Who asked, from where. */
 export interface RequestedBy {
   readonly id: string
   readonly name: string
   readonly origin: Origin
+  /** Without it, whoever asked writes the record of changes in the same transaction. */
+  readonly record?: RecordRequest
 }
 
 export type AcceptedRequest = Pick<RequestRow, 'id' | 'created_at'> & {
@@ -54,8 +64,10 @@ export interface Wish {
  */
 export async function acceptRequest(options: RequestOptions, wish: Wish): Promise<AcceptedRequest> {
   const accepted = (await acceptAlone(options, wish)) ?? (await acceptUnderLock(options, wish))
-  failpoint('request.committed')
-  options.workflows.nudge()
+  afterCommit(() => {
+    failpoint('request.committed')
+    options.workflows.nudge()
+  })
   return accepted
 }
 
@@ -90,6 +102,7 @@ function acceptance(
   { id, created_at }: AcceptedRequest,
   place: Acceptance['place'],
 ): Acceptance {
+  const { record } = by
   const submitted = { id, kind: deploymentWorkflow, key: environment.id, input: { requestId: id } }
   return {
     request: {
@@ -114,6 +127,7 @@ function acceptance(
     queued: phases[action].queued,
     passing,
     submission: (sql, accepted) => workflows.submission(sql, submitted, accepted),
+    record: record && ((sql, accepted) => record(sql, accepted, { id, action, status: 'QUEUED' })),
   }
 }
 
@@ -123,6 +137,8 @@ function checked(situation: Situation | undefined, { environment, action, target
   if (situation.deleting && action !== 'DELETE') {
     throw new AppError('conflict', `Environment "${environment.name}" is being deleted.`)
   }
+  const refused = placeRefusal(action, situation.at)
+  if (refused) throw new AppError(refused.code, refused.message)
   for (const { service } of targets) {
     const state = situation.states[service.id]
     if (!state) throw new AppError('notFound', 'There is no such object.')

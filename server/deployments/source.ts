@@ -1,7 +1,7 @@
 import type { Database } from '../database/index.ts'
 import type { OwnedRepository } from '../git/index.ts'
 import type { Secret } from '../lib/secret.ts'
-import type { ApplicationSettings } from '../services/index.ts'
+import type { Repository } from '../services/index.ts'
 
 /** Gives what git presents to the host of a repository, from a stored git token; undefined where the token is for another host. */
 export type ReadGitCredential = (
@@ -11,12 +11,12 @@ export type ReadGitCredential = (
   url: string,
 ) => Promise<{ username: string; password: Secret } | undefined>
 
-/** The repository of an application, ready to be read. */
+/** The repository of a service, ready to be read. */
 export async function repositoryOf(
   database: Database,
   readCredential: ReadGitCredential,
   organizationId: string,
-  { url, branch, git_token_id }: ApplicationSettings['git_repository'],
+  { url, branch, git_token_id }: Repository,
 ): Promise<OwnedRepository> {
   const credential = git_token_id ? await readCredential(database, organizationId, git_token_id, url) : undefined
   return { url, organization: organizationId, ...(branch ? { branch } : {}), ...(credential ? { credential } : {}) }

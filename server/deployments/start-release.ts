@@ -1,9 +1,11 @@
 import { setEndpoints } from '../domains/index.ts'
 import { type Endpoint, EngineError } from '../engines/index.ts'
+import type { Attempt } from '../lib/attempt.ts'
 import { failpoint } from '../lib/failpoint.ts'
 import { insertObservation } from '../observations/index.ts'
 import { findService, lockService } from '../services/index.ts'
 import { internalHost } from '../variables/index.ts'
+import { stopGraceSeconds } from './acting-settings.ts'
 import { drainOthers } from './drain.ts'
 import { openVariables } from './freeze.ts'
 import { setServing } from './outcome-store.ts'
@@ -12,6 +14,7 @@ import { findRelease, keptImages, type ReleaseRow } from './release-store.ts'
 import { finishTarget } from './settle.ts'
 import { enterState } from './target-store.ts'
 import { startDeadlineSeconds, toWorkload } from './to-workload.ts'
+import { ownsItsFiles, warningOf } from './versioned.ts'
 
 /** Clean-up after a success must not keep the environment from its next request for long. */
 const retireSeconds = 120
@@ -30,7 +33,7 @@ export async function startRelease(options: RecipeOptions, work: Work, releaseId
   report.enter(restarts ? 'Restart' : 'Deploy')
   const release = await findRelease(options.database, releaseId)
   if (!release) throw new Error(`release ${releaseId} is gone`)
-  const deadline = startDeadlineSeconds(release.settings)
+  const deadline = startDeadlineSeconds(release)
   const state = restarts ? 'RESTARTING' : 'DEPLOYING'
   const endpoints = await explainLate(
     step(
@@ -61,13 +64,15 @@ export async function engineRelease(options: RecipeOptions, organizationId: stri
   const service = await findService(options.database, release.service_id)
   if (!service || !release.image) throw new Error(`release ${release.id} has no service or no image`)
   const { variables, files, secrets } = await openVariables(options.database, options.vault, organizationId, release)
-  const workload = toWorkload({
+  const workload = toWorkload(release, {
+    service: service.id,
     image: release.image.reference,
-    settings: release.settings,
     variables,
     files,
     aliases: [internalHost(service)],
-    startDeadlineSeconds: startDeadlineSeconds(release.settings),
+    startDeadlineSeconds: startDeadlineSeconds(release),
+    stopGraceSeconds: stopGraceSeconds(service.kind, release.advanced_settings),
+    labels: release.labels,
   })
   const { id, environment_id: environment, name: displayName } = service
   return { release: { id: release.id, service: id, environment, displayName, workload }, secrets }
@@ -81,9 +86,17 @@ async function start(options: RecipeOptions, work: Work, row: ReleaseRow, deadli
     `Starting ${release.workload.replicas.min} replica(s); waiting up to ${deadline} s until they are ready.`,
   )
   const attempt = { signal, output: work.report }
+  if (ownsItsFiles(row)) await makeRoom(options, work, row, attempt)
   const endpoints = await whileUnreachable(options, signal, work.report, () => options.engine.start(release, attempt))
   work.report.line('Every replica is ready.')
   return endpoints.map(({ replica, port, address }) => ({ replica, port, address }))
+}
+
+/** Ends what runs of other versions. */
+async function makeRoom(options: RecipeOptions, { report }: Work, row: ReleaseRow, attempt: Attempt): Promise<void> {
+  const warning = warningOf(row)
+  if (warning) report.line(warning, 'warning')
+  await whileUnreachable(options, attempt.signal, report, () => options.engine.retire(row.service_id, row.id, attempt))
 }
 
 /** Moves traffic: the rows first, then the router. */

@@ -29,8 +29,8 @@ export interface StepRow {
   readonly seconds: number | null
 }
 
-/** One row a service of the environment, or of the one service; each with its last request. */
-export const readStatuses = (sql: Sql, where: { environmentId: string } | { serviceId: string }) =>
+/** One row a service of the environment, or of these services; each with its last request. */
+export const readStatuses = (sql: Sql, where: { environmentId: string } | { serviceIds: readonly string[] }) =>
   sql<StatusRow[]>`
     select s.id, s.kind, s.state, s.config_version, s.deployed_config_version, s.release_id, s.last_deployment_date,
       o.state as observed_state, o.reason as observed_reason,
@@ -47,5 +47,5 @@ export const readStatuses = (sql: Sql, where: { environmentId: string } | { serv
     left join lateral (select * from deployment_target d where d.service_id = s.id order by service_seq desc limit 1) t
       on true
     left join deployment_request r on r.id = t.request_id
-    where ${'serviceId' in where ? sql`s.id = ${where.serviceId}` : sql`s.environment_id = ${where.environmentId}`}
+    where ${'serviceIds' in where ? sql`s.id = any(${[...where.serviceIds]}::uuid[])` : sql`s.environment_id = ${where.environmentId}`}
     order by s.created_at, s.id`

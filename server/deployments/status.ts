@@ -11,8 +11,13 @@ export type Dialect = 'full' | 'specification'
 
 /** The status of one service; undefined when it is gone. */
 export async function serviceStatus(sql: Sql, serviceId: string, dialect: Dialect) {
-  const [row] = await readStatuses(sql, { serviceId })
-  return row && toStatus(row, dialect)
+  const [status] = await serviceStatuses(sql, [serviceId], dialect)
+  return status
+}
+
+/** The status of each of these services, in one question. */
+export async function serviceStatuses(sql: Sql, serviceIds: readonly string[], dialect: Dialect) {
+  return (await readStatuses(sql, { serviceIds })).map((row) => toStatus(row, dialect))
 }
 
 /**
@@ -94,11 +99,12 @@ function toMetrics(rows: readonly StepRow[], ended: boolean) {
   return { total_duration_sec: ended ? total : null, total_computing_duration_sec: total, details }
 }
 
-function toEnvironmentStatus(
+/** Of an environment, from the states of its services, its last request, and those that run or wait. */
+export function toEnvironmentStatus(
   id: string,
-  rows: readonly StatusRow[],
-  last: RequestRow | undefined,
-  active: readonly RequestRow[],
+  rows: readonly Pick<StatusRow, 'state' | 'config_version' | 'deployed_config_version'>[],
+  last: Pick<RequestRow, 'created_at' | 'finished_at' | 'execution_id' | 'origin' | 'triggered_by'> | undefined,
+  active: readonly Pick<RequestRow, 'id'>[],
 ) {
   const state = environmentState(rows.map((row) => row.state))
   const statuses = rows.map(deploymentStatus)

@@ -23,14 +23,19 @@ const settings: ApplicationSettings = {
   storage: [{ id: 's', type: 'FAST_SSD', size: 2, mount_point: '/data' }],
 }
 const workloadOf = (change: Partial<ApplicationSettings> = {}) =>
-  toWorkload({
-    image: 'image@sha256:1',
-    settings: { ...settings, ...change },
-    variables: { A: '1' },
-    files: [{ path: '/f', content: 'c' }],
-    aliases: ['shop'],
-    startDeadlineSeconds: 60,
-  })
+  toWorkload(
+    { kind: 'application', settings: { ...settings, ...change } },
+    {
+      service: 'a',
+      image: 'image@sha256:1',
+      variables: { A: '1' },
+      files: [{ path: '/f', content: 'c' }],
+      aliases: ['shop'],
+      startDeadlineSeconds: 60,
+      stopGraceSeconds: 10,
+      labels: { team: 'shop' },
+    },
+  )
 const timing = { initial_delay_seconds: 1, period_seconds: 2, timeout_seconds: 3, success_threshold: 1, failure_threshold: 5 } // biome-ignore format: one line
 type Probe = NonNullable<ApplicationSettings['healthchecks']['readiness_probe']>
 const probeOf = (type: Probe['type']) => {
@@ -54,6 +59,7 @@ test('settings become plain data of an engine', () => {
     probes: {},
     storage: [{ id: 's', mountPoint: '/data', sizeGiB: 2 }],
     stopGraceSeconds: 10,
+    labels: { team: 'shop' },
   })
 })
 
@@ -97,8 +103,8 @@ test('a probe of no kind, or none, is no probe', () => {
 
 test('a release has as long to become healthy as its probe allows, from a minute to an hour', () => {
   const deadline = (change: Partial<Probe>) =>
-    startDeadlineSeconds({ ...settings, healthchecks: { readiness_probe: { type: { tcp: { port: 1 } }, ...timing, ...change } } })
-  assert.equal(startDeadlineSeconds(settings), 60)
+    startDeadlineSeconds({ kind: 'application', settings: { ...settings, healthchecks: { readiness_probe: { type: { tcp: { port: 1 } }, ...timing, ...change } } } })
+  assert.equal(startDeadlineSeconds({ kind: 'application', settings }), 60)
   assert.equal(deadline({}), 60)
   assert.equal(deadline({ initial_delay_seconds: 100, failure_threshold: 10 }), 130)
   assert.equal(deadline({ period_seconds: 10, failure_threshold: 20 }), 201)

@@ -1,22 +1,40 @@
 import type { Probe, Workload } from '../engines/index.ts'
 import type { Secret } from '../lib/secret.ts'
-import type { ApplicationSettings } from '../services/index.ts'
+import type { RunningSettings } from '../services/index.ts'
+import { databaseWorkload } from './database-workload.ts'
+import type { Versioned } from './versioned.ts'
 
 /** What a release needs beside its settings. */
 export interface WorkloadInput {
+  readonly service: string
   readonly image: string
-  readonly settings: ApplicationSettings
   readonly variables: Readonly<Record<string, string | Secret>>
   readonly files: readonly { readonly path: string; readonly content: string | Secret }[]
   readonly aliases: readonly string[]
   readonly startDeadlineSeconds: number
+  readonly stopGraceSeconds: number
+  readonly labels: Readonly<Record<string, string>>
 }
 
 /** The least memory with which the engine starts a container at all. */
-const leastMemoryMiB = 16
+export const leastMemoryMiB = 16
 
 /** Settings of a kind become a workload of a shape: the only place that looks at the kind. */
-export function toWorkload({ image, settings, ...rest }: WorkloadInput): Workload {
+export function toWorkload(versioned: Versioned, input: WorkloadInput): Workload {
+  switch (versioned.kind) {
+    case 'application':
+    case 'container':
+      return runningWorkload(versioned.settings, input)
+    case 'database':
+      return databaseWorkload(versioned.settings, input)
+    case 'job':
+    case 'helm':
+    case 'terraform':
+      throw new Error(`a ${versioned.kind} is no workload of an engine`)
+  }
+}
+
+function runningWorkload(settings: RunningSettings, { service: _, image, ...rest }: WorkloadInput): Workload {
   const { readiness_probe, liveness_probe } = settings.healthchecks
   const readiness = readiness_probe ? toProbe(readiness_probe) : undefined
   const liveness = liveness_probe ? toProbe(liveness_probe) : undefined
@@ -33,11 +51,10 @@ export function toWorkload({ image, settings, ...rest }: WorkloadInput): Workloa
     ports: settings.ports.map(({ name, internal_port, protocol }) => ({ name, internalPort: internal_port, protocol })),
     probes: { ...(readiness ? { readiness } : {}), ...(liveness ? { liveness } : {}) },
     storage: settings.storage.map(({ id, mount_point, size }) => ({ id, mountPoint: mount_point, sizeGiB: size })),
-    stopGraceSeconds: 10,
   }
 }
 
-type ProbeSettings = NonNullable<ApplicationSettings['healthchecks']['readiness_probe']>
+type ProbeSettings = NonNullable<RunningSettings['healthchecks']['readiness_probe']>
 
 function toProbe(probe: ProbeSettings): Probe | undefined {
   const check = toCheck(probe.type)
@@ -62,8 +79,8 @@ function toCheck({ tcp, http, exec, grpc }: ProbeSettings['type']): Probe['check
 }
 
 /** How long a release may take to become healthy: what its readiness probe allows, at least a minute, at most an hour. */
-export function startDeadlineSeconds(settings: ApplicationSettings): number {
-  const probe = settings.healthchecks.readiness_probe
+export function startDeadlineSeconds({ settings }: Versioned): number {
+  const probe = 'healthchecks' in settings ? settings.healthchecks.readiness_probe : undefined
   if (!probe) return 60
   const { initial_delay_seconds, period_seconds, timeout_seconds, failure_threshold } = probe
   const patience = initial_delay_seconds + failure_threshold * Math.max(period_seconds, timeout_seconds)

@@ -16,19 +16,27 @@ export function publicHosts(
   service: { readonly id: string; readonly name: string; readonly ports: readonly PortSettings[] },
   domain: string,
 ): PublicHost[] {
-  const suffix = service.id.slice(0, 8)
-  const name = label(service.name) || 'service'
   return service.ports
     .filter((port) => port.publicly_accessible && port.protocol === 'HTTP')
     .map((port) => {
-      const first = port.is_default ? name : `${label(port.name)}-${name}`
       return {
-        host: `${first.slice(0, 54).replace(/-+$/, '')}-${suffix}.${domain}`,
+        host: hostName(service, domain, port.is_default ? undefined : port.name),
         port_name: port.name,
         internal_port: port.internal_port,
         is_default: port.is_default,
       }
     })
+}
+
+/** The platform's name of a service, or of one of its ports. */
+export function hostName(
+  service: { readonly id: string; readonly name: string },
+  domain: string,
+  port?: string,
+): string {
+  const name = label(service.name) || 'service'
+  const first = port === undefined ? name : `${label(port)}-${name}`
+  return `${first.slice(0, 54).replace(/-+$/, '')}-${service.id.slice(0, 8)}.${domain}`
 }
 
 const label = (text: string): string =>

@@ -1,5 +1,8 @@
 /** Where services answer: host names, the table of routes, and how it gets to the router. */
+export { createCustomDomains } from './custom-domains.ts'
+export { listEnvironmentLinks } from './environment-links.ts'
 export { publicHosts } from './host-names.ts'
 export { listLinks, type PublicAddress, urlOf } from './links.ts'
 export { createRoutePublisher, type RoutePublisher } from './publisher.ts'
+export { type Resolve, resolveNames } from './resolve.ts'
 export { leadsTo, listServiceRoutes, type RouteRow, replaceHosts, setEndpoints } from './route-store.ts'

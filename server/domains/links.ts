@@ -1,7 +1,7 @@
-import { serviceTypeOf } from '@quayside/contract/enums.ts'
+import { type ServiceType, serviceTypeOf } from '@quayside/contract/enums.ts'
 import type { Database } from '../database/index.ts'
 import type { ServiceRow } from '../services/index.ts'
-import { listServiceRoutes } from './route-store.ts'
+import { listServiceRoutes, type RouteRow } from './route-store.ts'
 
 /** How the router is reached from outside. */
 export interface PublicAddress {
@@ -18,13 +18,15 @@ export function urlOf(host: string, { scheme, port }: PublicAddress): string {
 /** The addresses where a service answers. */
 export async function listLinks(database: Database, service: ServiceRow, address: PublicAddress) {
   const routes = await listServiceRoutes(database, service.id)
-  return routes.map((route) => ({
-    service_id: service.id,
-    service_type: serviceTypeOf(service.kind),
-    url: urlOf(route.host, address),
-    internal_port: route.internal_port,
-    external_port: address.port,
-    is_qovery_domain: true,
-    is_default: route.is_default,
-  }))
+  return routes.map((route) => toLink(route, serviceTypeOf(service.kind), address))
 }
+
+export const toLink = (route: RouteRow, service_type: ServiceType, address: PublicAddress) => ({
+  service_id: route.service_id,
+  service_type,
+  url: urlOf(route.host, address),
+  internal_port: route.internal_port,
+  external_port: address.port,
+  is_qovery_domain: route.custom_domain_id === null,
+  is_default: route.is_default,
+})

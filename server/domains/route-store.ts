@@ -5,18 +5,25 @@ import type { PublicHost } from './host-names.ts'
 
 export interface RouteRow extends PublicHost {
   readonly service_id: string
+  /** Null: a name of the platform's own. */
+  readonly custom_domain_id: string | null
   readonly release_id: string | null
   readonly endpoints: readonly RouteEndpoint[]
 }
 
-/** Makes the rows of a service be these hosts; endpoints of a port that stays are kept. */
+/**
+ * Makes the platform's own rows of a service be these hosts; endpoints of a port that stays are kept. Its custom domains go with
+ * them.
+ */
 export async function replaceHosts(
   sql: Sql,
   serviceId: string,
   hosts: readonly PublicHost[],
   now: Date,
 ): Promise<void> {
-  await sql`delete from route where service_id = ${serviceId} and host <> all(${hosts.map(({ host }) => host)}::text[])`
+  await sql`
+    delete from route where service_id = ${serviceId} and custom_domain_id is null
+      and host <> all(${hosts.map(({ host }) => host)}::text[])`
   if (hosts.length > 0) {
     const rows = hosts.map((host) => ({ ...host, service_id: serviceId, updated_at: now }))
     await sql`
@@ -25,6 +32,28 @@ export async function replaceHosts(
         endpoints = case when route.internal_port = excluded.internal_port then route.endpoints else '[]' end,
         internal_port = excluded.internal_port`
   }
+  await replaceCustomHosts(sql, serviceId, now)
+}
+
+/** Lets the custom domains of a service lead where its default public port leads, and nowhere when it has none. */
+export async function replaceCustomHosts(sql: Sql, serviceId: string, now: Date): Promise<void> {
+  await sql`
+    delete from route r where service_id = ${serviceId} and custom_domain_id is not null and (
+      not exists (select from route own where own.service_id = ${serviceId} and own.custom_domain_id is null)
+      or not exists (select from custom_domain c where c.id = r.custom_domain_id and c.domain = r.host))`
+  await sql`
+    insert into route (host, service_id, port_name, internal_port, is_default, release_id, endpoints, updated_at,
+      custom_domain_id)
+    select c.domain, c.service_id, own.port_name, own.internal_port, own.is_default, own.release_id, own.endpoints,
+      ${now}, c.id
+    from custom_domain c cross join (
+      select * from route where service_id = ${serviceId} and custom_domain_id is null
+      order by is_default desc, host limit 1) own
+    where c.service_id = ${serviceId}
+    on conflict (host) do update set port_name = excluded.port_name, internal_port = excluded.internal_port,
+      is_default = excluded.is_default, release_id = excluded.release_id, endpoints = excluded.endpoints,
+      updated_at = excluded.updated_at, custom_domain_id = excluded.custom_domain_id
+      where route.service_id = excluded.service_id`
   await bumpVersion(sql)
 }
 
@@ -96,7 +125,13 @@ export async function readVersion(sql: Sql): Promise<number> {
 }
 
 export const listServiceRoutes = (sql: Sql, serviceId: string) =>
-  sql<RouteRow[]>`select * from route where service_id = ${serviceId} order by is_default desc, host`
+  sql<RouteRow[]>`
+    select * from route where service_id = ${serviceId} order by custom_domain_id is null desc, is_default desc, host`
+
+export const listEnvironmentRoutes = (sql: Sql, environmentId: string) =>
+  sql<(RouteRow & { readonly kind: string })[]>`
+    select r.*, s.kind from route r join service s on s.id = r.service_id where s.environment_id = ${environmentId}
+    order by s.created_at, s.id, r.custom_domain_id is null desc, r.is_default desc, r.host`
 
 const bumpVersion = (sql: Sql) => sql`update route_version set version = version + 1`
 

@@ -9,6 +9,11 @@ import type { Secret } from '../lib/secret.ts'
 export interface Engine {
   /** The shapes that this engine can run; others are refused before anything starts. */
   readonly shapes: ReadonlySet<Workload['shape']>
+  /**
+   * Has the engine get an image from its registry, so that a release can run it. Throws EngineError('image-missing') with the reason
+   * where the registry does not give it and the engine has none of that name.
+   */
+  fetchImage(image: string, login: RegistryLogin | undefined, attempt: Attempt): Promise<void>
   /** Makes the release run and returns once every replica is healthy. Throws EngineError; then nothing of the release is left but its last lines. */
   start(release: Release, attempt: Attempt): Promise<Endpoint[]>
   /** Absence is an answer, not an error. */
@@ -27,6 +32,12 @@ export interface Engine {
   exec(service: string, command: readonly string[], signal: AbortSignal): Promise<{ exitCode: number; output: string }>
   /** Rejects with the reason when the engine cannot be reached. */
   ping(signal: AbortSignal): Promise<void>
+}
+
+/** Who enters a container registry. */
+export interface RegistryLogin {
+  readonly username: string
+  readonly password: Secret
 }
 
 /** An immutable version of a service, ready to run. */
@@ -59,6 +70,8 @@ export interface LongRunning {
   readonly storage: readonly Volume[]
   /** Names under which other services of the environment reach this one. */
   readonly aliases: readonly string[]
+  /** Labels of its users, for people who look at the engine; none of them may mean anything to the engine. */
+  readonly labels?: Readonly<Record<string, string>>
   /** How long a replica may take to end before it is killed. */
   readonly stopGraceSeconds: number
   /** How long `start` waits for health, over all replicas; a restart of the caller continues with what is left. */

@@ -1,6 +1,7 @@
 import type { Readable } from 'node:stream'
 import type { Attempt } from '../lib/attempt.ts'
-import { type Checkout, type CommitInfo, GitError } from './git.ts'
+import { commitFormat, parseCommit } from './commit-info.ts'
+import { type Checkout, type CommitInfo, GitError, type TreeView } from './git.ts'
 import { type GitProgram, records } from './git-program.ts'
 import type { GitLimits } from './limits.ts'
 import {
@@ -44,6 +45,16 @@ export async function openCheckout(source: CheckoutSource, attempt: Attempt): Pr
   }
 }
 
+/** The tree alone, as it is looked into. */
+export async function openTree(source: Omit<CheckoutSource, 'release'>, signal: AbortSignal): Promise<TreeView> {
+  const tree = await readTree(source, signal)
+  const utf8 = (path: string): string => Buffer.from(path, 'latin1').toString()
+  return {
+    files: [...tree].flatMap(([path, { kind }]) => (kind === 'file' ? [utf8(path)] : [])),
+    readFile: (path) => readFile(source, tree, path, signal),
+  }
+}
+
 async function readCommit(source: CheckoutSource, signal: AbortSignal): Promise<CommitInfo> {
   const { stdout } = await source.program.run({
     gitDirectory: source.gitDirectory,
@@ -52,7 +63,7 @@ async function readCommit(source: CheckoutSource, signal: AbortSignal): Promise<
       '-1',
       '--no-color',
       '--encoding=UTF-8',
-      '--format=%H%n%ct%n%an%n%B',
+      commitFormat,
       '--end-of-options',
       `${source.commit}^{commit}`,
       '--',
@@ -61,21 +72,10 @@ async function readCommit(source: CheckoutSource, signal: AbortSignal): Promise<
     timeoutMs: source.limits.questionMs,
     maxBytes: 64 * 1024,
   })
-  const [id = '', seconds = '', author = '', ...message] = stdout.toString().split('\n')
-  const createdAt = new Date(Number(seconds) * 1000)
-  return {
-    id,
-    createdAt: Number.isNaN(createdAt.getTime()) ? new Date(0) : createdAt,
-    authorName: printable(author, 200),
-    message: printable(message.join('\n').trim(), 1000),
-  }
+  return parseCommit(stdout.toString())
 }
 
-/** Cut by whole characters, without control characters other than line break and tab. */
-const printable = (text: string, maxCharacters: number): string =>
-  [...text.slice(0, maxCharacters * 2).replace(/[^\P{Cc}\n\t]/gu, '')].slice(0, maxCharacters).join('').toWellFormed()
-
-async function readTree(source: CheckoutSource, signal: AbortSignal): Promise<Tree> {
+async function readTree(source: Omit<CheckoutSource, 'release'>, signal: AbortSignal): Promise<Tree> {
   const { program, limits, gitDirectory, commit } = source
   const tree = new Map<string, TreeEntry>()
   const args = ['ls-tree', '-r', '-t', '-z', '--full-tree', '--end-of-options', commit]
@@ -93,7 +93,7 @@ async function readTree(source: CheckoutSource, signal: AbortSignal): Promise<Tr
 }
 
 async function readFile(
-  source: CheckoutSource,
+  source: Omit<CheckoutSource, 'release'>,
   tree: Tree,
   path: string,
   signal: AbortSignal,

@@ -6,8 +6,9 @@ import { type Clock, systemClock } from '../lib/clock.ts'
 import { failpoint } from '../lib/failpoint.ts'
 import { type CheckoutSource, openCheckout } from './checkout.ts'
 import { createFetchedCommits } from './fetched-commits.ts'
-import { type Checkout, type Git, GitError } from './git.ts'
+import { type Checkout, type Git, GitError, type TreeView } from './git.ts'
 import { createGitProgram } from './git-program.ts'
+import { readLog, readTreeOf } from './history.ts'
 import { defaultGitLimits, type GitLimits } from './limits.ts'
 import { type BuiltInHost, locate, type OwnedRepository, type Place } from './locate.ts'
 import { isCommitId } from './names.ts'
@@ -26,10 +27,14 @@ export interface GitOptions {
   readonly clock?: Clock
 }
 
+type Rest<F> = F extends (first: never, ...rest: infer R) => unknown ? R : never
+
 export interface GitDriver extends Git {
   resolveHead(repository: OwnedRepository, signal: AbortSignal): ReturnType<Git['resolveHead']>
   resolveCommit(repository: OwnedRepository, commit: string, signal: AbortSignal): ReturnType<Git['resolveCommit']>
   listDirectories(repository: OwnedRepository, path: string, signal: AbortSignal): ReturnType<Git['listDirectories']>
+  log(repository: OwnedRepository, ...rest: Rest<Git['log']>): ReturnType<Git['log']>
+  look<T>(repository: OwnedRepository, signal: AbortSignal, read: (tree: TreeView) => Promise<T>): Promise<T>
   checkout(repository: OwnedRepository, commit: string, attempt: Attempt): Promise<Checkout>
   /** Removes what a killed process left in the directory. Happens by itself before the first use. */
   sweep(): Promise<void>
@@ -62,6 +67,17 @@ export function createGit(options: GitOptions): GitDriver {
       const place = await find(repository, signal)
       const head = await readHead(server, place, { branch: repository.branch, signal })
       return readDirectories(server, place, { head, directory, signal })
+    },
+    async log(repository, { count, from }, signal) {
+      const start = from === undefined ? undefined : checkCommitId(from.toLowerCase())
+      const place = await find(repository, signal)
+      const head = await readHead(server, place, { branch: repository.branch, signal })
+      return readLog(server, place, { head, count, from: start, signal })
+    },
+    async look(repository, signal, read) {
+      const place = await find(repository, signal)
+      const head = await readHead(server, place, { branch: repository.branch, signal })
+      return readTreeOf(server, place, { head, signal }, read)
     },
     async checkout(repository, text, attempt) {
       const commit = checkCommitId(text)

@@ -12,6 +12,14 @@ export interface Git {
   resolveCommit(repository: Repository, commit: string, signal: AbortSignal): Promise<string>
   /** Names of the directories directly under `path`, sorted. */
   listDirectories(repository: Repository, path: string, signal: AbortSignal): Promise<string[]>
+  /** The last `count` commits of the branch, newest first; from the commit `from` on, which may be abbreviated. */
+  log(
+    repository: Repository,
+    question: { readonly count: number; readonly from?: string | undefined },
+    signal: AbortSignal,
+  ): Promise<CommitInfo[]>
+  /** Looks into the branch's head for as long as `read` takes; of a server, only the files that are read are sent. */
+  look<T>(repository: Repository, signal: AbortSignal, read: (tree: TreeView) => Promise<T>): Promise<T>
   /** Fetches one commit into a private directory that `close` removes; repeatable, and cheap when it is there already. */
   checkout(repository: Repository, commit: string, attempt: Attempt): Promise<Checkout>
 }
@@ -20,6 +28,14 @@ export interface Repository {
   readonly url: string
   readonly branch?: string
   readonly credential?: { readonly username: string; readonly password: Secret }
+}
+
+/** The files of one commit. */
+export interface TreeView {
+  /** Paths of every file, without links and submodules. */
+  readonly files: readonly string[]
+  /** As that of a Checkout. */
+  readFile(path: string): Promise<Buffer | undefined>
 }
 
 /** One commit of a repository, fetched. */

@@ -40,6 +40,8 @@ const ways = (driver: GitDriver, url: string): Record<string, () => Promise<unkn
   resolveCommit: () => driver.resolveCommit({ url, credential, branch: 'main' }, someCommit, signal),
   listDirectories: () => driver.listDirectories({ url, credential, branch: 'main' }, '', signal),
   checkout: () => driver.checkout({ url, credential, branch: 'main' }, someCommit, silentAttempt),
+  log: () => driver.log({ url, credential, branch: 'main' }, { count: 10 }, signal),
+  look: () => driver.look({ url, credential, branch: 'main' }, signal, async ({ files }) => files),
 })
 
 test('a redirecting server is not followed', async (t) => {

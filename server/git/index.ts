@@ -1,6 +1,6 @@
 /** Git: reads repositories of git servers, and hosts repositories of its own. */
 export { createGit, type GitDriver, type GitOptions } from './create-git.ts'
-export { type Checkout, type CommitInfo, type Git, GitError, type Repository } from './git.ts'
+export { type Checkout, type CommitInfo, type Git, GitError, type Repository, type TreeView } from './git.ts'
 export { type GitPath, parseGitPath, type ServicePath } from './git-path.ts'
 export { createGitHost, type GitHost } from './host.ts'
 export { defaultGitLimits, type GitLimits } from './limits.ts'

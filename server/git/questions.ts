@@ -6,7 +6,7 @@ import type { Place } from './locate.ts'
 import { fetchInto, type RemoteRepository } from './remote-repository.ts'
 import { parseTreeRecord, shown } from './tree.ts'
 
-const maxListing = 16 * 1024 ** 2
+export const maxListing = 16 * 1024 ** 2
 
 /** The head of the branch, or of main, master or HEAD. Throws GitError('branch') where there is none. */
 export async function readHead(
@@ -69,16 +69,23 @@ export async function searchCommit(
   const { head, commit, signal } = question
   // This depth stands for "all of it"; saying it refuses servers of the old protocol, which knows no depth.
   const flags = ['--depth=2147483647', '--filter=tree:0']
-  const found = await withHistory(server, place, { ...question, flags }, async (gitDirectory) => {
-    const { program, limits } = server
-    const args = ['rev-list', '--end-of-options', head.commit]
-    const matches: string[] = []
-    for await (const id of records(program.open({ gitDirectory, args, signal, timeoutMs: limits.questionMs }), '\n')) {
-      if (id.startsWith(commit)) matches.push(id)
-      if (matches.length > 1 || matches[0] === commit) break
-    }
-    return matches
-  })
+  return withHistory(server, place, { ...question, flags }, (gitDirectory) =>
+    matchCommit(server, gitDirectory, { head, commit, signal }),
+  )
+}
+
+/** The one commit of the head's history that begins with these digits. Throws GitError('commit'). */
+export async function matchCommit(
+  { program, limits }: RemoteRepository,
+  gitDirectory: string,
+  { head, commit, signal }: { readonly head: Head; readonly commit: string; readonly signal: AbortSignal },
+): Promise<string> {
+  const args = ['rev-list', '--end-of-options', head.commit]
+  const found: string[] = []
+  for await (const id of records(program.open({ gitDirectory, args, signal, timeoutMs: limits.questionMs }), '\n')) {
+    if (id.startsWith(commit)) found.push(id)
+    if (found.length > 1 || found[0] === commit) break
+  }
   const [id, another] = found
   if (another !== undefined) {
     throw new GitError('commit', `Several commits begin with ${commit}. Give more digits of the commit id.`)
@@ -130,7 +137,7 @@ export async function readDirectories(
 const inUtf8 = (path: string): string => Buffer.from(path, 'latin1').toString()
 
 /** The repository on this disk, or what the flags fetch of the head's history, for as long as `read` takes. */
-async function withHistory<T>(
+export async function withHistory<T>(
   server: RemoteRepository,
   place: Place,
   question: { readonly head: Head; readonly flags: readonly string[]; readonly signal: AbortSignal },

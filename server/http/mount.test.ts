@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fastify from 'fastify'
+import { systemClock } from '../lib/clock.ts'
 import type { Handlers } from './call.ts'
 import { type MountOptions, mountContract } from './mount.ts'
 import { targetQuery } from './target-query.ts'
@@ -8,6 +9,9 @@ import { targetQuery } from './target-query.ts'
 /** Everything that mounting looks at; nothing is asked. */
 const options = (change: Partial<MountOptions> = {}): MountOptions => ({
   database: Object.create(null),
+  clock: systemClock,
+  vault: Object.create(null),
+  plans: Object.create(null),
   readCredential: async () => undefined,
   budgets: { take: () => ({ allowed: true, limit: 0, remaining: 0, resetSeconds: 0 }), confirm: () => {} },
   // Any name has a handler.

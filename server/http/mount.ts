@@ -1,25 +1,27 @@
+import { isUtf8 } from 'node:buffer'
 import { contract, type Operation, pathParameters } from '@quayside/contract'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import { authorize, type ReadCredential, type TargetQuery } from '../access/index.ts'
-import type { Database } from '../database/index.ts'
+import { authorize, placeOf, type ReadCredential, type TargetQuery } from '../access/index.ts'
 import { AppError } from '../lib/error.ts'
 import { parseId } from '../lib/id.ts'
+import { createAnswer } from './answer.ts'
 import type { Budgets } from './budgets.ts'
 import type { Handlers } from './call.ts'
+import type { ChangeOptions } from './change.ts'
 import { readClient } from './client.ts'
+import { refuseWhileCopied } from './copying.ts'
 import { countHeader } from './count-header.ts'
 import type { Verdict } from './rate-limit.ts'
+import type { Handle } from './reply.ts'
 import { parseStrictJson } from './strict-json.ts'
 import { bodyValidator, queryValidator, type Validate } from './validate.ts'
 
 /** Stands for an id that has no valid form: nothing has it, so it is answered like any other that is unknown. */
 const noId = '00000000-0000-0000-0000-000000000000'
 
-export interface MountOptions {
-  readonly database: Database
+export interface MountOptions extends ChangeOptions {
   readonly readCredential: ReadCredential
   readonly budgets: Budgets
-  readonly handlers: Handlers
   /** How the target that an operation's path names is found; undefined for operations without one. */
   readonly targetQuery: (operation: Operation) => TargetQuery | undefined
 }
@@ -33,50 +35,78 @@ export function mountContract(app: FastifyInstance, options: MountOptions): void
 }
 
 function mountOperation(app: FastifyInstance, operation: Operation, options: MountOptions): void {
-  const { method, path, status } = operation
+  const { method, path, status, maxBodyBytes } = operation
   app.route({
     method,
+    ...(maxBodyBytes === undefined ? {} : { bodyLimit: maxBodyBytes }),
     url: path.replace(/\{(\w+)\}/g, ':$1'),
     schema:
       operation.reply['type'] === 'null' || operation.contentType ? {} : { response: { [status]: operation.reply } },
+    config: isText(operation) ? { contentType: operation.contentType } : {},
     handler: createHandler(operation, options),
   })
+}
+
+/** Its body is a text: YAML, say. */
+const isText = ({ body }: Operation): boolean => body?.type === 'string'
+
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    /** What bodies of this route are, where that is not JSON. */
+    contentType?: Operation['contentType'] | undefined
+  }
 }
 
 function createHandler(operation: Operation, options: MountOptions) {
   const { database, readCredential, budgets } = options
   const query = options.targetQuery(operation)
   if ((operation.target === 'caller') !== (query === undefined)) throw new Error(`${operation.path} has no target`)
-  const [first = '', ...others] = pathParameters(operation.path)
+  const { access, owner = false, someMode = false, elsewhere = false, target } = operation
+  const needs = { access, owner, someMode, elsewhere, anybody: target === 'caller' }
+  const names = pathParameters(operation.path)
+  const [first = ''] = names
+  const others = operation.target === 'caller' ? names : names.slice(1)
   const validateBody = operation.body && bodyValidator(operation.body)
   const validateQuery = operation.query && queryValidator(operation.query)
   // The contract's types guarantee that this handler takes what this operation gives: see Handlers.
-  const handler = options.handlers[operation.handler as keyof Handlers] as (call: object) => Promise<unknown>
+  const handler = operation.refuses
+    ? refuse(operation.refuses)
+    : (options.handlers[operation.handler as keyof Handlers] as unknown as Handle)
   if (!handler) throw new Error(`${operation.handler} has no handler`)
+  const answer = createAnswer(operation, handler, options)
 
   return async (request: FastifyRequest, reply: FastifyReply): Promise<unknown> => {
     const credential = await readCredential(authorizationOf(request))
     setRateHeaders(reply, budgets.take(credential, request.ip))
     // Path parameters are text: the router gives them so.
     const params = request.params as Record<string, string>
-    const authorized = await authorize(database, credential, {
-      access: operation.access,
+    const clusterId = params['clusterId']
+    const wish = {
+      ...needs,
       ...(query ? { query, targetId: parseId(params[first] ?? '') } : {}),
-    })
+      place: (target: Readonly<Record<string, unknown>>) =>
+        placeOf(operation, target, clusterId && (parseId(clusterId) ?? noId)),
+    }
+    const authorized = await authorize(database, credential, wish)
     budgets.confirm(credential)
+    refuseWhileCopied(operation, authorized.target)
     const ids = others.map((name) => parseId(params[name] ?? '') ?? noId)
-    const result = await handler({
+    const call = {
       ...authorized,
       ids,
       kind: operation.kind,
+      provider: operation.provider,
+      words: params,
       client: readClient(request.headers),
       query: validateQuery?.(request.query),
-      body: validateBody && readBody(request, validateBody),
-    })
-    if (result === undefined) return reply.code(operation.reply['type'] === 'null' ? operation.status : 204).send()
-    if (operation.contentType) reply.type(operation.contentType)
-    return reply.code(operation.status).send(result)
+      body: validateBody && readBody(request, validateBody, isText(operation)),
+    }
+    return answer({ call, request, reply, reload: () => authorize(database, credential, wish) })
   }
+}
+
+const refuse = (reason: string) => async (): Promise<never> => {
+  throw new AppError('invalid', reason)
 }
 
 /** One header: with two, which one counts would be a guess. */
@@ -98,8 +128,15 @@ function setRateHeaders(reply: FastifyReply, verdict: Verdict): void {
 }
 
 /** An absent body counts as `{}`: what is required and missing is named then. */
-function readBody(request: FastifyRequest, validate: Validate): unknown {
+function readBody(request: FastifyRequest, validate: Validate, isText: boolean): unknown {
   const bytes = request.body
+  if (isText) return validate(readText(bytes))
   const value = Buffer.isBuffer(bytes) && bytes.length > 0 ? parseStrictJson(bytes) : {}
   return validate(value)
+}
+
+function readText(bytes: unknown): string {
+  if (!Buffer.isBuffer(bytes) || bytes.length === 0) throw new AppError('invalid', 'The body must not be empty.')
+  if (!isUtf8(bytes)) throw new AppError('invalid', 'The body is not valid UTF-8.')
+  return bytes.toString('utf8').replace(/^\uFEFF/, '')
 }

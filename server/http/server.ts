@@ -5,22 +5,28 @@ import type { Readable } from 'node:stream'
 import { contract, type Operation } from '@quayside/contract'
 import { openApi } from '@quayside/contract/openapi.ts'
 import fastify, { type FastifyInstance, type FastifyRequest } from 'fastify'
+import { withoutLink } from '../accounts/index.ts'
 import type { Clock } from '../lib/clock.ts'
 import { AppError } from '../lib/error.ts'
 import { newId } from '../lib/id.ts'
 import type { Logger } from '../lib/log.ts'
+import { type AccountsRouteOptions, mountAccounts } from './accounts-route.ts'
 import { readBytes } from './body.ts'
+import { allowOrigins } from './cors.ts'
 import { countHeader } from './count-header.ts'
+import { mountDocs } from './docs-route.ts'
 import { errorHandler, errorReply } from './errors.ts'
 import { type GitRouteOptions, mountGit } from './git-route.ts'
 import { type MountOptions, mountContract } from './mount.ts'
 
-export interface ServerOptions extends MountOptions, GitRouteOptions {
+export interface ServerOptions extends MountOptions, GitRouteOptions, AccountsRouteOptions {
   readonly log: Logger
   readonly clock: Clock
   readonly version: string
   /** Names under which the API may be asked, beside addresses and `localhost`. */
   readonly hostNames: readonly string[]
+  /** Of web pages that may use the API from a browser. */
+  readonly allowedOrigins?: readonly string[]
   /** Rejects with the reason while requests cannot be served. */
   readonly ready: () => Promise<void>
 }
@@ -39,6 +45,10 @@ const bodyTimeoutMs = 30_000
 /** For a whole request: a push of a large repository may take this long, bodies of the API see above. */
 const requestTimeoutMs = 600_000
 const jsonType = /^application\/json(?:; ?charset=utf-8)?$/i
+/** What clients call texts; a JSON text is a YAML text, too. */
+const textType = /^(?:application\/(?:x-)?yaml|text\/(?:x-)?yaml|text\/plain)(?:; ?charset=utf-8)?$/i
+const isAccepted = (type: string, expected: string | undefined): boolean =>
+  jsonType.test(type) || (expected !== undefined && textType.test(type))
 
 /** The door: one Fastify instance with every operation, the git host, health and the API's own description. */
 export function createServer(options: ServerOptions): FastifyInstance {
@@ -74,6 +84,7 @@ export function createServer(options: ServerOptions): FastifyInstance {
     reply.headers(securityHeaders).header('x-request-id', request.id)
     done(refusedRequestLine(request.raw, isOwnName))
   })
+  allowOrigins(app, options.allowedOrigins ?? [])
   app.addHook('onResponse', (request, reply, done) => {
     done()
     const { method, url, id } = request
@@ -82,15 +93,17 @@ export function createServer(options: ServerOptions): FastifyInstance {
     const fields = {
       requestId: id,
       method,
-      path: url.split('?')[0],
+      path: withoutLink(url.split('?')[0] ?? ''),
       status: reply.statusCode,
       ms: Math.round(reply.elapsedTime),
     }
     options.log[level](fields, 'request answered')
   })
   mountHealth(app, options)
+  mountDocs(app)
   mountContract(app, options)
   mountGit(app, options)
+  mountAccounts(app, options)
   return app
 }
 
@@ -101,12 +114,14 @@ function readRawBodies(app: FastifyInstance, clock: Clock): void {
     if (request.headers['content-encoding'] !== undefined) {
       throw new AppError('unsupportedMediaType', 'The body must not be compressed.')
     }
-    if (Number(request.headers['content-length'] ?? 0) > bodyLimit) {
-      throw new AppError('tooLarge', `The body is larger than ${bodyLimit} bytes.`)
+    const limit = request.routeOptions.bodyLimit ?? bodyLimit
+    if (Number(request.headers['content-length'] ?? 0) > limit) {
+      throw new AppError('tooLarge', `The body is larger than ${limit} bytes.`)
     }
-    const body = await readBytes(payload, bodyLimit, bodyTimeoutMs, clock)
-    if (body.length > 0 && !jsonType.test(request.headers['content-type'] ?? '')) {
-      throw new AppError('unsupportedMediaType', 'The body must be sent as application/json.')
+    const body = await readBytes(payload, limit, bodyTimeoutMs, clock)
+    const expected = request.routeOptions.config.contentType
+    if (body.length > 0 && !isAccepted(request.headers['content-type'] ?? '', expected)) {
+      throw new AppError('unsupportedMediaType', `The body must be sent as ${expected ?? 'application/json'}.`)
     }
     return body
   })

@@ -1,11 +1,15 @@
 import type { Operation } from '@quayside/contract'
 import { type KindName, serviceKinds } from '@quayside/contract/services/kinds.ts'
 import type { TargetQuery } from '../access/index.ts'
+import { clusterTarget } from '../clusters/index.ts'
+import { deploymentRequestTarget } from '../deployments/index.ts'
+import { stageTarget } from '../environments/index.ts'
 import { environmentTarget, organizationTarget, projectTarget } from '../organizations/index.ts'
 import { serviceTarget } from '../services/index.ts'
+import { variableTarget } from '../variables/index.ts'
 
 /** How the object that a path names first is found; of a service, only of the kind that the operation is for. */
-export function targetQuery({ target, path, kind }: Operation): TargetQuery | undefined {
+export function targetQuery({ target, kind }: Operation): TargetQuery | undefined {
   switch (target) {
     case 'caller':
       return undefined
@@ -15,13 +19,16 @@ export function targetQuery({ target, path, kind }: Operation): TargetQuery | un
       return projectTarget
     case 'environment':
       return environmentTarget
+    case 'stage':
+      return stageTarget
+    case 'deploymentRequest':
+      return deploymentRequestTarget
     case 'service':
       return serviceTarget(kind === undefined ? undefined : kindOf(kind))
-    case 'cluster':
-    case 'stage':
     case 'variable':
-    case 'deploymentRequest':
-      throw new Error(`${path}: how a ${target} is found is not written yet`)
+      return variableTarget
+    case 'cluster':
+      return clusterTarget
   }
 }
 

@@ -10,6 +10,7 @@ export const errorCodes = {
   methodNotAllowed: { status: 405, error: 'Method Not Allowed' },
   requestTimeout: { status: 408, error: 'Request Timeout' },
   conflict: { status: 409, error: 'Conflict' },
+  preconditionFailed: { status: 412, error: 'Precondition Failed' },
   tooLarge: { status: 413, error: 'Payload Too Large' },
   uriTooLong: { status: 414, error: 'URI Too Long' },
   unsupportedMediaType: { status: 415, error: 'Unsupported Media Type' },

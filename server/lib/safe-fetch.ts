@@ -14,6 +14,8 @@ export interface SafeRequest {
   readonly signal: AbortSignal
   /** Plain http, port 80, also to public addresses. In networks that the operator listed it is always allowed. */
   readonly allowHttp?: boolean
+  /** Takes any certificate: for servers whose owner said so. */
+  readonly anyCertificate?: boolean
 }
 
 export interface SafeResponse {
@@ -53,7 +55,7 @@ export function createSafeFetch(guard: AddressGuard): SafeFetch {
     if (!url) throw new SafeFetchError('address', 'The address is not a valid URL.')
     let agent: Agent | undefined
     try {
-      agent = agentFor(await checkTarget(guard, url, { ...options, signal }), options.timeoutMs)
+      agent = agentFor(await checkTarget(guard, url, { ...options, signal }), options)
       const answer = await request(url, { ...outgoing(options), dispatcher: agent, signal })
       const { body, truncated } = await readBody(answer.body, options)
       return { status: answer.statusCode, headers: joined(answer.headers), body, truncated }
@@ -67,7 +69,7 @@ export function createSafeFetch(guard: AddressGuard): SafeFetch {
 }
 
 /** Connects to these addresses whatever name is asked for. */
-function agentFor(addresses: readonly string[], timeoutMs: number): Agent {
+function agentFor(addresses: readonly string[], { timeoutMs, anyCertificate }: SafeRequest): Agent {
   const found = addresses.map((address) => ({ address, family: isIPv6(address) ? 6 : 4 }))
   const checked: LookupFunction = (_hostname, options, done) => {
     const [first] = found
@@ -75,7 +77,7 @@ function agentFor(addresses: readonly string[], timeoutMs: number): Agent {
     else if (first) done(null, first.address, first.family)
   }
   return new Agent({
-    connect: { lookup: checked, timeout: timeoutMs },
+    connect: { lookup: checked, timeout: timeoutMs, rejectUnauthorized: anyCertificate !== true },
     allowH2: false,
     pipelining: 0,
     maxHeaderSize: maxHeaderBytes,

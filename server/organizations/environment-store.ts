@@ -17,6 +17,8 @@ export interface EnvironmentRow {
   readonly name: string
   readonly mode: EnvironmentMode
   readonly deleting: boolean
+  /** The environment that it is being made a copy of, until the copy is whole. */
+  readonly copying: string | null
 }
 
 const from = (sql: Sql) => sql`

@@ -23,21 +23,26 @@ export interface EnvironmentCreate {
   readonly mode?: EnvironmentMode
 }
 
+/** Throws AppError `forbidden` where the caller may not make environments of that mode on that cluster. */
+export type RequireNew = (place: { projectId: string; mode: EnvironmentMode; clusterId: string }) => void
+
 export interface EnvironmentsOptions {
   readonly database: Database
   readonly clock: Clock
   /** The organization's cluster of that id, or its default one; undefined when there is none. */
   readonly findCluster: (sql: Sql, organizationId: string, id: string | undefined) => Promise<string | undefined>
+  /** Gives a new environment its deployment rule. */
+  readonly giveRule?: (sql: Sql, environment: { id: string; project_id: string; name: string }) => Promise<void>
 }
 
-export function createEnvironments({ database, clock, findCluster }: EnvironmentsOptions) {
+export function createEnvironments({ database, clock, findCluster, giveRule }: EnvironmentsOptions) {
   return {
     async list(projectId: string) {
       return (await listEnvironments(database, projectId)).map(environmentRecord)
     },
 
-    /** Makes the environment and its default stages. */
-    async create(project: ProjectRow, callerId: string, body: EnvironmentCreate) {
+    /** Makes the environment and its default stages. `requireNew` refuses who may not make one there. */
+    async create(project: ProjectRow, callerId: string, body: EnvironmentCreate, requireNew?: RequireNew) {
       const name = checkName('name', body.name)
       if (body.cluster && body.cluster_id && body.cluster !== body.cluster_id) {
         throw new AppError('invalid', 'cluster and cluster_id mean the same; give one of them, or the same id twice.')
@@ -49,6 +54,7 @@ export function createEnvironments({ database, clock, findCluster }: Environment
         const cluster_id = await findCluster(sql, project.organization_id, wanted)
         if (!cluster_id) throw new AppError('notFound', 'cluster_id: there is no such cluster.')
         const mode = body.mode ?? 'DEVELOPMENT'
+        requireNew?.({ projectId: project.id, mode, clusterId: cluster_id })
         await insertEnvironment(sql, { id, project_id: project.id, cluster_id, name, mode, by: callerId, now })
         await insertStages(
           sql,
@@ -56,6 +62,7 @@ export function createEnvironments({ database, clock, findCluster }: Environment
           defaultStages.map((stage) => ({ id: newId(), name: stage })),
           now,
         )
+        await giveRule?.(sql, { id, project_id: project.id, name })
         return findEnvironment(sql, id)
       }).catch(nameTaken('An environment', name))
       return environmentRecord(existing(row))

@@ -50,3 +50,11 @@ export async function insertOrganization(sql: Sql, row: { id: string; name: stri
   await sql`insert into organization (id, created_at, updated_at, name)
     values (${row.id}, ${row.now}, ${row.now}, ${row.name})`
 }
+
+/** False while it still has projects. */
+export async function deleteOrganization(sql: Sql, id: string): Promise<boolean> {
+  await sql`select id from organization where id = ${id} for update`
+  const deleted = await sql`
+    delete from organization o where o.id = ${id} and not exists (select from project p where p.organization_id = o.id)`
+  return deleted.count === 1
+}

@@ -1,20 +1,60 @@
-import { type Database, inTransaction } from '../database/index.ts'
+import { type Database, inTransaction, type Sql } from '../database/index.ts'
 import type { Clock } from '../lib/clock.ts'
 import { AppError } from '../lib/error.ts'
+import { newId } from '../lib/id.ts'
 import { checkName, checkWebAddress } from '../lib/text.ts'
 import { nameTaken } from './name-taken.ts'
 import {
+  deleteOrganization,
   findOrganizations,
+  insertOrganization,
   type OrganizationChange,
   type OrganizationRow,
   updateOrganization,
 } from './organization-store.ts'
 
+const changeable = ['description', 'website_url', 'repository', 'logo_url', 'icon_url', 'admin_emails'] as const
 const addresses = ['website_url', 'repository', 'logo_url', 'icon_url'] as const
 const mail = /^[^\s@<>,;"]{1,64}@[^\s@<>,;"]{1,255}$/
 
-export function createOrganizations({ database, clock }: { database: Database; clock: Clock }) {
+export interface OrganizationsOptions {
+  readonly database: Database
+  readonly clock: Clock
+  /** Gives a new organization its owner and what every organization has from the start, in the same transaction. */
+  readonly found: (sql: Sql, organizationId: string, ownerId: string) => Promise<void>
+}
+
+/** Who makes an organization. */
+export interface Founder {
+  readonly kind: 'token' | 'account'
+  readonly id: string
+}
+
+export function createOrganizations({ database, clock, found }: OrganizationsOptions) {
   return {
+    /** An organization belongs to a person: 403 for API tokens. */
+    async create(founder: Founder, body: OrganizationChange & { readonly name: string }) {
+      const { name, ...rest } = checked(body)
+      if (founder.kind === 'token') {
+        throw new AppError('forbidden', 'An API token cannot own an organization; sign in as a person.')
+      }
+      const id = newId()
+      const row = await inTransaction(database, async (sql) => {
+        const now = clock.now()
+        await insertOrganization(sql, { id, name: name ?? body.name, now })
+        await found(sql, id, founder.id)
+        return updateOrganization(sql, id, rest, now)
+      }).catch(nameTaken('An organization', name))
+      if (!row) throw new Error('the new organization is not there')
+      return organizationRecord(row)
+    },
+
+    async remove(organization: OrganizationRow): Promise<void> {
+      if (!(await inTransaction(database, (sql) => deleteOrganization(sql, organization.id)))) {
+        throw new AppError('conflict', `Organization "${organization.name}" still has projects; delete them first.`)
+      }
+    },
+
     async list(ids: readonly string[]) {
       return (await findOrganizations(database, ids)).map(organizationRecord)
     },
@@ -34,7 +74,8 @@ function checked(body: OrganizationChange): OrganizationChange {
   for (const [index, address] of (body.admin_emails ?? []).entries()) {
     if (!mail.test(address)) throw new AppError('invalid', `admin_emails[${index}] is not an e-mail address.`)
   }
-  const { name, ...rest } = body
+  const { name, ...others } = body
+  const rest = Object.fromEntries(changeable.map((field) => [field, others[field]]))
   const given = Object.entries(rest).filter(([, value]) => value !== undefined)
   return { ...Object.fromEntries(given), ...(name === undefined ? {} : { name: checkName('name', name) }) }
 }

@@ -1,13 +1,30 @@
 /** Services as records: settings, rules and what the API answers of them. What runs of them is the deployments room's. */
-export type { Ceiling } from './application-rules.ts'
-export type { ApplicationBody, ApplicationChange, ApplicationSettings, PortSettings } from './application-settings.ts'
+export { type Clone, cloneService } from './clone.ts'
+export { repositoriesOf } from './kind-settings.ts'
+export { type LifecycleTemplate, lifecycleTemplatesOf } from './lifecycle-templates.ts'
+export { listReferringServices } from './referring-store.ts'
+export { openSecrets } from './secrets.ts'
 export {
   type DeployedCommit,
   deleteServiceRow,
   findService,
+  listImageServices,
   listServices,
   lockService,
+  type ServiceOf,
   type ServiceRow,
   serviceTarget,
+  updateTag,
 } from './service-store.ts'
-export { createServices } from './services.ts'
+export { createServices, type Parts, type ServicesOptions } from './services.ts'
+export type {
+  ApplicationBody,
+  ApplicationChange,
+  ApplicationSettings,
+  RunningSettings,
+} from './settings/application.ts'
+export type { CreateBody, EditBody, Origin, RecordOf, Settings, SettingsOf } from './settings/branch.ts'
+export { passwordName } from './settings/database.ts'
+export type { PortSettings } from './settings/ports.ts'
+export type { Repository } from './settings/repository.ts'
+export { type Ceiling, checkTag } from './settings/rules.ts'

@@ -1,8 +1,9 @@
 import type { KindName } from '@quayside/contract/services/kinds.ts'
+import type { SettingValues } from '@quayside/contract/services/setting-table.ts'
 import type { State } from '@quayside/contract/states.ts'
 import type { Sql } from '../database/index.ts'
 import type { Json } from '../lib/json.ts'
-import type { ApplicationSettings } from './application-settings.ts'
+import type { Origin, Settings, SettingsOf } from './settings/branch.ts'
 
 export interface DeployedCommit {
   readonly id: string
@@ -12,8 +13,8 @@ export interface DeployedCommit {
   readonly branch: string
 }
 
-/** A service with what stands above it. */
-export interface ServiceRow {
+/** A service of one kind, with what stands above it. */
+export interface ServiceOf<K extends KindName> {
   readonly id: string
   readonly organization_id: string
   readonly project_id: string
@@ -22,17 +23,26 @@ export interface ServiceRow {
   readonly environment_name: string
   readonly environment_mode: string
   readonly cluster_id: string
+  readonly cluster_name: string
+  /** What runs the workloads of the cluster; null: nothing of this installation. */
+  readonly cluster_engine: 'local' | null
   readonly stage_id: string
   readonly created_at: Date
   readonly updated_at: Date
   readonly version: number
-  readonly kind: KindName
+  readonly kind: K
   readonly name: string
   readonly description: string
   readonly is_skipped: boolean
-  readonly settings: ApplicationSettings
+  readonly settings: SettingsOf[K]
   readonly git_token_id: string | null
   readonly git_token_name: string | null
+  /** The container registry or Helm repository that the settings name. */
+  readonly origin: Origin | null
+  /** Groups or an autoscaling policy hang on it: most services have none, and are read without asking for them. */
+  readonly has_parts: boolean
+  /** As they were sent last. */
+  readonly advanced_settings: SettingValues
   readonly state: State
   readonly config_version: number
   readonly deployed_config_version: number | null
@@ -40,12 +50,24 @@ export interface ServiceRow {
   readonly last_deployment_date: Date | null
   readonly deployed_commit: DeployedCommit | null
 }
+/** A service: its kind tells what its settings are. */
+export type ServiceRow = { readonly [K in KindName]: ServiceOf<K> }[KindName]
 
 const from = (sql: Sql) => sql`
   select s.*, e.name as environment_name, e.mode as environment_mode, e.cluster_id, e.project_id,
-    p.organization_id, p.name as project_name, g.name as git_token_name
+    c.name as cluster_name, c.engine as cluster_engine,
+    p.organization_id, p.name as project_name, g.name as git_token_name,
+    case
+      when r.id is not null then jsonb_build_object('id', r.id, 'name', r.name, 'url', r.url, 'kind', r.kind)
+      when h.id is not null then jsonb_build_object('id', h.id, 'name', h.name, 'url', h.url, 'kind', h.kind)
+    end as origin,
+    exists (select from service_tag_group t where t.service_id = s.id)
+      or exists (select from autoscaling_policy a where a.service_id = s.id) as has_parts
   from service s join environment e on e.id = s.environment_id join project p on p.id = e.project_id
-    left join git_token g on g.id = s.git_token_id`
+    join cluster c on c.id = e.cluster_id
+    left join git_token g on g.id = s.git_token_id
+    left join container_registry r on r.id = s.container_registry_id
+    left join helm_repository h on h.id = s.helm_repository_id`
 
 /** The service as the target of a request: of this kind, or of any. */
 export const serviceTarget = (kind: KindName | undefined) => (sql: Sql, id: string) =>
@@ -60,45 +82,86 @@ export async function findService(sql: Sql, id: string): Promise<ServiceRow | un
   return row
 }
 
+/** Services of the organization that run this image and are deployed when a new one is there. */
+export const listImageServices = (
+  sql: Sql,
+  wanted: { readonly organizationId: string; readonly kind: KindName; readonly imageName: string },
+) =>
+  sql<ServiceRow[]>`${from(sql)} where p.organization_id = ${wanted.organizationId} and s.kind = ${wanted.kind}
+    and coalesce(s.settings #>> '{source,image,image_name}', s.settings ->> 'image_name') = ${wanted.imageName}
+    and (s.settings ->> 'auto_deploy')::boolean order by s.created_at, s.id`
+
 /** Locks the row against other changes for the rest of the transaction; false when it is gone. */
 export async function lockService(sql: Sql, id: string): Promise<boolean> {
   const rows = await sql`select id from service where id = ${id} for update`
   return rows.length === 1
 }
 
-/** Keeps the environment as it is for the rest of the transaction; false when it is gone or is to be deleted. */
+/** Keeps the environment as it is for the rest of the transaction; false when it is gone, being copied or to be deleted. */
 export async function holdEnvironment(sql: Sql, id: string): Promise<boolean> {
-  const rows = await sql`select from environment where id = ${id} and not deleting for share`
+  const rows = await sql`select from environment where id = ${id} and not deleting and copying is null for share`
   return rows.length === 1
+}
+
+/** Whether the organization has it; it stays there for the rest of the transaction. */
+export async function holdOrigin(
+  sql: Sql,
+  origin: {
+    readonly table: 'container_registry' | 'helm_repository'
+    readonly id: string
+    readonly organizationId: string
+  },
+): Promise<boolean> {
+  const rows = await sql`
+    select from ${sql(origin.table)} where id = ${origin.id} and organization_id = ${origin.organizationId} for share`
+  return rows.length === 1
+}
+
+/** What is written of a service's settings. */
+export interface Written {
+  readonly name: string
+  readonly description: string
+  readonly settings: Settings
+  readonly git_token_id: string | null
 }
 
 export async function insertService(
   sql: Sql,
-  row: Pick<ServiceRow, 'id' | 'environment_id' | 'kind' | 'name' | 'description' | 'settings'>,
+  row: Written & Pick<ServiceRow, 'id' | 'environment_id' | 'kind'>,
   stageName: string,
   now: Date,
 ): Promise<void> {
   await sql`
     insert into service (id, environment_id, stage_id, created_at, updated_at, kind, name, description, settings, git_token_id)
     select ${row.id}, ${row.environment_id}, coalesce(
-        (select id from deployment_stage where environment_id = ${row.environment_id} and name = ${stageName}),
+        (select id from deployment_stage where environment_id = ${row.environment_id} and lower(name) = lower(${stageName})),
         (select id from deployment_stage where environment_id = ${row.environment_id}
           order by deployment_order desc limit 1)),
       ${now}, ${now}, ${row.kind}, ${row.name}, ${row.description}, ${asJson(sql, row.settings)},
-      ${row.settings.git_repository.git_token_id}`
+      ${row.git_token_id}`
 }
 
-export async function updateService(
-  sql: Sql,
-  id: string,
-  change: Pick<ServiceRow, 'name' | 'description' | 'settings'>,
-  now: Date,
-): Promise<void> {
+export async function updateService(sql: Sql, id: string, change: Written, now: Date): Promise<void> {
   await sql`
     update service set name = ${change.name}, description = ${change.description},
-      settings = ${asJson(sql, change.settings)}, git_token_id = ${change.settings.git_repository.git_token_id},
+      settings = ${asJson(sql, change.settings)}, git_token_id = ${change.git_token_id},
       updated_at = ${now}, version = version + 1, config_version = config_version + 1
     where id = ${id}`
+}
+
+/** From now on it is the image of this tag. */
+export async function updateTag(sql: Sql, { id, kind }: Pick<ServiceRow, 'id' | 'kind'>, tag: string, now: Date) {
+  const path = kind === 'job' ? ['source', 'image', 'tag'] : ['tag']
+  await sql`
+    update service set settings = jsonb_set(settings, ${path}::text[], ${sql.json(tag)}), updated_at = ${now},
+      version = version + 1, config_version = config_version + 1
+    where id = ${id} and settings #>> ${path}::text[] is distinct from ${tag}`
+}
+
+/** The name of the service's stage. */
+export async function stageNameOf(sql: Sql, stageId: string): Promise<string> {
+  const [row] = await sql<{ name: string }[]>`select name from deployment_stage where id = ${stageId}`
+  return row?.name ?? ''
 }
 
 export async function deleteServiceRow(sql: Sql, id: string): Promise<void> {
@@ -106,4 +169,4 @@ export async function deleteServiceRow(sql: Sql, id: string): Promise<void> {
 }
 
 /** Settings hold nothing but JSON; the library's type of it does not know optional members. */
-const asJson = (sql: Sql, settings: ApplicationSettings) => sql.json(settings as unknown as Exclude<Json, undefined>)
+const asJson = (sql: Sql, settings: Settings) => sql.json(settings as unknown as Exclude<Json, undefined>)

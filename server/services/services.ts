@@ -1,149 +1,212 @@
-import { serviceKinds } from '@quayside/contract/services/kinds.ts'
+import { databaseTable } from '@quayside/contract/services/database.ts'
+import { type KindName, serviceKinds } from '@quayside/contract/services/kinds.ts'
 import { type Database, inTransaction, type Sql } from '../database/index.ts'
 import type { Clock } from '../lib/clock.ts'
 import { AppError } from '../lib/error.ts'
 import { newRandomId } from '../lib/id.ts'
 import { checkName } from '../lib/text.ts'
 import { type EnvironmentRow, nameTaken } from '../organizations/index.ts'
-import { applicationRecord } from './application-record.ts'
-import { type Ceiling, checkApplication, checkStorageGrowth } from './application-rules.ts'
-import {
-  type ApplicationBody,
-  type ApplicationChange,
-  type ApplicationSettings,
-  changeSettings,
-  newSettings,
-  type PortSettings,
-} from './application-settings.ts'
+import { type CheckOptions, checkOrigins, checkSettings, gitTokenOf, readTokenTypes } from './check-settings.ts'
+import { cloneService } from './clone.ts'
+import { branchOf, routedPorts, settingsRecord } from './kind-settings.ts'
+import { givePassword } from './password.ts'
+import { openSecrets, type Sealer, writeSecrets } from './secrets.ts'
 import {
   findService,
   holdEnvironment,
   insertService,
   listServices,
   lockService,
+  type ServiceOf,
   type ServiceRow,
   updateService,
 } from './service-store.ts'
+import type { CreateBody, EditBody, RecordOf } from './settings/branch.ts'
+import { passwordName } from './settings/database.ts'
+import type { PortSettings } from './settings/ports.ts'
 
-export interface ServicesOptions {
+/** What hangs on a service beside its settings and stands in its record. */
+export interface Parts {
+  /** Of all these services at once. */
+  readonly of: (sql: Sql, serviceIds: readonly string[]) => Promise<(serviceId: string) => object>
+  /** Stores what a body says of them; throws 404 or 400 that names the field. */
+  readonly set: (
+    sql: Sql,
+    service: { readonly id: string; readonly organizationId: string },
+    body: object,
+    now: Date,
+  ) => Promise<void>
+  readonly copy: (sql: Sql, fromServiceId: string, toServiceId: string, now: Date) => Promise<void>
+}
+
+export interface ServicesOptions extends CheckOptions {
   readonly database: Database
   readonly clock: Clock
-  readonly ceiling: Ceiling
+  readonly vault: Sealer
   /** Gives the service's public ports their host names, in the same transaction. */
   readonly declareHosts: (
     sql: Sql,
     service: { id: string; name: string; ports: readonly PortSettings[] },
   ) => Promise<void>
-  /** Throws with a sentence when the address may never be a repository's. */
-  readonly checkRepositoryAddress: (url: string) => void
-  /** The provider of the organization's git token; throws 404 when it has none of that id, 400 when it is for another host. */
-  readonly gitTokenType: (sql: Sql, organizationId: string, id: string, url: string) => Promise<Provider>
+  /** The name by which other services of the environment reach this one. */
+  readonly internalHost: (service: { readonly kind: string; readonly id: string }) => string
+  readonly parts: Parts
+  /** Gives a copy the variables and secrets of its original. */
+  readonly copyVariables: (
+    sql: Sql,
+    copy: { readonly from: ServiceRow; readonly to: ServiceRow },
+    now: Date,
+  ) => Promise<void>
 }
-type Provider = ApplicationSettings['git_repository']['provider']
-
-const kind = serviceKinds.application
 
 /** Services as records: their settings, never what runs of them. */
 export function createServices(options: ServicesOptions) {
-  const { database, clock, ceiling } = options
-  const record = (row: ServiceRow) => applicationRecord(row, ceiling)
-
-  const check = (settings: ApplicationSettings): void => {
-    checkAddress(options, settings.git_repository.url)
-    checkApplication(settings, ceiling)
+  const { database, clock, vault } = options
+  const records = (rows: readonly ServiceRow[], sql: Sql = database) => recordsOf(sql, options, rows)
+  const record = async <K extends KindName>(row: ServiceOf<K>, sql: Sql = database): Promise<RecordOf<K>> => {
+    // The row's kind is K, and so is the record's.
+    const [one] = (await records([row as unknown as ServiceRow], sql)) as RecordOf<K>[]
+    if (!one) throw new Error(`service ${row.id} has no record`)
+    return one
   }
-  const tokenType = async (
-    sql: Sql,
-    organizationId: string,
-    body: ApplicationChange,
-    former?: ApplicationSettings,
-  ): Promise<Provider | undefined> => {
-    const repository = body.git_repository
-    if (!repository) return undefined
-    const { git_token_id: id = former?.git_repository.git_token_id, url } = repository
-    return id ? options.gitTokenType(sql, organizationId, id, url) : undefined
+  const existing = async (sql: Sql, id: string): Promise<ServiceRow> => {
+    const row = await findService(sql, id)
+    if (!row) throw new AppError('notFound', 'There is no such object.')
+    return row
   }
 
   return {
     record,
+    records,
 
-    async list(environmentId: string) {
-      return (await listServices(database, environmentId, 'application')).map(record)
+    /** Those of one kind. */
+    async list<K extends KindName>(environmentId: string, kind: K): Promise<ListOf<K>> {
+      // All of them are of that kind.
+      return { results: await records(await listServices(database, environmentId, kind)) } as ListOf<K>
     },
 
-    async create(environment: EnvironmentRow, body: ApplicationBody) {
-      refuseUnavailable(body)
+    async create<K extends KindName>(kind: K, environment: EnvironmentRow, body: CreateBody<K>): Promise<RecordOf<K>> {
       const name = checkServiceName(body.name)
       const id = newRandomId()
-      const row = await inTransaction(database, async (sql) => {
-        if (!(await holdEnvironment(sql, environment.id))) {
-          throw new AppError('conflict', `Environment "${environment.name}" is being deleted.`)
-        }
-        const type = await tokenType(sql, environment.organization_id, body)
-        const settings = newSettings(body, type, kind.defaultIcon)
-        check(settings)
-        const service = { id, environment_id: environment.id, kind: 'application' as const, name, settings }
-        await insertService(sql, { ...service, description: body.description ?? '' }, kind.defaultStage, clock.now())
-        await options.declareHosts(sql, { id, name, ports: settings.ports })
-        return findService(sql, id)
+      const { organization_id: organizationId } = environment
+      return inTransaction(database, async (sql) => {
+        await requireEnvironment(sql, environment)
+        const now = clock.now()
+        const types = await readTokenTypes(sql, options, { kind, organizationId, body })
+        const settings = branchOf(kind).create(body, types)
+        checkSettings(kind, settings, options)
+        await checkOrigins(sql, { kind, organizationId, settings })
+        const git_token_id = gitTokenOf(kind, settings)
+        const row = { id, environment_id: environment.id, kind, name, settings, git_token_id }
+        await insertService(sql, { ...row, description: body.description ?? '' }, serviceKinds[kind].defaultStage, now)
+        await givePassword(sql, options, { id, organizationId, kind })
+        await writeRest(sql, { id, organizationId, kind, name, settings, body })
+        return record(await kindred(sql, id, kind), sql)
       }).catch(nameTaken('A service', name))
-      if (!row) throw new Error('the new service is not there')
-      return record(row)
     },
 
-    async edit(service: ServiceRow, body: ApplicationChange) {
-      refuseUnavailable(body)
+    async edit<K extends KindName>(service: ServiceOf<K>, body: EditBody<K>): Promise<RecordOf<K>> {
+      const { id, kind, organization_id: organizationId } = service
       const name = body.name === undefined ? service.name : checkServiceName(body.name)
-      const row = await inTransaction(database, async (sql) => {
-        await lockService(sql, service.id)
-        const current = await findService(sql, service.id)
-        if (!current) throw new AppError('notFound', 'There is no such object.')
-        const type = await tokenType(sql, service.organization_id, body, current.settings)
-        const settings = changeSettings(current.settings, body, type)
-        check(settings)
-        if (current.last_deployment_date) checkStorageGrowth(current.settings, settings)
+      return inTransaction(database, async (sql) => {
+        await lockService(sql, id)
+        const current = await existing(sql, id)
+        const branch = branchOf(kind)
+        const types = await readTokenTypes(sql, options, { kind, organizationId, body, former: current.settings })
+        const settings = branch.change(current.settings, body, types)
+        checkSettings(kind, settings, options)
+        await checkOrigins(sql, { kind, organizationId, settings })
+        if (current.last_deployment_date) branch.checkDeployed?.(current.settings as never, settings as never)
         const description = body.description === undefined ? current.description : (body.description ?? '')
-        await updateService(sql, service.id, { name, description, settings }, clock.now())
-        await options.declareHosts(sql, { id: service.id, name, ports: settings.ports })
-        return findService(sql, service.id)
+        const written = { name, description, settings, git_token_id: gitTokenOf(kind, settings) }
+        await updateService(sql, id, written, clock.now())
+        await writeRest(sql, { id, organizationId, kind, name, settings, body })
+        return record(await kindred(sql, id, kind), sql)
       }).catch(nameTaken('A service', name))
-      return record(row ?? service)
+    },
+
+    /** Copies settings, variables, secrets and what hangs on it; nothing of the copy runs. */
+    async clone<K extends KindName>(
+      service: ServiceOf<K>,
+      environment: EnvironmentRow,
+      wanted: string,
+    ): Promise<RecordOf<K>> {
+      const name = checkServiceName(wanted)
+      return inTransaction(database, async (sql) => {
+        await requireEnvironment(sql, environment)
+        const from = await existing(sql, service.id)
+        const id = await cloneService(sql, options, { from, environment, name })
+        return record(await kindred(sql, id, service.kind), sql)
+      }).catch(nameTaken('A service', name))
+    },
+
+    /** The versions that a database can be changed to, newest first. */
+    versions: (service: ServiceRow): readonly string[] => databaseTable[databaseOf(service).settings.type].versions,
+
+    /** How the owner of a database signs in. */
+    async credentials(service: ServiceRow) {
+      const { id, organization_id: organizationId, settings } = databaseOf(service)
+      const { login, port } = databaseTable[settings.type]
+      const password = (await openSecrets(database, vault, { id, organizationId })).get(passwordName)
+      if (!password) throw new Error(`database ${id} has no password`)
+      return { host: options.internalHost(service), port, login, password: password.reveal() }
     },
   }
-}
 
-function checkAddress(options: ServicesOptions, url: string): void {
-  try {
-    options.checkRepositoryAddress(url)
-  } catch (error) {
-    const sentence = error instanceof Error ? error.message : String(error)
-    throw new AppError('invalid', `git_repository.url: ${sentence}`, { cause: error })
+  /** The row of a service whose kind is known. */
+  async function kindred<K extends KindName>(sql: Sql, id: string, _kind: K): Promise<ServiceOf<K>> {
+    // It was found by its id, and a service keeps its kind.
+    return (await existing(sql, id)) as unknown as ServiceOf<K>
+  }
+
+  /** What a body says beside the settings themselves. */
+  async function writeRest(sql: Sql, written: Rest): Promise<void> {
+    const { id, organizationId, kind, name, settings, body } = written
+    const secrets = branchOf(kind).secrets?.(body as never)
+    if (secrets) await writeSecrets(sql, vault, { id, organizationId }, secrets, clock.now())
+    await options.parts.set(sql, { id, organizationId }, body, clock.now())
+    await options.declareHosts(sql, { id, name, ports: routedPorts(settings) })
   }
 }
 
-function checkServiceName(text: string): string {
+function databaseOf(service: ServiceRow): ServiceOf<'database'> {
+  if (service.kind === 'database') return service
+  throw new AppError('notFound', 'There is no such object.')
+}
+
+/** A list of records of one kind, whichever it is. */
+type ListOf<K extends KindName> = { readonly [N in K]: { readonly results: RecordOf<N>[] } }[K]
+
+interface Rest {
+  readonly id: string
+  readonly organizationId: string
+  readonly kind: KindName
+  readonly name: string
+  readonly settings: Parameters<typeof routedPorts>[0]
+  readonly body: object
+}
+
+/** The services as the API answers them. */
+async function recordsOf(sql: Sql, options: ServicesOptions, rows: readonly ServiceRow[]) {
+  const partsOf = await options.parts.of(
+    sql,
+    rows.filter(({ has_parts }) => has_parts).map(({ id }) => id),
+  )
+  return rows.map((row) => {
+    const { id, created_at, updated_at, name, description, kind } = row
+    const base = { id, created_at, updated_at, environment: { id: row.environment_id }, name, description }
+    const settings = settingsRecord(row, { ceiling: options.ceiling, host: options.internalHost(row) })
+    // Its settings and parts are those of its kind: what a schema does not name is not sent.
+    return { ...base, service_type: serviceKinds[kind].type, ...settings, ...partsOf(id) } as RecordOf<KindName>
+  })
+}
+
+async function requireEnvironment(sql: Sql, { id, name }: EnvironmentRow): Promise<void> {
+  if (!(await holdEnvironment(sql, id))) throw new AppError('conflict', `Environment "${name}" is being deleted.`)
+}
+
+export function checkServiceName(text: string): string {
   const name = checkName('name', text)
   if ([...name].length > 63) throw new AppError('invalid', 'name must be at most 63 characters.')
   return name
-}
-
-/** What is part of the API but not there yet is refused, never accepted and forgotten. */
-function refuseUnavailable(body: ApplicationChange): void {
-  for (const field of ['annotations_groups', 'labels_groups'] as const) {
-    if (body[field]?.length) throw new AppError('notFound', `${field}[0].id: there is no such object.`)
-  }
-  if (body.autoscaling) {
-    throw new AppError(
-      'invalid',
-      'autoscaling: policies are not available; use min_running_instances and max_running_instances.',
-    )
-  }
-  for (const [index, port] of (body.ports ?? []).entries()) {
-    if (port.public_path || port.public_path_rewrite) {
-      throw new AppError(
-        'invalid',
-        `ports[${index}].public_path: paths are not available; give each port a host of its own.`,
-      )
-    }
-  }
 }

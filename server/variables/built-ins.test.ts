@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { Secret } from '../lib/secret.ts'
 import { type BuiltInFacts, builtInsOf, internalHost, type ServiceFacts } from './built-ins.ts'
 
 const created_at = new Date('2026-01-01T00:00:00Z')
@@ -20,7 +21,9 @@ const environment = {
   services: [one, two],
 }
 const valuesOf = (facts: BuiltInFacts): Record<string, string> =>
-  Object.fromEntries(builtInsOf(facts).map(({ key, value }) => [key, value]))
+  Object.fromEntries(
+    builtInsOf(facts).map(({ key, value }) => [key, value instanceof Secret ? `secret ${value.reveal()}` : value]),
+  )
 
 test('a project has its id only', () => {
   assert.deepEqual(valuesOf({ project }), { QOVERY_PROJECT_ID: 'p' })
@@ -71,13 +74,63 @@ test('ids stay the same and are all different', () => {
   assert.ok(inProject.every((id) => builtIns.some((builtIn) => builtIn.id === id)))
 })
 
-test('databases and jobs are not announced', () => {
-  const services = [service('0190cccc', { kind: 'database' }), service('0190dddd', { kind: 'job' })]
-  const keys = Object.keys(valuesOf({ project, environment: { ...environment, services } }))
-  assert.equal(
-    keys.some((key) => key.includes('_Z')),
-    false,
+test('a database of every type tells how it is reached, and its password as a secret', () => {
+  const database = { login: 'root', password: new Secret('p/w'), databaseName: 'shop', port: 5432 }
+  const reached: Record<string, string> = {
+    POSTGRESQL: 'postgresql://root:p%2Fw@HOST:5432/shop',
+    MYSQL: 'mysql://root:p%2Fw@HOST:5432/shop',
+    MONGODB: 'mongodb://root:p%2Fw@HOST:5432/shop?authSource=admin',
+    REDIS: 'redis://root:p%2Fw@HOST:5432/shop',
+  }
+  for (const [type, url] of Object.entries(reached)) {
+    const one = service('0190cccc-0000-4000-8000-000000000004', {
+      kind: 'database',
+      externalHost: 'outside',
+      database: { ...database, type, externalHost: 'outside' },
+    })
+    const values = valuesOf({ project, environment: { ...environment, services: [one] } })
+    const own = Object.entries(values).filter(([key]) => key.includes('_Z'))
+    assert.deepEqual(Object.fromEntries(own), {
+      [`QOVERY_${type}_Z0190CCCC_HOST`]: 'outside',
+      [`QOVERY_${type}_Z0190CCCC_HOST_INTERNAL`]: internalHost(one),
+      [`QOVERY_${type}_Z0190CCCC_PORT`]: '5432',
+      [`QOVERY_${type}_Z0190CCCC_LOGIN`]: 'root',
+      [`QOVERY_${type}_Z0190CCCC_PASSWORD`]: 'secret p/w',
+      [`QOVERY_${type}_Z0190CCCC_DEFAULT_DATABASE_NAME`]: 'shop',
+      [`QOVERY_${type}_Z0190CCCC_DATABASE_URL`]: `secret ${url.replace('HOST', 'outside')}`,
+      [`QOVERY_${type}_Z0190CCCC_DATABASE_URL_INTERNAL`]: `secret ${url.replace('HOST', internalHost(one))}`,
+    })
+  }
+})
+
+test('jobs and Terraform stacks tell what they put out, and nothing of themselves', () => {
+  const outputs = [
+    { key: 'URL', isSecret: false, value: 'https://x' },
+    { key: 'TOKEN', isSecret: true },
+  ]
+  const services = (['job', 'terraform'] as const).map((kind, index) =>
+    service(`0190ddd${index}-0000-4000-8000-000000000005`, { kind, outputs }),
   )
+  const values = valuesOf({ project, environment: { ...environment, services } })
+  assert.deepEqual(Object.fromEntries(Object.entries(values).filter(([key]) => key.includes('_Z'))), {
+    QOVERY_OUTPUT_JOB_Z0190DDD0_URL: 'https://x',
+    QOVERY_OUTPUT_JOB_Z0190DDD0_TOKEN: 'secret ',
+    QOVERY_OUTPUT_TERRAFORM_Z0190DDD1_URL: 'https://x',
+    QOVERY_OUTPUT_TERRAFORM_Z0190DDD1_TOKEN: 'secret ',
+  })
+})
+
+test('containers and charts are announced as applications are, with the version that they run', () => {
+  for (const kind of ['container', 'helm']) {
+    const { branch: _, ...rest } = service('0190eeee-0000-4000-8000-000000000006', { kind, version: '1.27' })
+    const values = valuesOf({ project, environment: { ...environment, services: [rest] }, service: rest })
+    const word = kind.toUpperCase()
+    assert.equal(values[`QOVERY_${word}_Z0190EEEE_HOST_INTERNAL`], internalHost(rest))
+    assert.equal(values[`QOVERY_${word}_Z0190EEEE_GIT_BRANCH`], undefined)
+    assert.equal(values['QOVERY_SERVICE_VERSION'], '1.27')
+    assert.equal(values['QOVERY_COMMIT_ID'], undefined)
+    assert.equal(values['QOVERY_CONTAINER_ID'], kind === 'container' ? rest.id : undefined)
+  }
 })
 
 test('services whose ids begin alike never share a name', () => {

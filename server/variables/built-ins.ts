@@ -1,10 +1,14 @@
-import { derivedId } from '../lib/id.ts'
+import { Secret } from '../lib/secret.ts'
+import { builtInId } from './built-in-id.ts'
+import { type DatabaseFacts, databaseKeys } from './database-built-ins.ts'
 
 /** A variable that the platform makes: it has no row, and the same id every time. */
 export interface BuiltIn {
   readonly id: string
   readonly key: string
-  readonly value: string
+  /** Of a secret one, an empty text where only its name was asked for. */
+  readonly value: string | Secret
+  readonly isSecret: boolean
   readonly created_at: Date
   readonly updated_at: Date
   /** Of whom it tells, where that is a service. */
@@ -26,8 +30,21 @@ export interface ServiceFacts extends Facts {
   readonly branch?: string
   /** Of the version that runs, or is being deployed. */
   readonly commit?: string
+  /** Of what is not built from git: a tag, a chart's version, a database's. */
+  readonly version?: string
+  /** Given for a database. */
+  readonly database?: DatabaseFacts
+  /** What a job or a Terraform stack told at its end. */
+  readonly outputs?: readonly Output[]
   /** The deployment that these variables are for. */
   readonly deployment?: string
+}
+
+/** `value` of a secret one is absent where only names were asked for. */
+export interface Output {
+  readonly key: string
+  readonly isSecret: boolean
+  readonly value?: string | Secret
 }
 
 /** What the built-ins of a project, an environment or a service tell of. */
@@ -47,18 +64,22 @@ export interface BuiltInFacts {
 export const internalHost = (service: { readonly kind: string; readonly id: string }): string =>
   `${service.kind}-z${service.id.slice(-12)}`
 
-/** Kinds whose services are announced to the whole environment, and whose own id has a key of its own. */
-const announced = new Set(['application', 'container', 'helm'])
+/** Kinds whose own id and name have keys of their own. */
 const withOwnKeys = new Set(['application', 'container', 'job'])
+
+/** The values of keys; undefined: there is no such key. */
+export type Values = Readonly<Record<string, string | Secret | undefined>>
 
 /** No key and no id comes twice. */
 export function builtInsOf({ project, environment, service }: BuiltInFacts): BuiltIn[] {
   const found = new Map<string, BuiltIn>()
-  const add = (owner: Facts, values: Readonly<Record<string, string | undefined>>, of?: ServiceFacts): void => {
+  const add = (owner: Facts, values: Values, of?: ServiceFacts): void => {
+    const { id: ownerId, created_at, updated_at } = owner
     for (const [key, value] of Object.entries(values)) {
       if (value === undefined) continue
-      const { created_at, updated_at } = owner
-      found.set(key, { id: derivedId(owner.id, key), key, value, created_at, updated_at, ...(of && { service: of }) })
+      const isSecret = value instanceof Secret
+      const id = builtInId(ownerId, key)
+      found.set(key, { id, key, value, isSecret, created_at, updated_at, ...(of && { service: of }) })
     }
   }
   add(project, { QOVERY_PROJECT_ID: project.id })
@@ -72,17 +93,17 @@ export function builtInsOf({ project, environment, service }: BuiltInFacts): Bui
     QOVERY_KUBERNETES_CLUSTER_NAME: environment.cluster.name,
   })
   if (service) add(service, ownKeys(service), service)
-  for (const [prefix, other] of prefixes(environment.services))
+  for (const [prefix, other] of prefixesOf(environment.services))
     add(other, announcement(prefix, other, environment.name), other)
   return [...found.values()]
 }
 
-function ownKeys(service: ServiceFacts): Record<string, string | undefined> {
+function ownKeys(service: ServiceFacts): Values {
   const kind = service.kind.toUpperCase()
   return {
     QOVERY_SERVICE_ID: service.id,
     QOVERY_SERVICE_TYPE: kind,
-    QOVERY_SERVICE_VERSION: service.commit ?? '',
+    QOVERY_SERVICE_VERSION: service.version ?? service.commit ?? '',
     QOVERY_COMMIT_ID: service.branch === undefined ? undefined : (service.commit ?? ''),
     QOVERY_DEPLOYMENT_ID: service.deployment ?? '',
     ...(withOwnKeys.has(service.kind) && {
@@ -92,28 +113,46 @@ function ownKeys(service: ServiceFacts): Record<string, string | undefined> {
   }
 }
 
+/** What stands between `QOVERY_` and the digits of the service's id. */
+function wordOf({ kind, database }: Pick<ServiceFacts, 'kind' | 'database'>): string {
+  if (kind === 'job' || kind === 'terraform') return `OUTPUT_${kind}`
+  return database?.type ?? kind
+}
+
 /**
- * Clients build these very prefixes from the first eight digits of a service's id. Should two services of a kind share
- * them, the younger one has its whole id there, so that one name never means two things.
+ * What the names that tell of a service begin with. Clients build these very prefixes from the first eight digits of its id.
+ * Should two services of a kind share them, the younger one has its whole id there, so that one name never means two things.
  */
-function prefixes(services: readonly ServiceFacts[]): Map<string, ServiceFacts> {
-  const prefixOf = (service: ServiceFacts, digits: number): string =>
-    `QOVERY_${service.kind}_Z${service.id.replaceAll('-', '').slice(0, digits)}_`.toUpperCase()
-  const found = new Map<string, ServiceFacts>()
-  for (const service of services.filter(({ kind }) => announced.has(kind)))
-    found.set(prefixOf(service, found.has(prefixOf(service, 8)) ? 32 : 8), service)
+export function prefixesOf<S extends Pick<ServiceFacts, 'id' | 'kind' | 'database'>>(
+  services: readonly S[],
+): Map<string, S> {
+  const prefixOf = (service: S, digits: number): string =>
+    `QOVERY_${wordOf(service)}_Z${service.id.replaceAll('-', '').slice(0, digits)}_`.toUpperCase()
+  const found = new Map<string, S>()
+  const announced = services.filter(({ kind, database }) => kind !== 'database' || database)
+  for (const service of announced) found.set(prefixOf(service, found.has(prefixOf(service, 8)) ? 32 : 8), service)
   return found
 }
 
-const announcement = (
-  prefix: string,
-  service: ServiceFacts,
-  environmentName: string,
-): Record<string, string | undefined> => ({
-  [`${prefix}HOST_INTERNAL`]: internalHost(service),
-  [`${prefix}HOST_EXTERNAL`]: service.externalHost,
-  [`${prefix}NAME`]: service.name,
-  [`${prefix}ENVIRONMENT_NAME`]: environmentName,
-  [`${prefix}GIT_BRANCH`]: service.branch,
-  [`${prefix}GIT_COMMIT_ID`]: service.branch === undefined ? undefined : (service.commit ?? ''),
-})
+function announcement(prefix: string, service: ServiceFacts, environmentName: string): Values {
+  const prefixed = (values: Values): Values =>
+    Object.fromEntries(Object.entries(values).map(([key, value]) => [`${prefix}${key}`, value]))
+  if (service.database) return prefixed(databaseKeys(service.database, internalHost(service)))
+  if (service.kind === 'job' || service.kind === 'terraform') return prefixed(outputValues(service.outputs ?? []))
+  return prefixed({
+    HOST_INTERNAL: internalHost(service),
+    HOST_EXTERNAL: service.externalHost,
+    NAME: service.name,
+    ENVIRONMENT_NAME: environmentName,
+    GIT_BRANCH: service.branch,
+    GIT_COMMIT_ID: service.branch === undefined ? undefined : (service.commit ?? ''),
+  })
+}
+
+const outputValues = (outputs: readonly Output[]): Values =>
+  Object.fromEntries(
+    outputs.map(({ key, isSecret, value = '' }) => [
+      key,
+      isSecret && !(value instanceof Secret) ? new Secret(value) : value,
+    ]),
+  )

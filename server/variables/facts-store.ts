@@ -1,6 +1,7 @@
 import type { Sql } from '../database/index.ts'
-import type { BuiltInFacts, ServiceFacts } from './built-ins.ts'
+import type { BuiltInFacts } from './built-ins.ts'
 import type { Chain } from './scope.ts'
+import { type StoredService, toServiceFacts } from './stored-service.ts'
 
 /** A variable with its text, as one statement hands it over. */
 export interface StoredDefinition {
@@ -15,17 +16,29 @@ export interface StoredDefinition {
   readonly base_id?: string
 }
 
-type FactsJson<T> = T extends Date ? string : T extends object ? { readonly [K in keyof T]: FactsJson<T[K]> } : T
+type Environment = NonNullable<BuiltInFacts['environment']>
+interface Dated {
+  readonly id: string
+  readonly name: string
+  readonly created_at: string
+  readonly updated_at: string
+}
+interface FactsJson {
+  readonly project?: Dated
+  readonly environment?: Dated & Pick<Environment, 'mode' | 'cluster'> & { readonly services: readonly StoredService[] }
+}
 
-/** What the built-ins of the chain tell of; undefined where the project, environment or service is gone. */
+/** What the built-ins of the chain tell of, secret ones by name only; undefined where the project, environment or service is gone. */
 export async function findFacts(sql: Sql, chain: Chain): Promise<BuiltInFacts | undefined> {
-  const [row] = await sql<{ facts: FactsJson<BuiltInFacts> }[]>`select ${factsOf(sql, chain)} as facts`
-  return row && toFacts(row.facts, chain)
+  const [row] = await sql<{ facts: FactsJson }[]>`select ${factsOf(sql, chain)} as facts`
+  return row && toFacts(row.facts, chain)?.facts
 }
 
 export interface Snapshot {
   readonly configVersion: number
   readonly facts: BuiltInFacts
+  /** Those of the environment as they are stored, with sealed texts. */
+  readonly services: readonly StoredService[]
   readonly definitions: readonly StoredDefinition[]
 }
 
@@ -34,9 +47,7 @@ export async function findSnapshot(
   sql: Sql,
   chain: Chain & { readonly serviceId: string },
 ): Promise<Snapshot | undefined> {
-  const [row] = await sql<
-    { config_version: number; facts: FactsJson<BuiltInFacts>; definitions: StoredDefinition[] }[]
-  >`
+  const [row] = await sql<{ config_version: number; facts: FactsJson; definitions: StoredDefinition[] }[]>`
     select s.config_version, ${factsOf(sql, chain)} as facts, coalesce((
       select jsonb_agg(jsonb_strip_nulls(jsonb_build_object(
         'id', v.id, 'key', v.key, 'type', v.variable_type, 'value', v.value, 'sealed_value', v.sealed_value,
@@ -48,8 +59,8 @@ export async function findSnapshot(
       where v.project_id = ${chain.projectId} or v.environment_id = ${chain.environmentId} or v.service_id = ${chain.serviceId}
     ), '[]') as definitions
     from service s where s.id = ${chain.serviceId} and s.environment_id = ${chain.environmentId}`
-  const facts = row && toFacts(row.facts, chain)
-  return facts && { configVersion: Number(row.config_version), facts, definitions: row.definitions }
+  const found = row && toFacts(row.facts, chain)
+  return found && { configVersion: Number(row.config_version), ...found, definitions: row.definitions }
 }
 
 const factsOf = (sql: Sql, { projectId, environmentId }: Chain) => sql`
@@ -62,28 +73,42 @@ const factsOf = (sql: Sql, { projectId, environmentId }: Chain) => sql`
         'mode', e.mode,
         'cluster', jsonb_build_object('name', c.name, 'cloud_provider', c.cloud_provider, 'region', c.region),
         'services', coalesce((
-          select jsonb_agg(jsonb_build_object('id', o.id, 'name', o.name, 'created_at', o.created_at,
-            'updated_at', o.updated_at, 'kind', o.kind, 'branch', o.settings #>> '{git_repository,branch}',
-            'commit', o.deployed_commit ->> 'id',
-            'externalHost', (select host from route where service_id = o.id order by is_default desc, host limit 1)
-          ) order by o.created_at, o.id)
+          select jsonb_agg(${serviceOf(sql)} order by o.created_at, o.id)
           from service o where o.environment_id = e.id), '[]'))
       from environment e join cluster c on c.id = e.cluster_id
       where e.id = ${environmentId} and e.project_id = ${projectId})))`
 
-function toFacts(json: FactsJson<BuiltInFacts>, chain: Chain): BuiltInFacts | undefined {
+/** The row \`o\` of a service as a StoredService; kinds keep what they are made from at different places of their settings. */
+const serviceOf = (sql: Sql) => sql`
+  jsonb_build_object('id', o.id, 'name', o.name, 'created_at', o.created_at, 'updated_at', o.updated_at, 'kind', o.kind,
+    'branch', coalesce(o.settings #>> '{git_repository,branch}', o.settings #>> '{source,docker,git_repository,branch}',
+      o.settings #>> '{source,git_repository,branch}', o.settings #>> '{terraform_files_source,git_repository,branch}'),
+    'version', coalesce(o.settings ->> 'tag', o.settings ->> 'version', o.settings #>> '{source,image,tag}',
+      o.settings #>> '{source,helm_repository,chart_version}'),
+    'commit', o.deployed_commit ->> 'id',
+    'credentials', jsonb_build_object('type', o.settings ->> 'type', 'sealed_password', (
+      select sealed_value from service_secret where service_id = o.id and name = 'password')),
+    'externalHost', (select host from route where service_id = o.id order by is_default desc, host limit 1),
+    'outputs', (
+      select jsonb_agg(jsonb_build_object('id', p.id, 'key', p.key, 'value', p.value, 'sealed_value', p.sealed_value) order by p.key)
+      from service_output p where p.service_id = o.id))`
+
+function toFacts(
+  json: FactsJson,
+  chain: Chain,
+): { readonly facts: BuiltInFacts; readonly services: readonly StoredService[] } | undefined {
   const { project, environment } = json
   if (!project) return undefined
-  if (chain.environmentId === null) return { project: dated(project) }
+  if (chain.environmentId === null) return { facts: { project: dated(project) }, services: [] }
   if (!environment) return undefined
-  const services: ServiceFacts[] = environment.services.map((service) => dated(service))
+  const services = environment.services.map((service) => toServiceFacts(service, () => undefined))
   const facts = { project: dated(project), environment: { ...dated(environment), services } }
-  if (chain.serviceId === null) return facts
+  if (chain.serviceId === null) return { facts, services: environment.services }
   const service = services.find(({ id }) => id === chain.serviceId)
-  return service && { ...facts, service }
+  return service && { facts: { ...facts, service }, services: environment.services }
 }
 
-const dated = <T extends { created_at: string; updated_at: string }>(json: T) => ({
+const dated = <T extends Dated>(json: T) => ({
   ...json,
   created_at: new Date(json.created_at),
   updated_at: new Date(json.updated_at),

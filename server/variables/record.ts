@@ -1,6 +1,8 @@
 import type { Static } from '@quayside/contract'
 import { serviceTypeOf } from '@quayside/contract/enums.ts'
+import type { AnyVariable } from '@quayside/contract/resources/any-variable.ts'
 import type { EnvironmentVariable, Secret as SecretSchema } from '@quayside/contract/resources/variable.ts'
+import { Secret } from '../lib/secret.ts'
 import type { BuiltIn } from './built-ins.ts'
 import type { Scope, ServiceScope } from './scope.ts'
 import type { VariableRow } from './variable-store.ts'
@@ -8,7 +10,9 @@ import type { VariableRow } from './variable-store.ts'
 /** The records as they go over the wire; of secrets no value, by their type. */
 export type VariableRecord = Static<typeof EnvironmentVariable>
 export type SecretRecord = Static<typeof SecretSchema>
-type CommonRecord = SecretRecord
+/** Either; `is_secret` says which. */
+export type AnyRecord = Static<typeof AnyVariable>
+type CommonRecord = Omit<SecretRecord, 'overridden_secret' | 'aliased_secret'>
 
 type BaseVariable = Pick<VariableRecord, 'id' | 'key' | 'value' | 'mount_path' | 'scope' | 'variable_type'>
 type BaseSecret = Pick<VariableRecord, 'id' | 'key' | 'mount_path' | 'scope' | 'variable_type'> &
@@ -38,24 +42,44 @@ export function toVariableRecord(row: VariableRow, reachable: Reachable): Variab
 
 export function toSecretRecord(row: VariableRow, reachable: Reachable): SecretRecord {
   const common = commonRecord(row, reachable.scope)
-  const found = reachable.rows.find(({ id }) => id === row.base_id)
+  const found = commonBaseOf(row, reachable)
   if (!found) return common
-  const { id, key, scope, variable_type, description, enable_interpolation_in_file } = commonRecord(
-    found,
-    reachable.scope,
-  )
-  const mount_path = mountPathOf(found, reachable)
+  const { id, key, scope, variable_type, description, enable_interpolation_in_file, mount_path } = found
   const base: BaseSecret = { id, key, mount_path, scope, variable_type, description, enable_interpolation_in_file }
   return row.variable_type === 'ALIAS' ? { ...common, aliased_secret: base } : { ...common, overridden_secret: base }
 }
 
+/** A variable or a secret: of a secret every value is null. */
+export function toAnyRecord(row: VariableRow, reachable: Reachable): AnyRecord {
+  const common = commonRecord(row, reachable.scope)
+  const mount_path = mountPathOf(row, reachable)
+  if (!row.is_secret) return { ...toVariableRecord(row, reachable), is_secret: false }
+  const found = commonBaseOf(row, reachable)
+  const whole = { ...common, value: null, mount_path, is_secret: true }
+  if (!found) return whole
+  const { id, key, scope, variable_type, mount_path: basePath } = found
+  const base = { id, key, value: null, mount_path: basePath, scope, variable_type }
+  return row.variable_type === 'ALIAS' ? { ...whole, aliased_variable: base } : { ...whole, overridden_variable: base }
+}
+
 export const builtInRecord = (builtIn: BuiltIn): VariableRecord => ({
+  ...builtInCommon(builtIn),
+  value: builtIn.value instanceof Secret ? '' : builtIn.value,
+  mount_path: null,
+})
+
+export const builtInSecretRecord = (builtIn: BuiltIn): SecretRecord => builtInCommon(builtIn)
+
+export const anyBuiltInRecord = (builtIn: BuiltIn): AnyRecord =>
+  builtIn.isSecret
+    ? { ...builtInCommon(builtIn), value: null, mount_path: null, is_secret: true }
+    : { ...builtInRecord(builtIn), is_secret: false }
+
+const builtInCommon = (builtIn: BuiltIn): CommonRecord => ({
   id: builtIn.id,
   created_at: builtIn.created_at,
   updated_at: builtIn.updated_at,
   key: builtIn.key,
-  value: builtIn.value,
-  mount_path: null,
   scope: 'BUILT_IN',
   variable_type: 'BUILT_IN',
   description: '',
@@ -107,6 +131,17 @@ function baseOf(row: VariableRow, reachable: Reachable): BaseVariable | undefine
   if (!record) return undefined
   const { id, key, value, mount_path, scope, variable_type } = record
   return { id, key, value, mount_path, scope, variable_type }
+}
+
+/** What a secret stands on, without any value. */
+function commonBaseOf(
+  row: VariableRow,
+  reachable: Reachable,
+): (CommonRecord & { readonly mount_path: string | null }) | undefined {
+  const found = reachable.rows.find(({ id }) => id === row.base_id)
+  if (found) return { ...commonRecord(found, reachable.scope), mount_path: mountPathOf(found, reachable) }
+  const builtIn = reachable.builtIns.find(({ id }) => id === row.base_built_in_id)
+  return builtIn && { ...builtInCommon(builtIn), mount_path: null }
 }
 
 /** Aliases and overrides are mounted where their base is. */

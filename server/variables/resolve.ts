@@ -107,11 +107,11 @@ function sourceOf(
   }
 }
 
-/** An override of a file is a file at the same place. */
+/** An override of a file, or of an alias of one, is a file at the same place. */
 function pathOf(definition: Definition, byId: ReadonlyMap<string, Definition>): string | undefined {
   const seen = new Set<Definition>()
   let at: Definition | undefined = definition
-  while (at && at.mountPath === undefined && at.type === 'OVERRIDE' && !seen.has(at)) {
+  while (at && at.mountPath === undefined && at.baseId !== undefined && !seen.has(at)) {
     seen.add(at)
     at = byId.get(at.baseId ?? '')
   }

@@ -24,6 +24,20 @@ export interface ServiceScope {
   readonly organizationId: string
 }
 
+const ranks = { BUILT_IN: 0, PROJECT: 1, ENVIRONMENT: 2, SERVICE: 3 } as const
+
+/** The narrower the scope, the larger. */
+export const rankOf = (scope: keyof typeof ranks): number => ranks[scope]
+
+/** The scope that is the same as this one, or wider; undefined where `wanted` is narrower. */
+export function widen(scope: Scope, wanted: Scope['scope']): Scope | undefined {
+  if (rankOf(wanted) > rankOf(scope.scope)) return undefined
+  const { projectId, organizationId } = scope
+  if (wanted === 'PROJECT') return { scope: 'PROJECT', projectId, organizationId }
+  if (wanted === 'SERVICE' || scope.scope === 'PROJECT') return scope
+  return { scope: 'ENVIRONMENT', environmentId: scope.environmentId, projectId, organizationId }
+}
+
 /** The one owner of a row. */
 export type Owner = { readonly projectId: string } | { readonly environmentId: string } | { readonly serviceId: string }
 

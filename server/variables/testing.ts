@@ -1,5 +1,5 @@
 import type { Database } from '../database/index.ts'
-import { newId } from '../lib/id.ts'
+import { newId, newRandomId } from '../lib/id.ts'
 import type { EnvironmentScope, ProjectScope, ServiceScope } from './scope.ts'
 
 /** An organization with one project, one environment and one service, as scopes. */
@@ -41,7 +41,7 @@ export async function addService(
   environment: EnvironmentScope,
   kind = 'application',
 ): Promise<ServiceScope> {
-  const serviceId = newId()
+  const serviceId = newRandomId()
   const serviceName = `service ${serviceId}`
   await sql`
     insert into service (id, environment_id, stage_id, created_at, updated_at, kind, name, settings, deployed_commit)

@@ -1,4 +1,5 @@
 import type { Sql } from '../database/index.ts'
+import type { Near, Seer } from './impact.ts'
 import type { Chain, Owner } from './scope.ts'
 
 /** What is listed and edited. The sealed text stays behind: only `findDefinitions` reads it. */
@@ -112,19 +113,47 @@ export async function deleteVariable(sql: Sql, id: string): Promise<void> {
 }
 
 /**
- * Locks every service that sees the owner's variables, in the order of ids. Every change does this first: the foreign key of
- * a new variable locks its service too, and two changes that had come so far would each wait for the other.
+ * Locks every service at or below the owner, in the order of ids, and gives them. Every change does this first: the foreign key
+ * of a new variable locks its service too, and two changes that had come so far would each wait for the other.
  */
-export async function lockServices(sql: Sql, owner: Owner): Promise<void> {
-  await sql`select from service where ${sees(sql, owner)} order by id for no key update`
+export async function lockServices(sql: Sql, owner: Owner): Promise<Seer[]> {
+  return sql<Seer[]>`
+    select id, environment_id from service where ${isBelow(sql, owner)} order by id for no key update`
 }
 
-/** Makes every service that sees the owner's variables out of date. */
-export async function bumpConfigVersions(sql: Sql, owner: Owner): Promise<void> {
-  await sql`update service set config_version = config_version + 1 where ${sees(sql, owner)}`
+/** Makes the services out of date. */
+export async function bumpConfigVersions(sql: Sql, serviceIds: readonly string[]): Promise<void> {
+  if (serviceIds.length === 0) return
+  await sql`update service set config_version = config_version + 1 where id = any(${[...serviceIds]}::uuid[])`
 }
 
-const sees = (sql: Sql, owner: Owner) => {
+/** What stands on these variables, over others too, and what has one of these keys in the project or below. */
+export async function findNear(
+  sql: Sql,
+  projectId: string,
+  ids: readonly string[],
+  keys: readonly string[],
+): Promise<Near[]> {
+  return sql<Near[]>`
+    with recursive standing (id) as (
+      select v.id from variable v where v.base_id = any(${[...ids]}::uuid[])
+      union
+      select v.id from variable v join standing s on v.base_id = s.id
+    ), below as (
+      select id from environment where project_id = ${projectId}
+    )
+    select id, key, variable_type, base_id, environment_id, service_id from variable
+    where id in (select id from standing)
+    union
+    select id, key, variable_type, base_id, environment_id, service_id from variable
+    where environment_id in (select id from below) and key = any(${[...keys]}::text[])
+    union
+    select id, key, variable_type, base_id, environment_id, service_id from variable
+    where service_id in (select s.id from service s join below b on b.id = s.environment_id)
+      and key = any(${[...keys]}::text[])`
+}
+
+const isBelow = (sql: Sql, owner: Owner) => {
   if ('serviceId' in owner) return sql`id = ${owner.serviceId}`
   return 'environmentId' in owner
     ? sql`environment_id = ${owner.environmentId}`

@@ -1,11 +1,13 @@
 import type { Sql } from '../database/index.ts'
 import { SealError } from '../lib/seal.ts'
+import type { Secret } from '../lib/secret.ts'
 import type { Vault } from '../vault/index.ts'
-import { builtInsOf } from './built-ins.ts'
-import { findSnapshot, type StoredDefinition } from './facts-store.ts'
+import { type BuiltInFacts, builtInsOf } from './built-ins.ts'
+import { findSnapshot, type Snapshot, type StoredDefinition } from './facts-store.ts'
 import { ResolveError } from './interpolate.ts'
 import { type Definition, type Resolved, resolve } from './resolve.ts'
 import type { ServiceScope } from './scope.ts'
+import { sealedCellsOf, toServiceFacts } from './stored-service.ts'
 
 export interface ServiceVariables extends Resolved {
   /** The service's `config_version` at the very moment at which the variables were read. */
@@ -30,13 +32,25 @@ export async function loadResolved(
 ): Promise<ServiceVariables | undefined> {
   const snapshot = await findSnapshot(sql, service)
   if (!snapshot) return undefined
-  const { facts, configVersion } = snapshot
+  const { configVersion } = snapshot
+  const facts = await openFacts(sql, vault, service.organizationId, snapshot)
   const told = facts.service && { ...facts.service, ...deploymentFacts(deployment) }
   const builtIns = builtInsOf(told ? { ...facts, service: told } : facts)
   const definitions: Definition[] = []
   for (const stored of snapshot.definitions)
     definitions.push(toDefinition(stored, await openText(sql, vault, service.organizationId, stored)))
   return { ...resolve(definitions, builtIns), configVersion }
+}
+
+/** The facts with the secret texts of databases and outputs. */
+async function openFacts(sql: Sql, vault: Vault, organizationId: string, snapshot: Snapshot): Promise<BuiltInFacts> {
+  const { facts, services } = snapshot
+  const cells = services.flatMap(sealedCellsOf)
+  if (cells.length === 0 || !facts.environment) return facts
+  const texts = new Map<string, Secret>()
+  for (const { text, ...cell } of cells) texts.set(text, await vault.open(sql, organizationId, cell, text))
+  const opened = services.map((one) => toServiceFacts(one, (sealed) => texts.get(sealed)))
+  return { ...facts, environment: { ...facts.environment, services: opened } }
 }
 
 const deploymentFacts = (deployment: Deployment | undefined) => ({

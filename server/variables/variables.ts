@@ -1,8 +1,17 @@
+import type { VariableContext } from './change.ts'
 import type { EditedVariable, NewVariable } from './plan-change.ts'
+import type { NewStanding } from './plan-standing.ts'
 import { findAll } from './reachable.ts'
-import { builtInRecord, type SecretRecord, toSecretRecord, toVariableRecord, type VariableRecord } from './record.ts'
+import {
+  builtInRecord,
+  builtInSecretRecord,
+  type SecretRecord,
+  toSecretRecord,
+  toVariableRecord,
+  type VariableRecord,
+} from './record.ts'
 import type { Scope } from './scope.ts'
-import { create, edit, remove, type VariableContext } from './write-variable.ts'
+import { create, edit, remove, standOn } from './write-variable.ts'
 
 /**
  * What can be done with the variables and secrets of a project, an environment or a service. Whoever calls has loaded and
@@ -19,7 +28,7 @@ export async function listVariables(
 ): Promise<VariableRecord[]> {
   const reachable = await findAll(database, scope)
   return [
-    ...reachable.builtIns.map(builtInRecord),
+    ...reachable.builtIns.filter(({ isSecret }) => !isSecret).map(builtInRecord),
     ...reachable.rows.filter((row) => !row.is_secret).map((row) => toVariableRecord(row, reachable)),
   ]
 }
@@ -30,7 +39,10 @@ export async function listSecrets(
   scope: Scope,
 ): Promise<SecretRecord[]> {
   const reachable = await findAll(database, scope)
-  return reachable.rows.filter((row) => row.is_secret).map((row) => toSecretRecord(row, reachable))
+  return [
+    ...reachable.builtIns.filter(({ isSecret }) => isSecret).map(builtInSecretRecord),
+    ...reachable.rows.filter((row) => row.is_secret).map((row) => toSecretRecord(row, reachable)),
+  ]
 }
 
 export const createVariable = async (
@@ -42,6 +54,21 @@ export const createVariable = async (
 
 export const createSecret = async (context: VariableContext, scope: Scope, input: NewVariable): Promise<SecretRecord> =>
   toSecretRecord(await create(context, scope, 'secret', input), { scope, rows: [], builtIns: [] })
+
+/** A second name, or another value, for a variable that is reachable from the scope, of the same or a wider one. */
+export const standOnVariable = (
+  context: VariableContext,
+  scope: Scope,
+  baseId: string,
+  input: NewStanding,
+): Promise<VariableRecord> => standOn(context, scope, 'variable', baseId, input, toVariableRecord)
+
+export const standOnSecret = (
+  context: VariableContext,
+  scope: Scope,
+  baseId: string,
+  input: NewStanding,
+): Promise<SecretRecord> => standOn(context, scope, 'secret', baseId, input, toSecretRecord)
 
 export const editVariable = (
   context: VariableContext,

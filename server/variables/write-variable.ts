@@ -1,31 +1,25 @@
-import { type Database, inTransaction, type Sql, violatedConstraint } from '../database/index.ts'
-import type { Clock } from '../lib/clock.ts'
+import type { Sql } from '../database/index.ts'
 import { AppError } from '../lib/error.ts'
 import { newId } from '../lib/id.ts'
-import type { Vault } from '../vault/index.ts'
+import { change, keyTaken, type VariableContext } from './change.ts'
 import { type EditedVariable, type NewVariable, planEdit, planNew } from './plan-change.ts'
-import { findOwn, type Sort } from './reachable.ts'
+import { type NewStanding, planStanding } from './plan-standing.ts'
+import { findBase, findOwn, type Sort } from './reachable.ts'
 import { mountPathOf, type Reachable } from './record.ts'
 import { chainOf, ownerOf, type Scope } from './scope.ts'
 import * as store from './variable-store.ts'
 
-export interface VariableContext {
-  readonly database: Database
-  readonly vault: Vault
-  readonly clock: Clock
-}
-
-const ownedBy = 'QUAYSIDE'
+export const ownedBy = 'QUAYSIDE'
 
 export async function create(
   context: VariableContext,
   scope: Scope,
-  sort: Sort,
+  sort: Exclude<Sort, 'any'>,
   input: NewVariable,
 ): Promise<store.VariableRow> {
   const { text, ...plan } = planNew(input)
   const id = newId()
-  return change(context, scope, plan.key, async (sql) => {
+  return change(context, scope, plan.key, async ({ sql, outdate }) => {
     if (await store.isKeyTaken(sql, ownerOf(scope), plan.key)) throw keyTaken(plan.key)
     if (plan.mount_path !== null) await claimPath(sql, scope, plan.mount_path, plan.key)
     const row = await store.insertVariable(sql, ownerOf(scope), {
@@ -33,15 +27,40 @@ export async function create(
       id,
       created_at: context.clock.now(),
       is_secret: sort === 'secret',
-      value: null,
-      sealed_value: null,
-      ...(await textColumn(context, sql, scope, sort, id, text)),
+      ...(await textColumns(context, sql, scope, sort === 'secret', id, text)),
       base_id: null,
       base_built_in_id: null,
       owned_by: ownedBy,
     })
-    await store.bumpConfigVersions(sql, ownerOf(scope))
+    await outdate([{ id, owner: ownerOf(scope), keys: [plan.key], isValueOnly: false }])
     return row
+  })
+}
+
+/** Makes an alias or an override at the scope of what is reachable from there; gives the record as `toRecord` makes it. */
+export async function standOn<T>(
+  context: VariableContext,
+  scope: Scope,
+  sort: Sort,
+  baseId: string,
+  input: NewStanding,
+  toRecord: (row: store.VariableRow, reachable: Reachable) => T,
+): Promise<T> {
+  const id = newId()
+  return change(context, scope, input.type === 'ALIAS' ? input.key : '', async ({ sql, outdate }) => {
+    const { base, reachable } = await findBase(sql, scope, sort, baseId)
+    const { text, ...plan } = planStanding(scope, base, input)
+    if (await store.isKeyTaken(sql, ownerOf(scope), plan.key)) throw keyTaken(plan.key)
+    const row = await store.insertVariable(sql, ownerOf(scope), {
+      ...plan,
+      id,
+      created_at: context.clock.now(),
+      mount_path: null,
+      ...(await textColumns(context, sql, scope, plan.is_secret, id, text)),
+      owned_by: ownedBy,
+    })
+    await outdate([{ id, owner: ownerOf(scope), keys: [plan.key], isValueOnly: false }])
+    return toRecord(row, reachable)
   })
 }
 
@@ -54,7 +73,7 @@ export async function edit<T>(
   input: EditedVariable,
   toRecord: (row: store.VariableRow, reachable: Reachable) => T,
 ): Promise<T> {
-  return change(context, scope, input.key ?? '', async (sql) => {
+  return change(context, scope, input.key ?? '', async ({ sql, outdate }) => {
     const { row, reachable } = await findOwn(sql, scope, sort, id)
     const baseKey = [...reachable.rows, ...reachable.builtIns].find(
       (one) => one.id === (row.base_id ?? row.base_built_in_id),
@@ -63,31 +82,45 @@ export async function edit<T>(
     const { key = row.key, mount_path } = plan.changes
     if (key !== row.key && (await store.isKeyTaken(sql, ownerOf(scope), key))) throw keyTaken(key)
     if (typeof mount_path === 'string') await claimPath(sql, scope, mount_path, key)
-    const columns = plan.text === undefined ? {} : await textColumn(context, sql, scope, sort, id, plan.text)
+    const columns = plan.text === undefined ? {} : await editedText(context, sql, scope, row, plan.text)
     const changes = { ...plan.changes, ...columns }
     if (Object.keys(changes).length === 0) return toRecord(row, reachable)
     const updated_at = context.clock.now()
     await store.updateVariable(sql, id, updated_at, changes)
     if (key !== row.key) await store.renameOverrides(sql, id, updated_at, key)
-    if (plan.isEffective) await store.bumpConfigVersions(sql, ownerOf(scope))
+    const isValueOnly = key === row.key && mount_path === undefined
+    if (plan.isEffective) await outdate([{ id, owner: ownerOf(scope), keys: [row.key, key], isValueOnly }])
     return toRecord({ ...row, ...changes, updated_at }, reachable)
   })
 }
 
 /** Takes the variable's aliases and overrides with it. */
 export async function remove(context: VariableContext, scope: Scope, sort: Sort, id: string): Promise<void> {
-  await change(context, scope, '', async (sql) => {
-    await findOwn(sql, scope, sort, id)
+  await change(context, scope, '', async ({ sql, outdate }) => {
+    const { row } = await findOwn(sql, scope, sort, id)
+    await outdate([{ id, owner: ownerOf(scope), keys: [row.key], isValueOnly: false }])
     await store.deleteVariable(sql, id)
-    await store.bumpConfigVersions(sql, ownerOf(scope))
   })
 }
 
-/** The value as the column that it goes to. */
-async function textColumn(context: VariableContext, sql: Sql, scope: Scope, sort: Sort, id: string, text: string) {
-  if (sort === 'variable') return { value: text }
+/** The text in the column that it goes to; neither has the text of an alias. */
+async function textColumns(
+  context: VariableContext,
+  sql: Sql,
+  scope: Scope,
+  isSecret: boolean,
+  id: string,
+  text: string | undefined,
+) {
+  if (text === undefined) return { value: null, sealed_value: null }
+  if (!isSecret) return { value: text, sealed_value: null }
   const cell = { table: 'variable', row: id, column: 'sealed_value' }
-  return { sealed_value: await context.vault.seal(sql, scope.organizationId, cell, text) }
+  return { value: null, sealed_value: await context.vault.seal(sql, scope.organizationId, cell, text) }
+}
+
+async function editedText(context: VariableContext, sql: Sql, scope: Scope, row: store.VariableRow, text: string) {
+  const { value, sealed_value } = await textColumns(context, sql, scope, row.is_secret, row.id, text)
+  return sealed_value === null ? { value } : { sealed_value }
 }
 
 async function claimPath(sql: Sql, scope: Scope, path: string, key: string): Promise<void> {
@@ -96,32 +129,3 @@ async function claimPath(sql: Sql, scope: Scope, path: string, key: string): Pro
   if (holder !== undefined)
     throw new AppError('conflict', `mount_path: the file ${holder} is mounted at ${path} already; choose another path`)
 }
-
-/** A transaction whose unique and foreign keys speak of variables. */
-async function change<T>(
-  context: VariableContext,
-  scope: Scope,
-  key: string,
-  work: (sql: Sql) => Promise<T>,
-): Promise<T> {
-  const locked = async (sql: Sql): Promise<T> => {
-    await store.lockServices(sql, ownerOf(scope))
-    return work(sql)
-  }
-  try {
-    return await inTransaction(context.database, locked, { clock: context.clock })
-  } catch (error) {
-    const constraint = violatedConstraint(error)
-    if (constraint?.endsWith('_key')) throw keyTaken(key, error)
-    if (constraint?.endsWith('_fkey'))
-      throw new AppError('notFound', 'the owner of the variable does not exist any more', { cause: error })
-    throw error
-  }
-}
-
-const keyTaken = (key: string, cause?: unknown): AppError =>
-  new AppError(
-    'conflict',
-    `key: there is a variable or secret named ${key} at this scope already; edit that one or choose another name`,
-    { cause },
-  )

@@ -17,8 +17,17 @@ export interface Vault {
    * there is none. Throws AppError `sealed` while the vault is sealed.
    */
   seal(sql: Sql, organizationId: string, cell: Cell, text: string): Promise<string>
+  /** Many at once, in their order: the data key is looked for once. */
+  sealAll(
+    sql: Sql,
+    organizationId: string,
+    texts: readonly { readonly cell: Cell; readonly text: string }[],
+  ): Promise<string[]>
   /** Throws AppError `sealed` while the vault is sealed, SealError where the text is damaged or belongs to another cell. */
   open(sql: Sql, organizationId: string, cell: Cell, sealed: string): Promise<Secret>
+  /** The same for what belongs to the platform and to no organization: the master key itself seals it. */
+  sealOwn(cell: Cell, text: string): string
+  openOwn(cell: Cell, sealed: string): Secret
 }
 
 const canaryPlace: envelope.SealContext = { organization: '', table: 'setting', row: 'vault.canary', column: 'value' }
@@ -76,14 +85,22 @@ function openedVault(masterKey: envelope.SealingKey): Vault {
     dataKeys.set(`${organizationId} ${dataKey.id}`, dataKey)
     return dataKey
   }
+  const keyFor = async (sql: Sql, organizationId: string): Promise<envelope.SealingKey> => {
+    const wrapped =
+      (await findDataKey(sql, organizationId)) ??
+      (await keepDataKey(sql, organizationId, envelope.wrapKey(masterKey, organizationId, envelope.newSealingKey())))
+    if (wrapped === undefined) throw new AppError('notFound', 'the organization does not exist any more')
+    return unwrap(organizationId, wrapped)
+  }
   return {
     state: { open: true },
     async seal(sql, organizationId, cell, text) {
-      const wrapped =
-        (await findDataKey(sql, organizationId)) ??
-        (await keepDataKey(sql, organizationId, envelope.wrapKey(masterKey, organizationId, envelope.newSealingKey())))
-      if (wrapped === undefined) throw new AppError('notFound', 'the organization does not exist any more')
-      return envelope.seal(unwrap(organizationId, wrapped), { organization: organizationId, ...cell }, text)
+      return envelope.seal(await keyFor(sql, organizationId), { organization: organizationId, ...cell }, text)
+    },
+    async sealAll(sql, organizationId, texts) {
+      if (texts.length === 0) return []
+      const key = await keyFor(sql, organizationId)
+      return texts.map(({ cell, text }) => envelope.seal(key, { organization: organizationId, ...cell }, text))
     },
     async open(sql, organizationId, cell, sealed) {
       const place = { organization: organizationId, ...cell }
@@ -93,15 +110,27 @@ function openedVault(masterKey: envelope.SealingKey): Vault {
       if (!wrapped) throw new envelope.SealError('other-key', 'the organization has no data key')
       return envelope.open(unwrap(organizationId, wrapped), place, sealed)
     },
+    sealOwn: (cell, text) => envelope.seal(masterKey, { organization: '', ...cell }, text),
+    openOwn: (cell, sealed) => envelope.open(masterKey, { organization: '', ...cell }, sealed),
   }
 }
 
 function sealedVault(reason: string): Vault {
-  const refuse = async (): Promise<never> => {
+  const refuseNow = (): never => {
     throw new AppError(
       'sealed',
       'Secrets cannot be read or written: the master key is missing or is not the right one. The operator has to restore the file that QUAYSIDE_MASTER_KEY_FILE names, then restart the server.',
     )
   }
-  return { state: { open: false, reason }, seal: refuse, open: refuse }
+  const refuse = async (): Promise<never> => refuseNow()
+  // Nothing to seal needs no key.
+  const refuseAll: Vault['sealAll'] = async (_sql, _organizationId, texts) => (texts.length === 0 ? [] : refuse())
+  return {
+    state: { open: false, reason },
+    seal: refuse,
+    sealAll: refuseAll,
+    open: refuse,
+    sealOwn: refuseNow,
+    openOwn: refuseNow,
+  }
 }

@@ -3,6 +3,14 @@ import { readFileSync } from 'node:fs'
 import { contract, type Operation, type OperationName, pathParameters } from '../../contract/contract.ts'
 import type { Objects } from '../support/fixture.ts'
 import type { Answer, Platform } from '../support/platform.ts'
+import { accessRequests } from './good/access.ts'
+import { changes } from './good/changes.ts'
+import { clusters } from './good/clusters.ts'
+import { environments } from './good/environments.ts'
+import { gitRequests } from './good/git.ts'
+import { kinds } from './good/kinds.ts'
+import { parts } from './good/parts.ts'
+import { variables } from './good/variables.ts'
 
 /** Every operation with its name. */
 export const operations = Object.entries<Operation>(contract)
@@ -13,16 +21,23 @@ export const unknownId = '0190ffff-ffff-7fff-bfff-ffffffffffff'
 export const idsOf = (operation: Operation, objects: Objects): string[] =>
   pathParameters(operation.path).map((name) => idOf(name, operation, objects))
 
-function idOf(name: string, { target, path }: Operation, objects: Objects): string {
+function idOf(name: string, { target, path, provider }: Operation, objects: Objects): string {
   const scope = target === 'project' || target === 'environment' ? target : 'service'
-  if (name === 'environmentVariableId') return objects.variables[scope]
-  if (name === 'secretId') return objects.secrets[scope]
   const noun = path.split('/')[1] ?? ''
-  const id =
-    objects.more[`${noun}.${name}`] ?? objects.more[name] ?? Object.entries(objects).find(([key]) => key === name)?.[1]
+  const ownId = objects.more[`${provider ?? noun}.${name}`]
+  if (name === 'environmentVariableId') return ownId ?? objects.variables[scope]
+  if (name === 'secretId') return ownId ?? objects.secrets[scope]
+  const id = ownId ?? objects.more[name] ?? Object.entries(objects).find(([key]) => key === name)?.[1]
   if (typeof id !== 'string') throw new Error(`the fixture has no ${name}`)
   return id
 }
+
+/** Other parameters of a path are words that are the same for everybody. */
+export const isId = ({ path }: Operation, position: number): boolean =>
+  pathParameters(path)[position]?.endsWith('Id') === true
+
+/** The query of a good request, with its question mark. */
+export const queryOf = ({ query }: Good): string => (query ? `?${new URLSearchParams(query)}` : '')
 
 /** The path with these ids in place of its parameters. */
 export const pathOf = (operation: Operation, ids: readonly string[]): string =>
@@ -66,9 +81,24 @@ export const publicOperations: readonly PublicOperation[] = JSON.parse(
   readFileSync(new URL('../../contract/public-operations.json', import.meta.url), 'utf8'),
 )
 
+/** As the methods of the published client are called: `unlock-cluster` is `unlockCluster`. */
+export const clientName = (name: string): string =>
+  name.replace(/-(\w)/g, (_, letter: string) => letter.toUpperCase()).replace(/^[A-Z]/, (first) => first.toLowerCase())
+
 /** What makes an operation succeed, beside the ids of its path. */
 export interface Good {
-  readonly body?: object
+  /** A text where the operation takes another thing than JSON. */
+  readonly body?: object | string
+  /** In the order that the published client's method takes. */
+  readonly query?: Readonly<Record<string, string>>
+  /** What speaks of ids: given the objects, once they are prepared. */
+  readonly of?: (objects: Objects) => Pick<Good, 'body' | 'query'>
+  /** What no such platform can do: the status, and what its sentence says. */
+  readonly refused?: { readonly status: number; readonly reason: RegExp }
+  /** The list that it answers is empty here, always. */
+  readonly empty?: true
+  /** Who asks, where that is not the admin token of A: after `prepare`. */
+  readonly credential?: (platform: Platform, objects: Objects) => Promise<string>
   /** Brings the objects into the state that the operation needs; may exchange some. */
   readonly prepare?: (platform: Platform, objects: Objects) => Promise<Partial<Objects> | undefined>
 }
@@ -134,8 +164,29 @@ const goodRequests: Partial<Record<OperationName, Good>> = {
 }
 
 /** Those of one area each: a file of `good/`. */
-const areas: readonly Partial<Record<OperationName, Good>>[] = [goodRequests]
+const areas: readonly Partial<Record<OperationName, Good>>[] = [
+  goodRequests,
+  clusters,
+  parts,
+  accessRequests,
+  variables,
+  environments,
+  changes,
+  gitRequests,
+  kinds,
+]
 const all = new Map(areas.flatMap((area) => Object.entries<Good>(area)))
+/** Of an operation that always refuses. */
+function refusalOf(name: string): Good {
+  const reason = operations.find(([one]) => one === name)?.[1].refuses
+  return reason === undefined
+    ? {}
+    : { refused: { status: 400, reason: new RegExp(reason.replace(/[.*+?^${}()|[\]\\]/g, '\\$&')) } }
+}
 /** By the name of the operation; nothing special where no area names it. */
-export const goodRequest = (name: string): Good => all.get(name) ?? {}
-export const goodBody = (name: string): object | undefined => goodRequest(name).body
+export function goodRequest(name: string, objects?: Objects): Good {
+  const good = { ...refusalOf(name), ...all.get(name) }
+  return objects && good.of ? { ...good, ...good.of(objects) } : good
+}
+export const goodBody = (name: string, objects?: Objects): object | string | undefined =>
+  goodRequest(name, objects).body

@@ -54,7 +54,7 @@ export function sampleOf(given: Schema): unknown {
     case 'boolean':
       return true
     case 'array':
-      return schema.items ? [sampleOf(schema.items)] : []
+      return schema.items ? Array(Math.max(1, schema.minItems ?? 1)).fill(sampleOf(schema.items)) : []
     case 'object':
       return Object.fromEntries(
         Object.entries(schema.properties ?? {}).map(([name, property]) => [name, sampleOf(property)]),

@@ -4,8 +4,17 @@ import type { Composition } from '../../server/compose.ts'
 import { type Database, inTransaction } from '../../server/database/index.ts'
 import { newId } from '../../server/lib/id.ts'
 import { findEnvironment, insertOrganization } from '../../server/organizations/index.ts'
+import { addDefaultRegistries } from '../../server/registries/index.ts'
 import type { ApplicationBody } from '../../server/services/index.ts'
 import { createSecret, createVariable, type Scope } from '../../server/variables/index.ts'
+import { canaryOf } from './canary.ts'
+import { accessObjects } from './objects/access.ts'
+import { addClusterObjects } from './objects/clusters.ts'
+import { addEnvironmentObjects } from './objects/environments.ts'
+import { addGitObjects } from './objects/git.ts'
+import { addKinds } from './objects/kinds.ts'
+import { addParts } from './objects/parts.ts'
+import { addVariableObjects } from './objects/variables.ts'
 
 /** One organization with a token of each permission, and tokens that are no longer good. */
 export interface Tenant {
@@ -32,8 +41,7 @@ export interface Objects {
   readonly more: Readonly<Record<string, string>>
 }
 
-/** What must never be seen again once it was handed in; every secret of a tenant holds its own. */
-export const canaryOf = (tenant: Pick<Tenant, 'name'>): string => `SECRET-CANARY-${tenant.name}`
+export { canaryOf }
 
 const maker = { name: 'fixture', permissions: ['ADMIN' as const] }
 const permissions = ['READ', 'DEPLOY', 'WRITE', 'ADMIN'] as const
@@ -43,6 +51,7 @@ export async function addTenant(database: Database, { rooms }: Composition, name
   await inTransaction(database, async (sql) => {
     await insertOrganization(sql, { id: organizationId, name, now })
     await insertBuiltInCluster(sql, { id: clusterId, organization_id: organizationId, name: 'local', now })
+    await addDefaultRegistries(sql, organizationId, now)
   })
   const mint = (scope: Permission, label: string = scope) =>
     rooms.apiTokens.create(organizationId, maker, { name: label, scope })
@@ -93,7 +102,16 @@ export type Contribution = (given: {
   readonly suffix: number
 }) => Promise<Readonly<Record<string, string>>>
 
-const contributions: readonly Contribution[] = []
+/** A function, because these files import this one. */
+const contributions = (): readonly Contribution[] => [
+  addGitObjects,
+  addKinds,
+  addClusterObjects,
+  addParts,
+  accessObjects,
+  addVariableObjects,
+  addEnvironmentObjects,
+]
 
 let made = 0
 
@@ -115,12 +133,12 @@ export async function addObjects(database: Database, { rooms }: Composition, ten
   const { id: environmentId } = await rooms.environments.create(project, tenant.clusterId, { name: `env ${suffix}` })
   const environment = await findEnvironment(database, environmentId)
   if (!environment) throw new Error('the new environment is not there')
-  const application = await rooms.services.create(environment, applicationBody(`app-${suffix}`))
+  const application = await rooms.services.create('application', environment, applicationBody(`app-${suffix}`))
   const ids = { projectId: project.id, environmentId, applicationId: application.id, organizationId }
   const own = await addVariables(rooms, ids, canary)
   const known = { ...ids, ...own, clusterId, apiTokenId: apiToken.id, gitTokenId: gitToken.id, webhookId: webhook.id }
   const more: Record<string, string> = {}
-  for (const add of contributions)
+  for (const add of contributions())
     Object.assign(more, await add({ database, rooms, tenant, objects: { ...known, more }, suffix }))
   return { ...known, more }
 }

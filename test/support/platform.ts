@@ -18,6 +18,8 @@ export interface PlatformOptions {
   readonly settings?: Readonly<Record<string, string>>
   /** Starts workflows and reconcilers; without, requests stay queued. */
   readonly works?: boolean
+  /** Is told of every statement that the server sends. */
+  readonly onStatement?: (text: string) => void
 }
 
 /** One answer of the API, as a client sees it. */
@@ -58,7 +60,8 @@ export async function createPlatform(t: Cleanup, options: PlatformOptions = {}):
   let ending = async (): Promise<void> => {}
   t.after(() => ending())
   t.after(() => rm(directory, { recursive: true, force: true, maxRetries: 5 }))
-  const { sql: database } = await testDatabase(t)
+  const { onStatement } = options
+  const { sql: database } = await testDatabase(t, onStatement && { onStatement })
   const logged: string[] = []
   const drivers = {
     engine: new FakeEngine({ clock: systemClock }),

@@ -55,6 +55,13 @@ describe('the container made of a release', () => {
     assert.equal(JSON.stringify(spec({}, release)).includes('rivileged"'), false)
   })
 
+  it('has the labels of users below a word of ours, where they can pass for none of ours', () => {
+    const labels = spec({ labels: { team: 'shop', 'quayside.instance': 'other' } }).Labels ?? {}
+    assert.equal(labels['quayside.label.team'], 'shop')
+    assert.equal(labels['quayside.label.quayside.instance'], 'other')
+    assert.deepEqual([labels['quayside.instance'], 'team' in labels], ['here', false])
+  })
+
   it('takes entrypoint and arguments as they are, and drops the image’s command with its entrypoint', () => {
     assert.deepEqual(spec({ arguments: ['--privileged', ';id', '$HOME'] }).Cmd, ['--privileged', ';id', '$HOME'])
     assert.equal('Cmd' in spec(), false)

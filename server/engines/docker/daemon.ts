@@ -11,6 +11,8 @@ export interface DaemonCall {
   readonly query?: Readonly<Record<string, unknown>>
   readonly body?: object
   readonly file?: Buffer
+  /** For the registry that the daemon is to ask. */
+  readonly login?: { readonly username: string; readonly password: string }
   readonly signal: AbortSignal
   /** How long the answer may take; for a stream, its beginning. */
   readonly timeoutMs?: number
@@ -125,6 +127,7 @@ export class DockerDaemon {
         path: `${call.path}?`,
         options: { _query: call.query ?? {}, _body: call.body ?? {} },
         file: call.file,
+        authconfig: call.login,
         isStream,
         statusCodes: success,
         abortSignal: signal,

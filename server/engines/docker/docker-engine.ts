@@ -8,12 +8,14 @@ import {
   type LogLine,
   type LogQuery,
   type Observation,
+  type RegistryLogin,
   type Release,
   type Workload,
 } from '../engine.ts'
 import { execIn } from './container-output.ts'
 import { inspectContainer, listContainers } from './containers.ts'
 import { DockerDaemon } from './daemon.ts'
+import { fetchImage } from './fetch-image.ts'
 import { label } from './labels.ts'
 import { Liveness } from './liveness.ts'
 import { serviceLogs } from './logs.ts'
@@ -43,6 +45,10 @@ export class DockerEngine implements Engine {
     const daemon = new DockerDaemon({ socketPath, clock })
     this.#host = { daemon, clock, instance, hasInit: (signal) => this.#askForInit(signal) }
     this.#liveness = new Liveness({ daemon, clock, instance })
+  }
+
+  fetchImage(image: string, login: RegistryLogin | undefined, attempt: Attempt): Promise<void> {
+    return fetchImage(this.#host.daemon, image, login, attempt)
   }
 
   start(release: Release, attempt: Attempt): Promise<Endpoint[]> {

@@ -16,6 +16,7 @@ export const label = {
   liveness: 'quayside.liveness',
   name: 'quayside.name',
   storage: 'quayside.storage',
+  ofUser: 'quayside.label',
 } as const
 
 /** Docker's filter for things of this installation with the given further labels. */
@@ -34,6 +35,7 @@ export const volumeName = (volume: Pick<Volume, 'id'>): string => `quay-vol-${sa
 export function containerLabels(instance: string, release: Release, replica: number): Record<string, string> {
   const workload = release.workload
   return {
+    ...usersLabels(workload),
     [label.instance]: instance,
     [label.service]: release.service,
     [label.environment]: release.environment,
@@ -46,6 +48,10 @@ export function containerLabels(instance: string, release: Release, replica: num
     ...(workload.probes.liveness && { [label.liveness]: JSON.stringify(workload.probes.liveness) }),
   }
 }
+
+/** Below a word of ours: other programs on the host read labels, too, and must not take orders from users. */
+const usersLabels = ({ labels = {} }: Pick<LongRunning, 'labels'>): Record<string, string> =>
+  Object.fromEntries(Object.entries(labels).map(([key, value]) => [`${label.ofUser}.${key}`, value]))
 
 /** One host cannot scale by load: it runs the smallest number asked for, which is the guaranteed one. */
 export const replicaCount = (workload: Pick<LongRunning, 'replicas'>): number => Math.max(1, workload.replicas.min)

@@ -9,6 +9,7 @@ import {
   type LogLine,
   type LogQuery,
   type Observation,
+  type RegistryLogin,
   type Release,
   type Workload,
 } from '../engine.ts'
@@ -107,6 +108,13 @@ export class FakeEngine implements Engine {
     })
     failpoint('engine.healthy')
     return this.#ofRelease(release.id).flatMap((replica) => replica.endpoints)
+  }
+
+  /** Every registry has every image, but those that are to be missing. */
+  async fetchImage(image: string, _login: RegistryLogin | undefined, attempt: Attempt): Promise<void> {
+    this.#reach(attempt.signal)
+    if (this.#behaviours.get(image)?.outcome !== 'image-missing') return
+    throw new EngineError('image-missing', `The image ${image} cannot be fetched: the registry has none of that name.`)
   }
 
   async observe(service: string, signal: AbortSignal): Promise<Observation> {

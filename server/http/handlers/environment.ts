@@ -1,3 +1,4 @@
+import { requireNewEnvironment, visible } from '../../access/index.ts'
 import { deploymentQueue, environmentLog, environmentStatuses } from '../../deployments/index.ts'
 import { environmentRecord } from '../../organizations/index.ts'
 import type { Handlers } from '../call.ts'
@@ -9,8 +10,13 @@ export const environmentHandlers = (rooms: Rooms) => {
   const { database, deployments, environments, lines } = rooms
   const statusOf = async (id: string) => (await environmentStatuses(database, id)).environment
   return {
-    listEnvironments: async ({ target }) => ({ results: await environments.list(target.id) }),
-    createEnvironment: ({ target, caller, body }) => environments.create(target, caller.id, body),
+    listEnvironments: async ({ target, caller }) => {
+      const { environment } = visible(caller)
+      const all = await environments.list(target.id)
+      return { results: all.filter(({ mode }) => environment(target.id, mode)) }
+    },
+    createEnvironment: ({ target, caller, body }) =>
+      environments.create(target, caller.id, body, (place) => requireNewEnvironment(caller, place)),
     getEnvironment: async ({ target }) => environmentRecord(target),
     editEnvironment: ({ target, caller, body }) => environments.edit(target, caller.id, body),
     deleteEnvironment: async (call) => void (await deployments.removeEnvironment(call.target, requestedBy(call))),

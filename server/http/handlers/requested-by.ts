@@ -1,10 +1,17 @@
 import type { Caller } from '../../access/index.ts'
 import type { RequestedBy } from '../../deployments/index.ts'
-import type { Client } from '../call.ts'
+import type { Client, RecordRequest } from '../call.ts'
 
 /** Who a deployment request is of. */
-export const requestedBy = ({ caller, client }: { caller: Caller; client: Client }): RequestedBy => ({
+export const requestedBy = ({ caller, client, record }: By): RequestedBy => ({
   id: caller.id,
   name: caller.name,
   origin: client.origin,
+  ...(record ? { record } : {}),
 })
+
+interface By {
+  readonly caller: Caller
+  readonly client: Client
+  readonly record?: RecordRequest
+}

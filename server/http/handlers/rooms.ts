@@ -1,9 +1,27 @@
-import type { createApiTokens } from '../../access/index.ts'
+import type {
+  createAccountInfo,
+  createApiTokens,
+  createCustomRoles,
+  createMembers,
+  Invitations,
+} from '../../access/index.ts'
+import type { createAudit } from '../../audit/index.ts'
 import type { createClusters } from '../../clusters/index.ts'
+import type { createCredentials } from '../../credentials/index.ts'
 import type { Database } from '../../database/index.ts'
-import type { Deployments } from '../../deployments/index.ts'
-import type { PublicAddress } from '../../domains/index.ts'
+import type { createSelected, Deployments } from '../../deployments/index.ts'
+import type { createCustomDomains, PublicAddress } from '../../domains/index.ts'
+import type {
+  createClone,
+  createExport,
+  createOverview,
+  createProjectRules,
+  createRules,
+  createStages,
+} from '../../environments/index.ts'
 import type { GitDriver } from '../../git/index.ts'
+import type { createGitProviders } from '../../git-providers/index.ts'
+import type { createGroups } from '../../groups/index.ts'
 import type { Clock } from '../../lib/clock.ts'
 import type { LineStore } from '../../logs/index.ts'
 import type {
@@ -12,6 +30,8 @@ import type {
   createOrganizations,
   createProjects,
 } from '../../organizations/index.ts'
+import type { createRegistries } from '../../registries/index.ts'
+import type { createAdvancedSettings, createRestrictions } from '../../service-parts/index.ts'
 import type { createServices } from '../../services/index.ts'
 import type { Vault } from '../../vault/index.ts'
 import type { createWebhooks } from '../../webhooks/index.ts'
@@ -24,14 +44,33 @@ export interface Rooms {
   readonly git: GitDriver
   readonly lines: LineStore
   readonly apiTokens: ReturnType<typeof createApiTokens>
+  readonly members: ReturnType<typeof createMembers>
+  readonly invitations: Invitations
+  readonly customRoles: ReturnType<typeof createCustomRoles>
+  readonly accountInfo: ReturnType<typeof createAccountInfo>
   readonly organizations: ReturnType<typeof createOrganizations>
   readonly projects: ReturnType<typeof createProjects>
   readonly environments: ReturnType<typeof createEnvironments>
+  readonly stages: ReturnType<typeof createStages>
+  readonly selected: ReturnType<typeof createSelected>
+  readonly cloneEnvironment: ReturnType<typeof createClone>
+  readonly exportEnvironment: ReturnType<typeof createExport>
+  readonly overview: ReturnType<typeof createOverview>
+  readonly rules: ReturnType<typeof createRules>
+  readonly projectRules: ReturnType<typeof createProjectRules>
   readonly gitTokens: ReturnType<typeof createGitTokens>
+  readonly gitProviders: ReturnType<typeof createGitProviders>
+  readonly registries: ReturnType<typeof createRegistries>
   readonly clusters: ReturnType<typeof createClusters>
+  readonly credentials: ReturnType<typeof createCredentials>
   readonly services: ReturnType<typeof createServices>
   readonly deployments: Deployments
   readonly webhooks: ReturnType<typeof createWebhooks>
+  readonly audit: ReturnType<typeof createAudit>
+  readonly groups: ReturnType<typeof createGroups>
+  readonly advancedSettings: ReturnType<typeof createAdvancedSettings>
+  readonly restrictions: ReturnType<typeof createRestrictions>
+  readonly customDomains: ReturnType<typeof createCustomDomains>
   /** How applications are reached from outside. */
   readonly publicAddress: PublicAddress
 }

@@ -1,8 +1,10 @@
-import { notFound } from '../../access/index.ts'
-import { serviceHistory, serviceStatus } from '../../deployments/index.ts'
+import { serviceKinds } from '@quayside/contract/services/kinds.ts'
+import { notFound, requireOn } from '../../access/index.ts'
+import { environmentStatuses, serviceHistory, serviceStatus, type WantedVersion } from '../../deployments/index.ts'
 import { listLinks } from '../../domains/index.ts'
 import { AppError } from '../../lib/error.ts'
 import { lineId, serviceLine, serviceStream } from '../../logs/index.ts'
+import { findEnvironment } from '../../organizations/index.ts'
 import type { Handlers } from '../call.ts'
 import { requestedBy } from './requested-by.ts'
 import type { Rooms } from './rooms.ts'
@@ -14,22 +16,39 @@ const longestTail = 10_000
 export const serviceHandlers = (rooms: Rooms) => {
   const { database, deployments, services, lines } = rooms
   return {
-    listServices: async ({ target, query }) => {
-      if (query.toUpdate)
+    listServices: async ({ kind, target, query }) => {
+      if (query?.toUpdate)
         throw new AppError('invalid', 'toUpdate: branches are not watched yet, so what is behind is not known.')
-      return { results: await services.list(target.id) }
+      return services.list(target.id, kind)
     },
-    createService: ({ target, body }) => services.create(target, body),
-    getService: async ({ target }) => services.record(target),
+    createService: ({ kind, target, body }) => services.create(kind, target, body),
+    getService: ({ target }) => services.record(target),
     editService: ({ target, body }) => services.edit(target, body),
-    deleteService: async (call) => void (await deployments.remove(call.target, requestedBy(call))),
+    deleteService: async (call) => {
+      refuseDeletion(call.query)
+      await deployments.remove(call.target, requestedBy(call))
+      return undefined
+    },
+    cloneService: async ({ caller, target, body }) => {
+      const environment = await findEnvironment(database, body.environment_id.toLowerCase())
+      if (environment?.organization_id !== target.organization_id) {
+        throw new AppError('notFound', 'environment_id: there is no such object.')
+      }
+      const { project_id: projectId, mode, name } = environment
+      requireOn(caller, 'write', { projectId, mode }, `environment "${name}"`)
+      return services.clone(target, environment, body.name)
+    },
 
     getServiceStatus: async ({ target, client }) => {
       const status = await serviceStatus(database, target.id, client.dialect)
       if (!status) throw notFound()
       return status
     },
-    deployService: (call) => deployments.deploy(call.target, requestedBy(call), call.body.git_commit_id || undefined),
+    listServiceStatuses: async ({ kind, target }) => {
+      const lists = await environmentStatuses(database, target.id)
+      return { results: lists[serviceKinds[kind].plural] }
+    },
+    deployService: (call) => deployments.deploy(call.target, requestedBy(call), wantedVersion(call.body ?? {})),
     redeployService: (call) => deployments.redeploy(call.target, requestedBy(call)),
     stopService: (call) => deployments.stop(call.target, requestedBy(call)),
     restartService: (call) => deployments.restart(call.target, requestedBy(call)),
@@ -49,3 +68,26 @@ export const serviceHandlers = (rooms: Rooms) => {
     listServiceLinks: async ({ target }) => ({ results: await listLinks(database, target, rooms.publicAddress) }),
   } satisfies Partial<Handlers>
 }
+
+/** What the ways of deleting ask for that are not there. */
+function refuseDeletion(query: { readonly skipReconcile?: boolean; readonly resources_only?: boolean }): void {
+  if (query.skipReconcile) {
+    throw new AppError('invalid', 'skipReconcile must be false: what runs of a service is always removed with it.')
+  }
+  if (query.resources_only) {
+    throw new AppError('invalid', 'resources_only must be false: nothing of this stack was applied here.')
+  }
+}
+
+interface VersionBody {
+  readonly git_commit_id?: string | null
+  readonly image_tag?: string | null
+  readonly chart_version?: string | null
+}
+
+/** An empty text asks for nothing, like an absent one. */
+const wantedVersion = ({ git_commit_id, image_tag, chart_version }: VersionBody): WantedVersion => ({
+  ...(git_commit_id ? { commit: git_commit_id } : {}),
+  ...(image_tag ? { tag: image_tag } : {}),
+  ...(chart_version ? { chart: chart_version } : {}),
+})

@@ -1,5 +1,3 @@
-import type { EnvironmentRow, ProjectRow } from '../../organizations/index.ts'
-import type { ServiceRow } from '../../services/index.ts'
 import {
   createSecret,
   createVariable,
@@ -9,10 +7,12 @@ import {
   listVariables,
   removeSecret,
   removeVariable,
-  type Scope,
+  standOnSecret,
+  standOnVariable,
 } from '../../variables/index.ts'
 import type { Handlers } from '../call.ts'
 import type { Rooms } from './rooms.ts'
+import { scopeOf } from './variable-parent.ts'
 
 /** Variables and secrets of a project, an environment or a service: the target says which. */
 export const variableHandlers = (rooms: Rooms) => {
@@ -26,17 +26,13 @@ export const variableHandlers = (rooms: Rooms) => {
     createSecret: ({ target, body }) => createSecret(rooms, scopeOf(target), body),
     editSecret: ({ target, ids, body }) => editSecret(rooms, scopeOf(target), idOf(ids), body),
     deleteSecret: async ({ target, ids }) => void (await removeSecret(rooms, scopeOf(target), idOf(ids))),
+    createAlias: ({ target, ids, body }) =>
+      standOnVariable(rooms, scopeOf(target), idOf(ids), { ...body, type: 'ALIAS' }),
+    createOverride: ({ target, ids, body }) =>
+      standOnVariable(rooms, scopeOf(target), idOf(ids), { ...body, type: 'OVERRIDE' }),
+    createSecretAlias: ({ target, ids, body }) =>
+      standOnSecret(rooms, scopeOf(target), idOf(ids), { ...body, type: 'ALIAS' }),
+    createSecretOverride: ({ target, ids, body }) =>
+      standOnSecret(rooms, scopeOf(target), idOf(ids), { ...body, type: 'OVERRIDE' }),
   } satisfies Partial<Handlers>
-}
-
-function scopeOf(target: ProjectRow | EnvironmentRow | ServiceRow): Scope {
-  const { organization_id: organizationId } = target
-  if ('environment_id' in target) {
-    const { id: serviceId, name: serviceName, kind, environment_id: environmentId, project_id: projectId } = target
-    return { scope: 'SERVICE', serviceId, serviceName, kind, environmentId, projectId, organizationId }
-  }
-  if ('project_id' in target) {
-    return { scope: 'ENVIRONMENT', environmentId: target.id, projectId: target.project_id, organizationId }
-  }
-  return { scope: 'PROJECT', projectId: target.id, organizationId }
 }

@@ -1,0 +1,17 @@
+import assert from 'node:assert/strict'
+import { readFileSync } from 'node:fs'
+import { test } from 'node:test'
+import { contract } from './contract.ts'
+import { compatibilityPage, readPublicOperations } from './emit-compatibility.ts'
+
+const known = readPublicOperations()
+
+test('the page on compatibility is the one that the contract gives', () => {
+  const written = readFileSync(new URL('../docs/compatibility.md', import.meta.url), 'utf8')
+  assert.equal(written, compatibilityPage(known), 'run: npm run emit')
+})
+
+test('no operation that clients need is absent', () => {
+  const absent = known.filter(({ name, tier }) => tier < 2 && !(name in contract))
+  assert.deepEqual(absent, [])
+})

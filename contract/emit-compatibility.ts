@@ -1,0 +1,55 @@
+import { readFileSync, writeFileSync } from 'node:fs'
+import { contract, type Operation } from './contract.ts'
+
+/** An operation of the public API, as its clients know it. */
+interface PublicOperation {
+  readonly name: string
+  readonly method: string
+  readonly path: string
+  readonly tier: 0 | 1 | 2
+}
+
+const titles = {
+  0: 'The specification',
+  1: 'Life cycles, and what clients need',
+  2: 'Catalogues, browsing and records',
+} as const
+
+/** The page that says of every operation of the public API what becomes of it here. */
+export function compatibilityPage(known: readonly PublicOperation[]): string {
+  const own = new Map(Object.entries<Operation>(contract))
+  const answerOf = ({ name }: PublicOperation): string => {
+    const operation = own.get(name)
+    if (!operation) return '**absent** (404)'
+    return operation.refuses ? `answers 400: ${operation.refuses}` : 'implemented'
+  }
+  const section = (tier: PublicOperation['tier']): string[] => {
+    const rows = known.filter((operation) => operation.tier === tier)
+    const done = rows.filter((row) => answerOf(row) === 'implemented').length
+    return [
+      `## ${titles[tier]} (${done} of ${rows.length} implemented)`,
+      '',
+      '| Operation | Request | Here |',
+      '|---|---|---|',
+      ...rows.map((row) => `| ${row.name} | ${row.method} ${row.path} | ${answerOf(row)} |`),
+      '',
+    ]
+  }
+  return [
+    '# Compatibility',
+    '',
+    'Which operations of the public API are here. Written by `node contract/emit-compatibility.ts`; a test holds it to the contract. What',
+    'is not listed belongs to the makers of that API alone (billing, assistants, their own services) and is answered with 404.',
+    '',
+    ...section(0),
+    ...section(1),
+    ...section(2),
+  ].join('\n')
+}
+
+export const readPublicOperations = (): readonly PublicOperation[] =>
+  JSON.parse(readFileSync(new URL('public-operations.json', import.meta.url), 'utf8'))
+
+if (import.meta.main) {
+  writeFileSync(new URL('../docs/compatibility.md', import.meta.url), compatibilityPage(readPublicOperations()))
+}

@@ -1,0 +1,199 @@
+import { operation } from '../operation.ts'
+import { Enum, Integer, NoBody, Nullable, Results, Text, Timestamp, Type } from '../schema.ts'
+import { ClusterLock, ClusterStatus } from './cluster.ts'
+
+const word = Type.String()
+const dnsProviders = ['QOVERY', 'CLOUDFLARE', 'ROUTE53'] as const
+/** Which of the optional ones are needed depends on `provider`: the room knows. */
+const DnsProviderRequest = Type.Object({
+  dns_provider: Type.Object({
+    provider: Enum(dnsProviders),
+    domain: Text(253, 1),
+    email: Type.Optional(Text(320, 3)),
+    api_token: Type.Optional(Text(1024, 1)),
+    proxied: Type.Optional(Type.Boolean()),
+    credentials: Type.Optional(
+      Type.Object({
+        type: Enum(['STATIC']),
+        aws_access_key_id: Text(255, 1),
+        aws_secret_access_key: Type.Optional(Text(1024, 1)),
+      }),
+    ),
+    aws_region: Type.Optional(Text(63, 1)),
+    hosted_zone_id: Type.Optional(Nullable(Text(100))),
+  }),
+})
+const DnsProvider = Type.Object({
+  dns_provider: Type.Object({
+    provider: Enum(dnsProviders),
+    domain: word,
+    email: Type.Optional(word),
+    proxied: Type.Optional(Type.Boolean()),
+    credentials: Type.Optional(Type.Object({ type: Enum(['STATIC']), aws_access_key_id: word })),
+    aws_region: Type.Optional(word),
+    hosted_zone_id: Type.Optional(Nullable(word)),
+  }),
+})
+
+const read = { method: 'GET', access: 'read', tag: 'Cluster', status: 200 } as const
+const path = '/cluster/{clusterId}'
+const onCluster = { ...read, target: 'cluster' } as const
+const noKubernetes = 'This platform reaches no Kubernetes'
+const Moment = Text(64, 1)
+const Question = Text(8000, 1)
+const may = <const N extends string>(...names: readonly N[]) =>
+  Type.Object(Object.fromEntries(names.map((name) => [name, Type.Optional(Text(255, 1))])))
+
+/** Those whose path begins with the cluster. */
+export const clusterActionOperations = {
+  upgradeCluster: operation({
+    ...onCluster,
+    method: 'POST',
+    path: `${path}/upgrade`,
+    handler: 'upgradeCluster',
+    access: 'admin',
+    event: { type: 'MAINTENANCE', target: 'CLUSTER' },
+    summary:
+      'Brings the parts of the platform on that cluster to this version. 409 while something else holds the cluster.',
+    reply: ClusterStatus,
+    status: 201,
+  }),
+  lockCluster: operation({
+    ...onCluster,
+    method: 'POST',
+    path: `${path}/lock`,
+    handler: 'lockCluster',
+    access: 'admin',
+    event: { type: 'UPDATE', target: 'CLUSTER', sub: 'CONFIG' },
+    summary:
+      'Keeps the cluster as it is: it is not deployed, upgraded, edited or deleted until the lock is taken away or ends.',
+    body: Type.Object({ reason: Text(1000, 1), ttl_in_days: Type.Optional(Nullable(Integer(1, 365))) }),
+    reply: ClusterLock,
+  }),
+  'unlock-cluster': operation({
+    ...onCluster,
+    method: 'DELETE',
+    path: `${path}/lock`,
+    handler: 'unlockCluster',
+    access: 'admin',
+    event: { type: 'UPDATE', target: 'CLUSTER', sub: 'CONFIG' },
+    summary: 'Takes the lock away; one that is not there is none.',
+    reply: NoBody,
+    status: 204,
+  }),
+  getClusterDnsProvider: operation({
+    ...onCluster,
+    path: `${path}/dnsProvider`,
+    handler: 'getDnsProvider',
+    summary: 'Under which domain, and by whose name servers, services of a cluster are found. No secrets.',
+    reply: DnsProvider,
+  }),
+  editClusterDnsProvider: operation({
+    ...onCluster,
+    method: 'PUT',
+    path: `${path}/dnsProvider`,
+    handler: 'setDnsProvider',
+    access: 'admin',
+    event: { type: 'UPDATE', target: 'CLUSTER', sub: 'DNS_PROVIDER' },
+    summary: 'Replaces it; 400 for another than the installation’s own on the built-in cluster.',
+    body: DnsProviderRequest,
+    reply: DnsProvider,
+  }),
+  'get-environments-by-cluster-id': operation({
+    ...onCluster,
+    path: `${path}/environments`,
+    handler: 'listClusterEnvironments',
+    summary: 'The environments of a cluster with their services.',
+    reply: Results(
+      Type.Object({
+        environment_id: word,
+        environment_name: word,
+        project_id: word,
+        project_name: word,
+        services: Type.Array(
+          Type.Object({
+            id: word,
+            name: word,
+            type: Enum(['APPLICATION', 'CONTAINER', 'DATABASE', 'JOB', 'HELM', 'TERRAFORM']),
+          }),
+        ),
+      }),
+    ),
+  }),
+  getArgoCdAssociatedServices: operation({
+    ...onCluster,
+    path: `${path}/argocdApps/associatedServices`,
+    handler: 'listNothing',
+    summary: 'Applications of Argo CD: none is connected.',
+    reply: Results(Type.Object({ id: word })),
+  }),
+  'get-cluster-kubernetes-events': operation({
+    ...onCluster,
+    path: `${path}/events`,
+    handler: 'refuse',
+    refuses: `${noKubernetes}: there are no events of it. The log of a service tells what happened to it.`,
+    summary: 'Events of Kubernetes.',
+    query: Type.Object({
+      from_date_time: Moment,
+      to_date_time: Moment,
+      ...may('node_name', 'pod_name', 'reporting_component').properties,
+    }),
+    reply: Results(Type.Object({ created_at: Timestamp })),
+  }),
+  'get-cluster-metrics': operation({
+    ...onCluster,
+    path: `${path}/metrics`,
+    handler: 'refuse',
+    refuses: 'No Prometheus is connected to this platform: there are no metrics to be asked for.',
+    summary: 'An answer of Prometheus.',
+    query: Type.Object({
+      endpoint: Text(255, 1),
+      query: Question,
+      ...may(
+        'start',
+        'end',
+        'step',
+        'time',
+        'timeout',
+        'dedup',
+        'partial_response',
+        'max_source_resolution',
+        'engine',
+        'analyze',
+        'board_short_name',
+        'metric_short_name',
+        'trace_id',
+        'range',
+      ).properties,
+    }),
+    reply: Type.Object({ metrics: word }),
+  }),
+  'get-cluster-logs': operation({
+    ...onCluster,
+    path: `${path}/logs`,
+    handler: 'refuse',
+    refuses: 'No Loki is connected to this platform: ask for the log of a service instead.',
+    summary: 'An answer of Loki.',
+    query: Type.Object({
+      endpoint: Text(255, 1),
+      query: Question,
+      ...may('start', 'end', 'limit', 'since', 'step', 'interval', 'direction', 'time').properties,
+    }),
+    reply: Type.Object({ response: word }),
+  }),
+  'get-cluster-token-by-clusterId': operation({
+    ...onCluster,
+    path: `${path}/token`,
+    handler: 'refuse',
+    access: 'admin',
+    refuses: `${noKubernetes}: there is no API server to sign in to.`,
+    summary: 'A token of the Kubernetes API server.',
+    query: Type.Object({ read_only: Type.Optional(Type.Boolean()) }),
+    reply: Type.Object({
+      apiVersion: word,
+      kind: word,
+      spec: Type.Object({}),
+      status: Type.Object({ token: word, expirationTimestamp: Timestamp }),
+    }),
+  }),
+} as const

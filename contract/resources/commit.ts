@@ -1,0 +1,71 @@
+import { gitProviders } from '../enums.ts'
+import { named, operation } from '../operation.ts'
+import { Enum, Results, Text, Timestamp, Type, Uuid } from '../schema.ts'
+import { Commit } from './deployment.ts'
+
+/** Who has a commit in a history, as the commit names them. */
+export const Contributor = Type.Object({
+  id: Uuid,
+  created_at: Timestamp,
+  updated_at: Timestamp,
+  first_name: Type.String(),
+  last_name: Type.String(),
+})
+export const GitWebhookStatus = Type.Object({
+  status: Enum(['ACTIVE', 'NOT_CONFIGURED', 'MISCONFIGURED', 'UNABLE_TO_VERIFY']),
+  provider: Enum(gitProviders),
+  missing_events: Type.Array(Type.String()),
+})
+
+const CommitId = Type.Optional(Text(64))
+/** `startId`: only what is older than this commit. `gitCommitId`: this commit and what is older. */
+const from = Type.Object({ startId: CommitId, gitCommitId: CommitId })
+const read = { method: 'GET', target: 'service', access: 'read', status: 200 } as const
+
+/** The last commits of the repositories of one kind of service. */
+const commits = <const K extends string, const N extends string>(noun: K, kind: N) =>
+  named(noun, {
+    'list{Kind}Commit': operation({
+      ...read,
+      path: `/${kind}/{${kind}Id}/commit`,
+      handler: 'listCommits',
+      tag: noun,
+      kind,
+      summary: 'The last 100 commits of its branch, newest first; 400 when it has no repository or it cannot be read.',
+      query: from,
+      reply: Results(Commit),
+    }),
+  })
+
+export const commitOperations = {
+  ...commits('Application', 'application'),
+  ...commits('Job', 'job'),
+  ...commits('Terraform', 'terraform'),
+  listHelmCommit: operation({
+    ...read,
+    path: '/helm/{helmId}/commit',
+    handler: 'listChartCommits',
+    tag: 'Helm',
+    kind: 'helm',
+    summary: 'The last 100 commits of the repository of its chart, or, `of` values, of its values.',
+    query: Type.Object({ of: Type.Optional(Enum(['chart', 'values'])) }),
+    reply: Results(Commit),
+  }),
+  listApplicationContributor: operation({
+    ...read,
+    path: '/application/{applicationId}/contributor',
+    handler: 'listContributors',
+    tag: 'Application',
+    kind: 'application',
+    summary: 'The authors of the last 100 commits of its branch, the latest first.',
+    reply: Results(Contributor),
+  }),
+  getServiceGitWebhookStatus: operation({
+    ...read,
+    path: '/service/{serviceId}/gitWebhookStatus',
+    handler: 'getGitWebhookStatus',
+    tag: 'Service',
+    summary: 'Always NOT_CONFIGURED: providers are not asked to call back. 400 for a service without a repository.',
+    reply: GitWebhookStatus,
+  }),
+} as const

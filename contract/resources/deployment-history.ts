@@ -1,0 +1,242 @@
+import { origins, serviceTypes, stageStatuses, triggerActions } from '../enums.ts'
+import { named, operation } from '../operation.ts'
+import { base, Duration, Enum, Integer, Nullable, Results, Timestamp, type TSchema, Type, Uuid } from '../schema.ts'
+import { type KindName, serviceKinds } from '../services/kinds.ts'
+import { requestStatuses, stateNames } from '../states.ts'
+import { AuditingData, Commit, DeploymentHistoryService } from './deployment.ts'
+import { EnvironmentStatus, ServiceStepMetrics, Status, StatusDetails } from './status.ts'
+
+/** One deployment of an environment, by stages. */
+const DeploymentHistoryEnvironment = Type.Object({
+  identifier: Type.Object({ execution_id: Type.String(), environment_id: Uuid }),
+  auditing_data: AuditingData,
+  status: Enum(stateNames),
+  trigger_action: Enum(triggerActions),
+  action_status: Enum(requestStatuses),
+  total_duration: Duration,
+  stages: Type.Array(
+    Type.Object({
+      name: Type.String(),
+      status: Enum(stageStatuses),
+      duration: Duration,
+      services: Type.Array(DeploymentHistoryService),
+    }),
+  ),
+})
+
+/** What the older form of the history tells of one deployment of one service. */
+const deployed = { ...base, name: Type.String(), status: Enum(stateNames) }
+const commit = { commit: Nullable(Commit) }
+const image = {
+  image_name: Type.Optional(Type.String()),
+  tag: Type.Optional(Type.String()),
+  arguments: Type.Optional(Type.Array(Type.String())),
+  entrypoint: Type.Optional(Type.String()),
+}
+const schedule = Type.Optional(
+  Type.Object({
+    event: Enum(['ON_START', 'ON_STOP', 'ON_DELETE', 'CRON']),
+    schedule_at: Nullable(Type.String()),
+  }),
+)
+const chart = Type.Object({ chart_name: Type.String(), chart_version: Type.String() })
+
+const ofKind = {
+  application: Type.Object({ ...deployed, ...commit }),
+  container: Type.Object({ ...deployed, ...image }),
+  database: Type.Object(deployed),
+  job: Type.Object({ ...deployed, ...image, ...commit, schedule }),
+  helm: Type.Object({ ...deployed, ...commit, repository: Nullable(chart) }),
+  terraform: Type.Object({ ...deployed, ...commit }),
+} as const satisfies Record<KindName, unknown>
+
+const Page = <T extends TSchema>(entry: T) =>
+  Type.Object({ page: Type.Integer(), page_size: Type.Integer(), results: Type.Array(entry) })
+
+/** The deployment behind which to go on, further back in time. */
+const startId = Type.Object({ startId: Type.Optional(Uuid) })
+const pageSize = Type.Object({ pageSize: Type.Optional(Integer(1)) })
+
+/** The older form of the history of one kind of service. */
+const historyOperation = <const N extends KindName, const K extends string, const H extends string, R extends TSchema>(
+  name: N,
+  noun: K,
+  handler: H,
+  entry: R,
+) =>
+  named(noun, {
+    'list{Kind}DeploymentHistory': operation({
+      method: 'GET',
+      path: `/${name}/{${name}Id}/deploymentHistory`,
+      handler,
+      target: 'service',
+      access: 'read',
+      tag: `${noun} Deployment History`,
+      kind: name,
+      summary: 'Its deployments, newest first, twenty at a time; `startId` goes on behind that deployment.',
+      query: startId,
+      reply: Page(entry),
+      status: 200,
+    }),
+  })
+
+/** How the deployment of an application ended, in its own list, is one of two words; what runs has none yet. */
+const Brief = Type.Object({
+  ...base,
+  name: Type.String(),
+  ...commit,
+  status: Type.Optional(Enum(['FAILED', 'SUCCESS'])),
+})
+
+const { application, container, database, job, helm } = serviceKinds
+export const serviceHistoryOperations = {
+  ...historyOperation('application', application.noun, 'listServiceHistoryBrief', Brief),
+  ...historyOperation('container', container.noun, 'listServiceHistoryV1', ofKind.container),
+  ...historyOperation('database', database.noun, 'listServiceHistoryV1', ofKind.database),
+  ...historyOperation('job', job.noun, 'listServiceHistoryV1', ofKind.job),
+  ...historyOperation('helm', helm.noun, 'listServiceHistoryV1', ofKind.helm),
+} as const
+
+/** The statuses of an environment, by stages. */
+const StatusesWithStages = Type.Object({
+  environment: EnvironmentStatus,
+  stages: Type.Array(
+    Type.Object({
+      applications: Type.Array(Status),
+      containers: Type.Array(Status),
+      jobs: Type.Array(Status),
+      databases: Type.Array(Status),
+      helms: Type.Array(Status),
+      terraforms: Type.Array(Status),
+      stage: Type.Object({
+        id: Uuid,
+        name: Type.String(),
+        description: Type.String(),
+        status: Type.Optional(Enum(stageStatuses)),
+        steps: Type.Object({
+          stage_id: Uuid,
+          total_duration_sec: ServiceStepMetrics.properties.total_duration_sec,
+          details: Type.Array(Type.Object({})),
+        }),
+      }),
+    }),
+  ),
+})
+
+/** A request that waits for or works on one service. */
+const QueuedService = Type.Object({
+  identifier: Type.Object({
+    deployment_request_id: Uuid,
+    service_id: Uuid,
+    service_type: Enum(serviceTypes),
+    name: Type.String(),
+  }),
+  auditing_data: Type.Object({ triggered_by: Type.String(), origin: Enum(origins) }),
+  status_details: StatusDetails,
+  icon_uri: Type.String(),
+})
+
+const logScopes = ['APPLICATION', 'DATABASE', 'ENVIRONMENT'] as const
+/** What a line of the older log is said to be of: it knows two kinds of services. */
+export function logScopeOf(type: string): (typeof logScopes)[number] {
+  const name = type.toUpperCase()
+  if (name === 'ENVIRONMENT') return 'ENVIRONMENT'
+  return name === 'DATABASE' ? 'DATABASE' : 'APPLICATION'
+}
+const logStates = [
+  'CANCELED',
+  'CANCELING',
+  'DELETED',
+  'DELETE_ERROR',
+  'DELETE_IN_PROGRESS',
+  'DEPLOYED',
+  'DEPLOYMENT_ERROR',
+  'DEPLOYMENT_IN_PROGRESS',
+  'ERROR',
+  'PAUSED',
+  'PAUSE_ERROR',
+  'PAUSE_IN_PROGRESS',
+  'WAITING',
+] as const
+export type LogState = (typeof logStates)[number]
+
+/** One line of the older form of the log. */
+const EnvironmentLogEntry = Type.Object({
+  id: Uuid,
+  created_at: Timestamp,
+  scope: Type.Object({ type: Enum(logScopes), name: Type.String(), id: Uuid }),
+  state: Enum(logStates),
+  message: Nullable(Type.String()),
+  execution_id: Type.String(),
+})
+
+const path = '/environment/{environmentId}'
+const read = { method: 'GET', access: 'read', status: 200 } as const
+const ofEnvironment = { ...read, target: 'environment', tag: 'Environment Deployment History' } as const
+
+export const deploymentHistoryOperations = {
+  listEnvironmentDeploymentHistory: operation({
+    ...ofEnvironment,
+    path: `${path}/deploymentHistory`,
+    handler: 'listEnvironmentHistoryV1',
+    summary: 'Its deployments, newest first, twenty at a time; `startId` goes on behind that deployment.',
+    query: startId,
+    reply: Page(
+      Type.Object({
+        ...base,
+        status: Enum(stateNames),
+        origin: Enum(origins),
+        triggered_by: Type.String(),
+        applications: Type.Array(ofKind.application),
+        containers: Type.Array(ofKind.container),
+        databases: Type.Array(ofKind.database),
+        jobs: Type.Array(ofKind.job),
+        helms: Type.Array(ofKind.helm),
+        terraforms: Type.Array(ofKind.terraform),
+      }),
+    ),
+  }),
+  listEnvironmentDeploymentHistoryV2: operation({
+    ...ofEnvironment,
+    path: `${path}/deploymentHistoryV2`,
+    handler: 'listEnvironmentHistory',
+    summary: 'Its last deployments with their stages, newest first; at most 20.',
+    query: pageSize,
+    reply: Page(DeploymentHistoryEnvironment),
+  }),
+  getEnvironmentStatusesWithStages: operation({
+    ...ofEnvironment,
+    tag: 'Environment Main Calls',
+    path: `${path}/statusesWithStages`,
+    handler: 'getStatusesWithStages',
+    summary: 'The status of the environment and of each of its services, by stages.',
+    reply: StatusesWithStages,
+  }),
+  listEnvironmentLog: operation({
+    ...ofEnvironment,
+    tag: 'Environment Logs',
+    path: `${path}/log`,
+    handler: 'listEnvironmentLog',
+    summary: 'What the last deployment reported, line by line.',
+    reply: Results(EnvironmentLogEntry),
+  }),
+  listDeploymentRequestByServiceId: operation({
+    ...read,
+    target: 'service',
+    tag: 'Environment Main Calls',
+    path: '/service/{serviceId}/deploymentQueue',
+    handler: 'listServiceDeploymentQueue',
+    summary: 'The deployment requests for a service that run or wait, in order.',
+    reply: Results(QueuedService),
+  }),
+  getDeploymentStatusByDeploymentRequestId: operation({
+    ...read,
+    target: 'caller',
+    tag: 'Environment Deployment Status',
+    path: '/environment/deploymentStatus',
+    handler: 'getRequestStatus',
+    summary: 'The state that a deployment request has brought its environment to.',
+    query: Type.Object({ deploymentRequestId: Uuid }),
+    reply: Type.Object({ deployment_request_id: Uuid, environment_id: Uuid, status: Enum(stateNames) }),
+  }),
+} as const

@@ -1,0 +1,38 @@
+import { serviceTypes } from '../enums.ts'
+import { Enum, Nullable, Type, Uuid } from '../schema.ts'
+
+/**
+ * What of the version that runs has to be made anew. A deployment starts a new release of every service that takes part, also where
+ * nothing differs; REBUILD makes its image before.
+ */
+export const deploymentEffects = ['REBUILD', 'RESTART', 'NOTHING'] as const
+export type DeploymentEffect = (typeof deploymentEffects)[number]
+
+export const PlannedService = Type.Object({
+  service_id: Uuid,
+  service_type: Enum(serviceTypes),
+  name: Type.String(),
+  effect: Enum(deploymentEffects),
+  is_first_deployment: Type.Boolean(),
+  /** Names of settings that differ from those of the version that runs: `git_repository.branch`. */
+  changed_settings: Type.Array(Type.String()),
+  /** Names of variables and secrets, and paths of files, likewise. */
+  changed_variables: Type.Array(Type.String()),
+  /** The branch whose newest commit is built, where there is one: which that is, is looked up when the request runs. */
+  branch: Nullable(Type.String()),
+  /** Why it does not take part. */
+  skipped: Nullable(Type.String()),
+})
+
+/** Asks what would happen, and changes nothing. Needs the same permission. */
+export const DryRun = Type.Object({ dry_run: Type.Optional(Type.Boolean()) })
+
+/** What a change or a deployment would do; nothing of it was done. */
+export const DeploymentPlan = Type.Object({
+  /** Names of settings that the request itself would change. */
+  changed_settings: Type.Array(Type.String()),
+  /** What the next deployment would do with each service. */
+  services: Type.Array(PlannedService),
+  /** Why the deployment would be refused as a whole. */
+  refused: Nullable(Type.String()),
+})

@@ -1,0 +1,158 @@
+import { operation } from '../operation.ts'
+import { base, Enum, NoBody, Nullable, Results, Text, Timestamp, Type, Uuid } from '../schema.ts'
+
+/** Words for roles that older clients know; `role_id` and `role_name` tell more. */
+export const memberRoles = ['ADMIN', 'DEVELOPER', 'OWNER', 'VIEWER'] as const
+const role = {
+  role: Enum(memberRoles),
+  role_id: Nullable(Uuid),
+  role_name: Type.String(),
+}
+
+export const Member = Type.Object({
+  ...base,
+  ...role,
+  name: Type.String(),
+  nickname: Type.String(),
+  email: Type.String({ description: 'empty for people of an outside issuer' }),
+  profile_picture_url: Nullable(Type.String()),
+  last_activity_at: Nullable(Timestamp),
+})
+
+export const Invitation = Type.Object({
+  ...base,
+  ...role,
+  email: Type.String(),
+  invitation_link: Type.String({ description: 'whole only for those who may invite' }),
+  invitation_status: Enum(['EXPIRED', 'PENDING']),
+  organization_name: Type.String(),
+  inviter: Type.String(),
+  logo_url: Nullable(Type.String()),
+})
+
+const AvailableRole = Type.Object({ id: Uuid, name: Type.String() })
+
+const tag = 'Member'
+const path = '/organization/{organizationId}'
+const onOrganization = { target: 'organization', tag } as const
+const invitation = { type: 'CREATE', target: 'MEMBERS_AND_ROLES', sub: 'INVITATION' } as const
+
+export const memberOperations = {
+  getOrganizationMembers: operation({
+    ...onOrganization,
+    method: 'GET',
+    path: `${path}/member`,
+    handler: 'listMembers',
+    access: 'read',
+    summary: 'The people of an organization, those who came first first.',
+    reply: Results(Member),
+    status: 200,
+  }),
+  editOrganizationMemberRole: operation({
+    ...onOrganization,
+    method: 'PUT',
+    path: `${path}/member`,
+    handler: 'editMemberRole',
+    access: 'admin',
+    event: { type: 'UPDATE', target: 'MEMBERS_AND_ROLES', sub: 'MEMBER_ROLE' },
+    summary: 'Gives a member another role, from the next request on. 409 for the owner.',
+    body: Type.Object({ user_id: Text(100, 1), role_id: Uuid }),
+    reply: NoBody,
+    status: 200,
+  }),
+  deleteMember: operation({
+    ...onOrganization,
+    method: 'DELETE',
+    path: `${path}/member`,
+    handler: 'deleteMember',
+    access: 'admin',
+    event: { type: 'DELETE', target: 'MEMBERS_AND_ROLES' },
+    summary: 'Ends a membership and the API tokens that the member made, at once. 409 for the owner.',
+    body: Type.Object({ user_id: Uuid }),
+    reply: NoBody,
+    status: 204,
+  }),
+  getOrganizationInvitedMembers: operation({
+    ...onOrganization,
+    method: 'GET',
+    path: `${path}/inviteMember`,
+    handler: 'listInvitations',
+    access: 'read',
+    summary: 'The invitations that nobody has accepted yet.',
+    reply: Results(Invitation),
+    status: 200,
+  }),
+  postInviteMember: operation({
+    ...onOrganization,
+    method: 'POST',
+    path: `${path}/inviteMember`,
+    handler: 'createInvitation',
+    access: 'admin',
+    event: invitation,
+    summary: 'Invites somebody for seven days. No mail is sent: hand `invitation_link` on. Without a role a Viewer.',
+    body: Type.Object({
+      email: Text(320, 3),
+      role: Type.Optional(Enum(memberRoles)),
+      role_id: Type.Optional(Uuid),
+    }),
+    reply: Invitation,
+    status: 201,
+  }),
+  getMemberInvitation: operation({
+    method: 'GET',
+    path: `${path}/inviteMember/{inviteId}`,
+    handler: 'getInvitation',
+    target: 'caller',
+    access: 'read',
+    tag,
+    summary: 'An invitation, for members of the organization and for the one who is invited.',
+    reply: Invitation,
+    status: 200,
+  }),
+  postAcceptInviteMember: operation({
+    method: 'POST',
+    path: `${path}/inviteMember/{inviteId}`,
+    handler: 'acceptInvitation',
+    target: 'caller',
+    access: 'read',
+    tag,
+    event: { ...invitation, type: 'ACCEPT' },
+    summary: 'Makes the caller a member: a person who signs in with the address that is invited.',
+    reply: Invitation,
+    status: 201,
+  }),
+  deleteInviteMember: operation({
+    ...onOrganization,
+    method: 'DELETE',
+    path: `${path}/inviteMember/{inviteId}`,
+    handler: 'deleteInvitation',
+    access: 'admin',
+    event: { ...invitation, type: 'DELETE' },
+    summary: 'Takes an invitation back.',
+    reply: NoBody,
+    status: 204,
+  }),
+  postOrganizationTransferOwnership: operation({
+    ...onOrganization,
+    method: 'POST',
+    path: `${path}/transferOwnership`,
+    handler: 'transferOwnership',
+    access: 'admin',
+    owner: true,
+    event: { type: 'UPDATE', target: 'MEMBERS_AND_ROLES', sub: 'TRANSFER_OWNERSHIP' },
+    summary: 'Makes a member the owner; the former owner becomes an Admin.',
+    body: Type.Object({ user_id: Uuid }),
+    reply: NoBody,
+    status: 204,
+  }),
+  listOrganizationAvailableRoles: operation({
+    ...onOrganization,
+    method: 'GET',
+    path: `${path}/availableRole`,
+    handler: 'listAvailableRoles',
+    access: 'read',
+    summary: 'The roles that members and API tokens can have: the built-in ones first, then custom ones.',
+    reply: Results(AvailableRole),
+    status: 200,
+  }),
+} as const

@@ -1,0 +1,128 @@
+import { auditTargets, auditTypes } from '../audit.ts'
+import { origins } from '../enums.ts'
+import { operation } from '../operation.ts'
+import { Enum, Integer, Nullable, Text, Timestamp, Type, Uuid } from '../schema.ts'
+import type { Action } from '../states.ts'
+
+/** What the record of changes calls the end of a deployment, by its action: that it went well, that it failed. */
+export const outcomeEvents = {
+  DEPLOY: ['DEPLOYED', 'DEPLOY_FAILED'],
+  RESTART: ['RESTARTED', 'RESTART_FAILED'],
+  STOP: ['STOPPED', 'STOP_FAILED'],
+  DELETE: ['DELETED', 'DELETE_FAILED'],
+  UNINSTALL: ['UNINSTALLED', 'UNINSTALL_FAILED'],
+} as const satisfies Partial<Record<Action, readonly [string, string]>>
+
+/** Words of the API that nothing here is told with; lists may be asked for them and are empty. */
+const foreignTypes = [
+  'DEPLOY_QUEUED',
+  'STOP_QUEUED',
+  'RESTART_QUEUED',
+  'DELETE_QUEUED',
+  'UNINSTALL_QUEUED',
+  'DRY_RUN',
+  'FORCE_RUN_QUEUED',
+  'FORCE_RUN_QUEUED_DEPLOY',
+  'FORCE_RUN_QUEUED_STOP',
+  'FORCE_RUN_QUEUED_DELETE',
+  'TRIGGER_DEPLOY_DRY_RUN',
+  'TRIGGER_FORCE_RUN_DEPLOY',
+  'TRIGGER_FORCE_RUN_STOP',
+  'TRIGGER_FORCE_RUN_DELETE',
+  'DEPLOYED_DRY_RUN',
+  'FORCE_RUN_SUCCEEDED',
+  'TERRAFORM_FORCE_UNLOCK_SUCCEEDED',
+  'TERRAFORM_MIGRATE_STATE_SUCCEEDED',
+  'DEPLOYED_DRY_RUN_FAILED',
+  'FORCE_RUN_FAILED',
+  'TERRAFORM_FORCE_UNLOCK_FAILED',
+  'TERRAFORM_MIGRATE_STATE_FAILED',
+  'SHELL',
+  'PORT_FORWARD',
+  'REMOTE_DEBUG',
+  'MCP',
+  'IMPORT',
+  'LOCK',
+  'UNLOCK',
+  'POLICY_FAILED',
+] as const
+const eventTypes = [...new Set([...auditTypes, ...Object.values(outcomeEvents).flat(), ...foreignTypes])]
+const targetTypes = [...auditTargets, 'AGENTIC_WORKFLOW', 'ENTERPRISE_CONNECTION'] as const
+
+export const OrganizationEvent = Type.Object({
+  id: Uuid,
+  timestamp: Timestamp,
+  event_type: Type.String(),
+  target_id: Nullable(Uuid),
+  target_name: Type.String(),
+  target_type: Type.String(),
+  sub_target_type: Nullable(Type.String()),
+  change: Type.String({ description: 'the object after the change, as JSON' }),
+  origin: Type.String(),
+  triggered_by: Type.String(),
+  project_id: Nullable(Uuid),
+  project_name: Type.String(),
+  environment_id: Nullable(Uuid),
+  environment_name: Type.String(),
+  user_agent: Nullable(Type.String()),
+  original_change: Nullable(Type.String({ description: 'the object before the change, as JSON' })),
+})
+
+const moment = Text(40, 1)
+const path = '/organization/{organizationId}'
+const read = {
+  method: 'GET',
+  target: 'organization',
+  access: 'admin',
+  tag: 'Organization Event',
+  status: 200,
+} as const
+
+export const organizationEventOperations = {
+  getOrganizationEvents: operation({
+    ...read,
+    path: `${path}/events`,
+    handler: 'listOrganizationEvents',
+    summary:
+      'Who changed what, newest first. Times are RFC 3339 or numbers since 1970; `links` has the addresses of the pages beside.',
+    query: Type.Object({
+      pageSize: Type.Optional(Integer(1, 100)),
+      fromTimestamp: Type.Optional(moment),
+      toTimestamp: Type.Optional(moment),
+      continueToken: Type.Optional(Text(100, 1)),
+      stepBackToken: Type.Optional(Text(100, 1)),
+      eventType: Type.Optional(Enum(eventTypes)),
+      targetType: Type.Optional(Enum(targetTypes)),
+      targetId: Type.Optional(Uuid),
+      subTargetType: Type.Optional(Text(60, 1)),
+      triggeredBy: Type.Optional(Text(255, 1)),
+      origin: Type.Optional(Enum([...origins, 'SKILL'])),
+      serviceProjectId: Type.Optional(Uuid),
+      serviceEnvironmentId: Type.Optional(Uuid),
+    }),
+    reply: Type.Object({
+      links: Type.Object({ previous: Type.Optional(Type.String()), next: Type.Optional(Type.String()) }),
+      organization_id: Uuid,
+      organization_max_limit_reached: Type.Boolean(),
+      events: Type.Array(OrganizationEvent),
+    }),
+  }),
+  getOrganizationEventTargets: operation({
+    ...read,
+    path: `${path}/targets`,
+    handler: 'listOrganizationEventTargets',
+    summary: 'What the events are about, to choose from; or the projects or environments of those targets.',
+    query: Type.Object({
+      fromTimestamp: Type.Optional(moment),
+      toTimestamp: Type.Optional(moment),
+      eventType: Type.Optional(Enum(eventTypes)),
+      targetType: Type.Optional(Enum(targetTypes)),
+      triggeredBy: Type.Optional(Text(255, 1)),
+      origin: Type.Optional(Enum([...origins, 'SKILL'])),
+      projectId: Type.Optional(Uuid),
+      environmentId: Type.Optional(Uuid),
+      targetLevelToFetch: Type.Optional(Enum(['PROJECT', 'ENVIRONMENT'])),
+    }),
+    reply: Type.Object({ targets: Type.Array(Type.Object({ id: Uuid, name: Type.String() })) }),
+  }),
+} as const

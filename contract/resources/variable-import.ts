@@ -1,0 +1,43 @@
+import { variableScopes } from '../enums.ts'
+import { operation } from '../operation.ts'
+import { Enum, List, Type } from '../schema.ts'
+import { key, value } from './variable.ts'
+
+export const VariableImportRequest = Type.Object({
+  overwrite: Type.Boolean({ default: false }),
+  vars: List(Type.Object({ name: key, value, scope: Enum(variableScopes), is_secret: Type.Boolean() }), 10_000),
+})
+
+/** `successful_imported_variables` are those that were written; secrets come without value. */
+export const VariableImport = Type.Object({
+  total_variables_to_import: Type.Integer(),
+  successful_imported_variables: Type.Array(
+    Type.Object({
+      name: Type.String(),
+      value: Type.Optional(Type.String()),
+      scope: Enum(variableScopes),
+      is_secret: Type.Boolean(),
+    }),
+  ),
+})
+
+/** Ten thousand variables of some hundred bytes each. */
+export const maxImportBytes = 4 * 1024 * 1024
+
+/** The import of one service; its name differs from kind to kind. */
+export const importOperation = <const P extends string, const K extends string>(path: P, kind: K) =>
+  operation({
+    method: 'POST',
+    path: `${path}/environmentVariable/import`,
+    handler: 'importVariables',
+    target: 'service',
+    kind,
+    access: 'write',
+    tag: 'Variable',
+    event: { type: 'UPDATE', target: 'SERVICE', sub: 'VARIABLE' },
+    summary: 'Writes many variables and secrets at once, all or none; what must not be written is skipped.',
+    body: VariableImportRequest,
+    maxBodyBytes: maxImportBytes,
+    reply: VariableImport,
+    status: 201,
+  })

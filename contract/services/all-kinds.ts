@@ -1,0 +1,94 @@
+import { variableOperations } from '../resources/variable.ts'
+import { Enum, Nullable, Text, Type } from '../schema.ts'
+import { serviceKinds } from './kinds.ts'
+import {
+  deleteQuery,
+  deleteTerraformQuery,
+  deploymentOperations,
+  deployOperation,
+  linkOperation,
+  listOperation,
+  logOperation,
+  recordOperations,
+  restartOperation,
+  statusOperations,
+  stopOperation,
+  toUpdate,
+  uninstallTerraform,
+} from './operations.ts'
+
+const { application, container, database, job, helm, terraform } = serviceKinds
+
+/** Of a version that a deployment may ask for, absent or empty means the one of the settings. */
+const commit = Type.Optional(Nullable(Text(64)))
+const tag = Type.Optional(Nullable(Text(128)))
+const applyImmediately = { query: Type.Object({ applyImmediately: Type.Optional(Type.Boolean()) }) }
+const forceJob = { query: Type.Object({ forceEvent: Type.Optional(Enum(['START', 'STOP', 'DELETE', 'CRON'])) }) }
+const forceHelm = { query: Type.Object({ forceEvent: Type.Optional(Enum(['DIFF'])) }) }
+
+const deployHelm = {
+  ...forceHelm,
+  body: Type.Object({
+    chart_version: Type.Optional(Nullable(Text(255))),
+    git_commit_id: commit,
+    values_override_git_commit_id: commit,
+  }),
+}
+const deployTerraform = {
+  body: Type.Object({
+    git_commit_id: commit,
+    action: Type.Optional(Nullable(Enum(['PLAN', 'FORCE_UNLOCK', 'MIGRATE_STATE']))),
+  }),
+}
+
+/** What each kind of service can be asked. */
+export const kindOperations = {
+  ...listOperation('application', application, toUpdate),
+  ...recordOperations('application', application, deleteQuery),
+  ...statusOperations('application', application),
+  ...deployOperation('application', application, { body: Type.Object({ git_commit_id: commit }) }),
+  ...deploymentOperations('application', application, {}, {}),
+  ...stopOperation('application', application),
+  ...restartOperation('application', application),
+  ...logOperation('application', application),
+  ...linkOperation('application', application),
+  ...variableOperations('Application', '/application/{applicationId}', 'service'),
+
+  ...listOperation('container', container, {}),
+  ...recordOperations('container', container, deleteQuery),
+  ...statusOperations('container', container),
+  ...deployOperation('container', container, { body: Type.Object({ image_tag: tag }) }),
+  ...deploymentOperations('container', container, {}, {}),
+  ...stopOperation('container', container),
+  ...restartOperation('container', container),
+  ...logOperation('container', container),
+  ...linkOperation('container', container),
+
+  ...listOperation('database', database, {}),
+  ...recordOperations('database', database, deleteQuery),
+  ...statusOperations('database', database),
+  ...deployOperation('database', database, applyImmediately),
+  ...deploymentOperations('database', database, applyImmediately, {}),
+  ...stopOperation('database', database),
+  ...restartOperation('database', database),
+
+  ...listOperation('job', job, toUpdate),
+  ...recordOperations('job', job, deleteQuery),
+  ...statusOperations('job', job),
+  ...deployOperation('job', job, { ...forceJob, body: Type.Object({ git_commit_id: commit, image_tag: tag }) }),
+  ...deploymentOperations('job', job, forceJob, {}),
+  ...stopOperation('job', job),
+
+  ...listOperation('helm', helm, toUpdate),
+  ...recordOperations('helm', helm, deleteQuery),
+  ...statusOperations('helm', helm),
+  ...deployOperation('helm', helm, deployHelm),
+  ...deploymentOperations('helm', helm, forceHelm, {}),
+  ...stopOperation('helm', helm),
+  ...linkOperation('helm', helm),
+
+  ...listOperation('terraform', terraform, {}),
+  ...recordOperations('terraform', terraform, deleteTerraformQuery),
+  ...deployOperation('terraform', terraform, deployTerraform),
+  ...deploymentOperations('terraform', terraform, {}, uninstallTerraform),
+} as const

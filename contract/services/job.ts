@@ -1,0 +1,122 @@
+import { GitRepositoryRequest } from '../resources/git-token.ts'
+import { base, Change, Enum, Integer, Nullable, Ref, Text, Type } from '../schema.ts'
+import {
+  Arguments,
+  argumentList,
+  autoDeploy,
+  description,
+  entrypoint,
+  Groups,
+  groups,
+  ImageFields,
+  iconUri,
+  imageFields,
+  name,
+  Resources,
+  resources,
+} from './fields.ts'
+import { GitRepository } from './git-repository.ts'
+import { Healthchecks, healthchecks } from './probes.ts'
+
+export const lifecycleTypes = ['GENERIC', 'TERRAFORM', 'CLOUDFORMATION'] as const
+const optionalPath = Type.Optional(Nullable(Text(4096)))
+
+/** Where its image comes from: exactly one of the two. */
+const source = Type.Object({
+  image: Type.Optional(Nullable(Type.Object(imageFields))),
+  docker: Type.Optional(
+    Nullable(
+      Type.Object({
+        git_repository: GitRepositoryRequest,
+        dockerfile_path: optionalPath,
+        dockerfile_raw: Type.Optional(Nullable(Text(65_536))),
+        docker_target_build_stage: Type.Optional(Nullable(Text(128))),
+      }),
+    ),
+  ),
+})
+const event = Type.Optional(Nullable(Type.Object({ arguments: argumentList, entrypoint })))
+/** When it runs: either `cronjob`, or with what happens to its environment. */
+const schedule = Type.Object({
+  on_start: event,
+  on_stop: event,
+  on_delete: event,
+  cronjob: Type.Optional(
+    Nullable(
+      Type.Object({
+        arguments: argumentList,
+        entrypoint,
+        timezone: Type.String({ maxLength: 64, default: 'Etc/UTC' }),
+        scheduled_at: Text(255, 1),
+      }),
+    ),
+  ),
+  lifecycle_type: Type.Optional(Nullable(Enum(lifecycleTypes))),
+})
+
+/** Settings of a job. */
+const properties = {
+  name,
+  description,
+  ...resources({ cpu: 10, memory: 1 }),
+  max_nb_restart: Type.Integer({ minimum: 0, maximum: 1000, default: 0 }),
+  max_duration_seconds: Type.Integer({ minimum: 0, maximum: 2_592_000, default: 300 }),
+  auto_preview: Type.Boolean({ default: true }),
+  port: Type.Optional(Nullable(Integer(1, 65535))),
+  source,
+  healthchecks,
+  schedule,
+  auto_deploy: autoDeploy,
+  icon_uri: iconUri,
+  ...groups,
+}
+export const JobCreate = Type.Object(properties)
+/** What is absent stays as it is. */
+export const JobEdit = Change(properties)
+
+const Event = Type.Optional(Type.Object({ arguments: Arguments, entrypoint: Type.Optional(Type.String()) }))
+export const JobSchedule = Type.Object({
+  on_start: Event,
+  on_stop: Event,
+  on_delete: Event,
+  cronjob: Type.Optional(
+    Type.Object({
+      arguments: Arguments,
+      entrypoint: Type.Optional(Type.String()),
+      timezone: Type.String(),
+      scheduled_at: Type.String(),
+    }),
+  ),
+  lifecycle_type: Type.Optional(Enum(lifecycleTypes)),
+})
+
+export const Job = Type.Object({
+  ...base,
+  environment: Ref,
+  name: Type.String(),
+  description: Type.String(),
+  icon_uri: Type.String(),
+  service_type: Type.Literal('JOB'),
+  job_type: Enum(['CRON', 'LIFECYCLE']),
+  ...Resources,
+  maximum_gpu: Type.Integer(),
+  max_nb_restart: Type.Integer(),
+  max_duration_seconds: Type.Integer(),
+  auto_preview: Type.Boolean(),
+  port: Nullable(Type.Integer()),
+  source: Type.Object({
+    image: Type.Optional(Type.Object(ImageFields)),
+    docker: Type.Optional(
+      Type.Object({
+        git_repository: GitRepository,
+        dockerfile_path: Nullable(Type.String()),
+        dockerfile_raw: Nullable(Type.String()),
+        docker_target_build_stage: Nullable(Type.String()),
+      }),
+    ),
+  }),
+  healthchecks: Healthchecks,
+  schedule: JobSchedule,
+  auto_deploy: Type.Boolean(),
+  ...Groups,
+})

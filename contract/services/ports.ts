@@ -1,0 +1,33 @@
+import { portProtocols } from '../enums.ts'
+import { Enum, Integer, Nullable, Text, Type, Uuid } from '../schema.ts'
+
+/** Ports and volumes of services that run: what is sent, and what is answered. */
+const portFields = {
+  internal_port: Integer(1, 65535),
+  publicly_accessible: Type.Boolean(),
+  protocol: Type.Unsafe<(typeof portProtocols)[number]>({ ...Enum(portProtocols), default: 'HTTP' }),
+}
+export const PortRequest = Type.Object({
+  ...portFields,
+  id: Type.Optional(Nullable(Uuid)),
+  name: Type.Optional(Nullable(Text(63, 1))),
+  external_port: Type.Optional(Nullable(Integer(1, 65535))),
+  is_default: Type.Optional(Nullable(Type.Boolean())),
+  public_path: Type.Optional(Nullable(Text(1000))),
+  public_path_rewrite: Type.Optional(Nullable(Text(1000))),
+})
+export const Port = Type.Object({
+  ...portFields,
+  id: Uuid,
+  name: Type.String(),
+  external_port: Type.Optional(Type.Integer()),
+  is_default: Type.Boolean(),
+})
+
+const storageFields = { type: Enum(['FAST_SSD']), size: Integer(1, 65536), mount_point: Text(4096, 1) }
+export const StorageRequest = Type.Object({ ...storageFields, id: Type.Optional(Nullable(Uuid)) })
+export const Storage = Type.Object({ ...storageFields, id: Uuid })
+
+/** In a request: none unless given. */
+export const portList = Type.Array(PortRequest, { maxItems: 100, default: [] })
+export const storageList = Type.Array(StorageRequest, { maxItems: 100, default: [] })

@@ -1,0 +1,81 @@
+import { Enum, Integer, List, Nullable, Text, type TSchema, Type } from '../schema.ts'
+
+/** One advanced setting: the schema of its value, what counts while it was never sent, and whose it is. */
+export interface AdvancedSetting {
+  /** The owners that have it, by their letters; `*`: all. */
+  readonly on: string
+  readonly schema: TSchema
+  readonly default: unknown
+}
+/** Advanced settings by their keys, which have dots: everything else about them is computed from such a table. */
+export type SettingTable = Readonly<Record<string, AdvancedSetting>>
+/** Values by their keys: what survives a round trip through JSON. */
+export type SettingValues = Readonly<Record<string, unknown>>
+
+/** A whole number; a default of null: it may be null. */
+export const number = (on: string, initial: number | null, minimum = 0): AdvancedSetting => ({
+  on,
+  default: initial,
+  schema: initial === null ? Nullable(Integer(minimum)) : Integer(minimum),
+})
+export const flag = (on: string, initial: boolean): AdvancedSetting => ({
+  on,
+  default: initial,
+  schema: Type.Boolean(),
+})
+/** A text; a default of null: it may be null. */
+export const text = (on: string, initial: string | null): AdvancedSetting => ({
+  on,
+  default: initial,
+  schema: initial === null ? Nullable(Text(4096)) : Text(4096),
+})
+export const choice = (on: string, initial: string, values: readonly string[]): AdvancedSetting => ({
+  on,
+  default: initial,
+  schema: Enum(values),
+})
+export const texts = (on: string, initial: readonly string[]): AdvancedSetting => ({
+  on,
+  default: initial,
+  schema: List(Text(4096), 100),
+})
+/** Texts by names. */
+export const map = (on: string): AdvancedSetting => ({
+  on,
+  default: {},
+  schema: Type.Record(Type.String(), Text(4096), { maxProperties: 100 }),
+})
+
+/** The settings of one owner. */
+export const settingsOf = (table: SettingTable, owner: string): SettingTable =>
+  Object.fromEntries(Object.entries(table).filter(([, { on }]) => on === '*' || on.includes(owner)))
+
+/** Every key with its default. */
+export const settingDefaults = (table: SettingTable): SettingValues =>
+  Object.fromEntries(Object.entries(table).map(([key, setting]) => [key, setting.default]))
+
+/** What counts: the stored values, those that are not known here among them, and defaults for the rest. */
+export const effectiveSettings = (table: SettingTable, stored: SettingValues): SettingValues => ({
+  ...settingDefaults(table),
+  ...stored,
+})
+
+/** As sent: keys may be left out, and others than those of the table are kept. */
+export function settingsRequest(table: SettingTable) {
+  const properties = Object.entries(table).map(([key, { schema }]) => [key, Type.Optional(schema)] as const)
+  return Type.Object(Object.fromEntries<TSchema>(properties), { patternProperties: { '': {} } })
+}
+
+/** As answered: every key of the table, and those that were kept. */
+export function settingsReply(table: SettingTable) {
+  const properties = Object.entries(table).map(([key, { schema }]) => [key, schema] as const)
+  return Type.Object(Object.fromEntries<TSchema>(properties), { additionalProperties: true })
+}
+
+const mostBytes = 65_536
+/** Why values that were sent cannot be kept; undefined where they can. */
+export function settingsProblem(values: SettingValues): string | undefined {
+  const long = Object.keys(values).find((key) => key.length > 255)
+  if (long !== undefined) return `${long.slice(0, 255)} must have at most 255 characters`
+  return JSON.stringify(values).length > mostBytes ? `The body must have at most ${mostBytes} characters` : undefined
+}

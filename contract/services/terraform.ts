@@ -1,0 +1,147 @@
+import { GitRepositoryRequest } from '../resources/git-token.ts'
+import { base, Change, Enum, Nullable, Ref, Text, Timestamp, Type, Uuid } from '../schema.ts'
+import { description, iconUri, name } from './fields.ts'
+import { GitRepository } from './git-repository.ts'
+
+export const terraformEngines = ['TERRAFORM', 'OPEN_TOFU'] as const
+export const terraformActions = ['DEFAULT', 'PLAN', 'NOOP'] as const
+const nothing = Type.Optional(Nullable(Type.Object({})))
+
+const tfVar = Type.Object({
+  key: Text(255, 1),
+  /** Of a secret one: absent or empty keeps the stored value. */
+  value: Type.Optional(Nullable(Text(131_072))),
+  secret: Type.Boolean({ default: false }),
+})
+const autoDeployConfig = Type.Object(
+  {
+    auto_deploy: Type.Boolean(),
+    terraform_action: Type.Unsafe<(typeof terraformActions)[number]>({ ...Enum(terraformActions), default: 'DEFAULT' }),
+  },
+  { default: { auto_deploy: false, terraform_action: 'DEFAULT' } },
+)
+const jobResources = Type.Object(
+  {
+    cpu_milli: Type.Integer({ minimum: 10, maximum: 1_000_000, default: 1000 }),
+    ram_mib: Type.Integer({ minimum: 1, maximum: 10_000_000, default: 1024 }),
+    gpu: Type.Integer({ minimum: 0, maximum: 64, default: 0 }),
+    storage_gib: Type.Integer({ minimum: 1, maximum: 65_536, default: 20 }),
+  },
+  { default: {} },
+)
+const words = Type.Optional(Type.Array(Text(4096), { maxItems: 100 }))
+/** By command. */
+const extraArguments = Type.Object(
+  { init: words, validate: words, plan: words, apply: words, destroy: words, fmt: words },
+  { default: {} },
+)
+const Words = Type.Optional(Type.Array(Type.String()))
+
+/** Settings of a Terraform stack. */
+const properties = {
+  name,
+  description,
+  auto_deploy_config: autoDeployConfig,
+  terraform_files_source: Type.Object({ git_repository: GitRepositoryRequest }),
+  terraform_variables_source: Type.Object(
+    {
+      tf_var_file_paths: Type.Array(Text(4096, 1), { maxItems: 100, default: [] }),
+      tf_vars: Type.Array(tfVar, { maxItems: 500, default: [] }),
+    },
+    { default: {} },
+  ),
+  /** Where the state is kept: exactly one of the two. */
+  backend: Type.Object({ kubernetes: nothing, user_provided: nothing }),
+  engine: Enum(terraformEngines),
+  provider_version: Type.Object({
+    read_from_terraform_block: Type.Boolean({ default: false }),
+    explicit_version: Text(100),
+  }),
+  timeout_sec: Type.Integer({ minimum: 0, maximum: 86_400, default: 600 }),
+  icon_uri: iconUri,
+  job_resources: jobResources,
+  use_cluster_credentials: Type.Boolean({ default: false }),
+  action_extra_arguments: extraArguments,
+  /** Lines for the Dockerfile of the runner: `file` has a path, `inline` the lines themselves. */
+  dockerfile_fragment: Type.Optional(
+    Nullable(
+      Type.Object({
+        type: Enum(['file', 'inline']),
+        path: Type.Optional(Nullable(Text(4096))),
+        content: Type.Optional(Nullable(Text(65_536))),
+      }),
+    ),
+  ),
+  blueprint_id: Type.Optional(Nullable(Uuid)),
+}
+export const TerraformCreate = Type.Object(properties)
+/** What is absent stays as it is. */
+export const TerraformEdit = Change(properties)
+
+export const Terraform = Type.Object({
+  ...base,
+  environment: Ref,
+  name: Type.String(),
+  description: Type.String(),
+  icon_uri: Type.String(),
+  service_type: Type.Literal('TERRAFORM'),
+  auto_deploy: Type.Boolean(),
+  auto_deploy_config: Type.Object({ auto_deploy: Type.Boolean(), terraform_action: Enum(terraformActions) }),
+  terraform_files_source: Type.Object({ git: Type.Object({ git_repository: GitRepository }) }),
+  terraform_variables_source: Type.Object({
+    tf_var_file_paths: Type.Array(Type.String()),
+    /** The value of a secret one is empty. */
+    tf_vars: Type.Array(Type.Object({ key: Type.String(), value: Type.String(), secret: Type.Boolean() })),
+  }),
+  backend: Type.Object({
+    kubernetes: Type.Optional(Type.Object({})),
+    user_provided: Type.Optional(Type.Object({})),
+  }),
+  engine: Enum(terraformEngines),
+  provider_version: Type.Object({ read_from_terraform_block: Type.Boolean(), explicit_version: Type.String() }),
+  timeout_sec: Type.Integer(),
+  job_resources: Type.Object({
+    cpu_milli: Type.Integer(),
+    ram_mib: Type.Integer(),
+    gpu: Type.Integer(),
+    storage_gib: Type.Integer(),
+  }),
+  use_cluster_credentials: Type.Boolean(),
+  action_extra_arguments: Type.Object({
+    init: Words,
+    validate: Words,
+    plan: Words,
+    apply: Words,
+    destroy: Words,
+    fmt: Words,
+  }),
+  dockerfile_fragment: Nullable(
+    Type.Object({
+      type: Enum(['file', 'inline']),
+      path: Type.Optional(Type.String()),
+      content: Type.Optional(Type.String()),
+    }),
+  ),
+  blueprint_id: Nullable(Uuid),
+})
+
+export const TerraformVersion = Type.Object({ engine: Enum(terraformEngines), version: Type.String() })
+export const TerraformResource = Type.Object({
+  id: Uuid,
+  resource_type: Type.String(),
+  name: Type.String(),
+  address: Type.String(),
+  provider: Type.String(),
+  mode: Enum(['managed', 'data']),
+  attributes: Type.Record(Type.String(), Type.Unknown()),
+  extracted_at: Timestamp,
+})
+
+/** What can be asked for, newest first. */
+export const terraformVersions = [
+  ...['1.13.4', '1.12.2', '1.11.4', '1.10.5', '1.9.8', '1.8.5', '1.7.5', '1.6.6', '1.5.7'].map((version) => ({
+    engine: 'TERRAFORM' as const,
+    version,
+  })),
+  ...['1.10.6', '1.9.4', '1.8.9', '1.7.10', '1.6.3'].map((version) => ({ engine: 'OPEN_TOFU' as const, version })),
+]

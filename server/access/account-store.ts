@@ -1,0 +1,37 @@
+import type { Sql } from '../database/index.ts'
+
+export interface AccountRow {
+  readonly id: string
+  readonly created_at: Date
+  readonly updated_at: Date
+  readonly issuer: string
+  readonly subject: string
+  readonly name: string
+  /** Where a person of this platform signs in with; null for people of an outside issuer. */
+  readonly email: string | null
+  readonly first_name: string
+  readonly last_name: string
+  readonly communication_email: string | null
+}
+
+export async function findAccount(sql: Sql, id: string): Promise<AccountRow | undefined> {
+  const [row] = await sql<AccountRow[]>`select * from account where id = ${id}`
+  return row
+}
+
+export async function findAccountByEmail(sql: Sql, email: string): Promise<AccountRow | undefined> {
+  const [row] = await sql<AccountRow[]>`select * from account where lower(email) = lower(${email})`
+  return row
+}
+
+export async function insertAccount(
+  sql: Sql,
+  row: Omit<AccountRow, 'created_at' | 'updated_at' | 'communication_email'>,
+  now: Date,
+): Promise<void> {
+  await sql`insert into account ${sql({ ...row, created_at: now, updated_at: now })}`
+}
+
+export async function setCommunicationEmail(sql: Sql, id: string, email: string | null, now: Date): Promise<void> {
+  await sql`update account set communication_email = ${email}, updated_at = ${now} where id = ${id}`
+}

@@ -1,0 +1,159 @@
+import { createHmac } from 'node:crypto'
+import { type Database, inTransaction, isUniqueViolation, type Sql } from '../database/index.ts'
+import type { Clock } from '../lib/clock.ts'
+import { AppError } from '../lib/error.ts'
+import { newRandomId, parseId } from '../lib/id.ts'
+import { findAccount } from './account-store.ts'
+import { notFound } from './authorize.ts'
+import { type Caller, mayOn } from './caller.ts'
+import {
+  deleteExpired,
+  deleteInvitation,
+  findInvitation,
+  findInvitationById,
+  type InvitationRow,
+  insertInvitation,
+  listInvitations,
+  lockInvitation,
+} from './invitation-store.ts'
+import { insertMember, isMemberAddress } from './member-store.ts'
+import { type FormerRole, formerRole } from './members.ts'
+import { builtInRole, chooseRole, roleFields } from './roles.ts'
+import { sameHash } from './token.ts'
+
+const lifetimeMs = 7 * 24 * 3600 * 1000
+export const mailAddress = /^[^\s@<>,;"]{1,64}@[^\s@<>,;"]{1,255}$/
+/** What an invitation by one of the former words gives. Nobody is invited to own an organization. */
+const invitable = { ADMIN: 'ADMIN', DEVELOPER: 'DEVOPS', VIEWER: 'VIEWER' } as const
+
+export interface InvitationRequest {
+  readonly email: string
+  readonly role?: FormerRole
+  readonly role_id?: string
+}
+
+export interface InvitationsOptions {
+  readonly database: Database
+  readonly clock: Clock
+  readonly pepper: Buffer
+  readonly publicUrl: string
+}
+export type Invitations = ReturnType<typeof createInvitations>
+
+/**
+ * Invitations by e-mail address. Nothing is sent: whoever invites hands the link on. The link proves that its holder was meant, so
+ * only those see it whole who could invite; an account with that very address needs no link.
+ */
+export function createInvitations({ database, clock, pepper, publicUrl }: InvitationsOptions) {
+  /** Needs no column of its own: it follows from the id and a key that is not in the database. */
+  const proofOf = (id: string): Buffer => createHmac('sha256', pepper).update(`invitation ${id}`).digest()
+  const link = (id: string, whole: boolean): string =>
+    `${publicUrl}/join/${id}${whole ? `.${proofOf(id).toString('base64url')}` : ''}`
+  const record = (row: InvitationRow, whole: boolean) => ({
+    ...row,
+    ...roleFields(row.organization_id, row),
+    role: formerRole(row),
+    invitation_link: link(row.id, whole),
+    invitation_status: row.expires_at > clock.now() ? ('PENDING' as const) : ('EXPIRED' as const),
+    logo_url: row.organization_logo_url,
+  })
+  const mayInvite = (caller: Caller): boolean => mayOn(caller, 'admin', {})
+
+  return {
+    async list(organizationId: string, caller: Caller) {
+      return (await listInvitations(database, organizationId)).map((row) => record(row, mayInvite(caller)))
+    },
+
+    async create(organizationId: string, caller: Caller, body: InvitationRequest) {
+      const email = body.email.trim()
+      if (!mailAddress.test(email)) throw new AppError('invalid', 'email is not an e-mail address.')
+      const now = clock.now()
+      const row = await inTransaction(database, async (sql) => {
+        const { role, custom_role_id } = await wantedRole(sql, organizationId, body)
+        if (await isMemberAddress(sql, organizationId, email)) {
+          throw new AppError('conflict', `"${email}" is a member already.`)
+        }
+        await deleteExpired(sql, organizationId, email, now)
+        const id = newRandomId()
+        const expires_at = new Date(now.getTime() + lifetimeMs)
+        const wanted = { id, organization_id: organizationId, email, role, custom_role_id, inviter: caller.name }
+        await insertInvitation(sql, { ...wanted, expires_at }, now)
+        return findInvitation(sql, organizationId, id)
+      }).catch((error: unknown) => {
+        if (!isUniqueViolation(error)) throw error
+        throw new AppError('conflict', `"${email}" is invited already.`, { cause: error })
+      })
+      return record(existing(row), true)
+    },
+
+    /** For members of the organization, and for the one who is invited. */
+    async get(organizationId: string, id: string, caller: Caller, organizationIds: readonly string[]) {
+      const row = existing(await findInvitation(database, organizationId, id))
+      if (organizationIds.includes(organizationId)) return record(row, false)
+      if (!(await isFor(database, row, caller))) throw notFound()
+      return record(row, false)
+    },
+
+    /** The caller becomes a member, where the invitation is for that account's own address. */
+    async accept(organizationId: string, id: string, caller: Caller, organizationIds: readonly string[]) {
+      const row = existing(await findInvitation(database, organizationId, id))
+      if (!(await isFor(database, row, caller))) {
+        if (!organizationIds.includes(organizationId)) throw notFound()
+        throw new AppError(
+          'forbidden',
+          'Only the person with the address that was invited may accept; API tokens cannot.',
+        )
+      }
+      await inTransaction(database, (sql) => join(sql, row, caller.id))
+      return record(row, false)
+    },
+
+    async remove(organizationId: string, id: string): Promise<void> {
+      if (!(await deleteInvitation(database, organizationId, id))) throw notFound()
+    },
+
+    /** What a link leads to: `<id>.<proof>`. Undefined where it proves nothing, or the invitation is gone or has expired. */
+    async open(text: string): Promise<InvitationRow | undefined> {
+      const [, id = '', proof = ''] = /^([0-9a-f-]{36})\.([\w-]{43})$/.exec(text) ?? []
+      if (!parseId(id) || !sameHash(Buffer.from(proof, 'base64url'), proofOf(id))) return undefined
+      const row = await findInvitationById(database, id)
+      return row && row.expires_at > clock.now() ? row : undefined
+    },
+
+    /** Makes the account a member and ends the invitation, in the caller's transaction. 409 where that cannot be. */
+    join,
+  }
+
+  async function join(sql: Sql, row: InvitationRow, accountId: string): Promise<void> {
+    const { id, organization_id, role, custom_role_id, organization_name } = row
+    if (!(await lockInvitation(sql, id))) throw notFound()
+    if (row.expires_at <= clock.now()) {
+      throw new AppError('conflict', 'The invitation has expired; ask for a new one.')
+    }
+    await deleteInvitation(sql, organization_id, id)
+    const isNew = await insertMember(sql, { organization_id, account_id: accountId, role, custom_role_id }, clock.now())
+    if (!isNew) throw new AppError('conflict', `You are a member of "${organization_name}" already.`)
+  }
+}
+
+async function isFor(sql: Sql, { email }: InvitationRow, caller: Caller): Promise<boolean> {
+  if (caller.kind !== 'account') return false
+  const account = await findAccount(sql, caller.id)
+  return account?.email?.toLowerCase() === email.toLowerCase()
+}
+
+async function wantedRole(sql: Sql, organizationId: string, body: InvitationRequest) {
+  const { role, role_id } = body
+  if (role_id !== undefined) {
+    const chosen = await chooseRole(sql, organizationId, 'role_id', role_id)
+    if (chosen.role === 'OWNER') throw new AppError('invalid', 'role_id must not be that of the owner.')
+    return chosen
+  }
+  if (role === 'OWNER') throw new AppError('invalid', 'role must not be OWNER; ownership is transferred instead.')
+  return builtInRole(role === undefined ? 'VIEWER' : invitable[role])
+}
+
+function existing(row: InvitationRow | undefined): InvitationRow {
+  if (!row) throw notFound()
+  return row
+}

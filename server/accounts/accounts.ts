@@ -1,0 +1,67 @@
+import type Provider from 'oidc-provider'
+import type { Invitations } from '../access/index.ts'
+import type { Database } from '../database/index.ts'
+import type { Clock } from '../lib/clock.ts'
+import type { Logger } from '../lib/log.ts'
+import type { Vault } from '../vault/index.ts'
+import { saveOwnClients } from './client-store.ts'
+import { createAccountsHandler } from './handler.ts'
+import { createIssuerKeys } from './issuer-keys.ts'
+import { createNewAccounts } from './new-accounts.ts'
+import { createProvider } from './provider.ts'
+import { createRecordAdapter } from './record-adapter.ts'
+import { deleteExpired } from './record-store.ts'
+import { createSignIn } from './sign-in.ts'
+
+export interface AccountsOptions {
+  readonly database: Database
+  readonly vault: Vault
+  readonly clock: Clock
+  readonly log: Logger
+  readonly pepper: Buffer
+  readonly publicUrl: string
+  readonly invitations: Pick<Invitations, 'open' | 'join'>
+}
+export type Accounts = ReturnType<typeof createAccounts>
+
+const dayMs = 24 * 3600 * 1000
+
+/** Joins the parts of the room. Keys and clients of the issuer are made when it is asked for the first time. */
+export function createAccounts(options: AccountsOptions) {
+  const { database, clock, log, publicUrl, pepper, invitations } = options
+  const keys = createIssuerKeys(options)
+  const signIn = createSignIn(options)
+  const newAccounts = createNewAccounts({ database, clock, publicUrl, invitations, signIn })
+  const adapter = createRecordAdapter(options)
+  let made: { readonly provider: Promise<Provider>; readonly atMs: number } | undefined
+
+  async function make(): Promise<Provider> {
+    await saveOwnClients(database, publicUrl, clock.now())
+    const all = await keys.privateKeys()
+    return createProvider({ publicUrl, pepper, log, keys: all, adapter, findAccount: newAccounts.find })
+  }
+
+  /** Made anew once a day, for that is when keys may change. */
+  function provider(): Promise<Provider> {
+    const atMs = clock.now().getTime()
+    if (made && atMs - made.atMs < dayMs) return made.provider
+    const making = { provider: make(), atMs }
+    made = making
+    making.provider.catch(() => {
+      if (made === making) made = undefined
+    })
+    return making.provider
+  }
+
+  return {
+    keys,
+    handle: createAccountsHandler({ publicUrl, provider, newAccounts, signIn }),
+    firstAccountLink: newAccounts.firstAccountLink,
+    /** Forgets what has expired. */
+    reconciler: {
+      name: 'accounts',
+      everyMs: 60_000,
+      reconcile: () => deleteExpired(database, clock.now(), new Date(clock.now().getTime() - dayMs)),
+    },
+  }
+}

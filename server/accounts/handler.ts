@@ -1,0 +1,136 @@
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import type Provider from 'oidc-provider'
+import { AppError, errorCodes } from '../lib/error.ts'
+import { readForm } from './form.ts'
+import { issuerPath } from './issuer.ts'
+import type { NewAccounts } from './new-accounts.ts'
+import {
+  consentPage,
+  firstAccountPage,
+  joinPage,
+  messagePage,
+  type Page,
+  pagePolicy,
+  signInPage,
+  writePage,
+} from './pages.ts'
+import { signInPath } from './provider.ts'
+import type { Attempt } from './sign-in.ts'
+
+export interface AccountsHandlerOptions {
+  readonly publicUrl: string
+  readonly provider: () => Promise<Provider>
+  readonly newAccounts: NewAccounts
+  readonly signIn: (attempt: Attempt) => Promise<string>
+}
+
+/** One request of a browser or of a program that signs in. */
+interface Exchange {
+  readonly request: IncomingMessage
+  readonly response: ServerResponse
+  /** Of the client, for limits. */
+  readonly address: string
+}
+
+/** A path without the secret of a link, for the log. */
+export const withoutLink = (path: string): string => path.replace(/^(\/(?:setup|join)\/).*/, '$1…')
+
+/** Paths that `handle` answers; everything below `issuerPath` too. */
+export const setupPath = '/setup/'
+export const joinPath = '/join/'
+
+/** Answers every page of people's accounts, and everything of the issuer. Rejects with what the door turns into an error. */
+export function createAccountsHandler(options: AccountsHandlerOptions) {
+  const { publicUrl, provider, newAccounts, signIn } = options
+  const { protocol, host } = new URL(publicUrl)
+
+  return async (exchange: Exchange): Promise<void> => {
+    const { request, response } = exchange
+    const path = request.url?.split('?')[0] ?? ''
+    // What stands between is not asked where we are.
+    request.headers['x-forwarded-proto'] = protocol.slice(0, -1)
+    request.headers['x-forwarded-host'] = host
+    setPageHeaders(response)
+    if (path.startsWith(setupPath)) return firstAccount(exchange, path.slice(setupPath.length))
+    if (path.startsWith(joinPath)) return join(exchange, path.slice(joinPath.length))
+    const issuer = await provider()
+    if (path.startsWith(signInPath)) return interact(exchange, issuer)
+    const { url = '' } = request
+    Object.assign(request, { originalUrl: url, url: url.slice(issuerPath.length - 1) })
+    response.removeHeader('content-security-policy')
+    return issuer.callback()(request, response)
+  }
+
+  async function firstAccount({ request, response }: Exchange, token: string): Promise<void> {
+    if (!(await newAccounts.isFirstAccountLink(token))) return gone(response)
+    if (request.method !== 'POST') return send(response, 200, firstAccountPage())
+    const { name = '', email = '', password = '' } = await readForm(request)
+    const failure = await failureOf(() => newAccounts.makeFirst(token, { name, email, password }))
+    if (failure) return send(response, failure.status, firstAccountPage(failure.message, { name, email }))
+    send(response, 200, messagePage('The account is made', `Sign in at ${publicUrl} with your address and password.`))
+  }
+
+  async function join({ request, response, address }: Exchange, proof: string): Promise<void> {
+    const invitation = await newAccounts.openInvitation(proof)
+    if (!invitation) return gone(response)
+    if (request.method !== 'POST') return send(response, 200, joinPage(invitation))
+    const { name = '', password = '' } = await readForm(request)
+    const failure = await failureOf(() => newAccounts.join(proof, { name, password, address }))
+    if (failure) return send(response, failure.status, joinPage(invitation, failure.message, name))
+    const message = `You are a member of ${invitation.organization}. Sign in at ${publicUrl}.`
+    send(response, 200, messagePage('Welcome', message))
+  }
+
+  /** The form to sign in, of one request of a client that the browser's cookie belongs to. */
+  async function interact({ request, response, address }: Exchange, issuer: Provider): Promise<void> {
+    const details = await issuer.interactionDetails(request, response).catch(() => undefined)
+    if (!details || request.url !== `${signInPath}${details.uid}`) return gone(response)
+    const { client_id, redirect_uri } = details.params
+    const client = typeof client_id === 'string' ? await issuer.Client.find(client_id) : undefined
+    const name = client?.clientName ?? String(client_id)
+    const leadsTo = typeof redirect_uri === 'string' ? [URL.parse(redirect_uri)?.origin ?? ''] : []
+    const isPost = request.method === 'POST'
+    if (details.prompt.name === 'consent') {
+      // Whoever signs in a device has confirmed its code; another program on this machine could ask unnoticed.
+      if (!isPost && !details.deviceCode) return send(response, 200, consentPage(name), leadsTo)
+      return issuer.interactionFinished(request, response, { consent: {} }, { mergeWithLastSubmission: true })
+    }
+    if (!isPost) return send(response, 200, signInPage(name), leadsTo)
+    const { email = '', password = '' } = await readForm(request)
+    let accountId = ''
+    const failure = await failureOf(async () => {
+      accountId = await signIn({ email, password, address })
+    })
+    if (failure) return send(response, failure.status, signInPage(name, failure.message, email), leadsTo)
+    await issuer.interactionFinished(request, response, { login: { accountId } })
+  }
+}
+
+/** What a page tells of it; other errors are the door's. */
+async function failureOf(work: () => Promise<void>): Promise<{ status: number; message: string } | undefined> {
+  try {
+    await work()
+    return undefined
+  } catch (error) {
+    if (!(error instanceof AppError)) throw error
+    return { status: errorCodes[error.code].status, message: error.message }
+  }
+}
+
+const gone = (response: ServerResponse): void =>
+  send(response, 404, messagePage('Nothing here', 'The link is not good: it was used, has expired, or never was.'))
+
+function setPageHeaders(response: ServerResponse): void {
+  response.setHeader('cache-control', 'no-store')
+  response.setHeader('content-security-policy', pagePolicy())
+  response.setHeader('cross-origin-opener-policy', 'same-origin')
+  response.setHeader('referrer-policy', 'no-referrer')
+  response.setHeader('x-content-type-options', 'nosniff')
+}
+
+function send(response: ServerResponse, status: number, page: Page, forms: readonly string[] = []): void {
+  response.statusCode = status
+  response.setHeader('content-type', 'text/html; charset=utf-8')
+  response.setHeader('content-security-policy', pagePolicy(forms))
+  response.end(writePage(page))
+}

@@ -1,0 +1,82 @@
+import { generateKeyPair, type JsonWebKey } from 'node:crypto'
+import { promisify } from 'node:util'
+import { type Database, inTransaction } from '../database/index.ts'
+import type { Clock } from '../lib/clock.ts'
+import { newRandomId } from '../lib/id.ts'
+import type { Vault } from '../vault/index.ts'
+import {
+  deleteIssuerKeys,
+  type IssuerKeyRow,
+  insertIssuerKey,
+  listIssuerKeys,
+  lockIssuerKeys,
+} from './issuer-key-store.ts'
+
+const makeKeyPair = promisify(generateKeyPair)
+const dayMs = 24 * 3600 * 1000
+/** A key signs for so long, and is known for as long as what it signed may be good. */
+const signsMs = 90 * dayMs
+const keptMs = signsMs + 2 * dayMs
+/** How long other processes may miss a new key. */
+const rememberedMs = 60_000
+
+/** A key as JSON Web Key, with its id and use. */
+export type IssuerKey = JsonWebKey & { readonly kid: string; readonly alg: 'RS256'; readonly use: 'sig' }
+
+export interface IssuerKeysOptions {
+  readonly database: Database
+  readonly vault: Vault
+  readonly clock: Clock
+}
+export type IssuerKeys = ReturnType<typeof createIssuerKeys>
+
+const cellOf = (id: string) => ({ table: 'issuer_key', row: id, column: 'sealed_private_key' })
+const withUse = (key: JsonWebKey, kid: string): IssuerKey => ({ ...key, kid, alg: 'RS256', use: 'sig' })
+
+/** The keys that the issuer signs with: made where there is none or the newest is too old, private parts sealed by the vault. */
+export function createIssuerKeys({ database, vault, clock }: IssuerKeysOptions) {
+  let remembered: { readonly rows: readonly IssuerKeyRow[]; readonly atMs: number } | undefined
+
+  async function publicKeys(): Promise<{ keys: IssuerKey[] }> {
+    const nowMs = clock.now().getTime()
+    if (!remembered || nowMs - remembered.atMs > rememberedMs) {
+      remembered = { rows: await listIssuerKeys(database), atMs: nowMs }
+    }
+    return { keys: remembered.rows.map((row) => withUse(row.public_key, row.id)) }
+  }
+
+  return {
+    publicKeys,
+    /** All keys with their private parts, the one to sign with first. Throws AppError `sealed` while the vault is. */
+    async privateKeys(): Promise<[IssuerKey, ...IssuerKey[]]> {
+      const rows = await inTransaction(database, async (sql) => {
+        await lockIssuerKeys(sql)
+        const known = await listIssuerKeys(sql)
+        const age = (row: IssuerKeyRow): number => clock.now().getTime() - row.created_at.getTime()
+        await deleteIssuerKeys(
+          sql,
+          known.filter((row) => age(row) > keptMs).map(({ id }) => id),
+        )
+        const newest = known[0]
+        if (!newest || age(newest) > signsMs) await insertIssuerKey(sql, await newKey())
+        return listIssuerKeys(sql)
+      })
+      remembered = undefined
+      const [first, ...others] = rows.map(open)
+      if (!first) throw new Error('the issuer has no key')
+      return [first, ...others]
+    },
+  }
+
+  async function newKey(): Promise<IssuerKeyRow> {
+    const { publicKey, privateKey } = await makeKeyPair('rsa', { modulusLength: 2048 })
+    const id = newRandomId()
+    const sealed_private_key = vault.sealOwn(cellOf(id), JSON.stringify(privateKey.export({ format: 'jwk' })))
+    return { id, created_at: clock.now(), public_key: publicKey.export({ format: 'jwk' }), sealed_private_key }
+  }
+
+  function open(row: IssuerKeyRow): IssuerKey {
+    const key: JsonWebKey = JSON.parse(vault.openOwn(cellOf(row.id), row.sealed_private_key).reveal())
+    return withUse(key, row.id)
+  }
+}

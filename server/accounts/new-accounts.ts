@@ -1,0 +1,135 @@
+import { createHash, randomBytes } from 'node:crypto'
+import {
+  addOwner,
+  findAccount,
+  findAccountByEmail,
+  type Invitations,
+  insertAccount,
+  mailAddress,
+} from '../access/index.ts'
+import { type Database, inTransaction, isUniqueViolation, type Sql } from '../database/index.ts'
+import type { Clock } from '../lib/clock.ts'
+import { AppError } from '../lib/error.ts'
+import { newRandomId } from '../lib/id.ts'
+import { checkName } from '../lib/text.ts'
+import { findLink, findOwnerless, replaceLink, useLink } from './account-link-store.ts'
+import { ownAccounts } from './issuer.ts'
+import { savePassword } from './password-store.ts'
+import { checkPassword, hashPassword } from './passwords.ts'
+import type { Attempt } from './sign-in.ts'
+
+const lifetimeMs = 24 * 3600 * 1000
+const digest = (token: string): Buffer => createHash('sha256').update(token).digest()
+
+export interface NewPerson {
+  readonly name: string
+  readonly email: string
+  readonly password: string
+}
+
+export interface NewAccountsOptions {
+  readonly database: Database
+  readonly clock: Clock
+  readonly publicUrl: string
+  readonly invitations: Pick<Invitations, 'open' | 'join'>
+  readonly signIn: (attempt: Attempt) => Promise<string>
+}
+export type NewAccounts = ReturnType<typeof createNewAccounts>
+
+/** How people get an account: the first by the link that the start prints, others by the link of an invitation. */
+export function createNewAccounts({ database, clock, publicUrl, invitations, signIn }: NewAccountsOptions) {
+  return {
+    /** Makes the link to the first account while nobody owns the first organization; a former link is good no more. */
+    async firstAccountLink(): Promise<string | undefined> {
+      const token = randomBytes(32).toString('base64url')
+      return inTransaction(database, async (sql) => {
+        const organization_id = await findOwnerless(sql)
+        if (organization_id === undefined) return undefined
+        const now = clock.now()
+        const expires_at = new Date(now.getTime() + lifetimeMs)
+        await replaceLink(sql, { token_hash: digest(token), organization_id, created_at: now, expires_at })
+        return `${publicUrl}/setup/${token}`
+      })
+    },
+
+    /** Whether the link still leads somewhere. */
+    isFirstAccountLink: async (token: string) => (await findLink(database, digest(token), clock.now())) !== undefined,
+
+    /** Makes the first account, which owns the first organization. 404 where the link is not, or no longer, good. */
+    async makeFirst(token: string, person: NewPerson): Promise<void> {
+      const checked = check(person)
+      // Before the work that a password takes: whoever has no link gets none of it.
+      if ((await findLink(database, digest(token), clock.now())) === undefined) throw goneLink()
+      const password = await hashPassword(checked.password)
+      await inTransaction(database, async (sql) => {
+        const organizationId = await findLink(sql, digest(token), clock.now())
+        if (!organizationId || !(await useLink(sql, digest(token), clock.now()))) throw goneLink()
+        const id = await insert(sql, checked, password)
+        await addOwner(sql, organizationId, id, clock.now())
+      }).catch(taken(checked.email))
+    },
+
+    /** What a link of an invitation leads to; `hasAccount`: its address signs in already. */
+    async openInvitation(proof: string) {
+      const invitation = await invitations.open(proof)
+      if (!invitation) return undefined
+      const { email, organization_name: organization, inviter } = invitation
+      return { email, organization, inviter, hasAccount: (await findAccountByEmail(database, email)) !== undefined }
+    },
+
+    /** Makes an account with the invited address, or signs in to the one there is, and joins the organization. */
+    async join(proof: string, given: { readonly name: string; readonly password: string; readonly address: string }) {
+      const invitation = await invitations.open(proof)
+      if (!invitation) throw goneLink()
+      const { email } = invitation
+      const { name, password, address } = given
+      if (await findAccountByEmail(database, email)) {
+        const id = await signIn({ email, password, address })
+        await inTransaction(database, (sql) => invitations.join(sql, invitation, id))
+        return
+      }
+      const person = check({ name, email, password })
+      const hashed = await hashPassword(password)
+      await inTransaction(database, async (sql) => {
+        const id = await insert(sql, person, hashed)
+        await invitations.join(sql, invitation, id)
+      }).catch(taken(email))
+    },
+
+    /** The account behind a subject of the issuer. */
+    find: (id: string) => findAccount(database, id),
+  }
+
+  async function insert(sql: Sql, { name, email }: NewPerson, password: Awaited<ReturnType<typeof hashPassword>>) {
+    const id = newRandomId()
+    const [first = '', ...others] = name.split(' ')
+    const account = {
+      id,
+      issuer: ownAccounts,
+      subject: id,
+      name,
+      email,
+      first_name: first,
+      last_name: others.join(' '),
+    }
+    await insertAccount(sql, account, clock.now())
+    await savePassword(sql, id, password, clock.now())
+    return id
+  }
+}
+
+function check({ name, email, password }: NewPerson): NewPerson {
+  const address = email.trim()
+  if (!mailAddress.test(address)) throw new AppError('invalid', 'email is not an e-mail address.')
+  return { name: checkName('name', name), email: address, password: checkPassword('password', password) }
+}
+
+const goneLink = (): AppError =>
+  new AppError('notFound', 'The link is not good: it was used, has expired, or never was.')
+
+const taken =
+  (email: string) =>
+  (error: unknown): never => {
+    if (!isUniqueViolation(error)) throw error
+    throw new AppError('conflict', `There is an account with the address "${email}" already.`, { cause: error })
+  }

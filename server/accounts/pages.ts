@@ -1,0 +1,143 @@
+import { createHash } from 'node:crypto'
+
+/** Text that shows as it is, wherever it comes from. */
+export const escapeHtml = (text: string): string =>
+  text.replace(/[&<>"']/g, (character) => `&#${character.charCodeAt(0)};`)
+
+/** Markup that was made here, as opposed to text. */
+export class Html {
+  readonly text: string
+  constructor(text: string) {
+    this.text = text
+  }
+}
+
+type Part = string | Html | readonly Html[] | undefined
+
+/** Markup with everything put into it escaped, except markup. */
+export const html = (strings: TemplateStringsArray, ...parts: readonly Part[]): Html =>
+  new Html(strings.reduce((text, next, index) => `${text}${written(parts[index - 1])}${next}`))
+
+function written(part: Part): string {
+  if (part === undefined) return ''
+  if (typeof part === 'string') return escapeHtml(part)
+  return part instanceof Html ? part.text : part.map(({ text }) => text).join('')
+}
+
+const style = `:root{color-scheme:light dark}body{font:1rem/1.5 system-ui,sans-serif;max-width:24rem;margin:12vh auto;padding:0 1rem}
+label{display:block;margin-top:1rem}input{font:inherit;width:100%;box-sizing:border-box;padding:.5rem}button{font:inherit;
+margin-top:1.5rem;padding:.5rem 1rem}.problem{border-left:.25rem solid #c00;padding-left:.75rem}code{font-size:1.5rem}`
+const styleDigest = createHash('sha256').update(style).digest('base64')
+
+/** Nothing from elsewhere, no script, no frame. `forms`: where forms may lead to beside this server, redirects included. */
+export const pagePolicy = (forms: readonly string[] = []): string =>
+  [
+    "default-src 'none'",
+    `style-src 'sha256-${styleDigest}'`,
+    ["form-action 'self'", ...forms].join(' '),
+    "base-uri 'none'",
+    "frame-ancestors 'none'",
+  ].join('; ')
+
+export interface Page {
+  readonly title: string
+  readonly body: Html
+}
+
+export const writePage = ({ title, body }: Page): string =>
+  html`<!doctype html>
+<html lang="en">
+<head><meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>${title} – Quayside</title>
+<style>${new Html(style)}</style></head>
+<body><main><h1>${title}</h1>${body}</main></body>
+</html>
+`.text
+
+const problemOf = (problem: string | undefined): Html | undefined =>
+  problem === undefined ? undefined : html`<p class="problem" role="alert">${problem}</p>`
+
+interface Field {
+  readonly name: string
+  readonly label: string
+  readonly type: 'text' | 'email' | 'password'
+  readonly autocomplete: string
+  readonly value?: string
+}
+
+const field = ({ name, label, type, autocomplete, value = '' }: Field): Html =>
+  html`<label for="${name}">${label}</label>
+<input id="${name}" name="${name}" type="${type}" autocomplete="${autocomplete}" value="${value}" required maxlength="320">`
+
+const nameField = (value?: string): Html =>
+  field({ name: 'name', label: 'Name', type: 'text', autocomplete: 'name', ...(value ? { value } : {}) })
+const emailField = (value?: string): Html =>
+  field({
+    name: 'email',
+    label: 'E-mail address',
+    type: 'email',
+    autocomplete: 'username',
+    ...(value ? { value } : {}),
+  })
+const passwordField = (isNew: boolean): Html =>
+  field({
+    name: 'password',
+    label: isNew ? 'Password, at least 12 characters' : 'Password',
+    type: 'password',
+    autocomplete: isNew ? 'new-password' : 'current-password',
+  })
+
+export const signInPage = (client: string, problem?: string, email?: string): Page => ({
+  title: 'Sign in',
+  body: html`<p>to go on to ${client}</p>${problemOf(problem)}
+<form method="post">${emailField(email)}${passwordField(false)}<button type="submit">Sign in</button></form>`,
+})
+
+export const consentPage = (client: string): Page => ({
+  title: `Sign in to ${client}?`,
+  body: html`<p>A program on this machine asks for it. If you did not start it, leave the page.</p>
+<form method="post"><button type="submit">Go on</button></form>`,
+})
+
+export const firstAccountPage = (problem?: string, given: { name?: string; email?: string } = {}): Page => ({
+  title: 'The first account',
+  body: html`<p>It will own the first organization.</p>${problemOf(problem)}
+<form method="post">${nameField(given.name)}${emailField(given.email)}${passwordField(true)}
+<button type="submit">Make the account</button></form>`,
+})
+
+export const joinPage = (
+  invitation: { email: string; organization: string; inviter: string; hasAccount: boolean },
+  problem?: string,
+  name?: string,
+): Page => ({
+  title: `Join ${invitation.organization}`,
+  body: html`<p>${invitation.inviter} invites ${invitation.email}.</p>${problemOf(problem)}
+<form method="post">${invitation.hasAccount ? undefined : nameField(name)}${passwordField(!invitation.hasAccount)}
+<button type="submit">Join</button></form>`,
+})
+
+export const messagePage = (title: string, message: string): Page => ({ title, body: html`<p>${message}</p>` })
+
+/** Its one script would not be run anyway. */
+const labelled = (form: string): string => form.replace(/ onfocus="[^"]*"/, ' aria-label="Code"')
+
+/** `form` is the issuer's own: fields that it needs, and an id for buttons. */
+export const deviceCodePage = (form: string, problem?: string): Page => ({
+  title: 'Sign in a device',
+  body: html`<p>Enter the code that the device shows.</p>${problemOf(problem)}${new Html(labelled(form))}
+<button type="submit" form="op.deviceInputForm">Go on</button>`,
+})
+
+export const deviceConfirmPage = (form: string, client: string, code: string): Page => ({
+  title: 'Is this your device?',
+  body: html`<p>${client} shows this code:</p><p><code>${code}</code></p>
+<p>If it does not, or if you did not start this, leave the page.</p>${new Html(form)}
+<button type="submit" form="op.deviceConfirmForm">It is mine</button>
+<button type="submit" form="op.deviceConfirmForm" name="abort" value="yes">It is not</button>`,
+})
+
+export const signOutPage = (form: string): Page => ({
+  title: 'Sign out?',
+  body: html`${new Html(form)}<button type="submit" form="op.logoutForm" name="logout" value="yes">Sign out</button>
+<button type="submit" form="op.logoutForm">Stay signed in</button>`,
+})

@@ -1,0 +1,26 @@
+import type { Sql } from '../database/index.ts'
+
+/** What is kept of a password: scrypt's digest, and what it was made with. */
+export interface PasswordRow {
+  readonly salt: Buffer
+  readonly hash: Buffer
+  readonly cost: number
+  readonly block_size: number
+  readonly parallelization: number
+}
+
+export async function savePassword(sql: Sql, accountId: string, row: PasswordRow, now: Date): Promise<void> {
+  await sql`insert into account_password ${sql({ account_id: accountId, updated_at: now, ...row })}
+    on conflict (account_id) do update set updated_at = excluded.updated_at, salt = excluded.salt, hash = excluded.hash,
+      cost = excluded.cost, block_size = excluded.block_size, parallelization = excluded.parallelization`
+}
+
+/** Of whoever signs in here with that address. */
+export async function findPassword(
+  sql: Sql,
+  email: string,
+): Promise<(PasswordRow & { readonly account_id: string }) | undefined> {
+  const [row] = await sql<(PasswordRow & { account_id: string })[]>`
+    select p.* from account_password p join account a on a.id = p.account_id where lower(a.email) = lower(${email})`
+  return row
+}

@@ -1,0 +1,173 @@
+import { createHmac } from 'node:crypto'
+import { type Configuration, type KoaContextWithOIDC, Provider } from 'oidc-provider'
+import type { AccountRow } from '../access/index.ts'
+import type { Logger } from '../lib/log.ts'
+import { issuerOf, issuerPath, ownAccounts } from './issuer.ts'
+import type { IssuerKey } from './issuer-keys.ts'
+import {
+  deviceCodePage,
+  deviceConfirmPage,
+  messagePage,
+  type Page,
+  pagePolicy,
+  signOutPage,
+  writePage,
+} from './pages.ts'
+import type { createRecordAdapter } from './record-adapter.ts'
+
+export interface ProviderOptions {
+  readonly publicUrl: string
+  readonly pepper: Buffer
+  readonly log: Logger
+  readonly keys: readonly [IssuerKey, ...IssuerKey[]]
+  readonly adapter: ReturnType<typeof createRecordAdapter>
+  readonly findAccount: (id: string) => Promise<AccountRow | undefined>
+}
+
+const hour = 3600
+const day = 24 * hour
+const fortnight = 14 * day
+const scopes = 'openid profile email offline_access'
+
+/** Where people sign in, below the path of the issuer. */
+export const signInPath = `${issuerPath}sign-in/`
+
+/**
+ * The issuer: code with PKCE for programs in a browser, codes shown on a device for those without one, refresh tokens that are good
+ * once. Programs are our own, so nobody is asked whether they may. What an access token allows is not in it: rights are looked up.
+ */
+export function createProvider(options: ProviderOptions): Provider {
+  const provider = new Provider(issuerOf(options.publicUrl), configuration(options))
+  // Scheme and host are those of the public URL, whoever passes the request on: see handler.ts.
+  provider.proxy = true
+  provider.on('server_error', (_ctx, error) => options.log.error({ err: error }, 'the issuer failed'))
+  return provider
+}
+
+function configuration(options: ProviderOptions): Configuration {
+  const { publicUrl, pepper, keys, adapter } = options
+  return {
+    adapter,
+    jwks: { keys: keys.map((key) => ({ ...key })) },
+    cookies: {
+      keys: [createHmac('sha256', pepper).update('cookies of the issuer').digest('base64url')],
+      short: { httpOnly: true, sameSite: 'lax', signed: true },
+      long: { httpOnly: true, sameSite: 'lax', signed: true },
+    },
+    // What Auth0's clients ask for.
+    routes: {
+      authorization: '/authorize',
+      token: '/oauth/token',
+      jwks: '/.well-known/jwks.json',
+      device_authorization: '/oauth/device/code',
+      code_verification: '/device',
+      revocation: '/oauth/revoke',
+      end_session: '/v2/logout',
+      userinfo: '/userinfo',
+    },
+    features: features(publicUrl),
+    scopes: scopes.split(' '),
+    claims: {
+      openid: ['sub'],
+      profile: ['name', 'nickname', 'given_name', 'family_name', 'updated_at', 'https://qovery.com/roles'],
+      email: ['email', 'email_verified'],
+    },
+    conformIdTokenClaims: false,
+    pkce: { required: () => true },
+    ttl: {
+      AccessToken: hour,
+      AuthorizationCode: 60,
+      DeviceCode: 600,
+      Grant: fortnight,
+      IdToken: hour,
+      Interaction: 600,
+      RefreshToken: fortnight,
+      // Of somebody who has not signed in, it is no more than a cookie.
+      Session: (_ctx, session) => (session.accountId ? fortnight : hour),
+    },
+    rotateRefreshToken: true,
+    issueRefreshToken: async (_ctx, client) => client.grantTypeAllowed('refresh_token'),
+    // A command line stays signed in when the browser signs out.
+    expiresWithSession: async (ctx) => ctx.oidc.client?.applicationType !== 'native',
+    clientBasedCORS: (_ctx, origin, client) =>
+      (client.redirectUris ?? []).some((uri) => URL.parse(uri)?.origin === origin),
+    interactions: { url: (_ctx, interaction) => `${signInPath}${interaction.uid}` },
+    loadExistingGrant: (ctx) => grantEverything(ctx, publicUrl),
+    findAccount: async (_ctx, id) => {
+      const account = await options.findAccount(id)
+      if (account?.issuer !== ownAccounts) return undefined
+      return { accountId: id, claims: async () => claimsOf(account) }
+    },
+    renderError: (ctx, out) => {
+      const reason = out.error_description ?? out.error
+      show(ctx, messagePage('That did not work', `${reason}. Begin again from where you came.`))
+    },
+  }
+}
+
+const features = (publicUrl: string): Configuration['features'] => ({
+  devInteractions: { enabled: false },
+  revocation: { enabled: true },
+  rpInitiatedLogout: {
+    enabled: true,
+    logoutSource: (ctx, form) => show(ctx, signOutPage(form)),
+    postLogoutSuccessSource: (ctx) => show(ctx, messagePage('Signed out', 'You can close this page.')),
+  },
+  deviceFlow: {
+    enabled: true,
+    charset: 'base-20',
+    mask: '****-****',
+    userCodeInputSource: (ctx, form, _out, error) =>
+      show(ctx, deviceCodePage(form, error && 'The code is not right, or too old.')),
+    userCodeConfirmSource: (ctx, form, client, _device, code) =>
+      show(ctx, deviceConfirmPage(form, client.clientName ?? client.clientId, code)),
+    successSource: (ctx) => show(ctx, messagePage('Signed in', 'You can close this page and go back to the device.')),
+  },
+  // Every access token is one for the API, whatever a client asks for.
+  resourceIndicators: {
+    enabled: true,
+    defaultResource: () => publicUrl,
+    useGrantedResource: () => true,
+    getResourceServerInfo: () => ({
+      scope: '',
+      audience: publicUrl,
+      accessTokenTTL: hour,
+      accessTokenFormat: 'jwt',
+      jwt: { sign: { alg: 'RS256' } },
+    }),
+  },
+})
+
+async function grantEverything(ctx: KoaContextWithOIDC, publicUrl: string) {
+  const { client, session, provider, result } = ctx.oidc
+  if (!client || !session?.accountId) return undefined
+  const { Grant } = provider
+  const known = result?.consent?.grantId ?? session.grantIdFor(client.clientId)
+  const found = known ? await Grant.find(known) : undefined
+  const grant = found ?? new Grant({ clientId: client.clientId, accountId: session.accountId })
+  grant.addOIDCScope(scopes)
+  grant.addResourceScope(publicUrl, '')
+  await grant.save()
+  return grant
+}
+
+const claimsOf = (account: AccountRow) => ({
+  sub: account.id,
+  name: account.name,
+  nickname: account.name,
+  given_name: account.first_name,
+  family_name: account.last_name,
+  updated_at: Math.floor(account.updated_at.getTime() / 1000),
+  email: account.email ?? undefined,
+  // Nobody sends mail here: the address is what an administrator invited, not proof of a mailbox.
+  email_verified: false,
+  // Rights are never in a token.
+  'https://qovery.com/roles': [],
+})
+
+function show(ctx: KoaContextWithOIDC, page: Page): void {
+  const redirect = ctx.oidc.client?.redirectUris?.flatMap((uri) => URL.parse(uri)?.origin ?? []) ?? []
+  ctx.type = 'html'
+  ctx.set('content-security-policy', pagePolicy(redirect))
+  ctx.body = writePage(page)
+}

@@ -1,0 +1,60 @@
+import { createHash } from 'node:crypto'
+import type { Adapter, AdapterPayload } from 'oidc-provider'
+import type { Database } from '../database/index.ts'
+import type { Clock } from '../lib/clock.ts'
+import { parseId } from '../lib/id.ts'
+import type { Vault } from '../vault/index.ts'
+import { findClient } from './client-store.ts'
+import {
+  consumeRecord,
+  deleteRecord,
+  deleteRecordsOfGrant,
+  findRecord,
+  type RecordRow,
+  saveRecord,
+} from './record-store.ts'
+
+export interface RecordAdapterOptions {
+  readonly database: Database
+  readonly vault: Vault
+  readonly clock: Clock
+}
+
+/** An id is what its holder presents, a refresh token say: the database gets its digest. */
+const digest = (id: string): string => createHash('sha256').update(id).digest('base64url')
+
+/** Where the issuer keeps what it has given out: PostgreSQL, ids as digests, contents sealed. */
+export const createRecordAdapter =
+  ({ database, vault, clock }: RecordAdapterOptions) =>
+  (model: string): Adapter => {
+    const cellOf = (idHash: string) => ({ table: 'issuer_record', row: `${model} ${idHash}`, column: 'sealed_payload' })
+    const find = async (column: 'id_hash' | 'uid' | 'user_code_hash', value: string) => {
+      const row = await findRecord(database, model, { column, value }, clock.now())
+      return row && open(row)
+    }
+    const open = (row: RecordRow): AdapterPayload => {
+      const payload: AdapterPayload = JSON.parse(vault.openOwn(cellOf(row.id_hash), row.sealed_payload).reveal())
+      return row.consumed_at ? { ...payload, consumed: Math.floor(row.consumed_at.getTime() / 1000) } : payload
+    }
+    return {
+      async upsert(id, payload, expiresIn) {
+        const idHash = digest(id)
+        await saveRecord(database, {
+          model,
+          id_hash: idHash,
+          sealed_payload: vault.sealOwn(cellOf(idHash), JSON.stringify(payload)),
+          grant_id: payload.grantId ?? null,
+          uid: payload.uid ?? null,
+          user_code_hash: payload.userCode ? digest(payload.userCode) : null,
+          account_id: parseId(payload.accountId ?? '') ?? null,
+          expires_at: expiresIn ? new Date(clock.now().getTime() + expiresIn * 1000) : null,
+        })
+      },
+      find: (id) => (model === 'Client' ? findClient(database, id) : find('id_hash', digest(id))),
+      findByUid: (uid) => find('uid', uid),
+      findByUserCode: (userCode) => find('user_code_hash', digest(userCode)),
+      consume: (id) => consumeRecord(database, model, digest(id), clock.now()),
+      destroy: (id) => deleteRecord(database, model, digest(id)),
+      revokeByGrantId: (grantId) => deleteRecordsOfGrant(database, grantId),
+    }
+  }

@@ -1,0 +1,54 @@
+import type { Sql } from '../database/index.ts'
+
+/** Something that the issuer keeps: a session, a code, a grant, a refresh token. */
+export interface RecordRow {
+  readonly model: string
+  readonly id_hash: string
+  readonly sealed_payload: string
+  readonly grant_id: string | null
+  readonly uid: string | null
+  readonly user_code_hash: string | null
+  readonly account_id: string | null
+  readonly consumed_at: Date | null
+  readonly expires_at: Date | null
+}
+
+export async function saveRecord(sql: Sql, row: Omit<RecordRow, 'consumed_at'>): Promise<void> {
+  await sql`insert into issuer_record ${sql({ ...row })}
+    on conflict (model, id_hash) do update set sealed_payload = excluded.sealed_payload, grant_id = excluded.grant_id,
+      uid = excluded.uid, user_code_hash = excluded.user_code_hash, account_id = excluded.account_id,
+      expires_at = excluded.expires_at`
+}
+
+/** Only what has not expired. */
+export async function findRecord(
+  sql: Sql,
+  model: string,
+  by: { readonly column: 'id_hash' | 'uid' | 'user_code_hash'; readonly value: string },
+  now: Date,
+): Promise<RecordRow | undefined> {
+  const [row] = await sql<RecordRow[]>`
+    select * from issuer_record where model = ${model} and ${sql(by.column)} = ${by.value}
+      and (expires_at is null or expires_at > ${now})`
+  return row
+}
+
+export async function consumeRecord(sql: Sql, model: string, idHash: string, now: Date): Promise<void> {
+  await sql`update issuer_record set consumed_at = ${now} where model = ${model} and id_hash = ${idHash}`
+}
+
+export async function deleteRecord(sql: Sql, model: string, idHash: string): Promise<void> {
+  await sql`delete from issuer_record where model = ${model} and id_hash = ${idHash}`
+}
+
+/** Everything that was given out under one grant. */
+export async function deleteRecordsOfGrant(sql: Sql, grantId: string): Promise<void> {
+  await sql`delete from issuer_record where grant_id = ${grantId}`
+}
+
+/** What has expired, of every table of this room. */
+export async function deleteExpired(sql: Sql, now: Date, forgottenBefore: Date): Promise<void> {
+  await sql`delete from issuer_record where expires_at <= ${now}`
+  await sql`delete from account_link where expires_at <= ${now}`
+  await sql`delete from sign_in_attempt where last_failed_at <= ${forgottenBefore}`
+}

@@ -1,0 +1,91 @@
+import assert from 'node:assert/strict'
+import { after, test } from 'node:test'
+import { insertAccount } from '../access/index.ts'
+import { testDatabase } from '../database/testing.ts'
+import { systemClock } from '../lib/clock.ts'
+import { newId } from '../lib/id.ts'
+import { ownAccounts } from './issuer.ts'
+import { savePassword } from './password-store.ts'
+import { checkPassword, hashPassword, isPassword } from './passwords.ts'
+import { createSignIn, networkOf } from './sign-in.ts'
+
+const { sql } = await testDatabase({ after })
+let now = new Date('2030-01-01T00:00:00Z')
+const clock = { ...systemClock, now: () => now }
+const later = (seconds: number): void => {
+  now = new Date(now.getTime() + seconds * 1000)
+}
+const password = 'correct horse battery'
+const hashed = await hashPassword(password)
+
+async function addAccount(email: string): Promise<string> {
+  const id = newId()
+  const names = { name: email, first_name: '', last_name: '' }
+  await insertAccount(sql, { id, issuer: ownAccounts, subject: id, email, ...names }, now)
+  await savePassword(sql, id, hashed, now)
+  return id
+}
+
+test('a password is kept as a digest of its own salt and found again in any of its Unicode forms', async () => {
+  const again = await hashPassword(password)
+  assert.notDeepEqual(again.hash, hashed.hash)
+  assert.ok(await isPassword(password, hashed))
+  assert.ok(!(await isPassword(`${password}x`, hashed)))
+  assert.ok(!(await isPassword(password, undefined)))
+  const composed = await hashPassword('caf\u00e9 au lait froid')
+  assert.ok(await isPassword('cafe\u0301 au lait froid', composed))
+  const older = { ...hashed, cost: 2 ** 10 }
+  assert.ok(!(await isPassword(password, older)), 'the cost is part of the digest')
+})
+
+test('what is too short or too long is no password', () => {
+  assert.throws(() => checkPassword('password', 'x'.repeat(11)), { code: 'invalid', message: /^password / })
+  assert.throws(() => checkPassword('password', 'x'.repeat(201)), { code: 'invalid' })
+  assert.equal(checkPassword('password', 'x'.repeat(12)), 'x'.repeat(12))
+})
+
+test('an unknown address and a wrong password cannot be told apart', async () => {
+  await addAccount('told@a.example')
+  const signIn = createSignIn({ database: sql, clock })
+  const failure = async (email: string) =>
+    signIn({ email, password: 'wrong horse battery', address: newId() }).then(
+      () => assert.fail('signed in'),
+      ({ code, message }) => ({ code, message }),
+    )
+  assert.deepEqual(await failure('told@a.example'), await failure('nobody@a.example'))
+})
+
+test('N7, N8: failures make the next attempt wait, longer each time, across a restart, from wherever they come', async () => {
+  const id = await addAccount('waits@a.example')
+  const attempt = (given: string, address: string = newId()) =>
+    createSignIn({ database: sql, clock })({ email: ' Waits@A.example', password: given, address })
+  for (let count = 0; count < 5; count++) await assert.rejects(attempt('wrong horse battery'), { code: 'unauthorized' })
+  await assert.rejects(attempt(password), { code: 'tooManyRequests', message: /in 5 s/ })
+  later(6)
+  await assert.rejects(attempt('wrong horse battery'), { code: 'unauthorized' })
+  await assert.rejects(attempt(password), { code: 'tooManyRequests', message: /in 10 s/ })
+  later(11)
+  assert.equal(await attempt(password), id)
+  assert.equal(await attempt(password), id)
+})
+
+test('N3: one client that tries many accounts waits too, also inside its own /64', async () => {
+  const signIn = createSignIn({ database: sql, clock })
+  const attempt = (count: number) =>
+    signIn({ email: `${newId()}@a.example`, password: 'x', address: `2001:db8:1:2::${count}` })
+  for (let count = 1; count <= 20; count++) await assert.rejects(attempt(count), { code: 'unauthorized' })
+  await assert.rejects(attempt(99), { code: 'tooManyRequests' })
+  assert.equal(networkOf('2001:0db8::1'), '2001:db8:0:0')
+  assert.equal(networkOf('::1'), '0:0:0:0')
+  assert.equal(networkOf('192.0.2.1'), '192.0.2.1')
+})
+
+test('many attempts at once do not slip through', async () => {
+  await addAccount('rush@a.example')
+  const signIn = createSignIn({ database: sql, clock })
+  const attempts = Array.from({ length: 12 }, () =>
+    signIn({ email: 'rush@a.example', password: 'wrong horse battery', address: newId() }).catch(({ code }) => code),
+  )
+  assert.ok((await Promise.all(attempts)).every((code) => code === 'unauthorized' || code === 'tooManyRequests'))
+  await assert.rejects(signIn({ email: 'rush@a.example', password, address: newId() }), { code: 'tooManyRequests' })
+})

@@ -1,0 +1,53 @@
+import { createHash } from 'node:crypto'
+import type { Database } from '../database/index.ts'
+import type { Clock } from '../lib/clock.ts'
+import { AppError } from '../lib/error.ts'
+import { findPassword } from './password-store.ts'
+import { isPassword } from './passwords.ts'
+import { blockedUntil, countAttempt, forgiveAttempt } from './sign-in-store.ts'
+
+export interface Attempt {
+  readonly email: string
+  readonly password: string
+  /** Of the client. */
+  readonly address: string
+}
+
+/**
+ * Signs somebody in by address and password; gives the account's id. An unknown address and a wrong password are answered in the
+ * same words after the same time (401). Failures count for the address that is tried and for the client's: 429 while there are too many.
+ */
+export function createSignIn({ database, clock }: { database: Database; clock: Clock }) {
+  return async ({ email, password, address }: Attempt): Promise<string> => {
+    const account = `account ${createHash('sha256').update(email.trim().toLowerCase()).digest('base64url')}`
+    const client = `client ${networkOf(address)}`
+    const until = await blockedUntil(database, [account, client], clock.now())
+    if (until) {
+      const seconds = Math.max(1, Math.ceil((until.getTime() - clock.now().getTime()) / 1000))
+      throw new AppError('tooManyRequests', `Too many attempts; try again in ${seconds} s.`)
+    }
+    const counted = [
+      { subject: account, limit: 5 },
+      { subject: client, limit: 20 },
+    ]
+    await countAttempt(database, counted, clock.now())
+    const row = await findPassword(database, email.trim())
+    if (!(await isPassword(password, row)) || !row) {
+      throw new AppError('unauthorized', 'The e-mail address or the password is not right.')
+    }
+    await forgiveAttempt(database, account, client)
+    return row.account_id
+  }
+}
+
+/** An IPv6 client has a whole /64 to itself: the first four groups. */
+export function networkOf(address: string): string {
+  if (!address.includes(':') || address.includes('.')) return address
+  const [head = '', tail = ''] = address.split('::')
+  const [before, after] = [head.split(':').filter(Boolean), tail.split(':').filter(Boolean)]
+  const zeros = Array.from({ length: Math.max(0, 8 - before.length - after.length) }, () => '0')
+  return [...before, ...zeros, ...after]
+    .slice(0, 4)
+    .map((group) => group.replace(/^0+(?=.)/, ''))
+    .join(':')
+}

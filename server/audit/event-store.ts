@@ -1,0 +1,150 @@
+import type { Fragment, Sql } from '../database/index.ts'
+
+/** One row of the record of changes. */
+export interface EventRow {
+  readonly id: string
+  readonly organization_id: string
+  readonly created_at: Date
+  readonly event_type: string
+  readonly target_type: string
+  readonly target_id: string | null
+  readonly target_name: string
+  readonly sub_target_type: string | null
+  readonly project_id: string | null
+  readonly project_name: string
+  readonly environment_id: string | null
+  readonly environment_name: string
+  readonly origin: string
+  readonly triggered_by: string
+  readonly caller: string
+  readonly user_agent: string | null
+  readonly change: string
+  readonly original_change: string | null
+  readonly request_id: string
+}
+
+/** Names of project and environment are looked up where they are not known. */
+export type NewEvent = Omit<EventRow, 'project_name' | 'environment_name'> & {
+  readonly project_name: string | null
+  readonly environment_name: string | null
+}
+
+/**
+ * Inserts the row once for the one row of `from`, or for none. A part of a statement: what else that statement changes is in it or
+ * is not, together.
+ */
+export const insertion = (sql: Sql, row: NewEvent, from: Fragment): Fragment => sql`
+  insert into audit_event (id, organization_id, created_at, event_type, target_type, target_id, target_name, sub_target_type,
+    project_id, project_name, environment_id, environment_name, origin, triggered_by, caller, user_agent, change,
+    original_change, request_id)
+  select ${row.id}::uuid, ${row.organization_id}::uuid, ${row.created_at}::timestamptz, ${row.event_type}::text, ${row.target_type}::text,
+    ${row.target_id}::uuid, ${row.target_name}::text, ${row.sub_target_type}::text, ${row.project_id}::uuid,
+    coalesce(${row.project_name}::text, (select name from project where id = ${row.project_id}::uuid), ''),
+    ${row.environment_id}::uuid,
+    coalesce(${row.environment_name}::text, (select name from environment where id = ${row.environment_id}::uuid), ''),
+    ${row.origin}::text, ${row.triggered_by}::text, ${row.caller}::text, ${row.user_agent}::text, ${row.change}::text,
+    ${row.original_change}::text, ${row.request_id}::text
+  from ${from}`
+
+export async function insertEvent(sql: Sql, row: NewEvent): Promise<void> {
+  await sql`${insertion(sql, row, sql`(values (1)) as one`)}`
+}
+
+/** One row for each service of an ended deployment that ended so; a second call changes nothing. */
+export async function insertOutcomes(
+  sql: Sql,
+  requestId: string,
+  outcomes: readonly { readonly status: string; readonly event: string }[],
+  now: Date,
+): Promise<void> {
+  await sql`
+    insert into audit_event (id, organization_id, created_at, event_type, target_type, target_id, target_name, project_id,
+      project_name, environment_id, environment_name, origin, triggered_by, caller, change, request_id)
+    select md5(r.id || ' ' || t.service_id)::uuid, p.organization_id, ${now}::timestamptz, o.event, upper(t.kind), t.service_id, t.name,
+      p.id, p.name, e.id, e.name, r.origin, r.triggered_by, r.caller,
+      jsonb_build_object('execution_id', r.execution_id, 'state', t.state, 'reason', t.reason)::text, r.id::text
+    from deployment_request r
+    join deployment_target t on t.request_id = r.id
+    join jsonb_to_recordset(${sql.json(outcomes.map((outcome) => ({ ...outcome })))}) as o(status text, event text)
+      on o.status = t.status
+    join environment e on e.id = r.environment_id
+    join project p on p.id = e.project_id
+    where r.id = ${requestId}
+    order by t.stage_order, t.service_seq
+    on conflict (id) do nothing`
+}
+
+/** Which rows; what is undefined does not matter. */
+export interface EventFilter {
+  readonly from: Date | undefined
+  readonly to: Date | undefined
+  readonly event_type: string | undefined
+  readonly target_type: string | undefined
+  readonly target_id: string | undefined
+  readonly sub_target_type: string | undefined
+  readonly triggered_by: string | undefined
+  readonly origin: string | undefined
+  readonly project_id: string | undefined
+  readonly environment_id: string | undefined
+}
+
+/** A place between rows: the row that it stands beside. */
+export interface Cursor {
+  readonly created_at: Date
+  readonly id: string
+}
+
+/** Rows on one side of a cursor, beginning beside it: older ones descend, newer ones ascend. */
+export const listEvents = (
+  sql: Sql,
+  organizationId: string,
+  filter: EventFilter,
+  page: { readonly newerThan?: Cursor | undefined; readonly olderThan?: Cursor | undefined; readonly limit: number },
+) => {
+  const { newerThan: newer, olderThan: older, limit } = page
+  return sql<EventRow[]>`
+    select * from audit_event
+    where organization_id = ${organizationId} ${matching(sql, filter)}
+      ${newer ? sql`and (created_at, id) > (${newer.created_at}, ${newer.id}::uuid)` : sql``}
+      ${older ? sql`and (created_at, id) < (${older.created_at}, ${older.id}::uuid)` : sql``}
+    order by created_at ${newer ? sql`asc` : sql`desc`}, id ${newer ? sql`asc` : sql`desc`} limit ${limit}`
+}
+
+const columns = [
+  'event_type',
+  'target_type',
+  'target_id',
+  'sub_target_type',
+  'triggered_by',
+  'origin',
+  'project_id',
+  'environment_id',
+] as const
+
+const matching = (sql: Sql, filter: EventFilter): Fragment => {
+  const equal = columns.flatMap((column) => {
+    const value = filter[column]
+    return value === undefined ? [] : [sql`and ${sql(column)} = ${value}`]
+  })
+  const range = [
+    ...(filter.from ? [sql`and created_at >= ${filter.from}`] : []),
+    ...(filter.to ? [sql`and created_at <= ${filter.to}`] : []),
+  ]
+  return [...equal, ...range].reduce((all, part) => sql`${all} ${part}`, sql``)
+}
+
+/** Different targets by their newest name, in the order of names. */
+export const listTargets = (
+  sql: Sql,
+  organizationId: string,
+  filter: EventFilter,
+  level: 'target' | 'project' | 'environment',
+) => {
+  const [id, name] = [sql(`${level}_id`), sql(`${level}_name`)]
+  return sql<{ id: string; name: string }[]>`
+    select id, name from (
+      select distinct on (${id}) ${id} as id, ${name} as name from audit_event
+      where organization_id = ${organizationId} and ${id} is not null ${matching(sql, filter)}
+      order by ${id}, created_at desc
+    ) t order by name, id limit 1000`
+}

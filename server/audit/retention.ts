@@ -1,0 +1,26 @@
+import { type Database, inTransaction } from '../database/index.ts'
+import type { Clock } from '../lib/clock.ts'
+import { findNewAnchor, listOverdue, lockChain, moveAnchor } from './chain-store.ts'
+
+const mostRows = 5000
+
+/** Removes what is older than its organization keeps it: the beginning of the chain, which is anchored behind it anew. */
+export const createPruner = ({ database, clock }: { readonly database: Database; readonly clock: Clock }) => ({
+  name: 'audit retention',
+  everyMs: 60_000,
+  async reconcile(signal: AbortSignal): Promise<void> {
+    for (const { organization_id: organizationId, cutoff } of await listOverdue(database, clock.now())) {
+      while (!signal.aborted && (await pruneSome(database, organizationId, cutoff))) {}
+    }
+  },
+})
+
+/** Whether there may be more. */
+const pruneSome = (database: Database, organizationId: string, cutoff: Date): Promise<boolean> =>
+  inTransaction(database, async (sql) => {
+    const chain = await lockChain(sql, organizationId)
+    const anchor = await findNewAnchor(sql, chain, cutoff, mostRows)
+    if (!anchor) return false
+    await moveAnchor(sql, organizationId, anchor)
+    return anchor.sequence === chain.anchor_sequence + mostRows
+  })

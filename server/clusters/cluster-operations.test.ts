@@ -1,0 +1,120 @@
+import assert from 'node:assert/strict'
+import { after, beforeEach, test } from 'node:test'
+import { systemClock as clock } from '../lib/clock.ts'
+import { testWorkflows, until } from '../workflows/testing.ts'
+import { createClusterLocks } from './cluster-locks.ts'
+import { createClusterOperations } from './cluster-operations.ts'
+import { createClusterWorkflow } from './cluster-workflow.ts'
+import { createClusterRecords } from './clusters.ts'
+import { addOrganization, owner, request, rowOf } from './testing.ts'
+
+const { sql: database, start } = await testWorkflows({ after })
+let engine: () => Promise<void> = async () => {}
+const done: string[] = []
+const workflows = start([
+  createClusterWorkflow({
+    database,
+    clock,
+    version: '9.9.9',
+    parts: {
+      checkEngine: async () => {
+        done.push('engine')
+        await engine()
+      },
+      renewRouter: async () => void done.push('router'),
+      publishRoutes: async () => void done.push('routes'),
+    },
+  }),
+])
+const operations = createClusterOperations({ database, clock, workflows })
+const clusters = createClusterRecords({ database, clock, machine: { cpu: 1, memory: 1 } })
+const locks = createClusterLocks({ database, clock })
+const { organizationId, builtIn } = await addOrganization(database)
+const row = () => rowOf(database, organizationId, builtIn)
+const rests = (status: string) => until(status, async () => (await row()).status === status)
+const lines = async () => (await operations.logs(organizationId, builtIn)).map(({ step }) => step)
+
+beforeEach(() => {
+  done.length = 0
+  engine = async () => {}
+})
+
+test('an upgrade brings engine, router and routes up to date, and holds the cluster meanwhile', async () => {
+  const gate = Promise.withResolvers<void>()
+  engine = () => gate.promise
+  const asked = await operations.upgrade(await row(), 'Ada')
+  assert.deepEqual([asked.status, asked.last_execution_id], ['DEPLOYMENT_QUEUED', `${builtIn}-1`])
+  await rests('DEPLOYING')
+  const again = { code: 'conflict', message: /is DEPLOYING/ }
+  await assert.rejects(operations.upgrade(await row(), 'Bob'), again)
+  await assert.rejects(operations.deploy(organizationId, builtIn, 'Bob', false), again)
+  await assert.rejects(locks.lock(await row(), 'Bob', { reason: 'x' }), again)
+  gate.resolve()
+  await rests('DEPLOYED')
+  assert.deepEqual(done, ['engine', 'router', 'routes'])
+  assert.deepEqual(await lines(), ['LoadConfiguration', 'ValidateSystemRequirements', 'Create', 'Created'])
+  const [record] = await clusters.list(organizationId)
+  assert.deepEqual([record?.version, record?.deployment_status], ['9.9.9', 'UP_TO_DATE'])
+})
+
+test('a deployment takes the settings of its time along', async () => {
+  await clusters.edit(organizationId, builtIn, { max_running_nodes: 2 })
+  assert.equal((await clusters.list(organizationId))[0]?.deployment_status, 'OUT_OF_DATE')
+  await operations.deploy(organizationId, builtIn, 'Ada', false)
+  await rests('DEPLOYED')
+  assert.equal((await clusters.list(organizationId))[0]?.deployment_status, 'UP_TO_DATE')
+})
+
+test('a dry run changes nothing and puts the former status back', async () => {
+  const before = await row()
+  await operations.deploy(organizationId, builtIn, 'Ada', true)
+  await until('the dry run has ended', async () => (await row()).status === 'DEPLOYED')
+  assert.deepEqual(done, ['engine'])
+  assert.deepEqual((await row()).last_deployment_date, before.last_deployment_date)
+})
+
+test('an engine that is away for a moment is waited for', async () => {
+  let failures = 0
+  engine = async () => {
+    if (failures++ === 0) throw new Error('away')
+  }
+  await operations.upgrade(await row(), 'Ada')
+  await rests('DEPLOYED')
+  assert.equal(failures, 2)
+})
+
+test('what cannot go on ends in an error that is told, and can be tried again', async () => {
+  const operation = createClusterWorkflow({
+    database,
+    clock,
+    version: '1',
+    parts: { checkEngine: async () => {}, renewRouter: async () => {}, publishRoutes: async () => {} },
+  })
+  const queue = { submit: workflows.submit, nudge: () => {} }
+  const gate = Promise.withResolvers<void>()
+  engine = () => gate.promise
+  await createClusterOperations({ database, clock, workflows: queue }).upgrade(await row(), 'Ada')
+  const [pending] = await database<{ id: string }[]>`select id from cluster_operation where finished_at is null`
+  assert.ok(pending)
+  await operation.abandoned({ operationId: pending.id }, 'failed: no way', database)
+  assert.equal((await row()).status, 'DEPLOYMENT_ERROR')
+  const last = (await operations.logs(organizationId, builtIn)).at(-1)
+  assert.deepEqual([last?.type, last?.step], ['error', 'CreateError'])
+  assert.match(last?.message.safe_message ?? '', /no way/)
+  engine = async () => {}
+  gate.resolve()
+  await operations.deploy(organizationId, builtIn, 'Ada', false)
+  await rests('DEPLOYED')
+})
+
+test('a locked cluster and a record are refused, and nothing is written', async () => {
+  await locks.lock(await row(), 'Ada', { reason: 'a freeze' })
+  await assert.rejects(operations.upgrade(await row(), 'Bob'), { code: 'conflict', message: /Ada: a freeze/ })
+  await locks.unlock(await row())
+  const { id } = await clusters.create(owner(organizationId), request('record'))
+  const record = await rowOf(database, organizationId, id)
+  await assert.rejects(operations.upgrade(record, 'Bob'), { code: 'invalid', message: /no engine/ })
+  assert.deepEqual(await operations.logs(organizationId, id), [])
+  await assert.rejects(operations.stop(organizationId, builtIn), { code: 'conflict', message: /the machine/ })
+  await assert.rejects(operations.stop(organizationId, id), { code: 'conflict', message: /READY/ })
+})

@@ -1,0 +1,76 @@
+import { afterCommit, type Database, inTransaction } from '../database/index.ts'
+import type { Clock } from '../lib/clock.ts'
+import { AppError } from '../lib/error.ts'
+import { newId } from '../lib/id.ts'
+import type { Workflows } from '../workflows/index.ts'
+import { type ClusterRow, findCluster, lockCluster } from './cluster-store.ts'
+import { clusterWorkflow } from './cluster-workflow.ts'
+import { existing } from './clusters.ts'
+import { insertLogLine, insertOperation, listLogLines, type OperationKind } from './operation-store.ts'
+import { clusterStatus, executionId } from './record.ts'
+import { engineMessage, lockedMessage, passingMessage } from './refusals.ts'
+
+export interface ClusterOperationsOptions {
+  readonly database: Database
+  readonly clock: Clock
+  readonly workflows: Pick<Workflows, 'submit' | 'nudge'>
+}
+
+const words = { DEPLOY: 'A deployment', UPGRADE: 'An upgrade', DRY_RUN: 'A dry run' } as const
+const shownLines = 1000
+
+/** What is done to a cluster itself: written down here, done by the workflow. One at a time. */
+export function createClusterOperations({ database, clock, workflows }: ClusterOperationsOptions) {
+  async function accept(organizationId: string, clusterId: string, kind: OperationKind, by: string) {
+    const status = await inTransaction(database, async (sql) => {
+      const row = existing(await lockCluster(sql, organizationId, clusterId))
+      refuse(row)
+      const [id, number, at] = [newId(), row.operation_number + 1, clock.now()]
+      await workflows.submit(sql, { id, kind: clusterWorkflow, key: row.id, input: { operationId: id } })
+      const execution_id = executionId(row.id, number) ?? ''
+      const operation = { id, cluster_id: row.id, execution_id, kind, triggered_by: by, former_status: row.status }
+      await insertOperation(sql, { ...operation, created_at: at }, number)
+      const message = `${words[kind]} of the cluster was asked for by ${by}.`
+      await insertLogLine(sql, operation, { at, step: 'LoadConfiguration', message, is_error: false })
+      return clusterStatus(existing(await findCluster(sql, organizationId, clusterId)))
+    })
+    afterCommit(() => workflows.nudge())
+    return status
+  }
+
+  return {
+    deploy: (organizationId: string, clusterId: string, by: string, dryRun: boolean) =>
+      accept(organizationId, clusterId, dryRun ? 'DRY_RUN' : 'DEPLOY', by),
+    upgrade: (cluster: ClusterRow, by: string) => accept(cluster.organization_id, cluster.id, 'UPGRADE', by),
+
+    /** Refuses, always: nothing that could be stopped is a cluster here. */
+    async stop(organizationId: string, clusterId: string): Promise<never> {
+      const row = existing(await findCluster(database, organizationId, clusterId))
+      const reason =
+        row.engine === null
+          ? `Cluster "${row.name}" is ${row.status}: nothing of it was started from here.`
+          : `Cluster "${row.name}" is the machine that this platform runs on: end the server instead, or stop the services.`
+      throw new AppError('conflict', reason)
+    },
+
+    async logs(organizationId: string, clusterId: string) {
+      const { id, name, region, cloud_provider } = existing(await findCluster(database, organizationId, clusterId))
+      const details = { provider_kind: cloud_provider, region, transmitter: { type: 'Cluster', id, name } }
+      return (await listLogLines(database, id, shownLines)).map(({ at, step, message, is_error }) => ({
+        type: is_error ? 'error' : 'info',
+        timestamp: at,
+        step,
+        message: { safe_message: message },
+        ...(is_error ? { error: { tag: 'CLUSTER', user_log_message: message } } : {}),
+        details,
+      }))
+    },
+  }
+}
+
+function refuse(row: ClusterRow): void {
+  const noEngine = engineMessage(row)
+  if (noEngine) throw new AppError('invalid', noEngine)
+  const reason = row.lock_reason === null ? passingMessage(row) : lockedMessage(row)
+  if (reason) throw new AppError('conflict', reason)
+}

@@ -1,0 +1,90 @@
+import assert from 'node:assert/strict'
+import { after, test } from 'node:test'
+import { testDatabase } from '../database/testing.ts'
+import { systemClock as clock } from '../lib/clock.ts'
+import { testVault } from '../vault/testing.ts'
+import { createClusterParts } from './cluster-parts.ts'
+import { createClusterRecords } from './clusters.ts'
+import { checkedDns } from './dns.ts'
+import { checkKubeconfig } from './kubeconfig.ts'
+import { addOrganization, owner, request, rowOf } from './testing.ts'
+
+const { sql: database } = await testDatabase({ after })
+const vault = await testVault({ after }, database)
+const parts = createClusterParts({ database, clock, vault, domain: 'apps.test' })
+const clusters = createClusterRecords({ database, clock, machine: { cpu: 1, memory: 1 } })
+const { organizationId, builtIn } = await addOrganization(database)
+const { id } = await clusters.create(owner(organizationId), request('record'))
+const kubeconfig =
+  'apiVersion: v1\nkind: Config\nclusters: []\ncontexts: []\nusers: [{name: a, user: {token: hidden}}]\n'
+
+test('a kubeconfig is answered as it was handed in, and lies sealed', async () => {
+  await assert.rejects(parts.kubeconfig(organizationId, id, false), { code: 'invalid', message: /no kubeconfig yet/ })
+  await parts.setKubeconfig(organizationId, id, kubeconfig)
+  assert.equal(await parts.kubeconfig(organizationId, id, false), kubeconfig)
+  assert.ok(!JSON.stringify(await rowOf(database, organizationId, id)).includes('hidden'))
+  await assert.rejects(parts.kubeconfig(organizationId, id, true), { message: /^read_only/ })
+  await assert.rejects(parts.setKubeconfig(organizationId, builtIn, kubeconfig), { message: /not Kubernetes/ })
+})
+
+test('what is no kubeconfig is refused', () => {
+  for (const text of ['{', 'a: [', 'null', '[]', 'kind: Config', 'apiVersion: v1\nkind: Config\nclusters: {}']) {
+    assert.throws(() => checkKubeconfig(text), { code: 'invalid', message: /^The body/ }, text)
+  }
+  const bomb = `a: &a [x]\n${Array.from({ length: 30 }, (_, i) => `b${i}: &b${i} [*${i ? `b${i - 1}` : 'a'}, *${i ? `b${i - 1}` : 'a'}]`).join('\n')}`
+  assert.throws(() => checkKubeconfig(bomb), { code: 'invalid' })
+})
+
+test('advanced settings have their defaults, and keep what is not known here', async () => {
+  const defaults = parts.defaultSettings()
+  assert.equal(Object.keys(defaults).length, 59)
+  assert.deepEqual(await parts.advancedSettings(organizationId, id), defaults)
+  const sent = { 'loki.log_retention_in_week': 4, 'of.tomorrow': [1] }
+  assert.deepEqual(await parts.setAdvancedSettings(organizationId, id, sent), { ...defaults, ...sent })
+  assert.deepEqual(await parts.setAdvancedSettings(organizationId, id, {}), defaults)
+  assert.equal(defaults['envoy.gateway_api.retry.num_retries'], 2)
+})
+
+test('routes are kept in their order', async () => {
+  const routes = ['b', 'a'].map((target) => ({ destination: '10.0.0.0/8', target, description: '' }))
+  assert.deepEqual(await parts.setRoutes(organizationId, id, routes), routes)
+  assert.deepEqual(await parts.routes(organizationId, id), routes)
+})
+
+test('the names of the built-in cluster are the installation’s; a record may say what it likes', async () => {
+  const local = await rowOf(database, organizationId, builtIn)
+  const own = { provider: 'QOVERY', domain: 'Apps.test' } as const
+  assert.deepEqual(parts.dnsProvider(local), { dns_provider: { provider: 'QOVERY', domain: 'apps.test' } })
+  assert.deepEqual(await parts.setDnsProvider(local, own), { dns_provider: { ...own, domain: 'apps.test' } })
+  await assert.rejects(parts.setDnsProvider(local, { ...own, domain: 'other.test' }), { message: /^dns_provider/ })
+  const record = await rowOf(database, organizationId, id)
+  const cloudflare = { provider: 'CLOUDFLARE', domain: 'x.test', email: 'a@x.test' } as const
+  await assert.rejects(parts.setDnsProvider(record, cloudflare), { message: /^dns_provider.api_token is required/ })
+  await parts.setDnsProvider(record, { ...cloudflare, api_token: 'hidden-token' })
+  // A secret that is left out stays.
+  await parts.setDnsProvider(record, { ...cloudflare, proxied: true })
+  const stored = await rowOf(database, organizationId, id)
+  assert.deepEqual(parts.dnsProvider(stored), { dns_provider: { ...cloudflare, proxied: true } })
+  assert.ok(stored.sealed_dns_secrets && !JSON.stringify(stored).includes('hidden-token'))
+})
+
+test('each provider of names asks for what it needs', () => {
+  const check = (body: object) =>
+    checkedDns({ provider: 'ROUTE53', domain: 'x.test', ...body }, null, undefined, undefined)
+  const credentials = { type: 'STATIC', aws_access_key_id: 'A' }
+  assert.throws(() => check({}), { message: /^dns_provider.credentials is required/ })
+  assert.throws(() => check({ credentials }), { message: /^dns_provider.aws_region is required/ })
+  assert.throws(() => check({ credentials, aws_region: 'r' }), { message: /aws_secret_access_key is required/ })
+  assert.throws(() => check({ domain: 'no domain' }), { message: /^dns_provider.domain/ })
+  const whole = { credentials: { ...credentials, aws_secret_access_key: 's' }, aws_region: 'r' }
+  assert.deepEqual(check(whole), {
+    settings: { provider: 'ROUTE53', domain: 'x.test', credentials, aws_region: 'r', hosted_zone_id: null },
+    secret: 's',
+  })
+})
+
+test('the values of a chart name the cluster', async () => {
+  const text = await parts.helmValues(organizationId, id)
+  assert.match(text, new RegExp(`clusterId: ${id}\n`))
+  assert.match(text, /clusterName: record\n/)
+})

@@ -1,0 +1,106 @@
+import { clusterSettings } from '@quayside/contract/services/cluster-settings.ts'
+import { effectiveSettings, settingDefaults } from '@quayside/contract/services/setting-table.ts'
+import { stringify } from 'yaml'
+import { type Database, inTransaction, type Sql } from '../database/index.ts'
+import type { Clock } from '../lib/clock.ts'
+import { AppError } from '../lib/error.ts'
+import type { Vault } from '../vault/index.ts'
+import { type ClusterRow, findCluster, lockCluster, type RouteEntry } from './cluster-store.ts'
+import { existing } from './clusters.ts'
+import { checkedDns, type DnsBody } from './dns.ts'
+import { checkKubeconfig } from './kubeconfig.ts'
+import { listEnvironmentsOf, updateAdvanced, updateDns, updateKubeconfig, updateRoutes } from './part-store.ts'
+
+export interface ClusterPartsOptions {
+  readonly database: Database
+  readonly clock: Clock
+  readonly vault: Vault
+  /** Under which services of the built-in cluster are found. */
+  readonly domain: string
+}
+
+const cell = (row: string, column: string) => ({ table: 'cluster', row, column })
+
+/** What hangs on a cluster beside its record. */
+export function createClusterParts({ database, clock, vault, domain }: ClusterPartsOptions) {
+  const find = async (organizationId: string, id: string) => existing(await findCluster(database, organizationId, id))
+  /** Changes a cluster that is kept from changing meanwhile. */
+  const change = <T>(organizationId: string, id: string, work: (sql: Sql, row: ClusterRow) => Promise<T>): Promise<T> =>
+    inTransaction(database, async (sql) => work(sql, existing(await lockCluster(sql, organizationId, id))))
+
+  return {
+    defaultSettings: () => settingDefaults(clusterSettings),
+    async advancedSettings(organizationId: string, id: string) {
+      return effectiveSettings(clusterSettings, (await find(organizationId, id)).advanced_settings)
+    },
+    setAdvancedSettings: (organizationId: string, id: string, values: Readonly<Record<string, unknown>>) =>
+      change(organizationId, id, async (sql) => {
+        await updateAdvanced(sql, id, values, clock.now())
+        return effectiveSettings(clusterSettings, values)
+      }),
+
+    async routes(organizationId: string, id: string) {
+      return (await find(organizationId, id)).routes
+    },
+    setRoutes: (organizationId: string, id: string, routes: readonly RouteEntry[]) =>
+      change(organizationId, id, async (sql) => {
+        await updateRoutes(sql, id, routes, clock.now())
+        return routes
+      }),
+
+    /** As it was handed in: whose rights it gives was said by whoever did. */
+    async kubeconfig(organizationId: string, id: string, readOnly: boolean): Promise<string> {
+      const row = await find(organizationId, id)
+      checkKubernetes(row)
+      if (readOnly) throw new AppError('invalid', 'read_only: this platform cannot take rights away from a kubeconfig.')
+      if (row.sealed_kubeconfig === null) {
+        throw new AppError('invalid', `Cluster "${row.name}" has no kubeconfig yet; PUT one first.`)
+      }
+      const sealed = row.sealed_kubeconfig
+      return (await vault.open(database, organizationId, cell(id, 'sealed_kubeconfig'), sealed)).reveal()
+    },
+    setKubeconfig: (organizationId: string, id: string, text: string) =>
+      change(organizationId, id, async (sql, row) => {
+        checkKubernetes(row)
+        checkKubeconfig(text)
+        const sealed = await vault.seal(sql, organizationId, cell(id, 'sealed_kubeconfig'), text)
+        await updateKubeconfig(sql, id, sealed, clock.now())
+      }),
+
+    async helmValues(organizationId: string, id: string): Promise<string> {
+      const { name, region, cloud_provider, kubernetes, settings } = await find(organizationId, id)
+      return stringify({
+        platform: {
+          organizationId,
+          clusterId: id,
+          clusterName: name,
+          cloudProvider: cloud_provider,
+          region,
+          kubernetes,
+        },
+        charts: settings.infrastructure_charts_parameters ?? {},
+      })
+    },
+
+    dnsProvider: (row: ClusterRow) => ({ dns_provider: row.dns_provider ?? { provider: 'QOVERY' as const, domain } }),
+    setDnsProvider: (cluster: ClusterRow, body: DnsBody) =>
+      change(cluster.organization_id, cluster.id, async (sql, row) => {
+        const own = row.engine === null ? undefined : domain
+        const place = cell(row.id, 'sealed_dns_secrets')
+        const former = row.sealed_dns_secrets
+          ? (await vault.open(sql, row.organization_id, place, row.sealed_dns_secrets)).reveal()
+          : undefined
+        const { settings, secret } = checkedDns(body, row.dns_provider, former, own)
+        const sealed = secret === undefined ? null : await vault.seal(sql, row.organization_id, place, secret)
+        await updateDns(sql, row.id, { settings, sealed }, clock.now())
+        return { dns_provider: settings }
+      }),
+
+    environments: (row: ClusterRow) => listEnvironmentsOf(database, row.id),
+  }
+}
+
+function checkKubernetes({ name, engine }: ClusterRow): void {
+  if (engine === null) return
+  throw new AppError('invalid', `Cluster "${name}" is not Kubernetes: it has no kubeconfig.`)
+}

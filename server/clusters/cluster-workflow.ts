@@ -1,0 +1,128 @@
+import type { Database, Sql } from '../database/index.ts'
+import type { Clock } from '../lib/clock.ts'
+import { messageOf } from '../lib/error.ts'
+import type { RunContext, Step, Workflow } from '../workflows/index.ts'
+import {
+  findOperation,
+  finishOperation,
+  insertLogLine,
+  markDeployed,
+  type OperationRow,
+  setStatus,
+} from './operation-store.ts'
+
+export const clusterWorkflow = 'cluster'
+
+/** The platform's own parts on the built-in cluster; each call may be repeated. */
+export interface ClusterParts {
+  /** Rejects with the reason while the engine does not answer. */
+  readonly checkEngine: (signal: AbortSignal) => Promise<void>
+  /** Brings the router process to this version; it keeps its table. */
+  readonly renewRouter: (signal: AbortSignal) => Promise<void>
+  /** Hands the whole table of routes to it. */
+  readonly publishRoutes: (signal: AbortSignal) => Promise<void>
+}
+
+export interface ClusterWorkflowOptions {
+  readonly database: Database
+  readonly clock: Clock
+  /** Of the platform. */
+  readonly version: string
+  readonly parts: ClusterParts
+}
+
+interface Input {
+  readonly operationId: string
+  readonly [key: string]: string
+}
+
+const patienceSeconds = 120
+type Log = Parameters<typeof insertLogLine>[2]
+
+/** Begin → engine → router → routes → end; a dry run only looks whether engine and router are there. */
+export function createClusterWorkflow(options: ClusterWorkflowOptions): Workflow<Input> {
+  return {
+    name: clusterWorkflow,
+    run: (input, step, context) => run(options, input.operationId, step, context),
+    abandoned: (input, reason, sql) => abandon(options, input.operationId, reason, sql),
+  }
+}
+
+async function run(options: ClusterWorkflowOptions, id: string, step: Step, context: RunContext): Promise<void> {
+  const { database, clock, version, parts } = options
+  const operation = await findOperation(database, id)
+  if (!operation) return
+  const say = (sql: Sql, line: Omit<Log, 'at' | 'is_error'>) =>
+    insertLogLine(sql, operation, { ...line, at: clock.now(), is_error: false })
+
+  await step('BEGIN', () =>
+    context.fenced(async (sql) => {
+      await setStatus(sql, operation.cluster_id, 'DEPLOYING')
+      await say(sql, { step: 'ValidateSystemRequirements', message: 'Asking the engine whether it answers.' })
+    }),
+  )
+  const patiently = (name: string, work: (signal: AbortSignal) => Promise<void>) =>
+    step(name, ({ signal }) => untilDone(options, work, signal), { deadlineSeconds: patienceSeconds })
+  await patiently('ENGINE', parts.checkEngine)
+  if (operation.kind === 'DRY_RUN') return endDryRun(options, operation, step, context)
+  await step('CREATE', () =>
+    context.fenced((sql) => say(sql, { step: 'Create', message: `Bringing the router to version ${version}.` })),
+  )
+  await patiently('ROUTER', parts.renewRouter)
+  await patiently('ROUTES', parts.publishRoutes)
+  await step('END', () =>
+    context.fenced(async (sql) => {
+      await markDeployed(sql, operation.cluster_id, version, clock.now())
+      await say(sql, { step: 'Created', message: `The cluster has version ${version}, and every route.` })
+      await finishOperation(sql, id, clock.now())
+    }),
+  )
+}
+
+/** The cluster is DRY_RUN for a moment, then what it was. */
+async function endDryRun(
+  { clock }: ClusterWorkflowOptions,
+  operation: OperationRow,
+  step: Step,
+  context: RunContext,
+): Promise<void> {
+  await step('DRY_RUN', () => context.fenced((sql) => setStatus(sql, operation.cluster_id, 'DRY_RUN')))
+  await step('END', () =>
+    context.fenced(async (sql) => {
+      await setStatus(sql, operation.cluster_id, operation.former_status)
+      const message = 'The cluster could be deployed; nothing was changed.'
+      await insertLogLine(sql, operation, { at: clock.now(), step: 'Created', message, is_error: false })
+      await finishOperation(sql, operation.id, clock.now())
+    }),
+  )
+}
+
+/** Goes on trying until it works; the step's deadline ends it, and then the last reason is told. */
+async function untilDone(
+  { clock }: ClusterWorkflowOptions,
+  work: (signal: AbortSignal) => Promise<void>,
+  signal: AbortSignal,
+): Promise<void> {
+  for (;;) {
+    try {
+      return await work(signal)
+    } catch (error) {
+      if (signal.aborted) throw error
+      await clock.sleep(1000, signal).catch(() => {
+        throw new Error(`${messageOf(signal.reason)}: ${messageOf(error)}`, { cause: signal.reason })
+      })
+    }
+  }
+}
+
+/** The workflow gave up. */
+async function abandon({ clock }: ClusterWorkflowOptions, id: string, reason: string, sql: Sql): Promise<void> {
+  const operation = await findOperation(sql, id)
+  if (!operation) return
+  const now = clock.now()
+  const isDry = operation.kind === 'DRY_RUN'
+  await setStatus(sql, operation.cluster_id, isDry ? operation.former_status : 'DEPLOYMENT_ERROR')
+  const message = `The cluster could not be deployed (${reason}); try again.`
+  await insertLogLine(sql, operation, { at: now, step: 'CreateError', message, is_error: true })
+  await finishOperation(sql, id, now)
+}

@@ -1,0 +1,65 @@
+import type { ClusterState } from '@quayside/contract/enums.ts'
+import type { ClusterLogStep } from '@quayside/contract/resources/cluster-parts.ts'
+import type { Sql } from '../database/index.ts'
+
+export type OperationKind = 'DEPLOY' | 'UPGRADE' | 'DRY_RUN'
+export interface OperationRow {
+  readonly id: string
+  readonly cluster_id: string
+  readonly execution_id: string
+  readonly kind: OperationKind
+  readonly triggered_by: string
+  readonly former_status: ClusterState
+  readonly created_at: Date
+  readonly finished_at: Date | null
+}
+
+/** Writes an operation and lets the cluster wait for it. The workflow of the same id must be there. */
+export async function insertOperation(sql: Sql, row: Omit<OperationRow, 'finished_at'>, number: number): Promise<void> {
+  await sql`insert into cluster_operation ${sql({ ...row })}`
+  await sql`
+    update cluster set status = 'DEPLOYMENT_QUEUED', operation_number = ${number} where id = ${row.cluster_id}`
+}
+
+export async function findOperation(sql: Sql, id: string): Promise<OperationRow | undefined> {
+  const [row] = await sql<OperationRow[]>`select * from cluster_operation where id = ${id}`
+  return row
+}
+
+export async function setStatus(sql: Sql, clusterId: string, status: ClusterState): Promise<void> {
+  await sql`update cluster set status = ${status} where id = ${clusterId}`
+}
+
+/** The cluster has the version `platformVersion` of the platform and its own settings as they are now. */
+export async function markDeployed(sql: Sql, clusterId: string, platformVersion: string, now: Date): Promise<void> {
+  await sql`
+    update cluster set status = 'DEPLOYED', last_deployment_date = ${now}, platform_version = ${platformVersion},
+      deployed_config_version = config_version
+    where id = ${clusterId}`
+}
+
+export async function finishOperation(sql: Sql, id: string, now: Date): Promise<void> {
+  await sql`update cluster_operation set finished_at = coalesce(finished_at, ${now}) where id = ${id}`
+}
+
+export interface ClusterLogRow {
+  readonly at: Date
+  readonly step: ClusterLogStep
+  readonly message: string
+  readonly is_error: boolean
+}
+
+export async function insertLogLine(
+  sql: Sql,
+  { id: operation_id, cluster_id }: Pick<OperationRow, 'id' | 'cluster_id'>,
+  line: ClusterLogRow,
+): Promise<void> {
+  await sql`insert into cluster_log ${sql({ operation_id, cluster_id, ...line })}`
+}
+
+/** The last `count` lines, oldest first. */
+export const listLogLines = (sql: Sql, clusterId: string, count: number) =>
+  sql<ClusterLogRow[]>`
+    select at, step, message, is_error from (
+      select * from cluster_log where cluster_id = ${clusterId} order by seq desc limit ${count}
+    ) l order by seq`

@@ -1,0 +1,54 @@
+import type { ServiceType } from '@quayside/contract/enums.ts'
+import type { Sql } from '../database/index.ts'
+import type { DnsSettings, RouteEntry } from './cluster-store.ts'
+
+export async function updateRoutes(sql: Sql, id: string, routes: readonly RouteEntry[], now: Date): Promise<void> {
+  const entries = sql.json(routes.map((route) => ({ ...route })))
+  await sql`
+    update cluster set routes = ${entries}, config_version = config_version + 1, updated_at = ${now} where id = ${id}`
+}
+
+export async function updateAdvanced(
+  sql: Sql,
+  id: string,
+  values: Readonly<Record<string, unknown>>,
+  now: Date,
+): Promise<void> {
+  // Came out of a request: JSON all through.
+  await sql`
+    update cluster set advanced_settings = ${sql.json(JSON.parse(JSON.stringify(values)))},
+      config_version = config_version + 1, updated_at = ${now}
+    where id = ${id}`
+}
+
+export async function updateKubeconfig(sql: Sql, id: string, sealed: string, now: Date): Promise<void> {
+  await sql`update cluster set sealed_kubeconfig = ${sealed}, updated_at = ${now} where id = ${id}`
+}
+
+export async function updateDns(
+  sql: Sql,
+  id: string,
+  dns: { readonly settings: DnsSettings; readonly sealed: string | null },
+  now: Date,
+): Promise<void> {
+  await sql`
+    update cluster set dns_provider = ${sql.json(JSON.parse(JSON.stringify(dns.settings)))},
+      sealed_dns_secrets = ${dns.sealed}, config_version = config_version + 1, updated_at = ${now}
+    where id = ${id}`
+}
+
+export interface ClusterEnvironmentRow {
+  readonly environment_id: string
+  readonly environment_name: string
+  readonly project_id: string
+  readonly project_name: string
+  readonly services: readonly { readonly id: string; readonly name: string; readonly type: ServiceType }[]
+}
+
+export const listEnvironmentsOf = (sql: Sql, clusterId: string) =>
+  sql<ClusterEnvironmentRow[]>`
+    select e.id as environment_id, e.name as environment_name, p.id as project_id, p.name as project_name,
+      coalesce((select jsonb_agg(jsonb_build_object('id', s.id, 'name', s.name, 'type', upper(s.kind))
+        order by s.created_at, s.id) from service s where s.environment_id = e.id), '[]') as services
+    from environment e join project p on p.id = e.project_id
+    where e.cluster_id = ${clusterId} order by e.created_at, e.id`

@@ -1,0 +1,119 @@
+import { AsyncLocalStorage } from 'node:async_hooks'
+import type postgres from 'postgres'
+import { type Clock, systemClock } from '../lib/clock.ts'
+import type { Database, Sql } from './database.ts'
+import { gaveWay } from './database-error.ts'
+
+const attempts = 5
+
+/** The one transaction of everything that a request changes. */
+interface Unit {
+  readonly database: Database
+  readonly sql: postgres.TransactionSql
+  readonly afterwards: (() => void)[]
+  /** Why a part of it failed. The whole is rolled back then, even where somebody caught the error. */
+  failure: { readonly error: unknown } | undefined
+}
+
+const current = new AsyncLocalStorage<Unit>()
+type Begin = (work: (sql: postgres.TransactionSql) => Promise<unknown>) => Promise<unknown>
+/** How transactions of units are opened, for every pool that knows units. */
+const begins = new WeakMap<Database, Begin>()
+
+const unitOf = (database: Database): Unit | undefined => {
+  const unit = current.getStore()
+  return unit?.database === database ? unit : undefined
+}
+
+/**
+ * Runs `work` as one transaction: statements that it sends to `database`, and its `inTransaction(database, …)`, take part in it,
+ * in whatever function they stand. Everything is rolled back when `work` throws, or when a part of it failed and somebody caught
+ * the error. Where PostgreSQL gives way to another transaction, the whole `work` runs again, five times at most: what tells
+ * others belongs into `afterCommit`. A unit inside another one of the same database is a part of it.
+ *
+ * Other asynchronous contexts are not touched. Work that goes on after the end of its unit is refused its statements.
+ */
+export async function unitOfWork<T>(
+  database: Database,
+  work: () => Promise<T>,
+  options: { readonly clock?: Clock; readonly random?: () => number } = {},
+): Promise<T> {
+  if (unitOf(database)) return work()
+  const begin = begins.get(database)
+  if (!begin) throw new Error('units of work need a pool of openDatabase')
+  const { clock = systemClock, random = Math.random } = options
+  for (let attempt = 1; ; attempt++) {
+    const run: { unit?: Unit; value?: { readonly of: T } } = {}
+    try {
+      await begin(async (sql) => {
+        run.unit = { database, sql, afterwards: [], failure: undefined }
+        run.value = { of: await current.run(run.unit, work) }
+        if (run.unit.failure) throw run.unit.failure.error
+      })
+    } catch (error) {
+      const again = gaveWay(error) || gaveWay(run.unit?.failure?.error)
+      if (!again || attempt === attempts) throw error
+      await clock.sleep(random() * 10 * 2 ** attempt)
+      continue
+    }
+    for (const tell of run.unit?.afterwards ?? []) tell()
+    if (run.value) return run.value.of
+    throw new Error('the transaction ended without its work')
+  }
+}
+
+/** Runs `work` once the unit of work is committed, never when it is rolled back; at once where there is none. */
+export function afterCommit(work: () => void): void {
+  const unit = current.getStore()
+  if (unit) unit.afterwards.push(work)
+  else work()
+}
+
+/** Runs `work` as if there were no unit of work: what it sends takes no part, and sees what is committed only. */
+export const outsideUnit = <T>(work: () => T): T => current.exit(work)
+
+/** A transaction inside the unit of work is a part of it. Undefined without a unit. */
+export function joinUnit<T>(database: Database, work: (sql: Sql) => T): Promise<Awaited<T>> | undefined {
+  const unit = unitOf(database)
+  return unit && join(unit, work)
+}
+
+async function join<T>(unit: Unit, work: (sql: postgres.TransactionSql) => T): Promise<Awaited<T>> {
+  try {
+    return await work(unit.sql)
+  } catch (error) {
+    unit.failure ??= { error }
+    throw error
+  }
+}
+
+/** What a transaction has in common with the pool, by name. */
+const shared: ReadonlySet<PropertyKey> = new Set(['array', 'file', 'json', 'typed', 'types', 'unsafe'])
+
+/** The pool, whose statements take part in the unit of work where there is one. `begin` opens the transactions of units. */
+export function withUnits(pool: Database, begin: Begin): Database {
+  const database: Database = new Proxy(pool, {
+    apply: (target, self, args) => Reflect.apply(unitOf(database)?.sql ?? target, self, args),
+    get: (target, name) => {
+      const unit = unitOf(database)
+      if (!unit) return Reflect.get(target, name)
+      if (name === 'begin') return (...args: unknown[]) => join(unit, workOf(args))
+      if (name === 'notify') {
+        return (channel: string, payload: string) => unit.sql`select pg_notify(${channel}, ${payload})`
+      }
+      return Reflect.get(shared.has(name) ? unit.sql : target, name)
+    },
+  })
+  begins.set(database, begin)
+  return database
+}
+
+/** The last argument of the driver's `begin`, which waits for each member of an array that it gives. */
+function workOf(args: readonly unknown[]): (sql: postgres.TransactionSql) => unknown {
+  const work = args.at(-1)
+  if (typeof work !== 'function') throw new Error('a transaction needs work')
+  return async (sql) => {
+    const result: unknown = await work(sql)
+    return Array.isArray(result) ? Promise.all(result) : result
+  }
+}

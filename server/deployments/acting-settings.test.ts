@@ -1,0 +1,21 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { buildLimitsOf, stopGraceSeconds } from './acting-settings.ts'
+
+const key = 'deployment.termination_grace_period_seconds'
+
+test('a replica may take as long to end as the advanced settings of its kind say', () => {
+  assert.equal(stopGraceSeconds('application', {}), 60)
+  assert.equal(stopGraceSeconds('container', { [key]: 5 }), 5)
+  assert.equal(stopGraceSeconds('database', {}), 10)
+})
+
+test('a build gets what it wishes for, never more than the platform allows', () => {
+  const platform = { cpuMilli: 4000, memoryMiB: 4096, timeoutSeconds: 1800, maxLogBytes: 1 }
+  assert.deepEqual(buildLimitsOf(platform, {}), platform)
+  const small = { 'build.cpu_max_in_milli': 500, 'build.ram_max_in_gib': 1, 'build.timeout_max_sec': 60 }
+  const limits = { cpuMilli: 500, memoryMiB: 1024, timeoutSeconds: 60, maxLogBytes: 1 }
+  assert.deepEqual(buildLimitsOf(platform, small), limits)
+  const large = { 'build.cpu_max_in_milli': 64_000, 'build.ram_max_in_gib': 64, 'build.timeout_max_sec': 0 }
+  assert.deepEqual(buildLimitsOf(platform, large), platform)
+})

@@ -1,0 +1,79 @@
+import { type KindName, kindNames, serviceKinds } from '@quayside/contract/services/kinds.ts'
+import { AppError } from '../lib/error.ts'
+import type { ServiceRow } from '../services/index.ts'
+
+/** The version in which a service is to be deployed; what is absent, null or empty is that of its settings. */
+export interface WantedVersion {
+  readonly git_commit_id?: string | null
+  readonly image_tag?: string | null
+  readonly chart_version?: string | null
+  readonly values_override_git_commit_id?: string | null
+  readonly action?: 'PLAN' | 'FORCE_UNLOCK' | 'MIGRATE_STATE' | null
+}
+
+/** `application_ids`, `container_ids` … as bodies have them. */
+export type ServiceIds = { readonly [K in KindName as `${K}_ids`]?: readonly string[] | null }
+
+type Entry = string | (WantedVersion & ({ readonly id: string } | { readonly application_id: string }))
+/** `applications`, `containers` … each with the version that is wanted. */
+export type ServiceVersions = {
+  readonly [K in KindName as (typeof serviceKinds)[K]['plural']]?: readonly Entry[] | null
+}
+
+export interface Chosen {
+  readonly service: ServiceRow
+  readonly wanted: WantedVersion
+  /** What names it in the body: `applications[0]`. */
+  readonly field: string
+}
+
+interface Named {
+  readonly kind: KindName
+  readonly id: string
+  readonly wanted: WantedVersion
+  readonly field: string
+  /** Of the id itself, where that is a member of the field. */
+  readonly idField: string
+}
+
+/** Pure: the environment's services that the body names by their ids; each once, however often it is named. */
+export const chosenByIds = (services: readonly ServiceRow[], body: ServiceIds): Chosen[] =>
+  choose(
+    services,
+    kindNames.flatMap((kind) =>
+      (body[`${kind}_ids`] ?? []).map((id, index): Named => {
+        const field = `${kind}_ids[${index}]`
+        return { kind, id, wanted: {}, field, idField: field }
+      }),
+    ),
+  )
+
+/** Pure: those that the body names with versions; the last one counts of a service that is named twice. */
+export const chosenByVersions = (services: readonly ServiceRow[], body: ServiceVersions): Chosen[] =>
+  choose(
+    services,
+    kindNames.flatMap((kind) => {
+      const { plural } = serviceKinds[kind]
+      return (body[plural] ?? []).map((entry, index): Named => {
+        const field = `${plural}[${index}]`
+        if (typeof entry === 'string') return { kind, id: entry, wanted: {}, field, idField: field }
+        if ('id' in entry) return { kind, id: entry.id, wanted: entry, field, idField: `${field}.id` }
+        return { kind, id: entry.application_id, wanted: entry, field, idField: `${field}.application_id` }
+      })
+    }),
+  )
+
+/** 404 for a service that the environment does not have, 400 for one of another kind, and for none at all. */
+function choose(services: readonly ServiceRow[], named: readonly Named[]): Chosen[] {
+  if (named.length === 0) throw new AppError('invalid', 'The body names no service; name one at least.')
+  const byId = new Map(services.map((service) => [service.id, service]))
+  const chosen = named.map(({ kind, id, wanted, field, idField }): Chosen => {
+    const service = byId.get(id.toLowerCase())
+    if (!service) throw new AppError('notFound', `${idField}: the environment has no such service.`)
+    if (service.kind !== kind) {
+      throw new AppError('invalid', `${idField}: service "${service.name}" is of the kind ${service.kind}.`)
+    }
+    return { service, wanted, field }
+  })
+  return [...new Map(chosen.map((one) => [one.service.id, one])).values()]
+}

@@ -1,0 +1,31 @@
+import { type DatabaseType, databaseTable } from '@quayside/contract/services/database.ts'
+import type { Sql } from '../database/index.ts'
+import type { Secret } from '../lib/secret.ts'
+import { openSecrets, passwordName, type ServiceRow } from '../services/index.ts'
+import type { Vault } from '../vault/index.ts'
+
+/** By the type: the variables by which its official image makes the owner. */
+const variables: Record<
+  DatabaseType,
+  (login: string, password: Secret, name: string) => Record<string, string | Secret>
+> = {
+  POSTGRESQL: (login, password, name) => ({ POSTGRES_USER: login, POSTGRES_PASSWORD: password, POSTGRES_DB: name }),
+  MYSQL: (_login, password) => ({ MYSQL_ROOT_PASSWORD: password }),
+  MONGODB: (login, password) => ({ MONGO_INITDB_ROOT_USERNAME: login, MONGO_INITDB_ROOT_PASSWORD: password }),
+  REDIS: (_login, password) => ({ REDIS_PASSWORD: password }),
+}
+
+/** What the workload of a database gets: nothing but its own credentials. Undefined for what gets the variables of its scopes. */
+export async function ownVariables(
+  sql: Sql,
+  vault: Vault,
+  service: ServiceRow,
+): Promise<ReadonlyMap<string, { readonly value: string | Secret }> | undefined> {
+  if (service.kind !== 'database') return undefined
+  const { id, organization_id: organizationId, settings } = service
+  const password = (await openSecrets(sql, vault, { id, organizationId })).get(passwordName)
+  if (!password) throw new Error(`database ${id} has no password`)
+  const { login, databaseName } = databaseTable[settings.type]
+  const given = variables[settings.type](login, password, databaseName)
+  return new Map(Object.entries(given).map(([key, value]) => [key, { value }]))
+}

@@ -1,0 +1,122 @@
+import assert from 'node:assert/strict'
+import { after, test } from 'node:test'
+import { createPlatform } from '../../test/support/platform.ts'
+import { until } from '../../test/support/until.ts'
+import { refusalOfKind } from './refusal-of-kind.ts'
+import { dataPathOf, imageOf } from './versioned.ts'
+
+/** Deploying what is not built: images of registries, databases, and kinds that cannot be run. */
+const platform = await createPlatform({ after }, { works: true })
+const { a, call, engine, database } = platform
+await platform.addRepository(a)
+
+const send = async (method: string, path: string, body?: object) => {
+  const answer = await call(a.tokens.ADMIN, method, path, body, { 'x-state-dialect': 'full' })
+  return { status: answer.status, body: Object(answer.body), text: answer.text }
+}
+const ends = (path: string) =>
+  until(`${path} is at rest`, async () => {
+    const { body } = await send('GET', `${path}/status`)
+    return body.deployment_request_id === null && body.status_details.status !== 'NEVER' ? body : undefined
+  })
+
+test('a container runs the image of its registry, with the tag that was asked for', async () => {
+  const { containerId } = (await platform.addObjects(a)).more
+  const path = `/container/${containerId}`
+  const accepted = await send('POST', `${path}/deploy`, { image_tag: '3.1' })
+  assert.equal(accepted.status, 202, accepted.text)
+  assert.equal(accepted.body.container_id, containerId)
+  const status = await ends(path)
+  assert.deepEqual([status.state, status.reason], ['DEPLOYED', null])
+  assert.equal(status.service_deployment_status, 'UP_TO_DATE')
+  assert.deepEqual(
+    status.steps.details.map((step: { step_name: string }) => step.step_name),
+    ['MIRROR_IMAGE', 'DEPLOYMENT', 'ROUTER_DEPLOYMENT'],
+  )
+  assert.equal((await send('GET', path)).body.tag, '3.1')
+  const [release] =
+    await database`select image ->> 'reference' as image from release where service_id = ${containerId ?? ''}`
+  assert.equal(release?.['image'], 'docker.io/library/hello:3.1')
+  const { results } = (await send('GET', `${path}/deploymentHistoryV2`)).body
+  assert.equal(results[0].details.commit, null)
+})
+
+test('an image that the registry does not give ends in an error with the reason', async () => {
+  engine.behave('docker.io/library/hello:gone', { outcome: 'image-missing' })
+  const { containerId } = (await platform.addObjects(a)).more
+  await send('POST', `/container/${containerId}/deploy`, { image_tag: 'gone' })
+  const status = await ends(`/container/${containerId}`)
+  assert.equal(status.state, 'DEPLOYMENT_ERROR')
+  assert.match(status.reason, /^The image docker\.io\/library\/hello:gone cannot be fetched/)
+})
+
+test('a database runs with its own credentials and a volume', async () => {
+  const { databaseId = '' } = (await platform.addObjects(a)).more
+  const path = `/database/${databaseId}`
+  assert.equal((await send('POST', `${path}/deploy`)).body.database_id, databaseId)
+  assert.equal((await ends(path)).state, 'DEPLOYED')
+  const { password } = (await send('GET', `${path}/masterCredentials`)).body
+  const inside = await engine.exec(databaseId, ['printenv', 'POSTGRES_PASSWORD'], AbortSignal.timeout(5000))
+  assert.equal(inside.output.trim(), password)
+  const stored = await database`select variables::text as text from release where service_id = ${databaseId}`
+  assert.ok(!String(stored[0]?.['text']).includes(password))
+  assert.equal((await send('POST', `${path}/restart-service`)).status, 202)
+  assert.equal((await ends(path)).state, 'RESTARTED')
+})
+
+test('what cannot run is refused, and left out of the deployment of its environment', async () => {
+  const { environmentId, more } = await platform.addObjects(a)
+  for (const kind of ['job', 'helm', 'terraform']) {
+    const refused = await send('POST', `/${kind}/${more[`${kind}Id`]}/deploy`, {})
+    assert.equal(refused.status, 400)
+    assert.match(refused.text, /cluster \\"local\\" is a Docker Engine/)
+  }
+  assert.equal((await send('POST', `/environment/${environmentId}/deploy`)).status, 202)
+  const all = await until('the environment is deployed', async () => {
+    const { body } = await send('GET', `/environment/${environmentId}/statuses`)
+    return body.environment.deployment_request_id === null ? body : undefined
+  })
+  assert.equal(all.applications[0].state, 'DEPLOYED')
+  assert.equal(all.containers[0].state, 'DEPLOYED')
+  assert.equal(all.databases[0].state, 'DEPLOYED')
+  assert.equal(all.jobs[0].state, 'READY')
+  assert.match(all.helms[0].reason, /^Helm charts need Kubernetes/)
+  const [target] = await database`
+    select status from deployment_target where service_id = ${more['terraformId'] ?? ''} order by service_seq desc limit 1`
+  assert.equal(target?.['status'], 'SKIPPED')
+})
+
+test('a commit is asked of what is built, a tag of what has one', async () => {
+  const { applicationId, more } = await platform.addObjects(a)
+  const rooms = platform.rooms
+  assert.equal((await send('POST', `/container/${more['containerId']}/deploy`, { image_tag: '-x' })).status, 400)
+  assert.ok(rooms)
+  assert.equal((await send('POST', `/application/${applicationId}/deploy`, { git_commit_id: 'no' })).status, 400)
+})
+
+test('a new tag is deployed wherever its image is', async () => {
+  const { more } = await platform.addObjects(a)
+  await database`
+    update service set settings = settings || '{"auto_deploy": false}' where kind = 'container' and id <> ${more['containerId'] ?? ''}`
+  const path = `/organization/${a.organizationId}/container/deploy`
+  const answer = await send('POST', path, { image_name: 'library/hello', tag: '9' })
+  assert.equal(answer.status, 202, answer.text)
+  assert.equal(answer.body.container_id, more['containerId'])
+  assert.equal((await ends(`/container/${more['containerId']}`)).state, 'DEPLOYED')
+  assert.equal((await send('POST', path, { image_name: 'library/nobody', tag: '9' })).status, 404)
+})
+
+test('what runs where is told by kind and cluster alone', () => {
+  const local = { name: 'local', engine: 'local' as const }
+  assert.equal(refusalOfKind('application', local), undefined)
+  assert.equal(refusalOfKind('database', local), undefined)
+  assert.match(refusalOfKind('helm', local) ?? '', /Kubernetes: cluster "local"/)
+  assert.match(refusalOfKind('application', { name: 'far', engine: null }) ?? '', /^Cluster "far" is a record/)
+})
+
+test('images and volumes of databases follow type and version', () => {
+  const settings = { type: 'POSTGRESQL', version: '16' } as Parameters<typeof dataPathOf>[0]
+  assert.equal(imageOf({ kind: 'database', settings }, null), 'docker.io/library/postgres:16')
+  assert.equal(dataPathOf(settings), '/var/lib/postgresql/data')
+  assert.equal(dataPathOf({ ...settings, version: '18.1' }), '/var/lib/postgresql')
+})

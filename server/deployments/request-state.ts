@@ -1,0 +1,27 @@
+import { environmentState, isFailed, phases, type State } from '@quayside/contract/states.ts'
+import type { RequestRow } from './request-store.ts'
+import type { TargetRow } from './target-store.ts'
+
+/** Pure: the state that a request has brought, or is bringing, its environment to. */
+export function requestState(
+  { action, status }: Pick<RequestRow, 'action' | 'status'>,
+  targets: readonly Pick<TargetRow, 'state' | 'finished_at'>[],
+): State {
+  const { queued, working, done, failed } = phases[action]
+  const states = targets.map(({ state }) => state)
+  switch (status) {
+    case 'QUEUED':
+      return queued
+    case 'SUCCESS':
+      return done
+    case 'CANCELED':
+    case 'CANCELING':
+      return status
+    case 'ERROR':
+      return states.find(isFailed) ?? failed
+    case 'ONGOING': {
+      const left = targets.filter((target) => target.finished_at === null)
+      return left.length > 0 ? environmentState(left.map(({ state }) => state)) : working
+    }
+  }
+}

@@ -1,0 +1,107 @@
+import type { Action } from '@quayside/contract/states.ts'
+import { inTransaction } from '../database/index.ts'
+import { AppError } from '../lib/error.ts'
+import type { EnvironmentRow } from '../organizations/index.ts'
+import { listServices, type ServiceRow } from '../services/index.ts'
+import { cancelRequest } from './cancel.ts'
+import { type Chosen, chosenByIds, chosenByVersions, type ServiceIds, type ServiceVersions } from './chosen-services.ts'
+import { checkCommit, type DeploymentsOptions, isUsed } from './deployments.ts'
+import { refuseKind } from './refusal-of-kind.ts'
+import { acceptRequest, type RequestedBy } from './request.ts'
+import { lockEnvironment, type RequestRow } from './request-store.ts'
+import { deleteServiceRows } from './selected-store.ts'
+import { environmentStatuses } from './status.ts'
+import type { WantedTarget } from './target-store.ts'
+import { takeTag } from './wanted-version.ts'
+
+/** What is asked of several services of one environment together: one request for all of them, or none. */
+export function createSelected(options: DeploymentsOptions) {
+  const { database } = options
+
+  const ask = async (environment: EnvironmentRow, action: Action, services: readonly ServiceRow[], by: RequestedBy) => {
+    if (services.length === 0) return
+    const targets = services.map((service) => ({ service, commit: undefined }))
+    await acceptRequest(options, { environment, action, targets, by })
+  }
+  const choose = async (environment: EnvironmentRow, body: ServiceIds): Promise<ServiceRow[]> =>
+    chosenByIds(await listServices(database, environment.id), body).map(({ service }) => service)
+
+  return {
+    /** Skipped ones too: they were named. */
+    async deploy(environment: EnvironmentRow, body: ServiceVersions, by: RequestedBy): Promise<void> {
+      const chosen = chosenByVersions(await listServices(database, environment.id), body)
+      const targets: WantedTarget[] = []
+      for (const one of chosen) targets.push(await toTarget(options, one))
+      await acceptRequest(options, { environment, action: 'DEPLOY', targets, by })
+    },
+
+    /** Gives the status of the environment, with that of the first service that was named. */
+    async restart(environment: EnvironmentRow, body: ServiceIds, by: RequestedBy) {
+      const services = await choose(environment, body)
+      const idle = services.find((service) => service.release_id === null)
+      if (idle) throw new AppError('conflict', `Service "${idle.name}" has no version that runs; deploy it instead.`)
+      await ask(environment, 'RESTART', services, by)
+      const { environment: whole, ...lists } = await environmentStatuses(database, environment.id)
+      const first = Object.values(lists)
+        .flat()
+        .find(({ id }) => id === services[0]?.id)
+      if (!first) throw new AppError('notFound', 'There is no such object.')
+      return { ...first, ...whole }
+    },
+
+    async stop(environment: EnvironmentRow, body: ServiceIds, by: RequestedBy): Promise<void> {
+      await ask(environment, 'STOP', await choose(environment, body), by)
+    },
+
+    /** Those of which nothing was ever deployed have nothing to remove. */
+    async uninstall(environment: EnvironmentRow, body: ServiceIds, by: RequestedBy): Promise<void> {
+      await ask(environment, 'UNINSTALL', (await choose(environment, body)).filter(isUsed), by)
+    },
+
+    /** Rows of which nothing was ever deployed go at once; what is being deleted already goes on. */
+    async remove(environment: EnvironmentRow, body: ServiceIds, by: RequestedBy): Promise<void> {
+      const left = await inTransaction(database, async (sql) => {
+        await lockEnvironment(sql, environment.id)
+        const services = chosenByIds(await listServices(sql, environment.id), body).map(({ service }) => service)
+        const unused = services.filter((service) => !isUsed(service))
+        await deleteServiceRows(
+          sql,
+          unused.map(({ id }) => id),
+        )
+        return services.filter((service) => isUsed(service) && !isGoing(service))
+      })
+      await ask(environment, 'DELETE', left, by)
+    },
+
+    cancel: (request: RequestRow): Promise<void> => cancelRequest(options, request),
+
+    /** 409 when nothing of it was ever deployed. */
+    async uninstallAll(environment: EnvironmentRow, by: RequestedBy): Promise<void> {
+      const used = (await listServices(database, environment.id)).filter(isUsed)
+      if (used.length === 0) {
+        throw new AppError('conflict', `Nothing of environment "${environment.name}" was ever deployed.`)
+      }
+      await ask(environment, 'UNINSTALL', used, by)
+    },
+  }
+}
+
+const isGoing = ({ state }: ServiceRow): boolean => state === 'DELETE_QUEUED' || state === 'DELETING'
+
+/** A commit is checked against the repository at once, and a tag is taken over, as for one service. */
+async function toTarget(options: DeploymentsOptions, { service, wanted, field }: Chosen) {
+  refuseKind(service)
+  const { git_commit_id, image_tag } = wanted
+  try {
+    const commit = git_commit_id ? await checkCommit(options, service, git_commit_id) : undefined
+    return { service: image_tag ? await takeTag(options, service, image_tag) : service, commit }
+  } catch (error) {
+    throw namingField(field, error)
+  }
+}
+
+/** The sentence of a refusal names the field by its place in the body. */
+function namingField(field: string, error: unknown): unknown {
+  if (!(error instanceof AppError) || error.code !== 'invalid') return error
+  return new AppError('invalid', `${field}.${error.message}`, { cause: error })
+}

@@ -1,0 +1,56 @@
+import { databaseTable } from '@quayside/contract/services/database.ts'
+import type { KindName } from '@quayside/contract/services/kinds.ts'
+import type { Origin, Repository, SettingsOf } from '../services/index.ts'
+
+/** Settings with the kind that tells what they are: of a service, or of one of its releases. */
+export type Versioned = { readonly [K in KindName]: { readonly kind: K; readonly settings: SettingsOf[K] } }[KindName]
+
+/** How the image of a service is made from a git repository. */
+export interface Build {
+  readonly repository: Repository
+  readonly dockerfilePath: string
+  readonly targetStage: string | null
+}
+
+/** Undefined for what is not built here. */
+export function buildOf(versioned: Versioned): Build | undefined {
+  if (versioned.kind !== 'application') return undefined
+  const { git_repository, dockerfile_path, docker_target_build_stage } = versioned.settings
+  return {
+    repository: git_repository,
+    dockerfilePath: dockerfile_path ?? 'Dockerfile',
+    targetStage: docker_target_build_stage,
+  }
+}
+
+/** The image that a service is to run, as an engine asks for it; undefined for what is built, and for what has none. */
+export function imageOf(versioned: Versioned, origin: Origin | null): string | undefined {
+  if (versioned.kind === 'database') {
+    const { type, version } = versioned.settings
+    return `docker.io/library/${databaseTable[type].image}:${version}`
+  }
+  if (versioned.kind !== 'container') return undefined
+  const { image_name, tag } = versioned.settings
+  return `${registryHost(origin?.url ?? '')}/${image_name}:${tag}`
+}
+
+/** Host and path of a registry's address, as they stand before the name of an image. */
+const registryHost = (url: string): string => url.replace(/^[a-z]+:\/\//i, '').replace(/\/+$/, '')
+
+/** Whether an image of a registry has a tag that a deployment may choose. */
+export const hasTag = ({ kind }: Versioned): boolean => kind === 'container'
+
+/** Two versions must not have the files at the same time: the former one ends first. */
+export const ownsItsFiles = ({ kind }: Versioned): boolean => kind === 'database'
+
+/** What is asked for and not to be had, in words; it is deployed without. */
+export const warningOf = (versioned: Versioned): string | undefined =>
+  versioned.kind === 'database' && versioned.settings.accessibility === 'PUBLIC'
+    ? 'It is reached inside its environment only: the router leads HTTP alone.'
+    : undefined
+
+/** Where an engine keeps the data of a database, by the layout of its official image. */
+export function dataPathOf({ type, version }: SettingsOf['database']): string {
+  const isNewLayout = type === 'POSTGRESQL' && Number.parseInt(version, 10) >= 18
+  return isNewLayout ? '/var/lib/postgresql' : databaseTable[type].volume
+}

@@ -1,0 +1,89 @@
+import { afterCommit, type Database, inTransaction, type Sql } from '../database/index.ts'
+import type { Clock } from '../lib/clock.ts'
+import { AppError } from '../lib/error.ts'
+import { newId } from '../lib/id.ts'
+import { checkName } from '../lib/text.ts'
+import {
+  type EnvironmentMode,
+  type EnvironmentRow,
+  environmentRecord,
+  findEnvironment,
+  insertEnvironment,
+  nameTaken,
+} from '../organizations/index.ts'
+import type { Workflows } from '../workflows/index.ts'
+import { isProjectOf, setCopying } from './clone-store.ts'
+import { copyWorkflow } from './copy-workflow.ts'
+import { findEnvironmentRule, insertEnvironmentRule } from './rule-store.ts'
+import type { createRules } from './rules.ts'
+
+export interface CloneRequest {
+  readonly name: string
+  readonly cluster_id?: string | null
+  readonly mode?: EnvironmentMode | null
+  readonly project_id?: string | null
+  readonly apply_deployment_rule?: boolean | null
+}
+
+export interface CloneOptions {
+  readonly database: Database
+  readonly clock: Clock
+  readonly workflows: Pick<Workflows, 'submit' | 'nudge'>
+  readonly rules: Pick<ReturnType<typeof createRules>, 'give'>
+  /** The organization's cluster of that id; undefined when it has none. */
+  readonly findCluster: (sql: Sql, organizationId: string, id: string) => Promise<string | undefined>
+}
+
+/** Who asks for a copy. */
+export interface Copier {
+  readonly id: string
+  /** Throws 403 where they may not make such an environment. */
+  readonly requireNew: (place: { projectId: string; mode: EnvironmentMode; clusterId: string }) => void
+}
+
+/**
+ * Makes copies of environments. The new environment is there at once, with its rule; stages, services and variables come all
+ * together, by a workflow. Until then, nothing else is written into it.
+ */
+export function createClone({ database, clock, workflows, rules, findCluster }: CloneOptions) {
+  /** Where the copy is to be made; what is left out is as in the source. Throws 404 that names the field. */
+  const placeOf = async (sql: Sql, source: EnvironmentRow, body: CloneRequest) => {
+    const project_id = body.project_id?.toLowerCase() ?? source.project_id
+    if (!(await isProjectOf(sql, source.organization_id, project_id))) {
+      throw new AppError('notFound', 'project_id: there is no such project.')
+    }
+    const cluster_id = await findCluster(sql, source.organization_id, body.cluster_id ?? source.cluster_id)
+    if (!cluster_id) throw new AppError('notFound', 'cluster_id: there is no such cluster.')
+    return { project_id, cluster_id, mode: body.mode ?? source.mode }
+  }
+  const copyRule = async (sql: Sql, source: EnvironmentRow, environment_id: string): Promise<void> => {
+    const former = await findEnvironmentRule(sql, source.id)
+    await insertEnvironmentRule(sql, { id: newId(), environment_id }, former ? valuesOf(former) : {}, clock.now())
+  }
+
+  return async (source: EnvironmentRow, by: Copier, body: CloneRequest) => {
+    const name = checkName('name', body.name)
+    if (source.deleting) throw new AppError('conflict', `Environment "${source.name}" is being deleted.`)
+    const id = newId()
+    const row = await inTransaction(database, async (sql) => {
+      const place = await placeOf(sql, source, body)
+      by.requireNew({ projectId: place.project_id, mode: place.mode, clusterId: place.cluster_id })
+      await insertEnvironment(sql, { id, ...place, name, by: by.id, now: clock.now() })
+      await setCopying(sql, id, source.id)
+      if (body.apply_deployment_rule) await rules.give(sql, { id, project_id: place.project_id, name })
+      else await copyRule(sql, source, id)
+      // Under the key of the environment: what is deployed there waits for it.
+      await workflows.submit(sql, { id: newId(), kind: copyWorkflow, key: id, input: { environmentId: id } })
+      return findEnvironment(sql, id)
+    }).catch(nameTaken('An environment', name))
+    afterCommit(() => workflows.nudge())
+    if (!row) throw new AppError('notFound', 'There is no such object.')
+    return environmentRecord(row)
+  }
+}
+
+/** What a rule says, without whose it is. */
+function valuesOf(rule: NonNullable<Awaited<ReturnType<typeof findEnvironmentRule>>>) {
+  const { on_demand_preview, auto_preview, auto_stop, timezone, start_time, stop_time, weekdays } = rule
+  return { on_demand_preview, auto_preview, auto_stop, timezone, start_time, stop_time, weekdays }
+}

@@ -1,0 +1,46 @@
+import assert from 'node:assert/strict'
+import { after, test } from 'node:test'
+import { canaryOf } from '../../test/support/fixture.ts'
+import { createPlatform } from '../../test/support/platform.ts'
+import { unzip } from '../lib/testing-unzip.ts'
+
+const platform = await createPlatform({ after })
+const { a, app } = platform
+const { environmentId, more } = a.objects
+
+async function exported(token: string, query = ''): Promise<Record<string, string>> {
+  const answer = await app.inject({
+    method: 'GET',
+    url: `/environment/${environmentId}/terraformExport${query}`,
+    headers: { host: 'localhost', authorization: `Bearer ${token}` },
+  })
+  assert.equal(answer.statusCode, 200, answer.payload)
+  assert.equal(answer.headers['content-type'], 'application/octet-stream')
+  return unzip(answer.rawPayload)
+}
+
+test('an environment is exported with its stages, its services of every kind and their variables', async () => {
+  const { 'main.tf': main = '', 'variables.tf': variables = '', ...rest } = await exported(a.tokens.READ)
+  assert.deepEqual(rest, {})
+  for (const type of ['environment', 'deployment_stage', 'application', 'container', 'database', 'job', 'helm', 'terraform_service'])
+    assert.match(main, new RegExp(`^resource "qovery_${type}" "\\w+" \\{$`, 'm'), type)
+  assert.match(main, /is_after = qovery_deployment_stage\.\w+\.id/)
+  assert.match(main, /key = "PLAIN_SERVICE"\n\s+value = "visible"/)
+  assert.match(main, /key = "HIDDEN_SERVICE"\n\s+value = var\.\w+_hidden_service/)
+  assert.match(variables, /variable "\w+_hidden_service" \{\n {2}type\s+= string\n {2}sensitive = true/)
+  assert.ok(more['containerId'])
+}) // biome-ignore format: one line
+
+test('secrets come along for admins who ask for them, and for nobody else', async () => {
+  const canary = canaryOf(a)
+  for (const files of [
+    await exported(a.tokens.ADMIN),
+    await exported(a.tokens.READ, '?exportSecrets=true'),
+    await exported(a.tokens.WRITE, '?exportSecrets=true'),
+  ])
+    assert.ok(!JSON.stringify(files).includes(canary))
+  const { 'main.tf': main = '', 'terraform.tfvars': texts = '' } = await exported(a.tokens.ADMIN, '?exportSecrets=true')
+  assert.ok(!main.includes(canary))
+  assert.match(texts, new RegExp(`^\\w+_hidden_service = "${canary}"$`, 'm'))
+  assert.match(texts, new RegExp(`^\\w+_hidden_environment = "${canary}"$`, 'm'))
+})

@@ -1,0 +1,10 @@
+/** What belongs to an environment beside its services: stages, rules, copies, exports, and lists over many of them. */
+export { type Copier, createClone } from './clone.ts'
+export { createCopyWorkflow } from './copy-workflow.ts'
+export { createExport } from './export.ts'
+export { createOverview } from './overview.ts'
+export { createProjectRules } from './project-rules.ts'
+export { createRules } from './rules.ts'
+export { isWithin, type Schedule } from './schedule.ts'
+export { type StageRow, stageTarget } from './stage-store.ts'
+export { createStages } from './stages.ts'

@@ -1,0 +1,75 @@
+import assert from 'node:assert/strict'
+import { after, test } from 'node:test'
+import { testDatabase } from '../database/testing.ts'
+import { newId } from '../lib/id.ts'
+import type { ProjectRuleRequest } from './project-rules.ts'
+import { addGround } from './testing.ts'
+
+const { sql } = await testDatabase({ after })
+const ground = await addGround(sql)
+const { rules, projectRules, project, cluster_id, addEnvironment } = ground
+
+const hours = {
+  timezone: 'Europe/Paris',
+  start_time: '1970-01-01T09:30:00.000Z',
+  stop_time: '2024-07-01T17:00:00Z',
+  weekdays: ['MONDAY', 'FRIDAY', 'MONDAY'] as const,
+}
+const request = (change: Partial<ProjectRuleRequest> & { name: string }): ProjectRuleRequest => ({
+  ...hours,
+  mode: 'PREVIEW',
+  cluster_id,
+  wildcard: '*',
+  ...change,
+})
+
+test('a new environment runs by day, all week, and is not stopped by itself', async () => {
+  const { id } = await addEnvironment('usual')
+  const { timezone, start_time, stop_time, weekdays, auto_stop } = await rules.get(id)
+  assert.deepEqual([timezone, weekdays.length, auto_stop], ['UTC', 7, false])
+  assert.equal(start_time.toISOString(), '1970-01-01T08:00:00.000Z')
+  assert.equal(stop_time.toISOString(), '1970-01-01T19:00:00.000Z')
+})
+
+test('an edit changes the hours; a flag that is left out stays, null clears it', async () => {
+  const { id } = await addEnvironment('edited')
+  const rule = await rules.get(id)
+  const first = await rules.edit(id, rule.id, { ...hours, auto_stop: true, auto_preview: true })
+  assert.deepEqual([first.timezone, first.weekdays], ['Europe/Paris', ['MONDAY', 'FRIDAY']])
+  assert.equal(first.stop_time.toISOString(), '1970-01-01T17:00:00.000Z')
+  const second = await rules.edit(id, rule.id, { ...hours, auto_preview: null })
+  assert.deepEqual([second.auto_stop, second.auto_preview], [true, false])
+  await assert.rejects(rules.edit(id, newId(), hours), { code: 'notFound' })
+  const mars = rules.edit(id, rule.id, { ...hours, timezone: 'Mars/Olympus' })
+  await assert.rejects(mars, { code: 'invalid', message: /^timezone/ })
+})
+
+test('the first rule of the project whose wildcard matches gives a new environment its own', async () => {
+  const any = await projectRules.create(project, request({ name: 'any' }))
+  const preview = await projectRules.create(
+    project,
+    request({ name: 'previews', wildcard: 'pr-*', timezone: 'Asia/Tokyo', auto_stop: true }),
+  )
+  assert.deepEqual([any.priority_index, preview.priority_index], [0, 1])
+  const zoneOf = async (name: string) => (await rules.get((await addEnvironment(name)).id)).timezone
+  assert.equal(await zoneOf('pr-1'), 'Europe/Paris')
+  await projectRules.order(project, [preview.id])
+  assert.deepEqual((await projectRules.list(project)).map(({ name }) => name), ['previews', 'any'])
+  assert.equal(await zoneOf('PR-2'), 'Asia/Tokyo')
+  assert.equal(await zoneOf('main'), 'Europe/Paris')
+  const edited = await projectRules.edit(project, preview.id, request({ name: 'previews', wildcard: '' }))
+  assert.deepEqual([edited.auto_stop, edited.wildcard, edited.timezone], [true, '', 'Europe/Paris'])
+  await projectRules.remove(project, preview.id)
+  const [left] = await projectRules.list(project)
+  assert.deepEqual([left?.name, left?.priority_index], ['any', 0])
+}) // biome-ignore format: one line
+
+test('names, clusters and orders that cannot be are refused', async () => {
+  const { id } = await projectRules.create(project, request({ name: 'one' }))
+  await assert.rejects(projectRules.create(project, request({ name: 'ONE' })), { code: 'conflict' })
+  const elsewhere = projectRules.create(project, request({ name: 'two', cluster_id: newId() }))
+  await assert.rejects(elsewhere, { code: 'notFound', message: /^cluster_id/ })
+  await assert.rejects(projectRules.order(project, [id, newId()]), { code: 'notFound', message: /in_order\[1\]/ })
+  await assert.rejects(projectRules.order(project, [id, id]), { code: 'invalid', message: /in_order\[1\]/ })
+  await assert.rejects(projectRules.get(project, newId()), { code: 'notFound' })
+})

@@ -1,0 +1,93 @@
+import type { Weekday } from '@quayside/contract/resources/deployment-rule.ts'
+import { type Database, inTransaction, type Sql } from '../database/index.ts'
+import type { Clock } from '../lib/clock.ts'
+import { AppError } from '../lib/error.ts'
+import { newId } from '../lib/id.ts'
+import {
+  type EnvironmentRuleRow,
+  findEnvironmentRule,
+  insertEnvironmentRule,
+  listProjectRules,
+  type RuleValues,
+  updateEnvironmentRule,
+} from './rule-store.ts'
+import { checkTimezone, readTimeOfDay, timeOfDay } from './schedule.ts'
+import { matchesWildcard } from './wildcard.ts'
+
+/** A schedule as it is sent; of the times only the time of day counts. */
+export interface ScheduleRequest {
+  readonly auto_stop?: boolean | null
+  readonly timezone: string
+  readonly start_time: string
+  readonly stop_time: string
+  readonly weekdays: readonly Weekday[]
+}
+export interface EnvironmentRuleRequest extends ScheduleRequest {
+  readonly on_demand_preview?: boolean | null
+  readonly auto_preview?: boolean | null
+}
+
+/** The one rule of each environment: when it is to run. */
+export function createRules({ database, clock }: { readonly database: Database; readonly clock: Clock }) {
+  return {
+    /** Gives a new environment its rule: that of its project which comes first and matches the name, or the usual one. */
+    async give(sql: Sql, environment: { id: string; project_id: string; name: string }): Promise<void> {
+      const rule = firstMatch(await listProjectRules(sql, environment.project_id), environment.name)
+      await insertEnvironmentRule(sql, { id: newId(), environment_id: environment.id }, rule ?? {}, clock.now())
+    },
+
+    async get(environmentId: string) {
+      return ruleRecord(existing(await findEnvironmentRule(database, environmentId)))
+    },
+
+    /** A flag that is left out stays, null clears it. */
+    async edit(environmentId: string, id: string, body: EnvironmentRuleRequest) {
+      const { on_demand_preview, auto_preview, auto_stop } = body
+      const change = { ...scheduleOf(body), ...sentFlags({ on_demand_preview, auto_preview, auto_stop }) }
+      const row = await inTransaction(database, (sql) =>
+        updateEnvironmentRule(sql, { id, environmentId }, change, clock.now()),
+      )
+      return ruleRecord(existing(row))
+    },
+  }
+}
+
+function existing(row: EnvironmentRuleRow | undefined): EnvironmentRuleRow {
+  if (!row) throw new AppError('notFound', 'There is no such object.')
+  return row
+}
+
+/** Pure: what the first rule that matches the name says; undefined where none does. */
+export function firstMatch(
+  rules: readonly (RuleValues & { readonly wildcard: string })[],
+  name: string,
+): RuleValues | undefined {
+  const found = rules.find(({ wildcard }) => matchesWildcard(wildcard, name))
+  if (!found) return undefined
+  const { auto_stop, timezone, start_time, stop_time, weekdays } = found
+  return { auto_stop, timezone, start_time, stop_time, weekdays }
+}
+
+/** Checks the zone, and brings times and days into the form in which they are kept. */
+export const scheduleOf = (body: ScheduleRequest): Omit<RuleValues, 'auto_stop'> => ({
+  timezone: checkTimezone('timezone', body.timezone),
+  start_time: readTimeOfDay(body.start_time),
+  stop_time: readTimeOfDay(body.stop_time),
+  weekdays: [...new Set(body.weekdays)],
+})
+
+/** The flags that were sent; null clears one. */
+export const sentFlags = <K extends string>(flags: Readonly<Record<K, boolean | null | undefined>>) =>
+  Object.fromEntries(
+    Object.entries<boolean | null | undefined>(flags).flatMap(([name, flag]) =>
+      flag === undefined ? [] : [[name, flag ?? false]],
+    ),
+  ) as Partial<Record<K, boolean>> // the keys are those of `flags`
+
+/** The row as the API answers it. */
+export const ruleRecord = <T extends RuleValues>(row: T) => ({
+  ...row,
+  start_time: timeOfDay(row.start_time),
+  stop_time: timeOfDay(row.stop_time),
+  weekdays: [...row.weekdays],
+})

@@ -1,0 +1,12 @@
+/** Pure: the ids with one of them moved right before or after another; unchanged where it is moved to itself. */
+export function moved(
+  order: readonly string[],
+  id: string,
+  place: { readonly before: string } | { readonly after: string },
+): readonly string[] {
+  const other = 'before' in place ? place.before : place.after
+  if (other === id) return order
+  const others = order.filter((one) => one !== id)
+  const at = others.indexOf(other) + ('before' in place ? 0 : 1)
+  return [...others.slice(0, at), id, ...others.slice(at)]
+}

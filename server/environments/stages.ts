@@ -1,0 +1,113 @@
+import { type Database, inTransaction, type Sql } from '../database/index.ts'
+import type { Clock } from '../lib/clock.ts'
+import { AppError } from '../lib/error.ts'
+import { newId } from '../lib/id.ts'
+import { checkName } from '../lib/text.ts'
+import { type EnvironmentRow, nameTaken } from '../organizations/index.ts'
+import { moved } from './stage-order.ts'
+import {
+  deleteStage,
+  findStage,
+  insertStage,
+  listStages,
+  lockStages,
+  type StageRow,
+  setStageOfService,
+  setStageOrder,
+  stageOrder,
+  updateStage,
+} from './stage-store.ts'
+
+export interface StageRequest {
+  readonly name: string
+  readonly description?: string | null
+}
+
+/** Stages of environments: their order is dense from 0 at every moment that others can see. */
+export function createStages({ database, clock }: { readonly database: Database; readonly clock: Clock }) {
+  const gone = () => new AppError('notFound', 'There is no such object.')
+  const list = async (sql: Sql, environmentId: string) => (await listStages(sql, environmentId)).map(stageRecord)
+  const one = async (sql: Sql, id: string) => {
+    const row = await findStage(sql, id)
+    if (!row) throw gone()
+    return stageRecord(row)
+  }
+  /** Others who change stages or add services wait. */
+  const locked = <T>(environmentId: string, work: (sql: Sql) => Promise<T>): Promise<T> =>
+    inTransaction(database, async (sql) => {
+      if (!(await lockStages(sql, environmentId))) throw gone()
+      return work(sql)
+    })
+  const move = (stage: StageRow, place: Parameters<typeof moved>[2]) =>
+    locked(stage.environment_id, async (sql) => {
+      const order = await stageOrder(sql, stage.environment_id)
+      const other = 'before' in place ? place.before : place.after
+      if (!order.includes(other) || !order.includes(stage.id)) throw gone()
+      await setStageOrder(sql, moved(order, stage.id, place), clock.now())
+      return list(sql, stage.environment_id)
+    })
+
+  return {
+    list: (environmentId: string) => list(database, environmentId),
+    get: (id: string) => one(database, id),
+
+    /** Behind the last one. */
+    create(environment: Pick<EnvironmentRow, 'id'>, body: StageRequest) {
+      const name = checkName('name', body.name)
+      const description = body.description ?? ''
+      return locked(environment.id, async (sql) => {
+        const { length } = await stageOrder(sql, environment.id)
+        const row = { id: newId(), environment_id: environment.id, name, description, deployment_order: length }
+        await insertStage(sql, { ...row, now: clock.now() })
+        return one(sql, row.id)
+      }).catch(nameTaken('A stage', name))
+    },
+
+    edit(stage: StageRow, body: StageRequest) {
+      const name = checkName('name', body.name)
+      const change = { name, ...(body.description === undefined ? {} : { description: body.description ?? '' }) }
+      return inTransaction(database, async (sql) => {
+        await updateStage(sql, stage.id, change, clock.now())
+        return one(sql, stage.id)
+      }).catch(nameTaken('A stage', name))
+    },
+
+    /** 409 while it holds services; an environment keeps one stage at least, for new services to go to. */
+    remove: (stage: StageRow): Promise<void> =>
+      locked(stage.environment_id, async (sql) => {
+        const order = await stageOrder(sql, stage.environment_id)
+        if (order.length === 1) {
+          throw new AppError('conflict', `Stage "${stage.name}" is the only one of its environment; it must have one.`)
+        }
+        if (!(await deleteStage(sql, stage.id))) {
+          throw new AppError('conflict', `Stage "${stage.name}" holds services; move them to another stage first.`)
+        }
+        await setStageOrder(
+          sql,
+          order.filter((id) => id !== stage.id),
+          clock.now(),
+        )
+      }),
+
+    moveBefore: (stage: StageRow, other: string) => move(stage, { before: other }),
+    moveAfter: (stage: StageRow, other: string) => move(stage, { after: other }),
+
+    attach: (stage: StageRow, serviceId: string, isSkipped: boolean) =>
+      locked(stage.environment_id, async (sql) => {
+        const place = { environmentId: stage.environment_id, stageId: stage.id, serviceId, isSkipped }
+        if (!(await setStageOfService(sql, place, clock.now()))) throw gone()
+        return list(sql, stage.environment_id)
+      }),
+  }
+}
+
+/** The row as the API answers it. */
+export const stageRecord = (row: StageRow) => ({
+  ...row,
+  environment: { id: row.environment_id },
+  services: row.services.map((service) => ({
+    ...service,
+    created_at: new Date(service.created_at),
+    updated_at: new Date(service.updated_at),
+  })),
+})

@@ -1,0 +1,20 @@
+import type { CommitInfo } from './git.ts'
+
+/** What git is asked to write of a commit. */
+export const commitFormat = '--format=%H%n%ct%n%an%n%B'
+
+/** Reads it. Texts are cut, see CommitInfo. */
+export function parseCommit(text: string): CommitInfo {
+  const [id = '', seconds = '', author = '', ...message] = text.split('\n')
+  const createdAt = new Date(Number(seconds) * 1000)
+  return {
+    id,
+    createdAt: Number.isNaN(createdAt.getTime()) ? new Date(0) : createdAt,
+    authorName: printable(author, 200),
+    message: printable(message.join('\n').trim(), 1000),
+  }
+}
+
+/** Cut by whole characters, without control characters other than line break and tab. */
+const printable = (text: string, maxCharacters: number): string =>
+  [...text.slice(0, maxCharacters * 2).replace(/[^\P{Cc}\n\t]/gu, '')].slice(0, maxCharacters).join('').toWellFormed()

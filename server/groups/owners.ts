@@ -1,0 +1,59 @@
+import type { Sql } from '../database/index.ts'
+import { AppError } from '../lib/error.ts'
+import type { GroupRow } from './group-store.ts'
+import { annotationsGroupRecord, labelsGroupRecord } from './groups.ts'
+import { type GroupOwner, holdGroups, listOwnedGroups, replaceOwnedGroups } from './owner-store.ts'
+
+/** The groups of one owner, whole. */
+export interface OwnGroups {
+  readonly annotations_groups: ReturnType<typeof annotationsGroupRecord<GroupRow>>[]
+  readonly labels_groups: ReturnType<typeof labelsGroupRecord<GroupRow>>[]
+}
+
+/** As requests name them: what is absent stays as it is, null and nothing take all away. */
+export interface GroupRefs {
+  readonly annotations_groups?: readonly { readonly id: string }[] | null | undefined
+  readonly labels_groups?: readonly { readonly id: string }[] | null | undefined
+}
+
+export const noGroups: OwnGroups = { annotations_groups: [], labels_groups: [] }
+
+/** The groups of every one of these services or clusters, in one question. */
+export async function groupsOf(sql: Sql, owner: GroupOwner, ids: readonly string[]): Promise<Map<string, OwnGroups>> {
+  const found = new Map<string, OwnGroups>()
+  if (ids.length === 0) return found
+  for (const { owner_id, ...row } of await listOwnedGroups(sql, owner, ids)) {
+    const own = found.get(owner_id) ?? { annotations_groups: [], labels_groups: [] }
+    if (row.kind === 'annotations') own.annotations_groups.push(annotationsGroupRecord(row))
+    else own.labels_groups.push(labelsGroupRecord(row))
+    found.set(owner_id, own)
+  }
+  return found
+}
+
+/** Every label of a service by its key; of two with the same key the one of the younger group. */
+export async function labelsOf(sql: Sql, serviceId: string): Promise<Record<string, string>> {
+  const own = (await groupsOf(sql, 'service', [serviceId])).get(serviceId) ?? noGroups
+  return Object.fromEntries(own.labels_groups.flatMap(({ labels }) => labels.map(({ key, value }) => [key, value])))
+}
+
+/**
+ * Gives a service or a cluster the groups that a request names. Throws 404 for one that the organization does not have, with
+ * its place in the request. Inside the caller's transaction; raising `config_version` is the caller's.
+ */
+export async function setGroups(
+  sql: Sql,
+  owner: GroupOwner,
+  { ownerId, organizationId }: { ownerId: string; organizationId: string },
+  refs: GroupRefs,
+): Promise<void> {
+  for (const kind of ['annotations', 'labels'] as const) {
+    const list = refs[`${kind}_groups`]
+    if (list === undefined) continue
+    const ids = (list ?? []).map(({ id }) => id.toLowerCase())
+    const known = ids.length === 0 ? [] : await holdGroups(sql, { organizationId, kind, ids })
+    const missing = ids.findIndex((id) => !known.includes(id))
+    if (missing !== -1) throw new AppError('notFound', `${kind}_groups[${missing}].id: there is no such object.`)
+    await replaceOwnedGroups(sql, owner, { ownerId, kind, ids: known })
+  }
+}

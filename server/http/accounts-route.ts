@@ -1,0 +1,36 @@
+import type { FastifyInstance } from 'fastify'
+import { type Accounts, issuerPath, joinPath, setupPath } from '../accounts/index.ts'
+import { AppError } from '../lib/error.ts'
+import type { Budgets } from './budgets.ts'
+
+/** What people's accounts are asked through; see server/accounts. */
+export interface AccountsRouteOptions {
+  readonly budgets: Budgets
+  readonly accounts: Pick<Accounts, 'handle'>
+}
+
+/** Pages to sign in and to make an account, and the OpenID Connect issuer: they read and answer requests themselves. */
+export function mountAccounts(app: FastifyInstance, { accounts, budgets }: AccountsRouteOptions): void {
+  app.register(async (scope) => {
+    scope.removeAllContentTypeParsers()
+    scope.addContentTypeParser('*', (_request, _payload, done) => done(null))
+    for (const path of [issuerPath, setupPath, joinPath]) {
+      scope.route({
+        method: path === issuerPath ? ['GET', 'POST', 'OPTIONS'] : ['GET', 'POST'],
+        url: `${path}*`,
+        exposeHeadRoute: false,
+        handler: async (request, reply) => {
+          const { allowed, resetSeconds } = budgets.take(undefined, request.ip)
+          if (!allowed) throw new AppError('tooManyRequests', `Too many requests; try again in ${resetSeconds} s.`)
+          try {
+            await accounts.handle({ request: request.raw, response: reply.raw, address: request.ip })
+          } catch (error) {
+            if (!reply.raw.headersSent) throw error
+            reply.raw.destroy()
+          }
+          reply.hijack()
+        },
+      })
+    }
+  })
+}

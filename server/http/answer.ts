@@ -1,0 +1,35 @@
+import type { Operation } from '@quayside/contract'
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import { type ChangeOptions, createChanger } from './change.ts'
+import { etagOf, hasCurrent, readTags } from './conditions.ts'
+import { type Asked, contentTypeOf, type Handle, send, serialize } from './reply.ts'
+import { isVersioned } from './siblings.ts'
+
+/** How an operation is answered: read, read with an ETag, or changed in one transaction. */
+export function createAnswer(
+  operation: Operation,
+  handle: Handle,
+  options: ChangeOptions,
+): (asked: Asked) => Promise<unknown> {
+  if (operation.event) return createChanger({ ...operation, event: operation.event }, handle, options)
+  const versioned = isVersioned(operation)
+  return async ({ call, request, reply }) => {
+    const result = await handle(call)
+    return versioned ? sendVersioned(operation, request, reply, result) : send(operation, reply, result)
+  }
+}
+
+function sendVersioned(
+  operation: Operation,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  result: unknown,
+): FastifyReply {
+  if (result === undefined) return send(operation, reply, result)
+  const text = serialize(operation, reply, result)
+  const etag = etagOf(text)
+  reply.header('etag', etag)
+  const known = readTags(request.headers, 'if-none-match')
+  if (known && hasCurrent(known, etag)) return reply.code(304).send()
+  return reply.code(operation.status).type(contentTypeOf(operation)).send(text)
+}

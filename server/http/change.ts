@@ -1,0 +1,136 @@
+import type { Operation } from '@quayside/contract'
+import type { FastifyReply } from 'fastify'
+import { type AuditEntry, recordChange, recordChangeWith } from '../audit/index.ts'
+import { type Database, outsideUnit, unitOfWork } from '../database/index.ts'
+import type { Plans } from '../deployments/index.ts'
+import { type KeptReply, keepReply, type RequestKey, takeKey } from '../idempotency/index.ts'
+import type { Clock } from '../lib/clock.ts'
+import { AppError } from '../lib/error.ts'
+import type { Vault } from '../vault/index.ts'
+import type { Handlers } from './call.ts'
+import { type ChangingOperation, entryOf, placeOf } from './change-entry.ts'
+import { etagOf, readTags, requireCurrent, type Tags } from './conditions.ts'
+import { createDryRun, isDryRun } from './dry-run.ts'
+import { lockPath } from './path-lock-store.ts'
+import { createReader, type Reader } from './reader.ts'
+import { type AnyCall, type Asked, contentTypeOf, emptyStatus, type Handle, serialize } from './reply.ts'
+import { readKey } from './request-key.ts'
+
+export interface ChangeOptions {
+  readonly database: Database
+  readonly clock: Clock
+  readonly vault: Vault
+  readonly handlers: Handlers
+  readonly plans: Plans
+}
+
+/**
+ * These accept a deployment of one service in a single statement, which writes the record of changes, too: what a transaction
+ * adds in round trips would be most of what accepting costs.
+ */
+const accepting: ReadonlySet<string> = new Set<keyof Handlers>([
+  'deployService',
+  'redeployService',
+  'stopService',
+  'restartService',
+  'uninstallService',
+])
+
+/**
+ * Answers what changes something. The handler, the record of changes, the kept reply and the comparison with If-Match are one
+ * transaction: all of it is there afterwards, or nothing.
+ */
+export function createChanger(operation: ChangingOperation, handle: Handle, options: ChangeOptions) {
+  const reader = createReader(operation, options.handlers)
+  const dryRun = createDryRun(operation, options)
+  const mayStandAlone = accepting.has(operation.handler)
+  return async (asked: Asked): Promise<FastifyReply> => {
+    const { request, reply, call } = asked
+    if (dryRun && isDryRun(operation, call)) return dryRun(call, reply, () => handle(call))
+    const key = readKey(operation, request, call)
+    const tags = readTags(request.headers, 'if-match')
+    if (tags && !reader) throw new AppError('invalid', 'If-Match: nothing answers an ETag for this address.')
+    if (mayStandAlone && !key && !changesFirst(call))
+      return sendReply(operation, reply, await acceptAlone(operation, handle, options, asked))
+    const unit = () => changeInUnit({ operation, handle, options, reader, key, tags }, asked)
+    const { replayed, ...answer } = await unitOfWork(options.database, unit, { clock: options.clock })
+    if (replayed) reply.header('idempotency-replayed', 'true')
+    return sendReply(operation, reply, answer)
+  }
+}
+
+/** A deployment of another version writes the settings before it is accepted. */
+const changesFirst = ({ body }: AnyCall): boolean => Boolean(Object(body).image_tag || Object(body).chart_version)
+
+interface Plan {
+  readonly operation: ChangingOperation
+  readonly handle: Handle
+  readonly options: ChangeOptions
+  readonly reader: Reader | undefined
+  readonly key: RequestKey | undefined
+  readonly tags: Tags | undefined
+}
+
+async function changeInUnit(plan: Plan, asked: Asked): Promise<KeptReply & { readonly replayed: boolean }> {
+  const { operation, handle, options, key } = plan
+  const { database } = options
+  const kept = key && (await takeKey(options, database, key))
+  if (kept) return { ...kept, replayed: true }
+  const { call, former } = await readFormer(plan, asked)
+  const result = await handle(call)
+  const body = result === undefined ? undefined : serialize(operation, asked.reply, result)
+  const status = result === undefined ? emptyStatus(operation) : operation.status
+  const entry = entryOf(operation, options, { ...asked, call }, { body, former, place: await placeOf(database, call) })
+  if (entry) await recordChange(database, entry)
+  if (key) await keepReply(options, database, key, { status, body, organizationId: organizationOf(entry, call) })
+  return { status, body, replayed: false }
+}
+
+/** The object as it is before the change, where a GET of the same address answers it; compared with If-Match. */
+async function readFormer(plan: Plan, asked: Asked): Promise<{ call: AnyCall; former: string | undefined }> {
+  const { operation, options, reader, tags } = plan
+  if (!reader) return { call: asked.call, former: undefined }
+  await lockPath(options.database, asked.request.url.split('?')[0]?.toLowerCase() ?? '')
+  // What was loaded before the lock may be outdated by whoever held it.
+  const call = tags ? { ...asked.call, ...(await outsideUnit(asked.reload)) } : asked.call
+  const former = await reader.read(call, asked.reply).catch((error: unknown) => {
+    if (tags || !(error instanceof AppError)) throw error
+    return undefined
+  })
+  if (tags) requireCurrent(tags, etagOf(former ?? ''))
+  return { call, former: operation.contentType || reader.isText ? undefined : former }
+}
+
+async function acceptAlone(
+  operation: ChangingOperation,
+  handle: Handle,
+  options: ChangeOptions,
+  asked: Asked,
+): Promise<KeptReply> {
+  const state = { recorded: false }
+  const result = await handle({
+    ...asked.call,
+    record: (sql, accepted, change) => {
+      const entry = entryOf(operation, options, asked, { body: JSON.stringify(change) })
+      if (!entry) throw new Error('a service belongs to an organization')
+      state.recorded = true
+      return recordChangeWith(sql, entry, accepted)
+    },
+  })
+  const body = result === undefined ? undefined : serialize(operation, asked.reply, result)
+  const entry = state.recorded ? undefined : entryOf(operation, options, asked, { body })
+  if (entry) await recordChange(options.database, entry)
+  return { status: result === undefined ? emptyStatus(operation) : operation.status, body }
+}
+
+/** Whose key seals the reply that is kept. */
+function organizationOf(entry: AuditEntry | undefined, { caller }: AnyCall): string {
+  const id = entry?.organization_id ?? caller.organizationId
+  if (id !== '') return id
+  throw new AppError('invalid', 'Idempotency-Key: this changes nothing of an organization. Send it without.')
+}
+
+function sendReply(operation: Operation, reply: FastifyReply, { status, body }: KeptReply): FastifyReply {
+  if (body === undefined) return reply.code(status).send()
+  return reply.code(status).type(contentTypeOf(operation)).send(body)
+}

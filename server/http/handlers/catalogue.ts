@@ -1,0 +1,36 @@
+import { notFound } from '../../access/index.ts'
+import * as catalogue from '../../catalogue/index.ts'
+import type { Handlers } from '../call.ts'
+import type { Rooms } from './rooms.ts'
+
+/** Tables, and pages that are empty here: nothing of it is asked of anybody. */
+export const catalogueHandlers = ({ clock }: Rooms) =>
+  ({
+    listProviders: async () => ({ results: catalogue.listProviders() }),
+    listRegions: async ({ provider }) => ({ results: catalogue.listRegions(provider) }),
+    listFeatures: async ({ provider }) => ({ results: catalogue.listFeatures(provider) }),
+    listInstanceTypes: async ({ provider }) => ({ results: catalogue.listInstanceTypes(provider, undefined) }),
+    listInstanceTypesIn: async ({ provider, words }) => ({
+      results: catalogue.listInstanceTypes(provider, words['region'] ?? words['zone']),
+    }),
+    searchInstanceTypes: async ({ provider, words, query }) => ({
+      results: catalogue.listInstanceTypes(provider, words['region'], query),
+    }),
+    listDatabaseTypes: async ({ provider }) => ({ results: catalogue.listDatabaseTypes(provider) }),
+    listDatabaseInstanceTypes: async ({ words }) => ({
+      results: catalogue.listDatabaseInstanceTypes(words['region'] ?? '', words['databaseType'] ?? ''),
+    }),
+
+    listNothing: async () => ({ results: [] }),
+    getCurrentCost: async ({ target }) => ({
+      plan: target.plan,
+      remaining_trial_day: 0,
+      renewal_at: null,
+      cost: { total_in_cents: 0, total: 0, currency_code: 'USD' },
+    }),
+    getOnboarding: async () => ({ use_cases: null, status: 'COMPLETED' }),
+    getBlueprints: async () => ({ version: '1', generatedAt: clock.now().toISOString(), blueprints: [] }),
+    listExternalSecrets: async () => {
+      throw notFound()
+    },
+  }) satisfies Partial<Handlers>

@@ -1,0 +1,146 @@
+import type { CommitInfo, TreeView } from '../../git/index.ts'
+import { inspect } from '../../inspections/index.ts'
+import { AppError } from '../../lib/error.ts'
+import { derivedId } from '../../lib/id.ts'
+import { lifecycleTemplatesOf, repositoriesOf, type ServiceRow } from '../../services/index.ts'
+import type { Handlers } from '../call.ts'
+import type { Browse } from './browsing.ts'
+import { openRepository } from './repository.ts'
+import type { Rooms } from './rooms.ts'
+
+const shownCommits = 100
+/** What images are looked for in when no registry is named. */
+const publicHub = { kind: 'DOCKER_HUB', name: 'Docker Hub', url: 'https://docker.io', config: {}, secrets: {} }
+
+type Place = Parameters<typeof openRepository>[2] & { readonly root_path?: string | null }
+
+/** Looks into repositories: their history, and what forms want to know of them. */
+export const gitHandlers = (rooms: Rooms, browse: Browse) => {
+  const { git, database, registries } = rooms
+
+  async function look<T>(
+    organizationId: string,
+    place: Place,
+    read: (found: ReturnType<typeof inspect>) => Promise<T>,
+  ) {
+    const repository = await openRepository(rooms, organizationId, place, 'git_repository.')
+    const readTree = (tree: TreeView) => read(inspect(tree, place.root_path ?? '/'))
+    return browse(organizationId, (signal) => git.look(repository, signal, readTree))
+  }
+
+  async function commitsOf(service: ServiceRow, from?: string, place = sourceOf(service)): Promise<CommitInfo[]> {
+    const repository = await openRepository(rooms, service.organization_id, place)
+    const question = { count: shownCommits, from }
+    return browse(service.organization_id, (signal) => git.log(repository, question, signal))
+  }
+
+  return {
+    listDirectories: async ({ target, body }) => {
+      const repository = await openRepository(rooms, target.id, body)
+      const path = (body.root_path ?? '/').replace(/^\/+/, '')
+      return { results: await browse(target.id, (signal) => git.listDirectories(repository, path, signal)) }
+    },
+
+    listCommits: async ({ target, query: { startId, gitCommitId } }) => {
+      const commits = await commitsOf(target, gitCommitId ?? startId)
+      const isOlder = gitCommitId === undefined && startId !== undefined
+      return { results: (isOlder ? commits.slice(1) : commits).map(commitRecord) }
+    },
+    listChartCommits: async ({ target, query }) => {
+      const place = query.of === 'values' ? repositoryAt(target, 1) : sourceOf(target)
+      return { results: (await commitsOf(target, undefined, place)).map(commitRecord) }
+    },
+    listContributors: async ({ target }) => ({ results: contributorsOf(await commitsOf(target)) }),
+    getGitWebhookStatus: async ({ target }) => ({
+      status: 'NOT_CONFIGURED' as const,
+      provider: sourceOf(target).provider,
+      missing_events: [],
+    }),
+
+    checkDockerfile: ({ target, body }) =>
+      look(target.organization_id, body.git_repository, (found) => found.dockerfile(body.dockerfile_path)),
+    checkHelmRepository: async ({ target, body }) => {
+      await look(target.organization_id, body.git_repository, (found) => found.chart())
+      return {}
+    },
+    checkGitFile: async ({ target, body }) => {
+      await look(target.organization_id, body.git_repository, (found) => found.files(body.files))
+      return {}
+    },
+    checkContainerImage: async ({ target: { organization_id: organizationId }, body }) => {
+      const { registry_id, image_name: name, tag } = body
+      const registry = registry_id
+        ? await registries.containerRegistries.open(database, organizationId, registry_id)
+        : publicHub
+      await browse(organizationId, (signal) => registries.images.digest(registry, { name, tag, signal }))
+      return {}
+    },
+    readDefaultValues: async ({ target, body: { source } }) => {
+      const { git_repository, helm_repository: listed } = source
+      if (!git_repository === !listed) {
+        throw new AppError('invalid', 'source must hold exactly one of git_repository and helm_repository.')
+      }
+      if (git_repository) return look(target.organization_id, git_repository, (found) => found.defaultValues())
+      const { repository, chart_name: name, chart_version: version } = listed ?? {}
+      const missing = Object.entries({ repository, chart_name: name, chart_version: version }).find(
+        ([, value]) => !value,
+      )
+      if (missing || !repository || !name || !version) {
+        throw new AppError('invalid', `source.helm_repository.${missing?.[0]} is required.`)
+      }
+      const opened = await registries.helmRepositories.open(database, target.organization_id, repository)
+      return browse(target.organization_id, (signal) =>
+        registries.charts.defaultValues(opened, { name, version }, signal),
+      )
+    },
+
+    parseTerraformVariables: async ({ target, body }) => ({
+      results: await look(target.id, body.git_repository, (found) => found.variables()),
+    }),
+    listTfVarsFiles: async ({ target, body: { git_repository, mode } }) => {
+      const paths = mode.type === 'SpecificPaths' ? (mode.paths ?? []) : undefined
+      return { results: await look(target.id, git_repository, (found) => found.assignments(paths)) }
+    },
+
+    listLifecycleTemplates: async ({ target }) => ({ results: lifecycleTemplatesOf(target.organization_id) }),
+    getLifecycleTemplate: async ({ target, ids }) => {
+      const template = lifecycleTemplatesOf(target.organization_id).find(({ id }) => id === ids[0])
+      if (template) return template
+      throw new AppError('notFound', 'There is no such object.')
+    },
+  } satisfies Partial<Handlers>
+}
+
+/** The repository that a service is made from. */
+const sourceOf = (service: ServiceRow) => repositoryAt(service, 0)
+
+/** Of those that the kind knows: where it comes from first, where its values come from second. */
+function repositoryAt(service: ServiceRow, position: number) {
+  const found = repositoriesOf(service.kind, service.settings)
+  const isValues = (path: string): boolean => path.startsWith('values_override')
+  const { repository } = found.find(({ path }) => isValues(path) === (position === 1)) ?? {}
+  if (repository) return repository
+  throw new AppError(
+    'invalid',
+    `"${service.name}" has no git repository ${position === 1 ? 'for its values' : 'to read'}.`,
+  )
+}
+
+const commitRecord = ({ id, createdAt, message, authorName }: CommitInfo) => ({
+  created_at: createdAt,
+  git_commit_id: id,
+  tag: id,
+  message,
+  author_name: authorName,
+})
+
+/** Each author once, with the moments of the first and last commit that are shown. */
+function contributorsOf(commits: readonly CommitInfo[]) {
+  const names = [...new Set(commits.map(({ authorName }) => authorName))]
+  return names.map((name) => {
+    const own = commits.filter(({ authorName }) => authorName === name).map(({ createdAt }) => createdAt)
+    const [updated_at = new Date(0), created_at = updated_at] = [own[0], own.at(-1)]
+    const [first_name = '', ...rest] = name.split(' ')
+    return { id: derivedId('contributor', name), created_at, updated_at, first_name, last_name: rest.join(' ') }
+  })
+}

@@ -1,0 +1,56 @@
+import { type DatabaseType, databaseTable, databaseTypes } from '@quayside/contract/services/database.ts'
+import { terraformVersions } from '@quayside/contract/services/terraform.ts'
+import { requireOn } from '../../access/index.ts'
+import { listEnvironmentLinks } from '../../domains/index.ts'
+import { AppError } from '../../lib/error.ts'
+import { listImageServices, listServices } from '../../services/index.ts'
+import type { Handlers } from '../call.ts'
+import { requestedBy } from './requested-by.ts'
+import type { Rooms } from './rooms.ts'
+
+/** What only one kind of service, or all services of an environment, can be asked. */
+export const kindHandlers = (rooms: Rooms) => {
+  const { database, deployments, services } = rooms
+  return {
+    listEnvironmentLinks: async ({ target }) => ({
+      results: await listEnvironmentLinks(database, target.id, rooms.publicAddress),
+    }),
+    listDatabaseConfigurations: async () => ({ results: databaseTypes.map(configurationOf) }),
+    listDatabaseVersions: async ({ target }) => ({ results: services.versions(target).map((name) => ({ name })) }),
+    getDatabaseCredentials: ({ target }) => services.credentials(target),
+    // Charts and stacks do not run here: there is nothing of them to look at.
+    listChartServices: async () => ({ results: [] }),
+    listTerraformResources: async () => ({ results: [] }),
+    listTerraformVersions: async () => ({ results: terraformVersions }),
+
+    // Jobs do not run here: no failed run of one is left.
+    cleanFailedJob: async () => ({ clean_kubernetes_jobs: [] }),
+    cleanFailedJobs: async ({ kind, target, body }) => {
+      const jobs = new Set((await listServices(database, target.id, kind)).map(({ id }) => id))
+      const unknown = (body.job_ids ?? []).findIndex((id) => !jobs.has(id.toLowerCase()))
+      if (unknown !== -1) throw new AppError('notFound', `job_ids[${unknown}]: there is no such object.`)
+      return { clean_job_ids: [], clean_kubernetes_jobs: [] }
+    },
+    deployImage: async (call) => {
+      const { kind, caller, target, body } = call
+      const wanted = { organizationId: target.id, kind, imageName: body.image_name }
+      const found = await listImageServices(database, wanted)
+      for (const { project_id: projectId, environment_mode: mode, environment_name } of found) {
+        requireOn(caller, 'deploy', { projectId, mode }, `environment "${environment_name}"`)
+      }
+      const answers = []
+      for (const service of found) answers.push(await deployments.deploy(service, requestedBy(call), { tag: body.tag }))
+      if (answers[0]) return answers[0]
+      throw new AppError('notFound', `image_name: no ${kind} with auto_deploy has this image.`)
+    },
+  } satisfies Partial<Handlers>
+}
+
+/** Managed ones are run as containers, too. */
+const configurationOf = (type: DatabaseType) => ({
+  database_type: type,
+  version: databaseTable[type].versions.flatMap((name) => [
+    { name, supported_mode: 'CONTAINER' as const },
+    { name, supported_mode: 'MANAGED' as const },
+  ]),
+})

@@ -1,0 +1,33 @@
+import { listAvailableRoles } from '../../access/index.ts'
+import type { Handlers } from '../call.ts'
+import type { Rooms } from './rooms.ts'
+
+/** People, invitations and roles of an organization, and what callers are told of themselves. */
+export const memberHandlers = ({ database, members, invitations, customRoles, accountInfo }: Rooms) => {
+  const idOf = (ids: readonly string[], place = 0): string => ids[place] ?? ''
+  return {
+    listMembers: async ({ target }) => ({ results: await members.list(target.id) }),
+    editMemberRole: async ({ target, body }) => void (await members.setRole(target.id, body)),
+    deleteMember: async ({ target, body }) => void (await members.remove(target.id, body.user_id)),
+    transferOwnership: async ({ target, body }) => void (await members.transferOwnership(target.id, body.user_id)),
+    listAvailableRoles: async ({ target }) => ({ results: await listAvailableRoles(database, target.id) }),
+
+    listInvitations: async ({ target, caller }) => ({ results: await invitations.list(target.id, caller) }),
+    createInvitation: ({ target, caller, body }) => invitations.create(target.id, caller, body),
+    getInvitation: ({ ids, caller, organizationIds }) =>
+      invitations.get(idOf(ids), idOf(ids, 1), caller, organizationIds),
+    acceptInvitation: ({ ids, caller, organizationIds }) =>
+      invitations.accept(idOf(ids), idOf(ids, 1), caller, organizationIds),
+    deleteInvitation: async ({ target, ids }) => void (await invitations.remove(target.id, idOf(ids))),
+
+    listCustomRoles: async ({ target }) => ({ results: await customRoles.list(target.id) }),
+    createCustomRole: ({ target, body }) => customRoles.create(target.id, body),
+    getCustomRole: ({ target, ids }) => customRoles.get(target.id, idOf(ids)),
+    editCustomRole: ({ target, ids, body }) => customRoles.edit(target.id, idOf(ids), body),
+    deleteCustomRole: async ({ target, ids }) => void (await customRoles.remove(target.id, idOf(ids))),
+
+    getAccount: ({ caller }) => accountInfo.get(caller),
+    editAccount: ({ caller, body }) => accountInfo.edit(caller, body),
+    getSignUp: ({ caller }) => accountInfo.signUp(caller),
+  } satisfies Partial<Handlers>
+}

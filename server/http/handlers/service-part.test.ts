@@ -1,0 +1,122 @@
+import assert from 'node:assert/strict'
+import { after, test } from 'node:test'
+import { createPlatform } from '../../../test/support/platform.ts'
+import { until } from '../../../test/support/until.ts'
+
+const platform = await createPlatform({ after }, { works: true })
+const { a, b } = platform
+await platform.addRepository(a)
+const { organizationId } = a
+
+/** An answer's body, whatever its members are. */
+async function call(method: string, path: string, body?: object, token = a.tokens.ADMIN) {
+  const answer = await platform.call(token, method, path, body)
+  return { status: answer.status, body: Object(answer.body) }
+}
+const groupsPath = `/organization/${organizationId}/labelsGroups`
+const label = { key: 'team', value: 'shop', propagate_to_cloud_provider: true }
+const newGroup = async (name: string): Promise<string> =>
+  (await call('POST', groupsPath, { name, labels: [label] })).body.id
+const policy = { mode: 'KEDA', scalers: [{ scaler_type: 'cron', role: 'PRIMARY', config_yaml: 'timezone: UTC' }] }
+
+test('a service is made with its groups and policy, answers them whole, and a clone has them too', async () => {
+  const { environmentId } = await platform.addObjects(a)
+  const id = await newGroup('with a service')
+  const body = {
+    name: 'grouped',
+    git_repository: { url: 'http://localhost:3000/git/hello.git' },
+    labels_groups: [{ id }],
+    autoscaling: policy,
+  }
+  const made = await call('POST', `/environment/${environmentId}/application`, body)
+  assert.equal(made.status, 201, made.body.message)
+  for (const record of [made.body, (await call('GET', `/application/${made.body.id}`)).body]) {
+    assert.deepEqual(record.labels_groups[0].labels, [label])
+    assert.equal(record.autoscaling.service_id, made.body.id)
+    assert.equal(record.autoscaling.scalers[0].config_yaml, 'timezone: UTC')
+  }
+  const { results } = (await call('GET', `/environment/${environmentId}/application`)).body
+  const listed = results.find((one: { id: string }) => one.id === made.body.id)
+  assert.equal(listed.labels_groups[0].id, id)
+  await call('PUT', `/application/${made.body.id}/advancedSettings`, { 'my.key': 1 })
+  const clone = await call('POST', `/application/${made.body.id}/clone`, { name: 'copy', environment_id: environmentId })
+  assert.equal(clone.body.labels_groups[0].id, id, clone.body.message)
+  assert.notEqual(clone.body.autoscaling.id, made.body.autoscaling.id)
+  assert.equal((await call('GET', `/application/${clone.body.id}/advancedSettings`)).body['my.key'], 1)
+  const items = (await call('GET', `${groupsPath}/${id}/associatedItems`)).body.results
+  assert.deepEqual(items.map((item: { item_name: string }) => item.item_name), ['grouped', 'copy'])
+  assert.equal((await call('DELETE', `${groupsPath}/${id}`)).status, 409)
+}) // biome-ignore format: one line
+
+test('a change takes groups and policy away, and one that is refused leaves them', async () => {
+  const { applicationId } = await platform.addObjects(a)
+  const path = `/application/${applicationId}`
+  const id = await newGroup('to be taken away')
+  await call('PUT', path, { labels_groups: [{ id }], autoscaling: policy })
+  const foreign = b.objects.more['labelsGroupId']
+  const refused = await call('PUT', path, { labels_groups: [{ id }, { id: foreign }], autoscaling: null })
+  assert.deepEqual([refused.status, refused.body.message], [404, 'labels_groups[1].id: there is no such object.'])
+  const bad = await call('PUT', path, { autoscaling: { mode: 'KEDA', scalers: [] } })
+  assert.deepEqual([bad.status, bad.body.message], [400, 'autoscaling.scalers must have at least 1 entry.'])
+  const same = (await call('PUT', path, { cpu: 20 })).body
+  assert.deepEqual([same.labels_groups.length, same.autoscaling.mode], [1, 'KEDA'])
+  const none = (await call('PUT', path, { labels_groups: [], autoscaling: null })).body
+  assert.deepEqual([none.labels_groups, 'autoscaling' in none], [[], false])
+})
+
+test('a custom domain of a service that runs answers without another deployment, and is among its links', async () => {
+  const { applicationId } = await platform.addObjects(a)
+  const path = `/application/${applicationId}`
+  await call('POST', `${path}/deploy`, {})
+  const deployed = async () => {
+    const status = await platform.call(a.tokens.READ, 'GET', `${path}/status`, undefined, { 'x-state-dialect': 'full' })
+    return Object(status.body).state === 'DEPLOYED'
+  }
+  await until('it is deployed', deployed)
+  const domain = 'shop.example.org'
+  assert.equal((await call('POST', `${path}/customDomain`, { domain, generate_certificate: false })).status, 201)
+  const routed = () => platform.router.routes.find(({ host }) => host === domain)?.endpoints.length === 1
+  await until('the router leads there', async () => routed())
+  const links = (await call('GET', `${path}/link`)).body.results
+  const own = links.map((link: { url: string; is_qovery_domain: boolean }) => [
+    link.url.includes(domain),
+    link.is_qovery_domain,
+  ])
+  assert.ok(own.some(([isIt, isOurs]: boolean[]) => isIt && !isOurs))
+  assert.ok(own.some(([isIt, isOurs]: boolean[]) => !isIt && isOurs))
+  const taken = { domain: 'SHOP.example.org', generate_certificate: false }
+  const other = await call('POST', `/application/${b.objects.applicationId}/customDomain`, taken, b.tokens.ADMIN)
+  assert.equal(other.status, 409)
+})
+
+test('an advanced setting of the wrong type is refused by its key, a null only where it may be', async () => {
+  const { applicationId } = await platform.addObjects(a)
+  const path = `/application/${applicationId}/advancedSettings`
+  const put = async (body: object) => {
+    const answer = await call('PUT', path, body)
+    return [answer.status, answer.body.message]
+  }
+  const number = 'build.timeout_max_sec must be a whole number.'
+  assert.deepEqual(await put({ 'build.timeout_max_sec': '60' }), [400, number])
+  assert.equal((await put({ 'network.ingress.enable_cors': null }))[0], 400)
+  assert.equal((await put({ 'deployment.affinity.node.required': { a: 1 } }))[0], 400)
+  assert.equal((await put({ 'hpa.memory.average_utilization_percent': null }))[0], 201)
+  const defaults = (await call('GET', '/defaultApplicationAdvancedSettings')).body
+  const own = (await call('GET', path)).body
+  assert.deepEqual(own, defaults)
+})
+
+test('what is set beside the settings makes a deployed service out of date', async () => {
+  const { applicationId } = await platform.addObjects(a)
+  const version = async (): Promise<number> => {
+    const [row] = await platform.database<{ config_version: string }[]>`
+      select config_version from service where id = ${applicationId}`
+    return Number(row?.config_version)
+  }
+  const before = await version()
+  await call('PUT', `/application/${applicationId}/network`, { sticky_session: true })
+  assert.equal(await version(), before + 1)
+  const group = a.objects.more['labelsGroupId']
+  await call('PUT', `/application/${applicationId}`, { labels_groups: [{ id: group }] })
+  assert.equal(await version(), before + 2)
+})

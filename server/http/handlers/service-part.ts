@@ -1,0 +1,28 @@
+import { settingsOfKind } from '@quayside/contract/services/advanced-settings.ts'
+import { settingDefaults } from '@quayside/contract/services/setting-table.ts'
+import type { Handlers } from '../call.ts'
+import type { Rooms } from './rooms.ts'
+
+/** What hangs on a service: advanced settings, deployment restrictions, custom domains. */
+export const servicePartHandlers = ({ advancedSettings, restrictions, customDomains }: Rooms) => {
+  const idOf = (ids: readonly string[]): string => ids[0] ?? ''
+  return {
+    getDefaultAdvancedSettings: async ({ kind }) => settingDefaults(settingsOfKind(kind)),
+    getAdvancedSettings: ({ target }) => advancedSettings.get(target),
+    editAdvancedSettings: ({ target, body }) => advancedSettings.replace(target, body),
+    getServiceNetwork: ({ target }) => advancedSettings.network(target),
+    editServiceNetwork: ({ target, body }) => advancedSettings.editNetwork(target, body),
+
+    listDeploymentRestrictions: async ({ target }) => ({ results: await restrictions.list(target.id) }),
+    createDeploymentRestriction: ({ target, body }) => restrictions.create(target.id, body),
+    editDeploymentRestriction: ({ target, ids, body }) => restrictions.edit(target.id, idOf(ids), body),
+    deleteDeploymentRestriction: async ({ target, ids }) => void (await restrictions.remove(target.id, idOf(ids))),
+
+    listCustomDomains: async ({ target }) => ({ results: await customDomains.list(target) }),
+    createCustomDomain: ({ target, body }) => customDomains.create(target, body),
+    getCustomDomain: ({ target, ids }) => customDomains.get(target, idOf(ids)),
+    editCustomDomain: ({ target, ids, body }) => customDomains.edit(target, idOf(ids), body),
+    deleteCustomDomain: async ({ target, ids }) => void (await customDomains.remove(target, idOf(ids))),
+    checkCustomDomains: async ({ target }) => ({ results: await customDomains.check(target) }),
+  } satisfies Partial<Handlers>
+}

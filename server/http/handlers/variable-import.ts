@@ -1,0 +1,46 @@
+import type { Static } from '@quayside/contract'
+import type { VariableImport, VariableImportRequest } from '@quayside/contract/resources/variable-import.ts'
+import { kindNames } from '@quayside/contract/services/kinds.ts'
+import { type Membership, notFound, requireOn } from '../../access/index.ts'
+import type { ServiceRow } from '../../services/index.ts'
+import { importVariables } from '../../variables/index.ts'
+import type { Handlers } from '../call.ts'
+import type { Rooms } from './rooms.ts'
+import { findService, serviceScope } from './variable-parent.ts'
+
+/** Imports into one service: the path says which, or the query. */
+export const variableImportHandlers = (rooms: Rooms) =>
+  ({
+    importVariables: ({ caller, target, body }) => importInto(rooms, caller, target, body),
+    importVariablesOfService: async ({ memberships, query, body }) => {
+      const kind = kindNames.find((name) => name.toUpperCase() === query.service_type)
+      if (!kind) throw notFound()
+      const wish = { access: 'write', id: query.service_id.toLowerCase() } as const
+      const service = await findService(rooms, { memberships }, kind, wish)
+      const membership = memberships.find(({ organizationId }) => organizationId === service.organization_id)
+      if (!membership) throw notFound()
+      return importInto(rooms, membership, service, body)
+    },
+  }) satisfies Partial<Handlers>
+
+async function importInto(
+  rooms: Rooms,
+  caller: Pick<Membership, 'rights'>,
+  service: ServiceRow,
+  body: Static<typeof VariableImportRequest>,
+): Promise<Static<typeof VariableImport>> {
+  // The environment is where the service is; the project is more than that.
+  if (body.vars.some(({ scope }) => scope === 'PROJECT')) {
+    requireOn(caller, 'write', { projectId: service.project_id }, 'the project of that service')
+  }
+  const written = await importVariables(rooms, serviceScope(service), body)
+  return {
+    total_variables_to_import: body.vars.length,
+    successful_imported_variables: written.map(({ name, value, scope, is_secret }) => ({
+      name,
+      scope,
+      is_secret,
+      ...(is_secret ? {} : { value }),
+    })),
+  }
+}

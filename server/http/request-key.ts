@@ -1,0 +1,21 @@
+import type { Operation } from '@quayside/contract'
+import type { FastifyRequest } from 'fastify'
+import type { RequestKey } from '../idempotency/index.ts'
+import { AppError } from '../lib/error.ts'
+import type { AnyCall } from './reply.ts'
+
+const form = /^[\x21-\x7e]{1,255}$/
+
+/** The header Idempotency-Key of a POST, with what tells the request from others; undefined without one. */
+export function readKey(
+  { method, path }: Operation,
+  request: FastifyRequest,
+  { caller, body }: AnyCall,
+): RequestKey | undefined {
+  const key = request.headers['idempotency-key']
+  if (method !== 'POST' || key === undefined) return undefined
+  if (typeof key !== 'string' || !form.test(key)) {
+    throw new AppError('invalid', 'Idempotency-Key must be 1 to 255 visible ASCII characters, without spaces.')
+  }
+  return { caller: caller.id, key, request: `${method} ${path}\n${request.url}\n${JSON.stringify(body) ?? ''}` }
+}

@@ -1,0 +1,108 @@
+import { parse, YAMLError } from 'yaml'
+import { declaredArguments, parseDockerfile, splitWords } from '../builders/index.ts'
+import { type TreeView, treePath } from '../git/index.ts'
+import { AppError } from '../lib/error.ts'
+import { readAssignments, readVariableDefinitions, type VariableDefinition } from './terraform-files.ts'
+
+const mostFiles = 100
+const mostBytes = 4 * 1024 * 1024
+const longestChartFile = 64 * 1024
+
+/** A directory of a commit, looked into for a form. Every refusal is an AppError `invalid` that says what is not there. */
+export function inspect(tree: TreeView, rootPath: string) {
+  const root = treePath(rootPath.replace(/^\/+/, ''))
+  if (root === undefined) throw new AppError('invalid', 'git_repository.root_path must stay inside the repository.')
+  const at = (path: string): string => (root === '' ? path : `${root}/${path}`)
+  const inside = (path: string): string => path.replace(/^(?:\.?\/)+/, '')
+  const read = async (path: string): Promise<string | undefined> =>
+    (await tree.readFile(at(inside(path))))?.toString('utf8')
+  const below = tree.files.filter((path) => root === '' || path.startsWith(`${root}/`))
+  const need = async (path: string, what: string): Promise<string> => {
+    const text = await read(path)
+    if (text !== undefined) return text
+    throw new AppError('invalid', `There is no ${what} at "${at(inside(path))}" on this branch.`)
+  }
+
+  return {
+    /** Its arguments, and the images that its stages begin with. */
+    async dockerfile(path: string) {
+      const text = await need(path, 'Dockerfile')
+      if (!parseDockerfile(text).some(({ keyword }) => keyword === 'FROM')) {
+        throw new AppError('invalid', `"${at(inside(path))}" has no FROM instruction, so it is no Dockerfile.`)
+      }
+      return { dockerfile_path: path, arg: [...declaredArguments(text)], repositories: baseImages(text) }
+    },
+
+    async files(paths: readonly string[]): Promise<void> {
+      for (const [index, path] of paths.entries()) {
+        if (!tree.files.includes(at(inside(path)))) {
+          throw new AppError('invalid', `files[${index}]: there is no file "${at(inside(path))}" on this branch.`)
+        }
+      }
+    },
+
+    async chart(): Promise<void> {
+      const text = await need('Chart.yaml', 'chart')
+      const { name, version } = Object(readYaml(text))
+      if (typeof name === 'string' && name !== '' && typeof version === 'string' && version !== '') return
+      throw new AppError('invalid', `"${at('Chart.yaml')}" must have a name and a version.`)
+    },
+
+    /** Empty for a chart without default values. */
+    async defaultValues(): Promise<string> {
+      await this.chart()
+      return (await read('values.yaml')) ?? ''
+    },
+
+    /** Of the files directly in the directory. */
+    async variables(): Promise<VariableDefinition[]> {
+      const files = below.filter((path) => /\.tf(?:\.json)?$/.test(path) && !path.slice(at('').length).includes('/'))
+      const found = await readAll(tree, files)
+      return found.flatMap(({ path, text }) => readVariableDefinitions(path, text))
+    },
+
+    /** Every .tfvars file below the directory, or these. */
+    async assignments(paths: readonly string[] | undefined) {
+      const files = paths?.map((path) => at(inside(path))) ?? below.filter((path) => /\.tfvars(?:\.json)?$/.test(path))
+      const missing = paths ? files.find((path) => !tree.files.includes(path)) : undefined
+      if (missing) throw new AppError('invalid', `mode.paths: there is no file "${missing}" on this branch.`)
+      const found = await readAll(tree, files)
+      return found.map(({ path, text }) => ({ source: path, variables: readAssignments(path, text) }))
+    },
+  }
+}
+
+async function readAll(tree: TreeView, paths: readonly string[]) {
+  const found: { path: string; text: string }[] = []
+  let room = mostBytes
+  for (const path of paths.slice(0, mostFiles)) {
+    const bytes = await tree.readFile(path)
+    room -= bytes?.length ?? 0
+    if (room < 0) throw new AppError('invalid', `The files are larger than ${mostBytes} bytes together.`)
+    if (bytes) found.push({ path, text: bytes.toString('utf8') })
+  }
+  return found
+}
+
+/** Without stages of the same file, `scratch`, and names that hold an argument. */
+function baseImages(text: string): string[] {
+  const stages = new Set(['scratch'])
+  const images = new Set<string>()
+  for (const { keyword, rest } of parseDockerfile(text)) {
+    if (keyword !== 'FROM') continue
+    const [image = '', as, stage] = splitWords(rest).filter((word) => !word.startsWith('--'))
+    if (image !== '' && !stages.has(image.toLowerCase())) images.add(image)
+    if (as?.toLowerCase() === 'as' && stage) stages.add(stage.toLowerCase())
+  }
+  return [...images]
+}
+
+function readYaml(text: string): unknown {
+  if (text.length > longestChartFile) throw new AppError('invalid', 'Chart.yaml is larger than 64 KiB.')
+  try {
+    return parse(text, { maxAliasCount: 20, logLevel: 'silent' })
+  } catch (cause) {
+    if (!(cause instanceof YAMLError) && !(cause instanceof ReferenceError)) throw cause
+    throw new AppError('invalid', `Chart.yaml is no YAML: ${cause.message.split('\n')[0]}`, { cause })
+  }
+}

@@ -1,0 +1,72 @@
+import { AppError } from './error.ts'
+import { type SafeFetch, SafeFetchError, type SafeResponse } from './safe-fetch.ts'
+
+export interface Question {
+  readonly headers?: Readonly<Record<string, string>>
+  readonly method?: 'GET' | 'HEAD'
+  readonly maxBytes: number
+  readonly signal: AbortSignal
+  /** Goes where the answer leads, up to three times and without the authorization when it is another host. */
+  readonly follows?: boolean
+  /** Of the first host alone. */
+  readonly anyCertificate?: boolean
+}
+
+/** One question to an address that a user chose. Throws AppError `invalid` with a sentence that names the host. */
+export type Ask = (url: URL, question: Question) => Promise<SafeResponse>
+
+const timeoutMs = 15_000
+const mostRedirects = 3
+
+export function createAsk(safeFetch: SafeFetch): Ask {
+  const once = async (
+    url: URL,
+    { method = 'GET', headers = {}, maxBytes, signal, anyCertificate = false }: Question,
+  ): Promise<SafeResponse> => {
+    try {
+      const answer = await safeFetch(url, {
+        method,
+        headers,
+        timeoutMs,
+        maxResponseBytes: maxBytes,
+        signal,
+        anyCertificate,
+      })
+      if (!answer.truncated || method === 'HEAD') return answer
+      throw new AppError('invalid', `${url.host} answered with more than ${maxBytes} bytes, or broke off.`)
+    } catch (error) {
+      if (!(error instanceof SafeFetchError)) throw error
+      throw new AppError('invalid', error.message, { cause: error })
+    }
+  }
+  return async (first, question) => {
+    let [url, headers] = [first, question.headers ?? {}]
+    let anyCertificate = question.anyCertificate ?? false
+    for (let hop = 0; ; hop++) {
+      const answer = await once(url, { ...question, headers, anyCertificate })
+      const location = answer.headers['location']
+      if (!question.follows || hop === mostRedirects || answer.status < 300 || answer.status > 399 || !location) {
+        return answer
+      }
+      const next = URL.parse(location, url.href)
+      if (!next) throw new AppError('invalid', `${url.host} leads to an address that is not valid.`)
+      if (next.origin !== url.origin) {
+        headers = withoutAuthorization(headers)
+        anyCertificate = false
+      }
+      url = next
+    }
+  }
+}
+
+const withoutAuthorization = (headers: Readonly<Record<string, string>>) =>
+  Object.fromEntries(Object.entries(headers).filter(([name]) => name !== 'authorization'))
+
+/** The body as JSON. */
+export function parseJson(url: URL, { body }: SafeResponse): unknown {
+  try {
+    return JSON.parse(body.toString('utf8'))
+  } catch (cause) {
+    throw new AppError('invalid', `${url.host} did not answer with JSON.`, { cause })
+  }
+}

@@ -1,0 +1,131 @@
+import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { createServer } from 'node:https'
+import { after, test } from 'node:test'
+import { chartValues, index, outsideLogin, startOutside } from '../../test/support/outside.ts'
+import { selfSigned } from '../../test/support/self-signed.ts'
+import { createAddressGuard } from '../lib/address.ts'
+import { createAsk } from '../lib/outside.ts'
+import { createSafeFetch } from '../lib/safe-fetch.ts'
+import { createChartRepository } from './chart-repository.ts'
+import { createImageRegistry } from './image-registry.ts'
+import type { Opened } from './login.ts'
+
+const outside = await startOutside()
+after(() => outside.close())
+const { signal } = new AbortController()
+const asking = (allowedPrivateCidrs: readonly string[]) => {
+  const ask = createAsk(createSafeFetch(createAddressGuard({ allowedPrivateCidrs })))
+  const images = createImageRegistry(ask)
+  return { images, charts: createChartRepository(ask, images) }
+}
+const { images, charts } = asking(['127.0.0.0/8'])
+const opened = (kind: string, path = '', change: Partial<Opened> = {}): Opened => ({
+  kind,
+  name: 'ours',
+  url: `${outside.origin}${path}`,
+  config: { username: outsideLogin.username },
+  secrets: { password: outsideLogin.password },
+  ...change,
+})
+const registry = opened('GENERIC_CR')
+const web = { name: 'web', version: '1.2.0' }
+
+test('tags are read with the token that the registry sends its callers for', async () => {
+  assert.deepEqual(await images.tags(registry, { name: 'team/shop', signal }), ['1.0', '1.1', 'latest'])
+  assert.deepEqual(await images.tags(registry, { name: 'team/none', signal }), [])
+  assert.deepEqual(await images.tags(opened('GENERIC_CR', '/team'), { name: 'shop', signal }), ['1.0', '1.1', 'latest'])
+  const token = outside.asked.find(({ path }) => path.startsWith('/token'))
+  assert.equal(token?.path, '/token?service=outside&scope=repository%3Ateam%2Fshop%3Apull')
+})
+
+test('images are found by a part of their name, only those below the path of the address', async () => {
+  assert.deepEqual(await images.search(registry, 'shop', signal), ['team/shop', 'other/shop'])
+  assert.deepEqual(await images.search(opened('GENERIC_CR', '/team'), '', signal), ['shop', 'web'])
+})
+
+test('a tag has a digest, or there is a sentence that says what is missing', async () => {
+  assert.match((await images.digest(registry, { name: 'team/shop', tag: '1.1', signal })) ?? '', /^sha256:a/)
+  await assert.rejects(images.digest(registry, { name: 'team/shop', tag: '9', signal }), /has no team\/shop:9/)
+  for (const name of ['../x', '-x', 'Team/shop', 'a//b', 'a b', 'x'.repeat(300), 'a?b', 'a/..']) {
+    await assert.rejects(images.digest(registry, { name, tag: '1', signal }), { code: 'invalid' }, name)
+  }
+  for (const tag of ['../1', '-x', 'a/b', 'a b', '']) {
+    await assert.rejects(images.digest(registry, { name: 'team/shop', tag, signal }), { code: 'invalid' }, tag)
+  }
+})
+
+test('a wrong password is told without repeating it', async () => {
+  const wrong = opened('GENERIC_CR', '', { secrets: { password: 'SECRET-WRONG' } })
+  await assert.rejects(images.tags(wrong, { name: 'team/shop', signal }), (error: Error) => {
+    assert.match(error.message, /does not give access/)
+    assert.ok(!error.message.includes('SECRET'))
+    return true
+  })
+})
+
+test('an index lists charts with their versions', async () => {
+  const repository = opened('HTTPS', '/charts')
+  assert.deepEqual(await charts.charts(repository, undefined, signal), [
+    { chart_name: 'empty', versions: [] },
+    { chart_name: 'web', versions: ['1.2.0', '1.1.0'] },
+  ])
+  assert.deepEqual(await charts.charts(repository, 'nothing', signal), [])
+  await assert.rejects(charts.charts(opened('HTTPS', '/charts', { secrets: {} }), undefined, signal), /give access/)
+  await assert.rejects(charts.charts(opened('HTTPS', ''), undefined, signal), { code: 'invalid' })
+})
+
+test('default values come out of the packed chart, that of the chart alone', async () => {
+  assert.equal(await charts.defaultValues(opened('HTTPS', '/charts'), web, signal), chartValues)
+  await assert.rejects(
+    charts.defaultValues(opened('HTTPS', '/charts'), { ...web, version: '9' }, signal),
+    /no chart web/,
+  )
+  await assert.rejects(charts.defaultValues(opened('HTTPS', '/charts'), { ...web, version: '1.1.0' }, signal), /404/)
+})
+
+test('charts in registries of images are read; their layers are fetched elsewhere without the password', async () => {
+  const packed = opened('OCI_GENERIC_CR', '/team')
+  assert.deepEqual(await charts.charts(packed, 'web', signal), [{ chart_name: 'web', versions: ['1.2.0+build'] }])
+  await assert.rejects(charts.charts(packed, undefined, signal), /chartName is required/)
+  outside.asked.length = 0
+  assert.equal(await charts.defaultValues(packed, web, signal), chartValues)
+  assert.deepEqual(outside.asked.at(-1), { path: '/cdn', authorization: undefined })
+})
+
+test('keys of a cloud are not taken for a password', async () => {
+  const cloud = opened('ECR', '', { config: { region: 'eu-west-3' }, secrets: { secret_access_key: 'x' } })
+  await assert.rejects(images.tags(cloud, { name: 'team/shop', signal }), /keys of a cloud/)
+})
+
+test('private addresses are not asked unless the operator listed them', async () => {
+  const strict = asking([])
+  const before = outside.asked.length
+  await assert.rejects(strict.images.tags(registry, { name: 'team/shop', signal }), /is not public/)
+  await assert.rejects(strict.charts.charts(opened('HTTPS', '/charts'), undefined, signal), /is not public/)
+  for (const url of ['http://169.254.169.254', 'http://[::1]', 'https://localhost']) {
+    await assert.rejects(
+      strict.charts.charts(opened('HTTPS', '', { url }), undefined, signal),
+      { code: 'invalid' },
+      url,
+    )
+  }
+  assert.equal(outside.asked.length, before)
+})
+
+test('a certificate that nobody vouches for is taken where the repository says so, and of its host alone', async () => {
+  const answer = (path = '') =>
+    path.endsWith('index.yaml') ? index.replace('packed/', `${outside.origin}/charts/packed/`) : ''
+  const server = createServer(selfSigned, (request, response) => response.end(answer(request.url)))
+  server.listen(0, '127.0.0.1').unref()
+  await once(server, 'listening')
+  const bound = server.address()
+  const url = `https://127.0.0.1:${typeof bound === 'object' ? bound?.port : 0}`
+  const strict = opened('HTTPS', '', { url, skip_tls_verification: false })
+  await assert.rejects(charts.charts(strict, undefined, signal), /certificate/)
+  const lax = { ...strict, skip_tls_verification: true }
+  assert.equal((await charts.charts(lax, undefined, signal)).length, 2)
+  // The chart lies on another host, which gets no password.
+  await assert.rejects(charts.defaultValues(lax, web, signal), /give access/)
+  server.close()
+})

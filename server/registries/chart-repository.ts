@@ -1,0 +1,111 @@
+import { AppError } from '../lib/error.ts'
+import type { Ask } from '../lib/outside.ts'
+import { readChartFile } from './chart-archive.ts'
+import { type ChartVersion, readIndex } from './helm-index.ts'
+import { type ImageRegistry, refused } from './image-registry.ts'
+import { basic, loginOf, type Opened } from './login.ts'
+
+const mostIndexBytes = 32 * 1024 * 1024
+const mostChartBytes = 16 * 1024 * 1024
+const chartLayer = 'application/vnd.cncf.helm.chart.content.v1.tar+gzip'
+const manifestType = 'application/vnd.oci.image.manifest.v1+json'
+const chartName = /^[A-Za-z0-9][A-Za-z0-9._-]*(?:\/[A-Za-z0-9][A-Za-z0-9._-]*)*$/
+
+export interface ChartVersions {
+  readonly chart_name: string
+  readonly versions: string[]
+}
+
+/** Asks Helm repositories: those with an index over http(s), and charts in registries of images. */
+export function createChartRepository(ask: Ask, images: ImageRegistry) {
+  const isPacked = ({ kind }: Opened): boolean => kind.startsWith('OCI_')
+  const headersOf = (repository: Opened): Readonly<Record<string, string>> => {
+    const login = loginOf(repository)
+    return login ? { authorization: basic(login) } : {}
+  }
+  const following = (repository: Opened, signal: AbortSignal) => ({
+    signal,
+    follows: true,
+    anyCertificate: repository.skip_tls_verification === true,
+  })
+
+  async function readCharts(repository: Opened, signal: AbortSignal): Promise<Map<string, ChartVersion[]>> {
+    const url = new URL(`${repository.url.replace(/\/(?:index\.yaml)?$/, '')}/index.yaml`)
+    const answer = await ask(url, {
+      headers: headersOf(repository),
+      maxBytes: mostIndexBytes,
+      ...following(repository, signal),
+    })
+    if (answer.status !== 200) throw refused(url, answer.status)
+    const charts = readIndex(answer.body.toString('utf8'))
+    if (charts) return charts
+    throw new AppError('invalid', `${url.host} has no index of charts at ${url.pathname}.`)
+  }
+
+  return {
+    /** Every chart with its versions, newest first; of a registry of images only the chart that is named. */
+    async charts(repository: Opened, name: string | undefined, signal: AbortSignal): Promise<ChartVersions[]> {
+      if (!isPacked(repository)) {
+        const charts = await readCharts(repository, signal)
+        const wanted = [...charts].filter(([found]) => name === undefined || found === name)
+        return wanted.map(([found, versions]) => ({
+          chart_name: found,
+          versions: versions.map(({ version }) => version),
+        }))
+      }
+      if (name === undefined) {
+        throw new AppError('invalid', 'chartName is required: a registry of images cannot be asked for its charts.')
+      }
+      const tags = await images.tags(repository, { name: checkChart(name), signal })
+      return tags.length === 0 ? [] : [{ chart_name: name, versions: tags.map(versionOf).reverse() }]
+    },
+
+    /** The `values.yaml` of one version of a chart; empty where it has none. */
+    async defaultValues(repository: Opened, chart: { name: string; version: string }, signal: AbortSignal) {
+      const archive = isPacked(repository)
+        ? await fetchPacked(repository, chart, signal)
+        : await fetchListed(repository, chart, signal)
+      return (await readChartFile(archive, 'values.yaml')) ?? ''
+    },
+  }
+
+  async function fetchListed(repository: Opened, chart: { name: string; version: string }, signal: AbortSignal) {
+    const versions = (await readCharts(repository, signal)).get(chart.name)
+    const found = versions?.find(({ version }) => version === chart.version)
+    if (!found?.url) throw missing(repository, chart)
+    const base = new URL(`${repository.url}/`)
+    const url = URL.parse(found.url, base.href)
+    if (!url) throw missing(repository, chart)
+    // What was stored for the repository's host is not given to another.
+    const isHome = url.origin === base.origin
+    const access = isHome
+      ? { ...following(repository, signal), headers: headersOf(repository) }
+      : { signal, follows: true }
+    const answer = await ask(url, { maxBytes: mostChartBytes, ...access })
+    if (answer.status !== 200) throw refused(url, answer.status)
+    return answer.body
+  }
+
+  async function fetchPacked(repository: Opened, chart: { name: string; version: string }, signal: AbortSignal) {
+    const name = checkChart(chart.name)
+    const tag = chart.version.replaceAll('+', '_')
+    const manifest = await images.manifest(repository, { name, tag, accept: manifestType, signal })
+    const layers: unknown = Object(manifest).layers
+    const layer = Array.isArray(layers) ? layers.find((one) => Object(one).mediaType === chartLayer) : undefined
+    const digest: unknown = Object(layer).digest
+    if (typeof digest !== 'string') throw new AppError('invalid', `${chart.name}:${chart.version} is no Helm chart.`)
+    return images.blob(repository, { name, digest, maxBytes: mostChartBytes, signal })
+  }
+}
+export type ChartRepository = ReturnType<typeof createChartRepository>
+
+/** In tags "+" is written "_". */
+const versionOf = (tag: string): string => tag.replaceAll('_', '+')
+
+function checkChart(name: string): string {
+  if (chartName.test(name)) return name
+  throw new AppError('invalid', 'The name of the chart has no valid form.')
+}
+
+const missing = (repository: Opened, { name, version }: { name: string; version: string }): AppError =>
+  new AppError('invalid', `The Helm repository "${repository.name}" has no chart ${name} in version ${version}.`)

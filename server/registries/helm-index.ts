@@ -1,0 +1,136 @@
+/** One version of a chart, as an index lists it. */
+export interface ChartVersion {
+  readonly version: string
+  /** Relative to the repository, or whole. */
+  readonly url: string | undefined
+}
+
+const mostCharts = 5000
+const mostVersions = 1000
+
+/**
+ * The charts of an `index.yaml` with their versions, in its order; undefined where the text is none. Reads what `helm repo
+ * index` writes, and JSON, in one pass and without building a tree: indexes have tens of megabytes.
+ */
+export function readIndex(text: string): Map<string, ChartVersion[]> | undefined {
+  if (/^\s*\{/.test(text)) return readJson(text)
+  const reader = new IndexReader()
+  let at = 0
+  while (at < text.length && !reader.ended) {
+    const end = text.indexOf('\n', at)
+    const stop = end === -1 ? text.length : end
+    reader.line(text.slice(at, Math.min(stop, at + 4096)))
+    at = stop + 1
+  }
+  return reader.result()
+}
+
+function readJson(text: string): Map<string, ChartVersion[]> | undefined {
+  try {
+    const entries: unknown = Object(JSON.parse(text)).entries
+    if (typeof entries !== 'object' || entries === null) return undefined
+    const charts = Object.entries(entries).slice(0, mostCharts)
+    return new Map(charts.map(([name, versions]) => [name, Array.isArray(versions) ? versions.flatMap(ofJson) : []]))
+  } catch {
+    return undefined
+  }
+}
+
+function ofJson(given: unknown): ChartVersion[] {
+  const { version, urls } = Object(given)
+  const url: unknown = Array.isArray(urls) ? urls[0] : undefined
+  return typeof version === 'string' ? [{ version, url: typeof url === 'string' ? url : undefined }] : []
+}
+
+/** Goes by indentation: `entries:` at the margin, names below it, list items below those, and their own fields. */
+class IndexReader {
+  ended = false
+  readonly #charts = new Map<string, { version?: string; url?: string }[]>()
+  #inEntries = false
+  #nameIndent: number | undefined
+  #versions: { version?: string; url?: string }[] | undefined
+  #dashIndent: number | undefined
+  #fieldIndent: number | undefined
+  #inUrls = false
+
+  line(raw: string): void {
+    const line = raw.replace(/\r$/, '')
+    const indent = line.search(/[^ ]/)
+    if (indent === -1 || line[indent] === '#') return
+    if (indent === 0 && !line.startsWith('- ')) {
+      if (this.#inEntries) this.ended = true
+      this.#inEntries = /^["']?entries["']?:\s*(?:#.*)?$/.test(line)
+      return
+    }
+    if (!this.#inEntries) return
+    this.#nameIndent ??= indent
+    if (indent === this.#nameIndent && !line.startsWith('-', indent)) this.#startChart(line.slice(indent))
+    else this.#item(line, indent)
+  }
+
+  #startChart(text: string): void {
+    const name = scalar(/^("(?:[^"\\]|\\.)*"|'[^']*'|[^:]+):/.exec(text)?.[1] ?? '')
+    this.#versions = []
+    this.#dashIndent = undefined
+    if (name !== '' && this.#charts.size < mostCharts) this.#charts.set(name, this.#versions)
+  }
+
+  #item(line: string, indent: number): void {
+    const isDash = line[indent] === '-'
+    if (isDash && (this.#dashIndent ?? indent) === indent) {
+      this.#dashIndent = indent
+      const content = line.slice(indent + 1)
+      this.#fieldIndent = indent + 1 + Math.max(content.search(/\S/), 1)
+      this.#inUrls = false
+      if ((this.#versions?.length ?? mostVersions) < mostVersions) this.#versions?.push({})
+      this.#field(content.trimStart())
+    } else if (isDash && this.#inUrls) {
+      this.#url(line.slice(indent + 1).trim())
+    } else if (indent === this.#fieldIndent) {
+      this.#inUrls = false
+      this.#field(line.slice(indent))
+    }
+  }
+
+  #field(text: string): void {
+    const current = this.#versions?.at(-1)
+    if (!current) return
+    const [, key = '', value = ''] = /^["']?(version|urls)["']?:\s*(.*)$/.exec(text) ?? []
+    if (key === 'version') current.version ??= scalar(value)
+    if (key === 'urls') {
+      this.#inUrls = true
+      const first = /^\[\s*("[^"]*"|'[^']*'|[^,\]\s]+)/.exec(value)?.[1]
+      if (first) this.#url(first)
+    }
+  }
+
+  #url(text: string): void {
+    const current = this.#versions?.at(-1)
+    if (current) current.url ??= scalar(text)
+  }
+
+  result(): Map<string, ChartVersion[]> | undefined {
+    if (!this.#inEntries && this.#charts.size === 0) return undefined
+    const whole = [...this.#charts].map(([name, versions]): [string, ChartVersion[]] => [
+      name,
+      versions.flatMap(({ version, url }) => (version ? [{ version, url }] : [])),
+    ])
+    return new Map(whole)
+  }
+}
+
+/** A scalar on one line, without quotes and comment. */
+function scalar(text: string): string {
+  const trimmed = text.trim()
+  const double = /^"((?:[^"\\]|\\.)*)"/.exec(trimmed)
+  if (double) {
+    try {
+      return String(JSON.parse(double[0]))
+    } catch {
+      return double[1] ?? ''
+    }
+  }
+  const single = /^'((?:[^']|'')*)'/.exec(trimmed)
+  if (single) return (single[1] ?? '').replaceAll("''", "'")
+  return trimmed.replace(/\s+#.*$/, '')
+}

@@ -1,0 +1,62 @@
+import { isDeepStrictEqual } from 'node:util'
+import { settingsOfKind } from '@quayside/contract/services/advanced-settings.ts'
+import { effectiveSettings, type SettingValues, settingsProblem } from '@quayside/contract/services/setting-table.ts'
+import { type Database, inTransaction } from '../database/index.ts'
+import type { Clock } from '../lib/clock.ts'
+import { AppError } from '../lib/error.ts'
+import {
+  findAdvancedSettings,
+  lockAdvancedSettings,
+  raiseConfigVersion,
+  storeAdvancedSettings,
+} from './config-store.ts'
+
+/** The service that something hangs on. */
+export interface PartOwner {
+  readonly id: string
+  readonly kind: string
+}
+
+const sticky = 'network.ingress.enable_sticky_session'
+
+/** The advanced settings of services, and the one of them that has operations of its own. */
+export function createAdvancedSettings({ database, clock }: { database: Database; clock: Clock }) {
+  const get = async (service: PartOwner): Promise<SettingValues> => {
+    const stored = await findAdvancedSettings(database, service.id)
+    if (!stored) throw gone()
+    return effectiveSettings(settingsOfKind(service.kind), stored)
+  }
+  const change = (service: PartOwner, next: (stored: SettingValues) => SettingValues): Promise<SettingValues> =>
+    inTransaction(database, async (sql) => {
+      const stored = await lockAdvancedSettings(sql, service.id)
+      if (!stored) throw gone()
+      const values = next(stored)
+      const table = settingsOfKind(service.kind)
+      const [before, after] = [effectiveSettings(table, stored), effectiveSettings(table, values)]
+      await storeAdvancedSettings(sql, service.id, values, clock.now())
+      if (!isDeepStrictEqual(before, after)) await raiseConfigVersion(sql, service.id)
+      return after
+    })
+
+  return {
+    get,
+
+    /** Replaces all of them. Gives those that count now. */
+    async replace(service: PartOwner, values: SettingValues): Promise<SettingValues> {
+      const problem = settingsProblem(values)
+      if (problem) throw new AppError('invalid', `${problem}.`)
+      return change(service, () => values)
+    },
+
+    async network(service: PartOwner) {
+      return { sticky_session: (await get(service))[sticky] === true }
+    },
+
+    async editNetwork(service: PartOwner, { sticky_session }: { sticky_session: boolean }) {
+      await change(service, (stored) => ({ ...stored, [sticky]: sticky_session }))
+      return { sticky_session }
+    },
+  }
+}
+
+const gone = (): AppError => new AppError('notFound', 'There is no such object.')

@@ -1,0 +1,35 @@
+import type { SettingValues } from '@quayside/contract/services/setting-table.ts'
+import type { Sql } from '../database/index.ts'
+import type { Json } from '../lib/json.ts'
+
+/** Locks the service for the rest of the transaction; undefined when it is gone. */
+export async function lockAdvancedSettings(sql: Sql, serviceId: string): Promise<SettingValues | undefined> {
+  const [row] = await sql<{ advanced_settings: SettingValues }[]>`
+    select advanced_settings from service where id = ${serviceId} for update`
+  return row?.advanced_settings
+}
+
+export async function findAdvancedSettings(sql: Sql, serviceId: string): Promise<SettingValues | undefined> {
+  const [row] = await sql<{ advanced_settings: SettingValues }[]>`
+    select advanced_settings from service where id = ${serviceId}`
+  return row?.advanced_settings
+}
+
+export async function storeAdvancedSettings(
+  sql: Sql,
+  serviceId: string,
+  values: SettingValues,
+  now: Date,
+): Promise<void> {
+  await sql`
+    update service set advanced_settings = ${sql.json(asJson(values))}, updated_at = ${now}, version = version + 1
+    where id = ${serviceId}`
+}
+
+/** What would be deployed is no longer what was. */
+export async function raiseConfigVersion(sql: Sql, serviceId: string): Promise<void> {
+  await sql`update service set config_version = config_version + 1 where id = ${serviceId}`
+}
+
+/** They came as JSON; the library's type of it is narrower. */
+const asJson = (values: SettingValues) => values as Exclude<Json, undefined>

@@ -1,0 +1,151 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { type Cleanup, testDatabase } from '../database/testing.ts'
+import { createGroups } from '../groups/index.ts'
+import { systemClock } from '../lib/clock.ts'
+import { addPlace, addService, configVersionOf } from '../variables/testing.ts'
+import type { AutoscalingBody } from './index.ts'
+import { copyServiceParts, createAdvancedSettings, createRestrictions, partsOf, setParts } from './index.ts'
+
+async function openBench(t: Cleanup) {
+  const { sql } = await testDatabase(t)
+  const { service, environment } = await addPlace(sql)
+  const options = { database: sql, clock: systemClock }
+  return {
+    sql,
+    environment,
+    scope: service,
+    service: { id: service.serviceId, kind: service.kind, organizationId: service.organizationId },
+    settings: createAdvancedSettings(options),
+    restrictions: createRestrictions(options),
+    groups: createGroups(options),
+    version: async () => Number(await configVersionOf(sql, service)),
+  }
+}
+const now = new Date('2026-01-01T00:00:00Z')
+
+test('advanced settings are defaults until they are sent, and sending replaces all of them', async (t) => {
+  const { service, settings } = await openBench(t)
+  assert.equal((await settings.get(service))['deployment.termination_grace_period_seconds'], 60)
+  await settings.replace(service, { 'deployment.termination_grace_period_seconds': 5, 'a.key': [1], 'hpa.x': null })
+  const some = await settings.get(service)
+  assert.deepEqual([some['deployment.termination_grace_period_seconds'], some['a.key'], some['hpa.x']], [5, [1], null])
+  await settings.replace(service, { 'build.timeout_max_sec': 60 })
+  const next = await settings.get(service)
+  assert.deepEqual([next['deployment.termination_grace_period_seconds'], 'a.key' in next], [60, false])
+  assert.equal(next['build.timeout_max_sec'], 60)
+})
+
+test('what counts differently makes the service out of date, sending the defaults does not', async (t) => {
+  const { service, settings, version } = await openBench(t)
+  const before = await version()
+  await settings.replace(service, await settings.get(service))
+  assert.equal(await version(), before)
+  await settings.replace(service, { 'build.timeout_max_sec': 60 })
+  assert.equal(await version(), before + 1)
+})
+
+test('the network of a service is one of its advanced settings', async (t) => {
+  const { service, settings } = await openBench(t)
+  assert.deepEqual(await settings.network(service), { sticky_session: false })
+  await settings.replace(service, { 'build.timeout_max_sec': 60 })
+  assert.deepEqual(await settings.editNetwork(service, { sticky_session: true }), { sticky_session: true })
+  const all = await settings.get(service)
+  assert.deepEqual([all['network.ingress.enable_sticky_session'], all['build.timeout_max_sec']], [true, 60])
+})
+
+test('too many settings are refused', async (t) => {
+  const { service, settings } = await openBench(t)
+  const long = { code: 'invalid', message: /^The body must have at most 65536 characters/ }
+  await assert.rejects(settings.replace(service, { x: 'x'.repeat(70_000) }), long)
+  await assert.rejects(settings.replace(service, { ['x'.repeat(256)]: 1 }), { code: 'invalid' })
+})
+
+const match = (value: string) => ({ mode: 'MATCH' as const, type: 'PATH' as const, value })
+
+test('deployment restrictions are paths inside the repository, each once', async (t) => {
+  const { service, restrictions } = await openBench(t)
+  for (const value of [' ', '/', '/src', '../x', 'a/../b', 'a\\b', 'a\u0000b']) {
+    await assert.rejects(restrictions.create(service.id, match(value)), { code: 'invalid', message: /^value must / }, value)
+  }
+  const first = await restrictions.create(service.id, match('src/'))
+  await restrictions.create(service.id, { ...match('src/'), mode: 'EXCLUDE' })
+  await assert.rejects(restrictions.create(service.id, match('src/')), { code: 'conflict' })
+  const changed = await restrictions.edit(service.id, first.id, match('lib/'))
+  assert.deepEqual([changed.id, changed.value], [first.id, 'lib/'])
+  assert.deepEqual((await restrictions.list(service.id)).map(({ value }) => value), ['lib/', 'src/'])
+}) // biome-ignore format: one line
+
+test('a restriction is reached through its own service only', async (t) => {
+  const { sql, environment, service, restrictions } = await openBench(t)
+  const other = await addService(sql, environment)
+  const { id } = await restrictions.create(service.id, match('src'))
+  await assert.rejects(restrictions.edit(other.serviceId, id, match('x')), { code: 'notFound' })
+  await assert.rejects(restrictions.remove(other.serviceId, id), { code: 'notFound' })
+  await restrictions.remove(service.id, id)
+  assert.equal((await restrictions.list(service.id)).length, 0)
+})
+
+const policy = (scalers: Partial<AutoscalingBody['scalers'][number]>[]): AutoscalingBody => ({
+  mode: 'KEDA',
+  scalers: scalers.map((scaler) => ({ scaler_type: 'cron', role: 'PRIMARY', config_json: { a: 1 }, ...scaler })),
+})
+
+test('an autoscaling policy is kept with its defaults, and a scaler that stays keeps its id', async (t) => {
+  const { sql, service } = await openBench(t)
+  const of = async () => (await partsOf(sql, [service.id]))(service.id).autoscaling
+  await setParts(sql, service, { autoscaling: policy([{ trigger_authentication: { name: 'auth' } }]) }, now)
+  const first = await of()
+  assert.deepEqual([first?.polling_interval_seconds, first?.cooldown_period_seconds], [30, 300])
+  const [scaler] = first?.scalers ?? []
+  assert.deepEqual([scaler?.enabled, scaler?.config_json, scaler?.config_yaml], [true, { a: 1 }, null])
+  assert.equal(scaler?.trigger_authentication?.organization_id, service.organizationId)
+  assert.deepEqual(scaler?.created_at, now)
+  const later = new Date('2026-02-01T00:00:00Z')
+  await setParts(sql, service, { autoscaling: policy([{ enabled: false }, { role: 'SAFETY' }]) }, later)
+  const second = await of()
+  assert.deepEqual([second?.id, second?.scalers[0]?.id, second?.scalers.length], [first?.id, scaler?.id, 2])
+  await setParts(sql, service, {}, later)
+  assert.equal((await of())?.scalers.length, 2)
+  await setParts(sql, service, { autoscaling: null }, later)
+  assert.equal(await of(), undefined)
+})
+
+test('a policy that cannot work is refused by the name of its field', async (t) => {
+  const { sql, service } = await openBench(t)
+  const cases: [AutoscalingBody, RegExp][] = [
+    [policy([]), /^autoscaling\.scalers must have at least 1 entry/],
+    [policy([{ role: 'SAFETY' }]), /^autoscaling\.scalers must have one of the role PRIMARY/],
+    [policy([{}, { config_json: null }]), /^autoscaling\.scalers\[1\] must have config_json or config_yaml/],
+    [policy([{ config_yaml: 'a: &x 1\nb: *x' }]), /^autoscaling\.scalers\[0\]\.config_yaml must not have aliases/],
+    [policy([{ config_yaml: 'a: 1\na: 2' }]), /^autoscaling\.scalers\[0\]\.config_yaml is not plain YAML/],
+    [policy([{ config_yaml: 'a: !!js/function x' }]), /^autoscaling\.scalers\[0\]\.config_yaml is not plain YAML/],
+    [policy([{ config_yaml: '- a' }]), /^autoscaling\.scalers\[0\]\.config_yaml must be a YAML mapping/],
+    [
+      policy([{ trigger_authentication: { name: 'x', config_yaml: '{' } }]),
+      /^autoscaling\.scalers\[0\]\.trigger_authentication\.config_yaml is not plain YAML/,
+    ],
+  ]
+  for (const [autoscaling, message] of cases) {
+    await assert.rejects(setParts(sql, service, { autoscaling }, now), { code: 'invalid', message })
+  }
+})
+
+test('a copy has what hangs on the original, under ids of its own', async (t) => {
+  const { sql, environment, service, settings, restrictions, groups } = await openBench(t)
+  const group = await groups.create(service.organizationId, 'labels', { name: 'g', entries: [], scopes: [] })
+  await setParts(sql, service, { labels_groups: [group], autoscaling: policy([{}]) }, now)
+  await settings.replace(service, { 'a.key': 1 })
+  const restriction = await restrictions.create(service.id, match('src'))
+  const { serviceId, kind } = await addService(sql, environment)
+  await copyServiceParts(sql, service.id, serviceId, now)
+  const [parts, original] = await partsOf(sql, [serviceId, service.id]).then((of) => [of(serviceId), of(service.id)])
+  assert.equal(parts?.labels_groups[0]?.id, group.id)
+  assert.equal(parts?.autoscaling?.scalers[0]?.scaler_type, 'cron')
+  assert.notEqual(parts?.autoscaling?.id, original?.autoscaling?.id)
+  assert.notEqual(parts?.autoscaling?.scalers[0]?.id, original?.autoscaling?.scalers[0]?.id)
+  assert.equal((await settings.get({ id: serviceId, kind }))['a.key'], 1)
+  const [copied] = await restrictions.list(serviceId)
+  assert.equal(copied?.value, 'src')
+  assert.notEqual(copied?.id, restriction.id)
+})

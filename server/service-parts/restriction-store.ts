@@ -1,0 +1,56 @@
+import type { restrictionModes, restrictionTypes } from '@quayside/contract/resources/deployment-restriction.ts'
+import type { Sql } from '../database/index.ts'
+
+export interface RestrictionValues {
+  readonly mode: (typeof restrictionModes)[number]
+  readonly type: (typeof restrictionTypes)[number]
+  readonly value: string
+}
+export interface RestrictionRow extends RestrictionValues {
+  readonly id: string
+  readonly service_id: string
+  readonly created_at: Date
+  readonly updated_at: Date
+}
+
+export const listRestrictions = (sql: Sql, serviceId: string) =>
+  sql<RestrictionRow[]>`
+    select * from deployment_restriction where service_id = ${serviceId} order by created_at, id`
+
+/** Locks the service, so that the count stays true until the transaction ends. */
+export async function countRestrictions(sql: Sql, serviceId: string): Promise<number> {
+  await sql`select from service where id = ${serviceId} for update`
+  const [row] = await sql<{ count: number }[]>`
+    select count(*)::int as count from deployment_restriction where service_id = ${serviceId}`
+  return row?.count ?? 0
+}
+
+export async function insertRestriction(
+  sql: Sql,
+  row: RestrictionValues & { readonly id: string; readonly service_id: string },
+  now: Date,
+): Promise<RestrictionRow | undefined> {
+  const { id, service_id, mode, type, value } = row
+  const [made] = await sql<RestrictionRow[]>`
+    insert into deployment_restriction ${sql({ id, service_id, mode, type, value, created_at: now, updated_at: now })}
+    returning *`
+  return made
+}
+
+/** Undefined: the service has none of that id. */
+export async function updateRestriction(
+  sql: Sql,
+  { serviceId, id }: { serviceId: string; id: string },
+  { mode, type, value }: RestrictionValues,
+  now: Date,
+): Promise<RestrictionRow | undefined> {
+  const [row] = await sql<RestrictionRow[]>`
+    update deployment_restriction set mode = ${mode}, type = ${type}, value = ${value}, updated_at = ${now}
+    where id = ${id} and service_id = ${serviceId} returning *`
+  return row
+}
+
+export async function deleteRestriction(sql: Sql, serviceId: string, id: string): Promise<boolean> {
+  const deleted = await sql`delete from deployment_restriction where id = ${id} and service_id = ${serviceId}`
+  return deleted.count === 1
+}

@@ -1,0 +1,72 @@
+import { type Database, inTransaction, isUniqueViolation } from '../database/index.ts'
+import type { Clock } from '../lib/clock.ts'
+import { AppError } from '../lib/error.ts'
+import { newId } from '../lib/id.ts'
+import {
+  countRestrictions,
+  deleteRestriction,
+  insertRestriction,
+  listRestrictions,
+  type RestrictionRow,
+  type RestrictionValues,
+  updateRestriction,
+} from './restriction-store.ts'
+
+const mostRestrictions = 100
+
+/** Deployment restrictions of services: which changed paths deploy them by themselves. */
+export function createRestrictions({ database, clock }: { database: Database; clock: Clock }) {
+  return {
+    list: (serviceId: string) => listRestrictions(database, serviceId),
+
+    async create(serviceId: string, body: RestrictionValues): Promise<RestrictionRow> {
+      checkPath(body.value)
+      return inTransaction(database, async (sql) => {
+        if ((await countRestrictions(sql, serviceId)) >= mostRestrictions) {
+          throw new AppError(
+            'conflict',
+            `A service has at most ${mostRestrictions} deployment restrictions; delete one.`,
+          )
+        }
+        const row = { ...body, id: newId(), service_id: serviceId }
+        return existing(await insertRestriction(sql, row, clock.now()))
+      }).catch(taken(body))
+    },
+
+    async edit(serviceId: string, id: string, body: RestrictionValues): Promise<RestrictionRow> {
+      checkPath(body.value)
+      return inTransaction(database, async (sql) =>
+        existing(await updateRestriction(sql, { serviceId, id }, body, clock.now())),
+      ).catch(taken(body))
+    },
+
+    async remove(serviceId: string, id: string): Promise<void> {
+      if (!(await deleteRestriction(database, serviceId, id))) existing(undefined)
+    },
+  }
+}
+
+/** Throws 400 unless it is a path inside a repository. */
+export function checkPath(value: string): void {
+  const problem = problemOf(value)
+  if (problem) throw new AppError('invalid', `value ${problem}.`)
+}
+
+function problemOf(value: string): string | undefined {
+  if (value.trim() === '') return 'must not be empty'
+  if (value.startsWith('/')) return 'must not begin with "/": paths are those inside the repository'
+  if (/[\p{Cc}\\]/u.test(value)) return 'must not hold control characters or backslashes'
+  return value.split('/').includes('..') ? 'must stay inside the repository' : undefined
+}
+
+function existing(row: RestrictionRow | undefined): RestrictionRow {
+  if (!row) throw new AppError('notFound', 'There is no such object.')
+  return row
+}
+
+const taken =
+  ({ mode, value }: RestrictionValues) =>
+  (error: unknown): never => {
+    if (!isUniqueViolation(error)) throw error
+    throw new AppError('conflict', `The restriction ${mode} "${value}" is there already.`, { cause: error })
+  }

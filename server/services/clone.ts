@@ -1,0 +1,57 @@
+import type { Sql } from '../database/index.ts'
+import { newId, newRandomId } from '../lib/id.ts'
+import type { EnvironmentRow } from '../organizations/index.ts'
+import { checkOrigins, gitTokenOf } from './check-settings.ts'
+import { routedPorts } from './kind-settings.ts'
+import { givePassword } from './password.ts'
+import { openSecrets, writeSecret } from './secrets.ts'
+import { findService, insertService, type ServiceRow, stageNameOf } from './service-store.ts'
+import type { ServicesOptions } from './services.ts'
+import type { Settings } from './settings/branch.ts'
+
+export interface Clone {
+  readonly from: ServiceRow
+  readonly environment: Pick<EnvironmentRow, 'id' | 'organization_id'>
+  readonly name: string
+}
+
+/**
+ * Makes the rows of a copy and gives its id: settings, secrets sealed anew, variables, and what hangs on the original. A copy has
+ * volumes, ports and a password of its own, and stands in the stage of the same name. Inside the caller's transaction.
+ */
+export async function cloneService(
+  sql: Sql,
+  options: Pick<ServicesOptions, 'vault' | 'clock' | 'declareHosts' | 'parts' | 'copyVariables'>,
+  { from, environment, name }: Clone,
+): Promise<string> {
+  const { vault, clock } = options
+  const now = clock.now()
+  const id = newRandomId()
+  const { kind, description } = from
+  const organizationId = environment.organization_id
+  const settings = withNewIds(from.settings)
+  await checkOrigins(sql, { kind, organizationId, settings })
+  const git_token_id = gitTokenOf(kind, settings)
+  const row = { id, environment_id: environment.id, kind, name, description, settings, git_token_id }
+  await insertService(sql, row, await stageNameOf(sql, from.stage_id), now)
+  const secrets = await openSecrets(sql, vault, { id: from.id, organizationId: from.organization_id })
+  for (const [secret, text] of secrets) {
+    await writeSecret(sql, vault, { id, organizationId }, { name: secret, text: text.reveal(), now })
+  }
+  await givePassword(sql, options, { id, organizationId, kind })
+  await options.parts.copy(sql, from.id, id, now)
+  await options.declareHosts(sql, { id, name, ports: routedPorts(settings) })
+  const to = await findService(sql, id)
+  if (to) await options.copyVariables(sql, { from, to }, now)
+  return id
+}
+
+/** Ports and volumes are named by their ids on the engine: a copy has its own. */
+export function withNewIds(settings: Settings): Settings {
+  const fresh = <T extends { readonly id: string }>(list: readonly T[]): T[] =>
+    list.map((entry) => ({ ...entry, id: newId() }))
+  if ('healthchecks' in settings && 'ports' in settings) {
+    return { ...settings, ports: fresh(settings.ports), storage: fresh(settings.storage) }
+  }
+  return 'ports' in settings ? { ...settings, ports: fresh(settings.ports) } : settings
+}

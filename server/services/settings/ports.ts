@@ -1,0 +1,81 @@
+import type { Static } from '@quayside/contract'
+import type { Port, PortRequest, Storage, StorageRequest } from '@quayside/contract/services/ports.ts'
+import { AppError } from '../../lib/error.ts'
+import { newId } from '../../lib/id.ts'
+
+export type PortSettings = Static<typeof Port>
+export type StorageSettings = Static<typeof Storage>
+type PortBody = Static<typeof PortRequest>
+type StorageBody = Static<typeof StorageRequest>
+
+/** Ports that were there already keep their ids, also when the body does not name them. */
+export const portsOf = (
+  ports: readonly PortBody[] | undefined,
+  former: readonly PortSettings[] | undefined,
+): readonly PortSettings[] =>
+  ports ? ports.map((port, index) => portSettings(port, index, ports, former ?? [])) : (former ?? [])
+
+/** The same of storages: a volume is found again by its id. */
+export const storageOf = (
+  storage: readonly StorageBody[] | undefined,
+  former: readonly StorageSettings[] | undefined,
+): readonly StorageSettings[] =>
+  storage?.map((volume) => storageSettings(volume, storage, former ?? [])) ?? former ?? []
+
+function portSettings(
+  port: PortBody,
+  index: number,
+  all: readonly PortBody[],
+  former: readonly PortSettings[],
+): PortSettings {
+  if (port.public_path || port.public_path_rewrite) {
+    throw new AppError(
+      'invalid',
+      `ports[${index}].public_path: paths are not available; give each port a host of its own.`,
+    )
+  }
+  const kept = keptId(port, all, former, (one, other) => one.internal_port === other.internal_port)
+  const firstPublic = all.findIndex((candidate) => candidate.publicly_accessible)
+  const anyDefault = all.some((candidate) => candidate.is_default)
+  const external = port.external_port ?? defaultExternal(port)
+  return {
+    id: kept ?? newId(),
+    name: port.name ?? `p${port.internal_port}`,
+    internal_port: port.internal_port,
+    publicly_accessible: port.publicly_accessible,
+    protocol: port.protocol,
+    is_default: anyDefault ? port.is_default === true : index === firstPublic,
+    ...(external === undefined ? {} : { external_port: external }),
+  }
+}
+
+/** 443 for what goes through the router, the same port for public TCP and UDP, none when private. */
+function defaultExternal(port: PortBody): number | undefined {
+  if (!port.publicly_accessible) return undefined
+  return port.protocol === 'HTTP' || port.protocol === 'GRPC' ? 443 : port.internal_port
+}
+
+const storageSettings = (
+  volume: StorageBody,
+  all: readonly StorageBody[],
+  former: readonly StorageSettings[],
+): StorageSettings => ({
+  ...volume,
+  id: keptId(volume, all, former, (one, other) => one.mount_point === other.mount_point) ?? newId(),
+})
+
+interface Identified {
+  readonly id?: string | null
+}
+
+/** The id that an entry of a list had before: the one that it names, else that of its former self, unless another entry names that. */
+export function keptId<B extends Identified, F extends { readonly id: string }>(
+  entry: B,
+  all: readonly B[],
+  former: readonly F[],
+  isSame: (one: F, other: B) => boolean,
+): string | undefined {
+  const named = former.find(({ id }) => id === entry.id)
+  const self = former.find((candidate) => isSame(candidate, entry) && !all.some(({ id }) => id === candidate.id))
+  return (named ?? self)?.id
+}

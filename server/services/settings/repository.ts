@@ -1,0 +1,70 @@
+import type { Static } from '@quayside/contract'
+import type { GitRepositoryRequest } from '@quayside/contract/resources/git-token.ts'
+import { inferProvider, ownerAndName } from '../git-address.ts'
+import { checkRelativePath, refuse } from './rules.ts'
+
+export type Provider = 'BITBUCKET' | 'GITHUB' | 'GITLAB'
+export type RepositoryBody = Static<typeof GitRepositoryRequest>
+
+/** A git repository in the settings of a service. */
+export interface Repository {
+  readonly url: string
+  readonly provider: Provider
+  /** Absent: the repository's main or master. */
+  readonly branch?: string
+  readonly root_path: string
+  readonly git_token_id: string | null
+}
+
+/** The provider is the one that was sent, else that of the git token, else told by the address. */
+export function repositoryOf(
+  body: RepositoryBody,
+  former: Repository | undefined,
+  tokenType: Provider | undefined,
+): Repository {
+  const branch = body.branch ?? (former?.url === body.url ? former.branch : undefined)
+  return {
+    url: body.url,
+    provider: body.provider ?? tokenType ?? inferProvider(body.url),
+    root_path: body.root_path ?? former?.root_path ?? '/',
+    git_token_id: body.git_token_id === undefined ? (former?.git_token_id ?? null) : body.git_token_id,
+    ...(branch ? { branch } : {}),
+  }
+}
+
+const branchForm = /^[A-Za-z0-9][A-Za-z0-9._/+@#-]{0,243}$/
+const branchTraps = /\.\.|@\{|\/\/|\.lock(?:\/|$)|\/$|\/\.|\.$/
+
+/** `field` is where it stands in the settings. Its address is checked by the room, which knows what may be opened. */
+export function checkRepository(field: string, { branch, root_path }: Repository): void {
+  if (branch !== undefined && (!branchForm.test(branch) || branchTraps.test(branch))) {
+    refuse(`${field}.branch`, 'is not the name of a branch')
+  }
+  checkRelativePath(`${field}.root_path`, root_path.replace(/^\/+/, ''), true)
+}
+
+/** The commit that runs, as a record tells of it. */
+export interface Deployed {
+  readonly id: string
+  readonly created_at: string
+  readonly author_name: string
+  readonly branch: string
+}
+
+/** The repository as the API answers it. */
+export function repositoryRecord(
+  repository: Repository,
+  { commit, tokenName }: { readonly commit: Deployed | null; readonly tokenName: string | null },
+) {
+  return {
+    ...repository,
+    ...ownerAndName(repository.url),
+    branch: repository.branch ?? commit?.branch ?? 'main',
+    has_access: true,
+    deployed_commit_id: commit?.id ?? '',
+    deployed_commit_date: commit ? new Date(commit.created_at) : null,
+    deployed_commit_contributor: commit?.author_name ?? '',
+    deployed_commit_tag: '',
+    git_token_name: repository.git_token_id === null ? null : tokenName,
+  }
+}

@@ -1,0 +1,45 @@
+import { Secret } from '../lib/secret.ts'
+import type { Values } from './built-ins.ts'
+
+/** How a database is reached, and by whom. */
+export interface DatabaseFacts {
+  readonly type: string
+  readonly login: string
+  /** Absent where only names were asked for. */
+  readonly password?: Secret
+  /** Of the database that every client may use at once. */
+  readonly databaseName: string
+  readonly port: number
+  /** Where it answers outside of its environment, if it does. */
+  readonly externalHost?: string
+}
+
+/** By the type: what an address begins with, and what it ends with. */
+const addresses: Readonly<Record<string, { readonly scheme: string; readonly suffix: string }>> = {
+  POSTGRESQL: { scheme: 'postgresql', suffix: '' },
+  MYSQL: { scheme: 'mysql', suffix: '' },
+  MONGODB: { scheme: 'mongodb', suffix: '?authSource=admin' },
+  REDIS: { scheme: 'redis', suffix: '' },
+}
+
+/** The keys of a database after its prefix; `internalHost` is its name inside the environment. */
+export function databaseKeys(database: DatabaseFacts, internalHost: string): Values {
+  const { login, password = new Secret(''), databaseName, port, externalHost } = database
+  const host = externalHost ?? internalHost
+  return {
+    HOST: host,
+    HOST_INTERNAL: internalHost,
+    PORT: String(port),
+    LOGIN: login,
+    PASSWORD: password,
+    DEFAULT_DATABASE_NAME: databaseName,
+    DATABASE_URL: urlOf(database, password, host),
+    DATABASE_URL_INTERNAL: urlOf(database, password, internalHost),
+  }
+}
+
+function urlOf({ type, login, databaseName, port }: DatabaseFacts, password: Secret, host: string): Secret {
+  const { scheme, suffix } = addresses[type] ?? { scheme: type.toLowerCase(), suffix: '' }
+  const user = `${encodeURIComponent(login)}:${encodeURIComponent(password.reveal())}`
+  return new Secret(`${scheme}://${user}@${host}:${port}/${encodeURIComponent(databaseName)}${suffix}`)
+}

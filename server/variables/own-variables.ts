@@ -1,0 +1,52 @@
+import type { Sql } from '../database/index.ts'
+import { type BuiltInFacts, builtInsOf } from './built-ins.ts'
+import { findBases, findRowsOf } from './copy-store.ts'
+import { findFacts } from './facts-store.ts'
+import type { NewRow } from './import-store.ts'
+
+/** A variable or secret of an environment or of one of its services. */
+export interface OwnVariable {
+  readonly id: string
+  /** Null: the environment's own. */
+  readonly service_id: string | null
+  readonly key: string
+  readonly variable_type: NewRow['variable_type']
+  readonly is_secret: boolean
+  readonly value: string | null
+  readonly sealed_value: string | null
+  readonly mount_path: string | null
+  readonly description: string
+  /** The key of what an alias or override stands on. */
+  readonly base_key: string | undefined
+}
+
+/** All variables and secrets of an environment and of these services of it, in as many statements however many there are. */
+export async function listOwnVariables(
+  sql: Sql,
+  place: { readonly projectId: string; readonly environmentId: string },
+  serviceIds: readonly string[],
+): Promise<OwnVariable[]> {
+  const rows = await findRowsOf(sql, serviceIds, place.environmentId)
+  const bases = await findBases(
+    sql,
+    rows.flatMap(({ base_id }) => base_id ?? []),
+  )
+  const facts = await findFacts(sql, { ...place, serviceId: null })
+  const keys = new Map([...bases, ...builtIns(facts)].map(({ id, key }) => [id, key]))
+  return rows.map((row) => {
+    const { id, service_id, key, variable_type, is_secret, value, sealed_value, mount_path, description } = row
+    const own = { id, service_id, key, variable_type, is_secret, value, sealed_value, mount_path, description }
+    return { ...own, base_key: keys.get(row.base_id ?? row.base_built_in_id ?? '') }
+  })
+}
+
+/** Those of the environment, and those that each service has for itself. */
+function builtIns(facts: BuiltInFacts | undefined) {
+  if (!facts?.environment) return []
+  const { project, environment } = facts
+  const alone = { ...environment, services: [] }
+  return [
+    ...builtInsOf({ project, environment }),
+    ...environment.services.flatMap((service) => builtInsOf({ project, environment: alone, service })),
+  ]
+}

@@ -1,0 +1,53 @@
+import assert from 'node:assert/strict'
+import { after, test } from 'node:test'
+import { serviceTypes } from '../../contract/enums.ts'
+import { canaryOf, type Objects } from '../support/fixture.ts'
+import { createPlatform } from '../support/platform.ts'
+import { goodRequest, idsOf, operations, pathOf, queryOf } from './requests.ts'
+
+/** Every operation that writes leaves exactly one row in the record of changes, of its own type and about what it changed. */
+const platform = await createPlatform({ after }, { works: true })
+const { a, call, database } = platform
+await platform.addRepository(a)
+
+const rowsOf = (requestId: unknown) => database`select * from audit_event where request_id = ${String(requestId)}`
+const levels = [...serviceTypes, 'ENVIRONMENT', 'PROJECT', 'ORGANIZATION']
+
+/** Of these an organization has so many at most. */
+async function removeLimited({ webhookId, more }: Objects): Promise<void> {
+  await database`delete from webhook where id = ${webhookId}`
+  await database`delete from container_registry where id = ${more['containerRegistryId'] ?? null}`
+  await database`delete from helm_repository where id = ${more['helmRepositoryId'] ?? null}`
+}
+
+for (const [name, operation] of operations) {
+  const { event } = operation
+  if (!event) continue
+
+  test(`${name}: one row in the record of changes, or none where it is refused`, async () => {
+    const good = goodRequest(name)
+    const fresh = await platform.addObjects(a)
+    const objects = { ...fresh, ...(await good.prepare?.(platform, fresh)) }
+    const { body: given, query, refused } = goodRequest(name, objects)
+    const body = typeof given === 'object' && 'name' in given ? { ...given, name: `record ${name}` } : given
+    const path = `${pathOf(operation, idsOf(operation, objects))}${queryOf({ ...good, ...(query && { query }) })}`
+    const token = (await good.credential?.(platform, objects)) ?? a.tokens.ADMIN
+    const answer = await call(token, operation.method, path, body, { 'user-agent': 'CLI 1.2.3' })
+    const rows = await rowsOf(answer.headers['x-request-id'])
+    await removeLimited(fresh)
+    if (refused) return assert.equal(rows.length, 0)
+    assert.ok(answer.status < 300, answer.text)
+    assert.equal(rows.length, 1)
+    const [row] = rows
+    assert.ok(row)
+    assert.equal(row['event_type'], event.type)
+    assert.equal(row['sub_target_type'], event.sub ?? null)
+    assert.ok(event.target === 'SERVICE' ? levels.includes(row['target_type']) : row['target_type'] === event.target)
+    assert.ok(row['target_id'], 'the row does not say what was changed')
+    assert.ok(row['organization_id'])
+    assert.deepEqual([row['origin'], row['user_agent']], ['CLI', 'CLI 1.2.3'])
+    assert.ok(row['triggered_by'])
+    JSON.parse(row['change'])
+    assert.doesNotMatch(`${row['change']}${row['original_change']}`, new RegExp(canaryOf(a)))
+  })
+}

@@ -1,0 +1,121 @@
+import assert from 'node:assert/strict'
+import { readFileSync } from 'node:fs'
+import { after, test } from 'node:test'
+import { answerTo, authorizationDocument, type Credential, credentials } from '../../contract/authorization.ts'
+import { contract } from '../../contract/contract.ts'
+import type { CustomRights } from '../../contract/roles.ts'
+import { createApiTokens, credentialReader } from '../../server/access/index.ts'
+import { ownAccounts } from '../../server/accounts/index.ts'
+import type { Handlers } from '../../server/http/call.ts'
+import { createBudgets, createRateLimiter, createServer, targetQuery } from '../../server/http/index.ts'
+import { systemClock } from '../../server/lib/clock.ts'
+import { AppError } from '../../server/lib/error.ts'
+import { newId } from '../../server/lib/id.ts'
+import { silentLogger } from '../../server/lib/log.ts'
+import { addPerson } from '../support/people.ts'
+import { createPlatform } from '../support/platform.ts'
+import { idsOf, operations, pathOf } from './requests.ts'
+
+/** Every cell of docs/authorization.md, asked of the real door; behind it stands nothing that could act. */
+const platform = await createPlatform({ after })
+const { a, database, rooms } = platform
+const { organizationId } = a
+const somewhere = { projectId: a.objects.projectId, clusterId: a.clusterId }
+const pepper = Buffer.alloc(32, 5)
+const tokens = createApiTokens({ database, clock: systemClock, pepper })
+
+const reached: Handlers = new Proxy({} as Handlers, {
+  get: () => async () => {
+    throw new AppError('conflict', 'reached')
+  },
+})
+const door = createServer({
+  database,
+  clock: systemClock,
+  vault: rooms.vault,
+  log: silentLogger,
+  version: '0',
+  hostNames: ['localhost'],
+  allowedOrigins: [],
+  readCredential: credentialReader({
+    pepper,
+    verifyJwt: async (text) => ({ issuer: ownAccounts, subject: text.slice('a.b.'.length) }),
+  }),
+  budgets: createBudgets(createRateLimiter(0, 1, systemClock)),
+  handlers: reached,
+  targetQuery,
+  gitHost: { handle: async () => {} },
+  plans: Object.create(null),
+  accounts: { handle: async () => {} },
+  ready: async () => {},
+})
+after(() => door.close())
+
+async function customRole({ projects }: CustomRights): Promise<string> {
+  const { id } = await rooms.customRoles.create(organizationId, { name: newId() })
+  const project_permissions = Object.entries(projects).map(([project_id, { is_admin, modes }]) => ({
+    project_id,
+    is_admin,
+    permissions: Object.entries(modes).map(([mode, permission]) => {
+      const environment_type = (['DEVELOPMENT', 'PREVIEW', 'PRODUCTION', 'STAGING'] as const).find(
+        (one) => one === mode,
+      )
+      assert.ok(environment_type)
+      return { environment_type, permission }
+    }),
+  }))
+  await rooms.customRoles.edit(organizationId, id, { name: newId(), cluster_permissions: [], project_permissions })
+  return id
+}
+
+/** What somebody with these rights sends: scopes are those of tokens, roles those of people. */
+async function authorizationOf({ rights }: Credential): Promise<string | undefined> {
+  if (!rights) return undefined
+  if ('permissions' in rights) {
+    const maker = { name: 'test', permissions: ['ADMIN' as const] }
+    const [scope = null] = rights.permissions
+    return `Bearer ${(await tokens.create(organizationId, maker, { name: newId(), scope })).token}`
+  }
+  const role = 'role' in rights ? { role: rights.role } : { customRoleId: await customRole(rights.custom) }
+  const { id } = await addPerson(database, { email: `${newId()}@a.example`, member: { organizationId, ...role } })
+  return `Bearer a.b.${id}`
+}
+
+const kinds: { kind: Credential; authorization: string | undefined }[] = []
+for (const kind of credentials(somewhere)) kinds.push({ kind, authorization: await authorizationOf(kind) })
+
+for (const [name, operation] of operations) {
+  test(`${name}: lets in whom the table lets in`, async () => {
+    const url = pathOf(operation, idsOf(operation, a.objects))
+    const isText = operation.body?.type === 'string'
+    const contentType = (isText && operation.contentType) || 'application/json'
+    const body = operation.body && { payload: '{"nonsense"', contentType }
+    const found = await Promise.all(
+      kinds.map(async ({ kind, authorization }) => {
+        const answer = await door.inject({
+          method: operation.method,
+          url,
+          headers: {
+            host: 'localhost',
+            ...(authorization ? { authorization } : {}),
+            ...(body ? { 'content-type': body.contentType } : {}),
+          },
+          ...(body ? { payload: body.payload } : {}),
+        })
+        const { statusCode } = answer
+        if (statusCode === 401 || statusCode === 403) return [kind.name, statusCode]
+        assert.ok(statusCode === 400 || statusCode === 409, `${kind.name}: ${answer.payload}`)
+        return [kind.name, 'passes']
+      }),
+    )
+    assert.deepEqual(
+      found,
+      kinds.map(({ kind }) => [kind.name, answerTo(operation, kind, somewhere)]),
+    )
+  })
+}
+
+test('the checked-in document is what the contract says', () => {
+  const document = readFileSync(new URL('../../docs/authorization.md', import.meta.url), 'utf8')
+  assert.equal(document, authorizationDocument(contract), 'run: npm run emit')
+})

@@ -1,0 +1,100 @@
+import type { OperationName } from '../../../contract/contract.ts'
+import type { Objects } from '../../support/fixture.ts'
+import { containerBody, databaseBody, helmBody, jobBody, terraformBody } from '../../support/objects/kinds.ts'
+import type { Platform } from '../../support/platform.ts'
+import type { Good } from '../requests.ts'
+
+type Prepare = NonNullable<Good['prepare']>
+type IdName = 'containerId' | 'databaseId' | 'jobId' | 'helmId' | 'terraformId'
+
+/** A registry of A whose id bodies can name. */
+const registryId = '0190a000-0000-7000-8000-0000000000a1'
+
+const withRegistry: Prepare = async ({ database }, { organizationId }) => {
+  await database`
+    insert into container_registry (id, organization_id, created_at, updated_at, name, kind, url)
+    values (${registryId}, ${organizationId}, now(), now(), 'of a container', 'GENERIC_CR', 'https://registry.example.com')
+    on conflict do nothing`
+  return undefined
+}
+
+const clone = (of: string): Good => ({
+  of: ({ environmentId }) => ({ body: { name: `a copy of a ${of}`, environment_id: environmentId } }),
+})
+
+/** As if its last deployment had gone well; nothing runs. */
+const deployed =
+  (name: IdName) =>
+  async ({ database }: Platform, { more }: Objects): Promise<undefined> => {
+    await database`
+      update service set state = 'DEPLOYED', release_id = id, last_deployment_date = now(), deployed_config_version = 1
+      where id = ${more[name] ?? ''}`
+  }
+
+/** No container but that of the objects is deployed when its image has a new tag. */
+const alone: Prepare = async ({ database }, { more }) => {
+  await database`
+    update service set settings = settings || '{"auto_deploy": false}'
+    where kind = 'container' and id <> ${more['containerId'] ?? ''}`
+  return undefined
+}
+
+const unable = (reason: RegExp, body?: object): Good => ({ ...(body && { body }), refused: { status: 400, reason } })
+const jobs = /^Jobs cannot be run yet/
+const charts = /^Helm charts need Kubernetes/
+const stacks = /^Terraform stacks cannot be applied yet/
+
+export const kinds: Partial<Record<OperationName, Good>> = {
+  createContainer: { body: containerBody('web', registryId), prepare: withRegistry },
+  createDatabase: { body: databaseBody('orders') },
+  createJob: { body: jobBody('nightly') },
+  createHelm: { body: helmBody('chart') },
+  createTerraform: { body: terraformBody('stack') },
+  editContainer: { body: { tag: '1.1', min_running_instances: 2, max_running_instances: 3 } },
+  editDatabase: { body: { version: '17', storage: 20 } },
+  editJob: { body: { max_nb_restart: 3 } },
+  editHelm: { body: { timeout_sec: 60 } },
+  editTerraform: { body: { timeout_sec: 60 } },
+  cloneApplication: clone('application'),
+  cloneContainer: clone('container'),
+  cloneDatabase: clone('database'),
+  cloneJob: clone('job'),
+  cloneHelm: clone('helm'),
+  cloneTerraform: clone('terraform'),
+  deployContainer: { body: { image_tag: '1.2' } },
+  deployJob: unable(jobs, {}),
+  deployHelm: unable(charts, {}),
+  deployTerraform: unable(stacks, {}),
+  redeployContainer: { prepare: deployed('containerId') },
+  redeployDatabase: { prepare: deployed('databaseId') },
+  redeployJob: unable(jobs),
+  redeployHelm: unable(charts),
+  redeployTerraform: unable(stacks),
+  stopContainer: { prepare: deployed('containerId') },
+  stopDatabase: { prepare: deployed('databaseId') },
+  stopJob: { prepare: deployed('jobId') },
+  stopHelm: { prepare: deployed('helmId') },
+  rebootContainer: { prepare: deployed('containerId') },
+  rebootDatabase: { prepare: deployed('databaseId') },
+  uninstallContainer: { prepare: deployed('containerId') },
+  uninstallDatabase: { prepare: deployed('databaseId') },
+  uninstallJob: { prepare: deployed('jobId') },
+  uninstallHelm: { prepare: deployed('helmId') },
+  uninstallTerraform: { prepare: deployed('terraformId') },
+  listContainerDeploymentHistoryV2: { empty: true },
+  listDatabaseDeploymentHistoryV2: { empty: true },
+  listJobDeploymentHistoryV2: { empty: true },
+  listHelmDeploymentHistoryV2: { empty: true },
+  listTerraformDeploymentHistoryV2: { empty: true },
+  listContainerLog: { empty: true },
+  listHelmLinks: { empty: true },
+  getHelmKubernetesServices: { empty: true },
+  getTerraformResources: { empty: true },
+  cleanFailedJobs: { body: {} },
+  autoDeployContainerEnvironments: { body: { image_name: 'library/hello', tag: '2.0' }, prepare: alone },
+  autoDeployJobEnvironments: {
+    body: { image_name: 'library/nobody-has-it', tag: '2.0' },
+    refused: { status: 404, reason: /^image_name: no job/ },
+  },
+  previewContainerEnvironments: unable(/^Preview environments of images/, { image_name: 'library/hello', tag: '2.0' }),
+}

@@ -1,0 +1,62 @@
+import type { OperationName } from '../../../contract/contract.ts'
+import type { Good } from '../requests.ts'
+
+const settings: Good = { body: { 'deployment.custom_domain_check_enabled': false, 'an.unknown.key': { kept: [1] } } }
+const task: Good = { body: { 'build.timeout_max_sec': 900, 'deployment.affinity.node.required': { disk: 'fast' } } }
+const network: Good = { body: { sticky_session: true } }
+const newRestriction: Good = { body: { mode: 'EXCLUDE', type: 'PATH', value: 'docs/' } }
+const restriction: Good = { body: { mode: 'MATCH', type: 'PATH', value: 'lib/' } }
+
+/** A domain that nobody else has at that moment. */
+const domain = (name: string): Good => ({
+  body: { domain: name, generate_certificate: true, use_cdn: true },
+  prepare: async ({ database }) => {
+    await database`delete from custom_domain where domain = ${name}`
+    return undefined
+  },
+})
+
+const annotations: Good = {
+  body: { name: 'Owners', annotations: [{ key: 'example.com/owner', value: 'Shop team' }], scopes: ['PODS', 'JOBS'] },
+}
+const labels: Good = {
+  body: { name: 'Teams', labels: [{ key: 'team', value: 'shop', propagate_to_cloud_provider: false }] },
+}
+
+/** A group that nothing has. */
+const unused = (kind: 'annotations' | 'labels'): Good => ({
+  prepare: async ({ rooms }, { organizationId, more }) => {
+    const { id } = await rooms.groups.create(organizationId, kind, { name: `unused ${kind}`, entries: [], scopes: [] })
+    return { more: { ...more, [`${kind}GroupId`]: id } }
+  },
+})
+
+export const parts: Partial<Record<OperationName, Good>> = {
+  editAdvancedSettings: settings,
+  editContainerAdvancedSettings: settings,
+  editHelmAdvancedSettings: settings,
+  editJobAdvancedSettings: task,
+  editTerraformAdvancedSettings: task,
+  editApplicationNetwork: network,
+  editContainerNetwork: network,
+  createApplicationDeploymentRestriction: newRestriction,
+  createHelmDeploymentRestriction: newRestriction,
+  createJobDeploymentRestriction: newRestriction,
+  createTerraformDeploymentRestriction: newRestriction,
+  editApplicationDeploymentRestriction: restriction,
+  editHelmDeploymentRestriction: restriction,
+  editJobDeploymentRestriction: restriction,
+  editTerraformDeploymentRestriction: restriction,
+  createApplicationCustomDomain: domain('new.example.net'),
+  createContainerCustomDomain: domain('*.container.example.net'),
+  createHelmCustomDomain: domain('helm.example.net'),
+  editCustomDomain: domain('other.example.net'),
+  editContainerCustomDomain: domain('other.container.example.net'),
+  editHelmCustomDomain: domain('*.helm.example.net'),
+  createOrganizationAnnotationsGroup: annotations,
+  editOrganizationAnnotationsGroup: { body: { ...Object(annotations.body), name: 'Other owners' } },
+  deleteOrganizationAnnotationsGroup: unused('annotations'),
+  createOrganizationLabelsGroup: labels,
+  editOrganizationLabelsGroup: { body: { ...Object(labels.body), name: 'Other teams' } },
+  deleteOrganizationLabelsGroup: unused('labels'),
+}

@@ -1,0 +1,21 @@
+/** A certificate that nobody vouches for, with its key: of servers in tests, and good for nothing else. */
+export const selfSigned = {
+  key: `-----BEGIN PRIVATE KEY-----
+MIGHAgEAMBMGByqGSM49AgEGCCqGSM49AwEHBG0wawIBAQQgUo9aeygAisc6xb8t
+RyzA7v6yXcwbb1MiZeDfWeqW6JyhRANCAARsa3L7A1Y2NtTHjAwE/YYno61EmR7X
+L/wJVmeNITuTITG1siq8XrOI/L4t6T+5o6IcrMZFuswZnf70ptToYmMW
+-----END PRIVATE KEY-----
+`,
+  cert: `-----BEGIN CERTIFICATE-----
+MIIBizCCATGgAwIBAgIUKcxtbD0m6K+M1ODJNbBUTidLV0cwCgYIKoZIzj0EAwIw
+GjEYMBYGA1UEAwwPb3V0c2lkZS5pbnZhbGlkMCAXDTI2MTEyMTE1MTI1OFoYDzIx
+MjYxMDI4MTUxMjU4WjAaMRgwFgYDVQQDDA9vdXRzaWRlLmludmFsaWQwWTATBgcq
+hkjOPQIBBggqhkjOPQMBBwNCAARsa3L7A1Y2NtTHjAwE/YYno61EmR7XL/wJVmeN
+ITuTITG1siq8XrOI/L4t6T+5o6IcrMZFuswZnf70ptToYmMWo1MwUTAdBgNVHQ4E
+FgQUir0Gjwgy+MRFwVgGHMIumo2e1agwHwYDVR0jBBgwFoAUir0Gjwgy+MRFwVgG
+HMIumo2e1agwDwYDVR0TAQH/BAUwAwEB/zAKBggqhkjOPQQDAgNIADBFAiBhS3/g
+qdFaHR4dutcT1lF0Hb9BQrmpk9TQwp4cCw91HAIhALgb3x1QmLs/FDCWbKoVpvZm
+jWqmG3KGSQ6LywA/zROz
+-----END CERTIFICATE-----
+`,
+}
