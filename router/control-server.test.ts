@@ -36,9 +36,21 @@ test('what is not a table changes nothing and is told where it is wrong', async 
       /routes\[0\].endpoints\[0\].address/,
     ],
     [{ version: 2, routes: [{ ...route, endpoints: [{ address: '::1', port: 0 }] }] }, /port/],
-    ...['', 'A.test', 'a.test:80', 'a b', '`) || Host(`b', 'a\nb', '*.test', '{a}', '"a"', '.a', 'a.'].map(
-      (host): [unknown, RegExp] => [{ version: 2, routes: [{ ...route, host }] }, /routes\[0\].host/],
-    ),
+    ...[
+      '',
+      'A.test',
+      'a.test:80',
+      'a b',
+      '`) || Host(`b',
+      'a\nb',
+      '*',
+      'a.*.test',
+      '*a.test',
+      '{a}',
+      '"a"',
+      '.a',
+      'a.',
+    ].map((host): [unknown, RegExp] => [{ version: 2, routes: [{ ...route, host }] }, /routes\[0\].host/]),
   ]
   for (const [body, message] of wrong) {
     const answer = await bed.tell('PUT', '/routes', body)
