@@ -2,9 +2,8 @@ import type { AuditType } from '../audit.ts'
 import { environmentModes } from '../enums.ts'
 import { operation } from '../operation.ts'
 import { Enum, List, NoBody, Nullable, Text, Type, Uuid } from '../schema.ts'
-import { stateNames } from '../states.ts'
 import { Environment } from './environment.ts'
-import { EnvironmentStatus, Status } from './status.ts'
+import { EnvironmentActionStatus, EnvironmentStatus } from './status.ts'
 
 const most = 1000
 /** Absent, null and empty mean the same: none of that kind. */
@@ -58,13 +57,6 @@ const CloneEnvironment = Type.Object({
   mode: Type.Optional(Nullable(Enum(environmentModes))),
   project_id: Type.Optional(Nullable(Uuid)),
   apply_deployment_rule: Type.Optional(Nullable(Type.Boolean())),
-})
-
-/** The environment's status; what a service's has beside that is of the first one that was named. */
-const RebootStatus = Type.Object({
-  ...Status.properties,
-  ...EnvironmentStatus.properties,
-  state: Enum(stateNames),
 })
 
 const path = '/environment/{environmentId}'
@@ -127,7 +119,7 @@ export const environmentActionOperations = {
     event: event('TRIGGER_RESTART'),
     summary: 'Starts the releases of the services named anew, in one request.',
     body: RebootServices,
-    reply: RebootStatus,
+    reply: EnvironmentActionStatus,
     status: 202,
   }),
   stopSelectedServices: operation({

@@ -4,7 +4,7 @@ import { operation } from '../operation.ts'
 import { base, Enum, NoBody, Nullable, Ref, Results, Text, Timestamp, Type, Uuid } from '../schema.ts'
 import { EnvironmentLog, QueuedDeployment } from './deployment.ts'
 import { DeploymentPlan, DryRun } from './deployment-plan.ts'
-import { EnvironmentStatus, EnvironmentStatuses } from './status.ts'
+import { EnvironmentActionStatus, EnvironmentStatus, EnvironmentStatuses } from './status.ts'
 
 export const Environment = Type.Object({
   ...base,
@@ -45,7 +45,7 @@ const action = <const H extends string>(handler: H, name: string, type: AuditTyp
     access: 'deploy',
     tag,
     summary,
-    reply: EnvironmentStatus,
+    reply: EnvironmentActionStatus,
     status: 202,
   })
 

@@ -68,6 +68,15 @@ export const EnvironmentStatus = Type.Object({
   deployment_request_id: Nullable(Uuid),
 })
 
+/**
+ * The answer of an action on an environment. The public API declares it as the status of a service in one place: what that has beside the
+ * environment's is the first service's.
+ */
+export const EnvironmentActionStatus = Type.Object({
+  ...Type.Partial(Status).properties,
+  ...EnvironmentStatus.properties,
+})
+
 export const EnvironmentStatuses = Type.Object({
   environment: EnvironmentStatus,
   applications: Type.Array(Status),

@@ -9,6 +9,10 @@ import type { Rooms } from './rooms.ts'
 export const environmentHandlers = (rooms: Rooms) => {
   const { database, deployments, environments, lines } = rooms
   const statusOf = async (id: string) => (await environmentStatuses(database, id)).environment
+  const actionStatusOf = async (id: string) => {
+    const { environment, ...lists } = await environmentStatuses(database, id)
+    return { ...Object.values(lists).flat()[0], ...environment }
+  }
   return {
     listEnvironments: async ({ target, caller }) => {
       const { environment } = visible(caller)
@@ -28,15 +32,15 @@ export const environmentHandlers = (rooms: Rooms) => {
 
     deployEnvironment: async (call) => {
       await deployments.deployEnvironment(call.target, requestedBy(call))
-      return statusOf(call.target.id)
+      return actionStatusOf(call.target.id)
     },
     stopEnvironment: async (call) => {
       await deployments.stopEnvironment(call.target, requestedBy(call))
-      return statusOf(call.target.id)
+      return actionStatusOf(call.target.id)
     },
     cancelEnvironmentDeployment: async ({ target }) => {
       await deployments.cancel(target)
-      return statusOf(target.id)
+      return actionStatusOf(target.id)
     },
   } satisfies Partial<Handlers>
 }
