@@ -87,7 +87,7 @@ test('I22 a name is shown as it is, and the engine gets to see ids alone', async
   await call(token, 'POST', `/environment/${environmentId}/deploy`)
   await atRest(environmentId)
   const services = await database<{ id: string; name: string; state: string }[]>`
-    select id, name, state from service where environment_id = ${environmentId}`
+    select id, name, state from service where environment_id = ${environmentId} and kind = 'application'`
   for (const { id, state } of services) {
     assert.equal(state, 'DEPLOYED')
     for (const replica of await replicasOf(id)) assert.match(replica.name, /^[0-9a-f-]+$/)
