@@ -2,8 +2,10 @@ import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import * as published from 'qovery-typescript-axios'
 import type { Operation } from '../../contract/operation.ts'
+import { containerBody, databaseBody, helmBody, jobBody, terraformBody } from '../support/objects/kinds.ts'
 import { createPlatform } from '../support/platform.ts'
 import { until } from '../support/until.ts'
+import { readPublishedTypes } from './published-types.ts'
 import { clientName, goodRequest, idsOf, operations, publicOperations } from './requests.ts'
 
 /** The published client of this API, as it comes from the registry, walks over what the specification has. */
@@ -82,6 +84,54 @@ test('the client walks from a project to an application that runs', async () => 
   const { results } = (await history.listApplicationDeploymentHistoryV2(id)).data
   assert.equal(results?.[0]?.status, 'DEPLOYED')
 })
+
+/** What each kind is made from, and what of its life cycle the client has under the kind's name. */
+const kinds: Readonly<
+  Record<string, { readonly body: object; readonly list: string; readonly own: readonly string[] }>
+> = {
+  Application: {
+    body: { name: 'application', git_repository: { url: 'http://localhost:3000/git/hello.git' }, healthchecks: {} },
+    list: 'listApplication',
+    own: ['listApplicationLinks', 'listApplicationCustomDomain', 'listApplicationEnvironmentVariable'],
+  },
+  Container: {
+    body: containerBody('container', a.objects.more['containerRegistryId'] ?? ''),
+    list: 'listContainer',
+    own: ['getContainerAdvancedSettings', 'listContainerCustomDomain', 'listContainerSecrets'],
+  },
+  Database: { body: databaseBody('database'), list: 'listDatabase', own: ['listDatabaseVersion'] },
+  Job: { body: jobBody('job'), list: 'listJobs', own: ['getJobAdvancedSettings', 'listJobEnvironmentVariable'] },
+  Helm: {
+    body: helmBody('helm'),
+    list: 'listHelms',
+    own: ['getHelmAdvancedSettings', 'getHelmDeploymentRestrictions'],
+  },
+  Terraform: { body: terraformBody('terraform'), list: 'listTerraforms', own: ['getTerraformAdvancedSettings'] },
+}
+const declared = readPublishedTypes()
+
+for (const [kind, { body, list, own }] of Object.entries(kinds)) {
+  test(`the client leads one of the kind ${kind} through its life`, async () => {
+    const ask = async (name: string, ...args: unknown[]) => {
+      const { data } = await methodOf(name, ways.Token)(...args)
+      if (typeof data === 'object') assert.deepEqual(declared.problemsOf(clientName(name), data), [], name)
+      return Object(data)
+    }
+    const { environmentId } = await platform.addObjects(a)
+    const { id } = await ask(`create${kind}`, environmentId, { ...body, name: `walk-${kind}` })
+    assert.equal((await ask(`get${kind}`, id)).name, `walk-${kind}`)
+    const edited = await ask(`edit${kind}`, id, { ...body, name: 'renamed', description: 'changed' })
+    assert.deepEqual([edited.name, edited.description], ['renamed', 'changed'])
+    const listed = (await ask(list, environmentId)).results.map((one: { id: string }) => one.id)
+    assert.ok(listed.includes(id))
+    for (const name of own) await ask(name, id)
+    const stage = await ask('getServiceDeploymentStage', id)
+    await ask('AttachServiceToDeploymentStage', stage.id, id)
+    const copy = await ask(`clone${kind}`, id, { name: 'copy', environment_id: environmentId })
+    await ask(`delete${kind}`, copy.id)
+    await assert.rejects(ask(`get${kind}`, copy.id), (error) => Object(error).response.status === 404)
+  })
+}
 
 test('the client tells a refusal by its status and message', async () => {
   const reader = new published.Configuration({ apiKey: `Token ${a.tokens.READ}`, basePath })
