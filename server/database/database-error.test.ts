@@ -35,6 +35,14 @@ for (const [name, query, code] of cases) {
   })
 }
 
+test('a socket that closed under the driver is unavailable, too', () => {
+  for (const code of ['ERR_SOCKET_CLOSED', 'ERR_STREAM_DESTROYED', 'EAGAIN', 'ECONNRESET']) {
+    const error = Object.assign(new Error('gone'), { code, query: 'select' })
+    assert.equal(databaseErrorToAppError(error)?.code, 'unavailable', code)
+    assert.equal(databaseErrorToAppError(Object.assign(new Error('elsewhere'), { code })), undefined)
+  }
+})
+
 test('conditions that pass are unavailable', async () => {
   for (const code of ['40001', '40P01', '57014', '57P01', '57P03', '53100', '53300', '08006', '55P03']) {
     assert.equal(databaseErrorToAppError(await raised(code))?.code, 'unavailable', code)

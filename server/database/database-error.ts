@@ -1,4 +1,5 @@
 import { AppError, type ErrorCode } from '../lib/error.ts'
+import { endedConnection } from './driver-socket.ts'
 
 /** What a caller is told for a condition that PostgreSQL reports by its code (SQLSTATE). */
 const answers: readonly { readonly codes: RegExp; readonly code: ErrorCode; readonly message: string }[] = [
@@ -20,7 +21,7 @@ const answers: readonly { readonly codes: RegExp; readonly code: ErrorCode; read
   },
   {
     codes:
-      /^(08...|57P0[1-5]|53...|25006|58030|CONNECTION_(CLOSED|DESTROYED|ENDED)|CONNECT_TIMEOUT|E(CONNREFUSED|CONNRESET|PIPE|NOENT|TIMEDOUT|HOSTUNREACH|NOTFOUND|AI_AGAIN))$/,
+      /^(08...|57P0[1-5]|53...|25006|58030|CONNECTION_(CLOSED|DESTROYED|ENDED)|CONNECT_TIMEOUT|ERR_SOCKET_CLOSED|ERR_STREAM_DESTROYED|E(AGAIN|CONNREFUSED|CONNRESET|PIPE|NOENT|TIMEDOUT|HOSTUNREACH|NOTFOUND|AI_AGAIN))$/,
     code: 'unavailable',
     message: 'The database cannot be reached at the moment. Try again.',
   },
@@ -60,7 +61,8 @@ export const isUniqueViolation = (error: unknown): boolean => isDriversError(err
 
 /** Of a socket to the database. The driver marks every error of a query with the query's text. */
 const isConnectionError = (error: unknown): boolean =>
-  error instanceof Error && (codeOf(error)?.startsWith('CONNECT') === true || 'query' in error)
+  error instanceof Error &&
+  (codeOf(error)?.startsWith('CONNECT') === true || 'query' in error || endedConnection(error))
 
 const codeOf = (error: unknown): string | undefined => textOf(error, 'code')
 

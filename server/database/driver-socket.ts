@@ -7,6 +7,12 @@ export interface Target {
   readonly port: readonly number[]
 }
 
+/** Errors with which connections to the database ended. The driver hands some of them on as they are: to whoever waits for a `begin`. */
+const lost = new WeakSet<Error>()
+
+/** Whether a connection to the database ended with this very error. */
+export const endedConnection = (error: Error): boolean => lost.has(error)
+
 /**
  * The socket under one database connection, which spares the driver (3.4.9) what it gets wrong. It loses queries that it is handed
  * between a socket's `error` and its `close`: both come as one here. It tries for ever where the other side closes before it said
@@ -41,6 +47,7 @@ class DriverSocket extends Socket {
     }
     if (event !== 'close') return super.emit(event, ...args)
     const error = this.#error ?? (this.#answered ? undefined : closedSilently())
+    if (error) lost.add(error)
     if (error && this.listenerCount('error') > 0) super.emit('error', error)
     return super.emit('close', error !== undefined)
   }

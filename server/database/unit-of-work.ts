@@ -58,7 +58,7 @@ export async function unitOfWork<T>(
     }
     for (const tell of run.unit?.afterwards ?? []) tell()
     if (run.value) return run.value.of
-    throw new Error('the transaction ended without its work')
+    throw Object.assign(new Error('the transaction ended without its work'), { code: 'CONNECTION_CLOSED' })
   }
 }
 

@@ -118,7 +118,8 @@ test('PostgreSQL is killed under load: 503 meanwhile, nothing acknowledged is lo
 
   assert.ok(healed - killedAt < 10_000, `healed after ${healed - killedAt} ms`)
   assert.ok(slowestMs < 5000, `slowest ${slowestMs} ms`)
-  for (const answer of refused) assert.match(answer, /^503 .*try again/i)
+  const logged = (): string => server.output.filter((line) => line.includes('a request failed')).join('\n')
+  for (const answer of refused) assert.match(answer, /^503 .*try again/i, `${answer}\n${logged()}`)
   const { results } = await server.must<{ results: { key: string }[] }>('GET', path)
   const stored = new Set(results.map(({ key }) => key))
   assert.deepEqual(
