@@ -2,8 +2,7 @@ import { contract } from './contract.ts'
 import { exampleOf } from './example.ts'
 import { type Operation, pathParameters } from './operation.ts'
 import { ErrorBody, type TObject } from './schema.ts'
-
-type Json = string | number | boolean | null | readonly Json[] | { readonly [key: string]: Json | undefined }
+import { type Json, shareSchemas } from './share-schemas.ts'
 
 const failures = {
   '400': 'the request is not valid; `message` names the field',
@@ -15,14 +14,11 @@ const failures = {
   '429': 'too many requests; X-RateLimit-Reset and Retry-After say how many seconds to wait',
 } as const
 
-/** The OpenAPI 3.1 document of the whole contract. */
+/** The OpenAPI 3.1 document of the whole contract. What several operations have in common stands in it once. */
 export function openApi(version: string): Json {
-  const paths: Record<string, Record<string, Json>> = {}
-  for (const [operationId, operation] of Object.entries<Operation>(contract)) {
-    const path = paths[operation.path] ?? {}
-    path[operation.method.toLowerCase()] = describe(operationId, operation)
-    paths[operation.path] = path
-  }
+  const { paths, schemas } = shareSchemas(plainPaths())
+  const content = { 'application/json': { schema: { $ref: '#/components/schemas/Error' } } }
+  const failing = Object.entries(failures).map(([code, description]) => [`Failure${code}`, { description, content }])
   return {
     openapi: '3.1.0',
     info: {
@@ -34,13 +30,25 @@ export function openApi(version: string): Json {
     security: [{ bearer: [] }, { token: [] }],
     paths,
     components: {
-      schemas: { Error: plain(ErrorBody) },
+      schemas: { Error: plain(ErrorBody), ...schemas },
+      responses: Object.fromEntries(failing),
       securitySchemes: {
         bearer: { type: 'http', scheme: 'bearer', description: 'an API token or a JWT' },
         token: { type: 'apiKey', in: 'header', name: 'Authorization', description: '`Token <API token>`' },
       },
     },
   }
+}
+
+/** Every operation by its path and method, whole where it stands. */
+export function plainPaths(): Record<string, Json> {
+  const paths: Record<string, Record<string, Json>> = {}
+  for (const [operationId, operation] of Object.entries<Operation>(contract)) {
+    const path = paths[operation.path] ?? {}
+    path[operation.method.toLowerCase()] = plain(describe(operationId, operation))
+    paths[operation.path] = path
+  }
+  return paths
 }
 
 function describe(operationId: string, operation: Operation): Json {
@@ -60,7 +68,7 @@ function describe(operationId: string, operation: Operation): Json {
     operationId,
     tags: [operation.tag],
     summary: operation.summary,
-    description: `Needs the permission ${operation.access.toUpperCase()}.`,
+    description: `Needs the permission ${operation.access.toUpperCase()}.${operation.refuses ? ` Always answers 400: ${operation.refuses}` : ''}`,
     parameters: [...path, ...query, ...headersOf(operation)],
     requestBody: operation.body && requestBody(operation.body, operation.contentType),
     responses: { [operation.status]: success(operation), ...failureResponses(operation) },
@@ -94,13 +102,12 @@ function success(operation: Operation): Json {
 }
 
 function failureResponses(operation: Operation): Record<string, Json> {
-  const content = { 'application/json': { schema: { $ref: '#/components/schemas/Error' } } }
   const isPossible: Readonly<Record<string, unknown>> = {
-    '400': operation.body ?? operation.query,
+    '400': operation.body ?? operation.query ?? operation.refuses,
     '412': operation.event && operation.method !== 'POST',
   }
-  const codes = Object.entries(failures).filter(([code]) => !(code in isPossible) || isPossible[code])
-  return Object.fromEntries(codes.map(([code, description]) => [code, { description, content }]))
+  const codes = Object.keys(failures).filter((code) => !(code in isPossible) || isPossible[code])
+  return Object.fromEntries(codes.map((code) => [code, { $ref: `#/components/responses/Failure${code}` }]))
 }
 
 function requestBody(body: NonNullable<Operation['body']>, contentType = 'application/json'): Json {

@@ -174,8 +174,12 @@ function mountHealth(app: FastifyInstance, { ready, version }: ServerOptions): v
       return reply.code(503).header('retry-after', '1').send(errorReply('unavailable', message))
     }
   })
-  const document = JSON.stringify(openApi(version))
-  app.get('/openapi.json', async (_request, reply) => reply.type('application/json; charset=utf-8').send(document))
+  // Large, and rarely asked for: made when it is.
+  let document: string | undefined
+  app.get('/openapi.json', async (_request, reply) => {
+    document ??= JSON.stringify(openApi(version))
+    return reply.type('application/json; charset=utf-8').send(document)
+  })
 }
 
 /** What the HTTP parser refuses is answered in the same form as everything else, and the connection ends. */
