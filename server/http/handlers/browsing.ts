@@ -28,7 +28,8 @@ export function createBrowsing(): Browse {
 function refuse(error: unknown): never {
   if (error instanceof GitError) throw new AppError('invalid', error.message, { cause: error })
   if (error instanceof DOMException && error.name === 'TimeoutError') {
-    throw new AppError('invalid', `There was no answer within ${browseMs / 1000} s.`, { cause: error })
+    const message = `What was to be read did not answer within ${browseMs / 1000} s. Check its address, and try again later.`
+    throw new AppError('invalid', message, { cause: error })
   }
   throw error
 }
