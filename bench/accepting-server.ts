@@ -1,7 +1,7 @@
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { insertBuiltInCluster } from '../server/clusters/index.ts'
-import type { Composition } from '../server/compose.ts'
+import type { Composition } from '../server/composition/index.ts'
 import type { Database } from '../server/database/index.ts'
 import { systemClock as clock } from '../server/lib/clock.ts'
 import { newId } from '../server/lib/id.ts'

@@ -75,7 +75,7 @@ const bodies: Readonly<Record<string, object>> = {
     terraform_variables_source: { tf_var_file_paths: [], tf_vars: [] },
     backend: { kubernetes: {} },
     engine: 'TERRAFORM',
-    provider_version: { read_from_terraform_block: true },
+    provider_version: { read_from_terraform_block: false, explicit_version: '1.10.0' },
     job_resources: { cpu_milli: 500, ram_mib: 512, gpu: 0, storage_gib: 1 },
   },
 }

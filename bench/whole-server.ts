@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import { type Composition, compose, createDrivers, type Ground } from '../server/compose.ts'
+import { type Composition, compose, createDrivers, type Ground } from '../server/composition/index.ts'
 import { readConfig } from '../server/config.ts'
 import { type Database, migrate, openDatabase, type PoolOptions } from '../server/database/index.ts'
 import { createLogger } from '../server/lib/log.ts'

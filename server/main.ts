@@ -1,7 +1,7 @@
 import { mkdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { syncMembers } from './access/index.ts'
-import { compose, createDrivers, type Ground } from './compose.ts'
+import { compose, createDrivers, type Ground } from './composition/index.ts'
 import { type Config, readConfig } from './config.ts'
 import { type Database, exclusiveLock, migrate, openDatabase, startEmbedded } from './database/index.ts'
 import { type FirstStart, firstStart, tokenFile } from './first-start.ts'

@@ -1,6 +1,6 @@
 import type { Permission } from '../../contract/operation.ts'
 import { insertBuiltInCluster } from '../../server/clusters/index.ts'
-import type { Composition } from '../../server/compose.ts'
+import type { Composition } from '../../server/composition/index.ts'
 import { type Database, inTransaction } from '../../server/database/index.ts'
 import { newId } from '../../server/lib/id.ts'
 import { findEnvironment, insertOrganization } from '../../server/organizations/index.ts'

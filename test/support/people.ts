@@ -2,7 +2,7 @@ import { importJWK, SignJWT } from 'jose'
 import type { RoleName } from '../../contract/roles.ts'
 import { addMember, builtInRoleId, insertAccount } from '../../server/access/index.ts'
 import { issuerOf, ownAccounts } from '../../server/accounts/index.ts'
-import type { Composition } from '../../server/compose.ts'
+import type { Composition } from '../../server/composition/index.ts'
 import type { Database } from '../../server/database/index.ts'
 import { newId } from '../../server/lib/id.ts'
 

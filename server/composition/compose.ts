@@ -1,0 +1,106 @@
+import { createAccounts } from '../accounts/index.ts'
+import { createPruner, createSealer } from '../audit/index.ts'
+import { createClusterWorkflow } from '../clusters/index.ts'
+import { createDeploymentWorkflow } from '../deployments/index.ts'
+import { readVersion } from '../http/index.ts'
+import { createReplyPruner } from '../idempotency/index.ts'
+import { systemClock as clock } from '../lib/clock.ts'
+import type { Observer } from '../observations/index.ts'
+import { createWebhookReconciler } from '../webhooks/index.ts'
+import { createWorkflows, type Reconciler, runReconcilers } from '../workflows/index.ts'
+import { createEnvironmentCopy } from './copying.ts'
+import { createDoor } from './door.ts'
+import { createFoundation } from './foundation.ts'
+import type { Drivers, Ground } from './ground.ts'
+import { createLiveness, createServiceObserver } from './observing.ts'
+import { createRecipe } from './recipe.ts'
+import { createRooms } from './rooms.ts'
+
+/** The reconciler that supervises it. */
+const routerProcess = 'router process'
+/** What open requests may take when the server stops. */
+const closeMs = 10_000
+
+/** Joins the rooms. Nothing runs before `start`. */
+export function compose(ground: Ground, drivers: Drivers) {
+  const foundation = createFoundation(ground, drivers)
+  const { config, log, database, vault, pepper, engine, safeFetch, gitHost, lines, collector, routes } = foundation
+  const recipe = createRecipe(foundation, { registries: () => rooms.registries, observer: () => observer })
+  const clusterOperation = createClusterWorkflow({
+    database,
+    clock,
+    version: readVersion(),
+    parts: {
+      checkEngine: (signal) => engine.ping(signal),
+      // Whoever supervises the router process exchanges one of another version.
+      renewRouter: async () => {
+        if (ground.reconcilers.some(({ name }) => name === routerProcess)) reconcilers?.nudge(routerProcess)
+      },
+      publishRoutes: routes.apply,
+    },
+  })
+  const workflows = createWorkflows({
+    database,
+    ...(ground.databaseUrl === undefined ? {} : { url: ground.databaseUrl }),
+    workflows: [createDeploymentWorkflow(recipe), clusterOperation, createEnvironmentCopy(foundation)],
+    clock,
+    log,
+    maxRunning: 50,
+    // A server that is killed again and again during one deployment must still end it; what kills servers by itself is parked.
+    maxAttempts: 30,
+  })
+  const rooms = createRooms(foundation, workflows)
+  const observer: Observer = createServiceObserver(foundation, recipe, () => reconcilers?.nudge('routes'))
+  const { publicUrl } = config
+  const accounts = createAccounts({ database, vault, clock, log, pepper, publicUrl, invitations: rooms.invitations })
+  const app = createDoor(foundation, rooms, accounts)
+  /** What works by itself. */
+  const working: readonly Reconciler[] = [
+    ...ground.reconcilers,
+    routes.reconciler,
+    observer,
+    createLiveness(foundation),
+    createWebhookReconciler({ database, vault, clock, log, safeFetch }),
+    createSealer({ database }),
+    createPruner({ database, clock }),
+    createReplyPruner({ database, clock }),
+    accounts.reconciler,
+  ]
+
+  const stopping = new AbortController()
+  let reconcilers: ReturnType<typeof runReconcilers> | undefined
+
+  return {
+    app,
+    rooms,
+    gitHost,
+    workflows,
+    accounts,
+    /** Starts everything that works by itself. */
+    start(): void {
+      workflows.start()
+      reconcilers = runReconcilers({
+        reconcilers: working,
+        clock,
+        log,
+        signal: stopping.signal,
+      })
+    },
+    /** Takes nothing new in, hands over what runs, and closes what is open. */
+    async stop(): Promise<void> {
+      // Whoever takes too long to finish a request must not keep running deployments from being handed over.
+      const patience = new AbortController()
+      const cut = clock.sleep(closeMs, patience.signal).then(
+        () => app.server.closeAllConnections(),
+        () => {},
+      )
+      await Promise.all([app.close().finally(() => patience.abort()), workflows.stop(), reconcilers?.stop()])
+      await cut
+      stopping.abort()
+      await collector.close()
+      await lines.close()
+    },
+  }
+}
+
+export type Composition = ReturnType<typeof compose>

@@ -1,0 +1,49 @@
+import { createJwtVerifier, credentialReader } from '../access/index.ts'
+import { type createAccounts, issuerOf, ownAccounts } from '../accounts/index.ts'
+import { createPlans } from '../deployments/index.ts'
+import {
+  createBudgets,
+  createHandlers,
+  createRateLimiter,
+  createServer,
+  type Rooms,
+  readVersion,
+  targetQuery,
+} from '../http/index.ts'
+import { systemClock as clock } from '../lib/clock.ts'
+import { AppError } from '../lib/error.ts'
+import { readSetting } from '../setting-store.ts'
+
+import type { Foundation } from './foundation.ts'
+
+/** The HTTP server with everything that it asks. */
+export function createDoor(foundation: Foundation, rooms: Rooms, accounts: ReturnType<typeof createAccounts>) {
+  const { config, log, database, vault, pepper, gitHost } = foundation
+  const verifyJwt = createJwtVerifier(config.issuers, clock, {
+    issuer: issuerOf(config.publicUrl),
+    audience: config.publicUrl,
+    accounts: ownAccounts,
+    publicKeys: accounts.keys.publicKeys,
+  })
+  return createServer({
+    database,
+    vault,
+    plans: createPlans({ database, vault }),
+    log,
+    clock,
+    version: readVersion(),
+    allowedOrigins: config.corsOrigins,
+    hostNames: [new URL(config.publicUrl).hostname, config.host],
+    readCredential: credentialReader({ pepper, verifyJwt }),
+    budgets: createBudgets(createRateLimiter(config.rateLimit, config.rateBurst, clock)),
+    handlers: createHandlers(rooms),
+    targetQuery,
+    gitHost,
+    accounts,
+    ready: async () => {
+      await readSetting(database, 'instance').catch((error: unknown) => {
+        throw new AppError('unavailable', 'The database does not answer.', { cause: error })
+      })
+    },
+  })
+}

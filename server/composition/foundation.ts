@@ -1,0 +1,55 @@
+import { join } from 'node:path'
+import type { RecipeOptions } from '../deployments/index.ts'
+import { createRoutePublisher } from '../domains/index.ts'
+import { createGit, createGitHost } from '../git/index.ts'
+import { createAddressGuard } from '../lib/address.ts'
+import { systemClock as clock } from '../lib/clock.ts'
+import { createSafeFetch } from '../lib/safe-fetch.ts'
+import { masker, type Secret } from '../lib/secret.ts'
+import { createCollector, openLineStore } from '../logs/index.ts'
+import { createGitTokens } from '../organizations/index.ts'
+
+import type { Drivers, Ground } from './ground.ts'
+
+/** What the rooms share: addresses that may be called, git, lines, routes. */
+export function createFoundation(ground: Ground, drivers: Drivers) {
+  const { config, log, database, vault } = ground
+  const { engine, router } = drivers
+  const data = (name: string): string => join(config.dataDirectory, name)
+  const guard = createAddressGuard({ allowedPrivateCidrs: config.allowPrivateTargets })
+  const safeFetch = createSafeFetch(guard)
+  const gitHost = createGitHost({ directory: data('git'), log })
+  const git = createGit({
+    directory: data('checkouts'),
+    guard,
+    clock,
+    builtInHost: {
+      origins: [config.publicUrl, ...ground.formerUrls],
+      repositoryPath: (name, organization) => organization && gitHost.repositoryPath(organization, name),
+    },
+  })
+  const lines = openLineStore({ directory: data('logs'), clock, log })
+  const collector = createCollector({ engine, store: lines, clock, log })
+  const collect = (service: string, secrets: readonly Secret[]): void =>
+    collector.follow(service, { mask: masker(secrets) })
+  const routes = createRoutePublisher({ database, router })
+  const gitTokens = createGitTokens({ database, vault, clock, guard })
+  const readCredential: RecipeOptions['readCredential'] = gitTokens.credential
+  return {
+    ...ground,
+    ...drivers,
+    clock,
+    guard,
+    safeFetch,
+    gitHost,
+    git,
+    lines,
+    collector,
+    collect,
+    routes,
+    gitTokens,
+    readCredential,
+  }
+}
+
+export type Foundation = ReturnType<typeof createFoundation>

@@ -1,0 +1,41 @@
+import { createDockerBuilder } from '../builders/index.ts'
+import type { Config } from '../config.ts'
+import type { Database } from '../database/index.ts'
+import type { RecipeOptions } from '../deployments/index.ts'
+import { DockerEngine, type Engine } from '../engines/index.ts'
+import { systemClock as clock } from '../lib/clock.ts'
+import type { Logger } from '../lib/log.ts'
+import { createOwnRouter, type Router } from '../routers/index.ts'
+import type { Vault } from '../vault/index.ts'
+import type { Reconciler } from '../workflows/index.ts'
+
+/** What is there before the rooms: opened by main, or by a test. */
+export interface Ground {
+  readonly config: Config
+  readonly log: Logger
+  readonly database: Database
+  /** Of the same database, for the connection that listens. Without it, other processes are heard of by polling. */
+  readonly databaseUrl?: string
+  readonly vault: Vault
+  readonly pepper: Buffer
+  /** Under which the API was reached before, see `config.publicUrl`. */
+  readonly formerUrls: readonly string[]
+  /** Tells this installation's containers from those of others on the same engine. */
+  readonly instance: string
+  readonly controlSocket: string
+  /** Beside those of the rooms. */
+  readonly reconcilers: readonly Reconciler[]
+}
+
+/** The parts that tests exchange for fakes. */
+export interface Drivers {
+  readonly engine: Engine & { checkLiveness?(signal: AbortSignal): Promise<string[]> }
+  readonly builder: RecipeOptions['builder']
+  readonly router: Router
+}
+
+export const createDrivers = ({ config, instance, controlSocket }: Ground): Drivers => ({
+  engine: new DockerEngine({ socketPath: config.dockerSocket, instance, clock }),
+  builder: createDockerBuilder({ socketPath: config.dockerSocket, clock }),
+  router: createOwnRouter({ controlSocket }),
+})

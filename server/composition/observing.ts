@@ -1,0 +1,63 @@
+import { inTransaction } from '../database/index.ts'
+import { engineRelease, findRelease, type RecipeOptions } from '../deployments/index.ts'
+import { leadsTo, setEndpoints } from '../domains/index.ts'
+import { systemClock as clock } from '../lib/clock.ts'
+import type { Secret } from '../lib/secret.ts'
+import { createObserver, isWished, type Observer } from '../observations/index.ts'
+import { lockService } from '../services/index.ts'
+import type { Reconciler } from '../workflows/index.ts'
+
+import type { Foundation } from './foundation.ts'
+
+/** Sees what runs and brings it back; `nudgeRoutes` has the router told at once. */
+export function createServiceObserver(
+  foundation: Foundation,
+  recipe: RecipeOptions,
+  nudgeRoutes: () => void,
+): Observer {
+  const { database, log, engine, collector, collect } = foundation
+  return createObserver({
+    database,
+    clock,
+    log,
+    engine,
+    startRelease: async (wish, id, attempt) => {
+      const row = await findRelease(database, id)
+      if (!row) return
+      const { release, secrets } = await engineRelease(recipe, wish.organization_id, row)
+      collect(wish.id, secrets)
+      await engine.start(release, attempt)
+    },
+    moveTraffic: async (service, release, endpoints) => {
+      if (await leadsTo(database, service, release, endpoints)) return
+      // Under the lock under which a deployment moves it: what was seen before must not overrule that.
+      const moved = await inTransaction(database, async (sql) => {
+        await lockService(sql, service)
+        if (!(await isWished(sql, { id: service, release_id: release }))) return false
+        return setEndpoints(sql, service, release, endpoints, clock.now())
+      })
+      if (moved) nudgeRoutes()
+    },
+    collect: (wish) => {
+      if (collector.following().includes(wish.id) || wish.release_id === null) return
+      void secretsOf(wish.release_id, wish.organization_id)
+        .then((secrets) => collect(wish.id, secrets))
+        .catch((error: unknown) => log.warn({ err: error, serviceId: wish.id }, 'lines are not collected yet'))
+    },
+  })
+  async function secretsOf(release: string, organizationId: string): Promise<readonly Secret[]> {
+    const row = await findRelease(database, release)
+    return row ? (await engineRelease(recipe, organizationId, row)).secrets : []
+  }
+}
+
+/** Restarts what fails its liveness probe. */
+export const createLiveness = ({ engine, log }: Foundation): Reconciler => ({
+  name: 'liveness',
+  everyMs: 1000,
+  reconcile: async (signal) => {
+    for (const name of (await engine.checkLiveness?.(signal)) ?? []) {
+      log.warn({ container: name }, 'liveness probe failed too often; the container was restarted')
+    }
+  },
+})

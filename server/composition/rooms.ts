@@ -1,0 +1,143 @@
+import { availableParallelism, totalmem } from 'node:os'
+import {
+  addOwner,
+  createAccountInfo,
+  createApiTokens,
+  createCustomRoles,
+  createInvitations,
+  createMembers,
+} from '../access/index.ts'
+import { createAudit } from '../audit/index.ts'
+import { createClusters, findCluster, insertBuiltInCluster } from '../clusters/index.ts'
+import { createCredentials } from '../credentials/index.ts'
+import type { Sql } from '../database/index.ts'
+import { createDeployments, createSelected } from '../deployments/index.ts'
+import { createCustomDomains, resolveNames } from '../domains/index.ts'
+import {
+  createClone,
+  createExport,
+  createOverview,
+  createProjectRules,
+  createRules,
+  createStages,
+} from '../environments/index.ts'
+import { createGitProviders } from '../git-providers/index.ts'
+import { createGroups } from '../groups/index.ts'
+import type { Rooms } from '../http/index.ts'
+import { systemClock as clock } from '../lib/clock.ts'
+import { newId } from '../lib/id.ts'
+import { createEnvironments, createOrganizations, createProjects } from '../organizations/index.ts'
+import { addDefaultRegistries, createRegistries } from '../registries/index.ts'
+import { createAdvancedSettings, createRestrictions } from '../service-parts/index.ts'
+import { createServices, type ServiceRow } from '../services/index.ts'
+import { copyVariables, internalHost } from '../variables/index.ts'
+import { createWebhooks } from '../webhooks/index.ts'
+import type { Workflows } from '../workflows/index.ts'
+import { hostDeclarer, serviceParts } from './copying.ts'
+import type { Foundation } from './foundation.ts'
+
+const mebibyte = 1024 * 1024
+
+const placeOf = ({ organization_id, project_id, environment_id }: ServiceRow) => ({
+  organizationId: organization_id,
+  projectId: project_id,
+  environmentId: environment_id,
+})
+
+/** The rooms that answer requests. */
+export function createRooms(foundation: Foundation, workflows: Workflows): Rooms {
+  const { config, database, vault, pepper, guard, safeFetch, git, lines, gitTokens, readCredential, formerUrls } =
+    foundation
+  const declareHosts = hostDeclarer(foundation)
+  const ceiling = {
+    cpu: availableParallelism() * 1000,
+    memory: Math.floor(totalmem() / mebibyte),
+    architecture: process.arch === 'arm64' ? ('ARM64' as const) : ('AMD64' as const),
+  }
+  const findClusterId = async (sql: Sql, organizationId: string, id: string | undefined) =>
+    (await findCluster(sql, organizationId, id))?.id
+  const rules = createRules({ database, clock })
+  const rooms: Rooms = {
+    database,
+    clock,
+    vault,
+    git,
+    lines,
+    apiTokens: createApiTokens({ database, clock, pepper }),
+    members: createMembers({ database, clock }),
+    invitations: createInvitations({ database, clock, pepper, publicUrl: config.publicUrl }),
+    customRoles: createCustomRoles({ database, clock }),
+    accountInfo: createAccountInfo({ database, clock }),
+    organizations: createOrganizations({
+      database,
+      clock,
+      found: async (sql, organizationId, ownerId) => {
+        const now = clock.now()
+        await insertBuiltInCluster(sql, { id: newId(), organization_id: organizationId, name: 'local', now })
+        await addDefaultRegistries(sql, organizationId, now)
+        await addOwner(sql, organizationId, ownerId, now)
+      },
+    }),
+    projects: createProjects({ database, clock }),
+    environments: createEnvironments({
+      database,
+      clock,
+      findCluster: findClusterId,
+      giveRule: rules.give,
+    }),
+    stages: createStages({ database, clock }),
+    overview: createOverview(database),
+    exportEnvironment: createExport({ database, clock, vault, records: (rows) => rooms.services.records(rows) }),
+    cloneEnvironment: createClone({
+      database,
+      clock,
+      workflows,
+      rules,
+      findCluster: findClusterId,
+    }),
+    selected: createSelected({ database, clock, workflows, git, readCredential }),
+    rules,
+    projectRules: createProjectRules({
+      database,
+      clock,
+      findCluster: findClusterId,
+    }),
+    gitTokens,
+    gitProviders: createGitProviders(safeFetch),
+    registries: createRegistries({ database, vault, clock, guard, safeFetch }),
+    clusters: createClusters({ database, clock, vault, workflows, machine: ceiling, domain: config.domain }),
+    credentials: createCredentials({ database, vault, clock }),
+    services: createServices({
+      database,
+      clock,
+      ceiling,
+      checkRepositoryAddress: git.checkAddress,
+      declareHosts,
+      gitTokenType: gitTokens.typeFor,
+      vault,
+      internalHost,
+      parts: serviceParts,
+      copyVariables: (sql, { from, to }) =>
+        copyVariables(
+          sql,
+          { vault, clock },
+          { from: placeOf(from), to: placeOf(to), services: new Map([[from.id, to.id]]), withEnvironment: false },
+        ),
+    }),
+    deployments: createDeployments({ database, clock, workflows, git, readCredential }),
+    audit: createAudit({ database, publicUrl: config.publicUrl }),
+    webhooks: createWebhooks({ database, vault, clock, guard, publicUrl: config.publicUrl }),
+    groups: createGroups({ database, clock }),
+    advancedSettings: createAdvancedSettings({ database, clock }),
+    restrictions: createRestrictions({ database, clock }),
+    customDomains: createCustomDomains({
+      database,
+      clock,
+      domain: config.domain,
+      ownHosts: [config.publicUrl, ...formerUrls].map((url) => new URL(url).hostname),
+      resolve: resolveNames,
+    }),
+    publicAddress: { scheme: 'http', port: config.routerPort },
+  }
+  return rooms
+}
