@@ -30,6 +30,8 @@ export interface Engine {
   logs(service: string, query: LogQuery, signal: AbortSignal): AsyncIterable<LogLine>
   /** Runs a command in a running replica and gives its exit code and output (both streams, at most 64 kB). */
   exec(service: string, command: readonly string[], signal: AbortSignal): Promise<{ exitCode: number; output: string }>
+  /** What each running replica of the service uses now; nothing runs: an empty list. May take half a second for replicas never asked before. */
+  usage(service: string, signal: AbortSignal): Promise<ReplicaUsage[]>
   /** Rejects with the reason when the engine cannot be reached. */
   ping(signal: AbortSignal): Promise<void>
 }
@@ -142,6 +144,16 @@ export interface Replica {
   readonly exitCode?: number
   readonly outOfMemory: boolean
   readonly endpoints: readonly Endpoint[]
+}
+
+/** Of one running replica: CPU in thousandths of a core over the last seconds, memory without what can go at any time. */
+export interface ReplicaUsage {
+  readonly replica: string
+  readonly cpuMilli: number
+  /** 0: none. */
+  readonly cpuLimitMilli: number
+  readonly memoryMiB: number
+  readonly memoryLimitMiB: number
 }
 
 export interface LogQuery {

@@ -5,6 +5,7 @@ import { newId } from '../../lib/id.ts'
 import { Secret } from '../../lib/secret.ts'
 import { attempt, engineCases, eventually, newRelease } from '../engine.cases.ts'
 import { EngineError } from '../engine.ts'
+import { usageCases } from '../engine.usage.cases.ts'
 import { hostConfig } from './container-spec.ts'
 import { containerName, networkName, volumeName } from './labels.ts'
 import { type DockerBench, node, openDockerBench, serve } from './test-bench.ts'
@@ -18,6 +19,11 @@ before(() => importTestImage(socketPath, image))
 after(() => removeTestImage(socketPath, image))
 
 engineCases('docker', () => openDockerBench({ socketPath, image }))
+usageCases('docker', async () => {
+  const bench = await openDockerBench({ socketPath, image })
+  const spin = `${serve(8080)};(function spin(){const end=Date.now()+50;while(Date.now()<end);setImmediate(spin)})()`
+  return { ...bench, busy: () => ({ ...bench.workload('web'), cpuMilli: 300, ...node(spin) }), load: () => {} }
+})
 
 describe('the Docker engine', () => {
   let bench: DockerBench

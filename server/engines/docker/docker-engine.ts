@@ -10,6 +10,7 @@ import {
   type Observation,
   type RegistryLogin,
   type Release,
+  type ReplicaUsage,
   type Workload,
 } from '../engine.ts'
 import { execIn } from './container-output.ts'
@@ -24,6 +25,7 @@ import { toObservation } from './observation.ts'
 import type { ReplicaState } from './replica-state.ts'
 import { retireService } from './retire.ts'
 import { type Host, startRelease } from './start.ts'
+import { Usage } from './usage.ts'
 import { eraseVolumes } from './volumes.ts'
 
 export interface DockerEngineOptions {
@@ -39,12 +41,14 @@ export class DockerEngine implements Engine {
   readonly shapes: ReadonlySet<Workload['shape']> = new Set(['long-running'])
   readonly #host: Host
   readonly #liveness: Liveness
+  readonly #usage: Usage
   #hasInit: boolean | undefined
 
   constructor({ socketPath, instance, clock }: DockerEngineOptions) {
     const daemon = new DockerDaemon({ socketPath, clock })
     this.#host = { daemon, clock, instance, hasInit: (signal) => this.#askForInit(signal) }
     this.#liveness = new Liveness({ daemon, clock, instance })
+    this.#usage = new Usage({ daemon, clock })
   }
 
   fetchImage(image: string, login: RegistryLogin | undefined, attempt: Attempt): Promise<void> {
@@ -61,7 +65,9 @@ export class DockerEngine implements Engine {
   }
 
   async observeAll(signal: AbortSignal): Promise<ReadonlyMap<string, Observation>> {
-    const states = await this.#inspectAll(await this.#list({}, signal), signal)
+    const found = await this.#list({}, signal)
+    this.#usage.keepOnly(new Set(found.map(({ Id }) => Id)))
+    const states = await this.#inspectAll(found, signal)
     const now = this.#host.clock.now()
     const byService = Map.groupBy(states, (state) => state.service)
     return new Map([...byService].map(([service, replicas]) => [service, toObservation(replicas, now)]))
@@ -95,6 +101,15 @@ export class DockerEngine implements Engine {
     const container = found.find(({ State }) => State === 'running')
     if (!container) throw new EngineError('refused', 'no replica of the service is running; start it first')
     return execIn(this.#host.daemon, container.Id, command, signal)
+  }
+
+  async usage(service: string, signal: AbortSignal): Promise<ReplicaUsage[]> {
+    const found = await this.#list({ [label.service]: service }, signal)
+    const running = found.filter(({ State }) => State === 'running')
+    return this.#usage.of(
+      running.map(({ Id, Names }) => ({ id: Id, name: Names[0]?.replace(/^\//, '') ?? Id })),
+      signal,
+    )
   }
 
   async ping(signal: AbortSignal): Promise<void> {

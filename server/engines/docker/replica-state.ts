@@ -26,6 +26,8 @@ export interface ReplicaState {
   readonly address: string | undefined
   readonly ports: readonly number[]
   readonly stopGraceSeconds: number
+  /** Thousandths of a core; 0: no limit. */
+  readonly cpuLimitMilli: number
   readonly labels: Readonly<Record<string, string>>
 }
 
@@ -66,6 +68,7 @@ export function replicaState(info: ContainerInspectInfo): ReplicaState {
     address: status === 'running' ? addressOf(info) : undefined,
     ports: (labels[label.ports] ?? '').split(',').filter(Boolean).map(Number),
     stopGraceSeconds: Number(labels[label.stopGraceSeconds] ?? 10),
+    cpuLimitMilli: Math.round((info.HostConfig.NanoCpus ?? 0) / 1_000_000),
     labels,
   }
 }

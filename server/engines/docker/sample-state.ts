@@ -20,6 +20,7 @@ export const sampleState = (changes: Partial<ReplicaState> = {}): ReplicaState =
   address: '172.18.0.2',
   ports: [8080],
   stopGraceSeconds: 10,
+  cpuLimitMilli: 500,
   labels: {},
   ...changes,
 })

@@ -4,11 +4,12 @@ import { silent } from '../../lib/attempt.ts'
 import { systemClock } from '../../lib/clock.ts'
 import { newId } from '../../lib/id.ts'
 import { attempt, type EngineBench, engineCases, eventually, newRelease } from '../engine.cases.ts'
+import type { Release } from '../engine.ts'
+import { usageCases } from '../engine.usage.cases.ts'
 import { FakeEngine } from './fake-engine.ts'
 import { fakeWorkload } from './fake-workload.ts'
 
-function openBench(): Promise<EngineBench> {
-  const engine = new FakeEngine({ clock: systemClock })
+function openBench(engine = new FakeEngine({ clock: systemClock })): Promise<EngineBench> {
   engine.behave('web', { lines: ['up'] })
   engine.behave('crash', { outcome: 'crashes', exitCode: 3, lines: ['boom'] })
   engine.behave('out-of-memory', { outcome: 'out-of-memory' })
@@ -32,7 +33,13 @@ function openBench(): Promise<EngineBench> {
   })
 }
 
-engineCases('fake', openBench)
+engineCases('fake', () => openBench())
+usageCases('fake', async () => {
+  const engine = new FakeEngine({ clock: systemClock })
+  const busy = () => fakeWorkload('web')
+  const load = ({ service, workload }: Release) => engine.use(service, { cpuMilli: workload.cpuMilli })
+  return { ...(await openBench(engine)), busy, load }
+})
 
 describe('the fake engine on demand', () => {
   it('counts what it really did', async () => {

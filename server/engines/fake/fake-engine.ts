@@ -11,6 +11,7 @@ import {
   type Observation,
   type RegistryLogin,
   type Release,
+  type ReplicaUsage,
   type Workload,
 } from '../engine.ts'
 import { type FakeReplica, observationOf } from './fake-replica.ts'
@@ -53,6 +54,7 @@ export class FakeEngine implements Engine {
   reachable = true
   readonly #clock: Clock
   readonly #address: string
+  readonly #used = new Map<string, { readonly cpuMilli?: number; readonly memoryMiB?: number }>()
   readonly #behaviours = new Map<string, Behaviour>()
   #replicas: FakeReplica[] = []
   /** Storage id → service. */
@@ -80,6 +82,11 @@ export class FakeEngine implements Engine {
   /** Somebody removes a replica behind the platform's back. */
   drop(name: string): void {
     this.#replicas = this.#replicas.filter((replica) => replica.name !== name)
+  }
+
+  /** Every replica of the service uses so much from now on. */
+  use(service: string, used: { readonly cpuMilli?: number; readonly memoryMiB?: number }): void {
+    this.#used.set(service, used)
   }
 
   /** The service's replicas exit again and again from now on. */
@@ -181,6 +188,20 @@ export class FakeEngine implements Engine {
     if (program === 'exit') return { exitCode: Number(argument), output: '' }
     if (found === undefined) return { exitCode: 1, output: '' }
     return { exitCode: 0, output: found instanceof Secret ? found.reveal() : found }
+  }
+
+  async usage(service: string, signal: AbortSignal): Promise<ReplicaUsage[]> {
+    this.#reach(signal)
+    const { cpuMilli = 0, memoryMiB = 1 } = this.#used.get(service) ?? {}
+    return this.#of(service)
+      .filter(({ running }) => running)
+      .map(({ name, workload }) => ({
+        replica: name,
+        cpuMilli,
+        cpuLimitMilli: workload.cpuMilli,
+        memoryMiB,
+        memoryLimitMiB: workload.memoryMiB,
+      }))
   }
 
   async ping(signal: AbortSignal): Promise<void> {

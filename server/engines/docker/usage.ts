@@ -1,0 +1,130 @@
+import type { ContainerStats } from 'dockerode'
+import type { Clock } from '../../lib/clock.ts'
+import type { ReplicaUsage } from '../engine.ts'
+import { absent, inspectContainer } from './containers.ts'
+import type { DockerDaemon } from './daemon.ts'
+
+/** What one look at a running container's control groups gives. */
+export interface Sample {
+  /** The daemon's clock, in milliseconds. */
+  readonly atMs: number
+  /** Nanoseconds of all cores since the container started. */
+  readonly cpuNanos: number
+  readonly memoryBytes: number
+  readonly memoryLimitBytes: number
+}
+
+const mebibyte = 1024 * 1024
+/** Two looks nearer than that say little about a rate. */
+const shortestMs = 400
+/** Older looks tell of another time. */
+const longestMs = 60_000
+
+/** A container's last looks, older first, and its limit, which is fixed when it is made. */
+interface Known {
+  readonly cpuLimitMilli: number
+  samples: readonly Sample[]
+}
+
+/**
+ * What replicas use. A rate needs two looks: those of former calls are kept, and who asks for the first time waits for a second one.
+ * One cheap question a container and call; the daemon is never made to wait a second, as its own statistics do.
+ */
+export class Usage {
+  readonly #daemon: DockerDaemon
+  readonly #clock: Clock
+  readonly #known = new Map<string, Known>()
+
+  constructor(options: { readonly daemon: DockerDaemon; readonly clock: Clock }) {
+    this.#daemon = options.daemon
+    this.#clock = options.clock
+  }
+
+  async of(
+    containers: readonly { readonly id: string; readonly name: string }[],
+    signal: AbortSignal,
+  ): Promise<ReplicaUsage[]> {
+    const found = await Promise.all(containers.map((container) => this.#one(container, signal)))
+    return found.filter((usage) => usage !== undefined)
+  }
+
+  /** Forgets containers that are gone. */
+  keepOnly(ids: ReadonlySet<string>): void {
+    for (const id of this.#known.keys()) if (!ids.has(id)) this.#known.delete(id)
+  }
+
+  async #one(
+    { id, name }: { readonly id: string; readonly name: string },
+    signal: AbortSignal,
+  ): Promise<ReplicaUsage | undefined> {
+    const known = this.#known.get(id) ?? (await this.#meet(id, signal))
+    let now = await this.#look(id, signal)
+    if (!known || !now) return undefined
+    let before = baseline(known.samples, now)
+    if (!before) {
+      before = now
+      await this.#clock.sleep(shortestMs, signal)
+      now = await this.#look(id, signal)
+      if (!now) return undefined
+    }
+    known.samples = [before, now]
+    return usageOf(name, known.cpuLimitMilli, before, now)
+  }
+
+  async #meet(id: string, signal: AbortSignal): Promise<Known | undefined> {
+    const state = await inspectContainer(this.#daemon, id, signal)
+    if (!state) return undefined
+    const known = { cpuLimitMilli: state.cpuLimitMilli, samples: [] }
+    this.#known.set(id, known)
+    return known
+  }
+
+  /** Undefined: it does not run. */
+  async #look(id: string, signal: AbortSignal): Promise<Sample | undefined> {
+    let stats: object | undefined
+    const query = { stream: false, 'one-shot': true }
+    await absent(
+      this.#daemon.json({ method: 'GET', path: `/containers/${id}/stats`, query, signal }).then((answer) => {
+        stats = answer
+      }),
+    )
+    // The shape is that of Docker's published API.
+    return stats && sampleOf(stats as ContainerStats)
+  }
+}
+
+/** The newest look that is old enough for a rate, and of this run of the container. */
+export const baseline = (samples: readonly Sample[], now: Sample): Sample | undefined =>
+  samples.findLast(({ atMs, cpuNanos }) => {
+    const ageMs = now.atMs - atMs
+    return ageMs >= shortestMs && ageMs <= longestMs && cpuNanos <= now.cpuNanos
+  })
+
+/** Reads one answer of `GET /containers/{id}/stats`; undefined for a container that does not run. */
+export function sampleOf(stats: ContainerStats): Sample | undefined {
+  const { usage, limit, stats: details } = stats.memory_stats
+  const cpuNanos = stats.cpu_stats.cpu_usage?.total_usage
+  if (usage === undefined || cpuNanos === undefined) return undefined
+  // Pages of files that can go at any time are no need of the program. Control groups of version 1 call them otherwise.
+  const members: Readonly<Record<string, number | undefined>> = { ...details }
+  const droppable = members['total_inactive_file'] ?? members['inactive_file'] ?? 0
+  return {
+    atMs: Date.parse(stats.read),
+    cpuNanos,
+    memoryBytes: droppable < usage ? usage - droppable : usage,
+    memoryLimitBytes: limit ?? 0,
+  }
+}
+
+/** Pure: what two looks say. */
+export function usageOf(replica: string, cpuLimitMilli: number, before: Sample, now: Sample): ReplicaUsage {
+  const nanos = now.cpuNanos - before.cpuNanos
+  const ms = now.atMs - before.atMs
+  return {
+    replica,
+    cpuMilli: ms > 0 ? Math.max(0, Math.round(nanos / 1000 / ms)) : 0,
+    cpuLimitMilli,
+    memoryMiB: Math.round(now.memoryBytes / mebibyte),
+    memoryLimitMiB: Math.round(now.memoryLimitBytes / mebibyte),
+  }
+}

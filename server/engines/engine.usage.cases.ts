@@ -1,0 +1,56 @@
+import assert from 'node:assert/strict'
+import { after, before, describe, it } from 'node:test'
+import { newId } from '../lib/id.ts'
+import { attempt, type EngineBench, eventually, newRelease } from './engine.cases.ts'
+import type { LongRunning, Release, ReplicaUsage } from './engine.ts'
+
+export interface UsageBench extends EngineBench {
+  /** A program that uses all the CPU it may. */
+  busy(): LongRunning
+  /** Whatever makes the replicas of a busy release busy. */
+  load(release: Release): void
+}
+
+/** What every engine says about what replicas use. */
+export function usageCases(name: string, open: () => Promise<UsageBench>): void {
+  describe(`usage told by engine ${name}`, () => {
+    let bench: UsageBench
+    before(async () => {
+      bench = await open()
+    })
+    after(() => bench?.close())
+    const signal = (): AbortSignal => AbortSignal.timeout(60_000)
+
+    it('tells of each running replica what it uses and may use, and of no other', async () => {
+      const { engine, workload } = bench
+      const release = newRelease({ ...workload('web'), replicas: { min: 2, max: 2 } })
+      assert.deepEqual(await engine.usage(newId(), signal()), [])
+      await engine.start(release, attempt())
+      const usage = await engine.usage(release.service, signal())
+      const seen = await engine.observe(release.service, signal())
+      assert.ok(seen.state !== 'absent')
+      assert.deepEqual(usage.map(({ replica }) => replica).sort(), seen.replicas.map((replica) => replica.name).sort())
+      for (const one of usage) {
+        assert.equal(one.cpuLimitMilli, release.workload.cpuMilli)
+        assert.equal(one.memoryLimitMiB, release.workload.memoryMiB)
+        assert.ok(one.memoryMiB > 0 && one.memoryMiB < one.memoryLimitMiB, JSON.stringify(one))
+        assert.ok(one.cpuMilli >= 0 && one.cpuMilli <= one.cpuLimitMilli * 1.5, JSON.stringify(one))
+      }
+      await engine.erase(release.service, attempt())
+      assert.deepEqual(await engine.usage(release.service, signal()), [])
+    })
+
+    it('sees a program that uses all it may', async () => {
+      const release = newRelease(bench.busy())
+      await bench.engine.start(release, attempt())
+      bench.load(release)
+      let last: ReplicaUsage[] = []
+      await eventually('the load is seen', async () => {
+        last = await bench.engine.usage(release.service, signal())
+        return last.length === 1 && last.every(({ cpuMilli, cpuLimitMilli }) => cpuMilli > 0.5 * cpuLimitMilli)
+      })
+      assert.ok((last[0]?.cpuMilli ?? 0) < 1.5 * release.workload.cpuMilli, JSON.stringify(last))
+      await bench.engine.erase(release.service, attempt())
+    })
+  })
+}
