@@ -13,6 +13,7 @@ export async function startChild(
   program: string,
   args: readonly string[],
   port: number,
+  limitMs = 30_000,
 ): Promise<void> {
   const path = fileURLToPath(new URL(program, import.meta.url))
   const folder = await mkdtemp(join(tmpdir(), 'quayside-bench-child-'))
@@ -25,10 +26,14 @@ export async function startChild(
     killGroup(child)
     await rm(folder, { recursive: true, force: true })
   })
-  await until(`${program} listens`, async () => {
-    if (child.exitCode !== null) throw new Error(`${program} ended:\n${await readFile(logFile, 'utf8')}`)
-    return await isListening(port)
-  })
+  await until(
+    `${program} listens`,
+    async () => {
+      if (child.exitCode !== null) throw new Error(`${program} ended:\n${await readFile(logFile, 'utf8')}`)
+      return await isListening(port)
+    },
+    { limitMs },
+  )
 }
 
 async function isListening(port: number): Promise<boolean> {

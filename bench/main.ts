@@ -1,5 +1,6 @@
 import { accepting } from './accepting.ts'
 import { changing } from './changing.ts'
+import { depth } from './depth.ts'
 import type { Benchmark, Figure } from './figure.ts'
 import { logging } from './logging.ts'
 import { reading } from './reading.ts'
@@ -17,6 +18,7 @@ const benchmarks: readonly Benchmark[] = [
   redeploying,
   reading,
   readingContract,
+  depth,
   accepting,
   routing,
   logging,

@@ -1,14 +1,12 @@
-import { mkdtemp, readFile, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import postgres from 'postgres'
 import { startChild } from './child.ts'
 import { atLeast, type Benchmark, type Figure, relative, type Session } from './figure.ts'
 import { createInstallation } from './installation.ts'
 import { load } from './load.ts'
 import { paired } from './paired.ts'
 import { freePort } from './processes.ts'
-import { socketsOf } from './reading.ts'
+import { emptyDatabase } from './reading.ts'
 
 const rounds = 7
 const seconds = 2
@@ -45,14 +43,8 @@ export const readingContract: Benchmark = {
 async function prepare(session: Session) {
   const installation = await createInstallation(session)
   await installation.start()
-  const host = await socketsOf(installation.directory)
-  const admin = postgres({ host, username: 'quayside', database: 'postgres', max: 1, onnotice: () => {} })
-  await admin`create database reading`
-  await admin.end()
-  const directory = await mkdtemp(join(tmpdir(), 'quayside-bench-reading-'))
-  session.ending.defer(() => rm(directory, { recursive: true, force: true }))
+  const { host, directory, url } = await emptyDatabase(session, installation, 'reading')
   const [port, floorPort] = [await freePort(), await freePort()]
-  const url = `postgres://quayside@localhost/reading?host=${encodeURIComponent(host)}`
   await startChild(session, 'reading-server.ts', [String(port), url, directory], port)
   const file = join(directory, 'reading.json')
   await startChild(session, 'floors/replayer.ts', [String(floorPort), host, 'reading', file], floorPort)

@@ -1,5 +1,7 @@
-import { readFile, writeFile } from 'node:fs/promises'
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import postgres from 'postgres'
 import { startChild } from './child.ts'
 import { atLeast, type Benchmark, relative, type Session } from './figure.ts'
 import { ask } from './http.ts'
@@ -64,6 +66,17 @@ async function sameAnswers(own: number, floor: number, path: string, headers: Re
 export async function socketsOf(directory: string): Promise<string> {
   const pidFile = join(directory, 'postgresql', 'cluster', 'postmaster.pid')
   return (await readFile(pidFile, 'utf8')).split('\n')[4] ?? ''
+}
+
+/** A database for one program, beside the installation's own, and a directory for it. Gone with the session. */
+export async function emptyDatabase(session: Session, installation: Installation, name: string) {
+  const host = await socketsOf(installation.directory)
+  const admin = postgres({ host, username: 'quayside', database: 'postgres', max: 1, onnotice: () => {} })
+  await admin`create database ${admin(name)}`
+  await admin.end()
+  const directory = await mkdtemp(join(tmpdir(), `quayside-bench-${name}-`))
+  session.ending.defer(() => rm(directory, { recursive: true, force: true }))
+  return { host, directory, url: `postgres://quayside@localhost/${name}?host=${encodeURIComponent(host)}` }
 }
 
 async function anyApplication({ api }: Installation): Promise<string> {

@@ -3,13 +3,13 @@ import { type Composition, compose, createDrivers, type Ground } from '../server
 import { readConfig } from '../server/config.ts'
 import { type Database, migrate, openDatabase, type PoolOptions } from '../server/database/index.ts'
 import { createLogger } from '../server/lib/log.ts'
-import { openPepper, openVault } from '../server/vault/index.ts'
+import { openPepper, openVault, type Vault } from '../server/vault/index.ts'
 
 /** The whole server on an empty database, without what works by itself: what is accepted stays queued. It does not listen yet. */
 export async function composeServer(
   at: { readonly port: string; readonly directory: string } & Pick<PoolOptions, 'url' | 'onStatement'>,
   settings: Readonly<Record<string, string>> = {},
-): Promise<Composition & { readonly database: Database; readonly publicUrl: string }> {
+): Promise<Composition & { readonly database: Database; readonly vault: Vault; readonly publicUrl: string }> {
   const config = readConfig({
     QUAYSIDE_DATA: at.directory,
     QUAYSIDE_PORT: at.port,
@@ -31,5 +31,5 @@ export async function composeServer(
     controlSocket: join(at.directory, 'control.sock'),
     reconcilers: [],
   }
-  return { ...compose(ground, createDrivers(ground)), database, publicUrl: config.publicUrl }
+  return { ...compose(ground, createDrivers(ground)), database, vault: ground.vault, publicUrl: config.publicUrl }
 }

@@ -22,7 +22,7 @@ export interface RequestRow {
 export async function lockEnvironment(sql: Sql, environmentId: string): Promise<{ deleting: boolean } | undefined> {
   const [row] = await sql<
     { deleting: boolean }[]
-  >`select deleting from environment where id = ${environmentId} for update`
+  >`select deleting from environment where id = ${environmentId} for no key update`
   return row
 }
 
@@ -135,7 +135,7 @@ export async function writeRequest(sql: Sql, acceptance: Acceptance): Promise<Wr
           service_id uuid, kind text, name text, icon_uri text, stage_id uuid, wanted_commit text)
         join service s on s.id = w.service_id and s.state = any(${[...allowed]}::text[])
         join deployment_stage g on g.id = w.stage_id
-      for update of s
+      for no key update of s
     ), accepted as (
       select request_number from held group by request_number having count(*) = ${targets.length}
     ), ${place === 'merged' ? sql`` : newRequest} ${recorded} targeted as (

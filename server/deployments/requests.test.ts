@@ -2,7 +2,8 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { createPlatform, type Platform } from '../../test/support/platform.ts'
 import { until } from '../../test/support/until.ts'
-import { findService, type ServiceRow } from '../services/index.ts'
+import { findService, lockService, type ServiceRow } from '../services/index.ts'
+import { lockEnvironment } from './request-store.ts'
 
 /** What is accepted, what it merges into, and what a service is left in. */
 const by = { id: 'somebody', name: 'Somebody', origin: 'API' as const }
@@ -160,4 +161,20 @@ test('the answer is the status that is read a moment later', async (t) => {
       if (name !== 'id') assert.deepEqual(accepted[name], value, name)
     }
   }
+})
+
+test('a variable is written while a request of its environment is being accepted: neither waits for the other', async (t) => {
+  const { database, call, a } = await createPlatform(t)
+  const { environmentId, applicationId } = a.objects
+  const late = new Promise<never>((_resolve, reject) => {
+    AbortSignal.timeout(30_000).onabort = () => reject(new Error('the variable waits for the request'))
+  })
+  await database.begin(async (sql) => {
+    await lockEnvironment(sql, environmentId)
+    const body = { key: 'WRITTEN_MEANWHILE', value: 'x' }
+    const path = `/environment/${environmentId}/environmentVariable`
+    const answer = await Promise.race([call(a.tokens.WRITE, 'POST', path, body), late])
+    assert.equal(answer.status, 201, answer.text)
+    assert.equal(await lockService(sql, applicationId), true)
+  })
 })

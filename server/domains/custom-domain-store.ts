@@ -23,7 +23,7 @@ export async function findCustomDomain(sql: Sql, serviceId: string, id: string):
 
 /** Locks the service, so that its routes and the count stay true until the transaction ends. */
 export async function countCustomDomains(sql: Sql, serviceId: string): Promise<number> {
-  await sql`select from service where id = ${serviceId} for update`
+  await sql`select from service where id = ${serviceId} for no key update`
   const [row] = await sql<{ count: number }[]>`
     select count(*)::int as count from custom_domain where service_id = ${serviceId}`
   return row?.count ?? 0

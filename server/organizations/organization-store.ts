@@ -53,7 +53,7 @@ export async function insertOrganization(sql: Sql, row: { id: string; name: stri
 
 /** False while it still has projects. */
 export async function deleteOrganization(sql: Sql, id: string): Promise<boolean> {
-  await sql`select id from organization where id = ${id} for update`
+  await sql`select id from organization where id = ${id} for no key update`
   const deleted = await sql`
     delete from organization o where o.id = ${id} and not exists (select from project p where p.organization_id = o.id)`
   return deleted.count === 1

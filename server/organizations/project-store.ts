@@ -47,7 +47,7 @@ export async function updateProject(
 
 /** False when the project still has environments. */
 export async function deleteProject(sql: Sql, id: string): Promise<boolean> {
-  await sql`select id from project where id = ${id} for update`
+  await sql`select id from project where id = ${id} for no key update`
   const deleted = await sql`
     delete from project p where p.id = ${id} and not exists (select from environment e where e.project_id = p.id)`
   return deleted.count === 1

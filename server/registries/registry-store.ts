@@ -51,12 +51,12 @@ export async function findRegistry<Row extends RegistryRow>(
 
 /** Keeps services from beginning to use it for the rest of the transaction. */
 export async function lockRegistry(sql: Sql, table: RegistryTable, organizationId: string, id: string): Promise<void> {
-  await sql`select id from ${sql(table)} where id = ${id} and organization_id = ${organizationId} for update`
+  await sql`select id from ${sql(table)} where id = ${id} and organization_id = ${organizationId} for no key update`
 }
 
 /** Locks the organization's row, so that the count stays true until the transaction ends. */
 export async function countRegistries(sql: Sql, table: RegistryTable, organizationId: string): Promise<number> {
-  await sql`select id from organization where id = ${organizationId} for update`
+  await sql`select id from organization where id = ${organizationId} for no key update`
   const [row] = await sql<{ count: number }[]>`
     select count(*)::int as count from ${sql(table)} where organization_id = ${organizationId}`
   return row?.count ?? 0

@@ -5,7 +5,7 @@ import type { Json } from '../lib/json.ts'
 /** Locks the service for the rest of the transaction; undefined when it is gone. */
 export async function lockAdvancedSettings(sql: Sql, serviceId: string): Promise<SettingValues | undefined> {
   const [row] = await sql<{ advanced_settings: SettingValues }[]>`
-    select advanced_settings from service where id = ${serviceId} for update`
+    select advanced_settings from service where id = ${serviceId} for no key update`
   return row?.advanced_settings
 }
 

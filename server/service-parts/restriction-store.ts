@@ -19,7 +19,7 @@ export const listRestrictions = (sql: Sql, serviceId: string) =>
 
 /** Locks the service, so that the count stays true until the transaction ends. */
 export async function countRestrictions(sql: Sql, serviceId: string): Promise<number> {
-  await sql`select from service where id = ${serviceId} for update`
+  await sql`select from service where id = ${serviceId} for no key update`
   const [row] = await sql<{ count: number }[]>`
     select count(*)::int as count from deployment_restriction where service_id = ${serviceId}`
   return row?.count ?? 0

@@ -93,7 +93,7 @@ export const listImageServices = (
 
 /** Locks the row against other changes for the rest of the transaction; false when it is gone. */
 export async function lockService(sql: Sql, id: string): Promise<boolean> {
-  const rows = await sql`select id from service where id = ${id} for update`
+  const rows = await sql`select id from service where id = ${id} for no key update`
   return rows.length === 1
 }
 

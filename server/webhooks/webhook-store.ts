@@ -36,7 +36,7 @@ export async function findWebhook(sql: Sql, organizationId: string, id: string):
 
 /** Locks the organization's row, so that the count stays true until the transaction ends. */
 export async function countWebhooks(sql: Sql, organizationId: string): Promise<number> {
-  await sql`select id from organization where id = ${organizationId} for update`
+  await sql`select id from organization where id = ${organizationId} for no key update`
   const [row] = await sql<{ count: number }[]>`
     select count(*)::int as count from webhook where organization_id = ${organizationId}`
   return row?.count ?? 0
