@@ -32,6 +32,7 @@ const mayImport: Record<string, readonly string[]> = {
   inspections: ['builders', 'git'],
   'git-providers': [],
   events: ['database'],
+  'state-changes': ['database'],
   audit: ['database'],
   idempotency: ['database', 'vault'],
   vault: ['database'],

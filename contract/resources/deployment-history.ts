@@ -98,7 +98,7 @@ export const serviceHistoryOperations = {
 } as const
 
 /** The statuses of an environment, by stages. */
-const StatusesWithStages = Type.Object({
+export const StatusesWithStages = Type.Object({
   environment: EnvironmentStatus,
   stages: Type.Array(
     Type.Object({

@@ -6,6 +6,7 @@ import { readVersion } from '../http/index.ts'
 import { createReplyPruner } from '../idempotency/index.ts'
 import { systemClock as clock } from '../lib/clock.ts'
 import type { Observer } from '../observations/index.ts'
+import { createStateChangePruner } from '../state-changes/index.ts'
 import { createWebhookReconciler } from '../webhooks/index.ts'
 import { createWorkflows, type Reconciler, runReconcilers } from '../workflows/index.ts'
 import { createEnvironmentCopy } from './copying.ts'
@@ -64,6 +65,7 @@ export function compose(ground: Ground, drivers: Drivers) {
     createSealer({ database }),
     createPruner({ database, clock }),
     createReplyPruner({ database, clock }),
+    createStateChangePruner({ database, clock }),
     accounts.reconciler,
   ]
 

@@ -786,6 +786,29 @@ create table sign_in_attempt (
   constraint sign_in_attempt_pkey PRIMARY KEY (subject)
 );
 
+create table state_change (
+  id bigint not null generated always as identity,
+  sequence bigint,
+  created_at timestamp with time zone not null default clock_timestamp(),
+  organization_id uuid not null,
+  project_id uuid,
+  mode text,
+  cluster_id uuid,
+  type text not null,
+  data jsonb not null,
+  constraint state_change_pkey PRIMARY KEY (id),
+  constraint state_change_sequence_key UNIQUE (sequence)
+);
+CREATE INDEX state_change_unsealed ON public.state_change USING btree (id) WHERE (sequence IS NULL);
+
+create table state_change_feed (
+  only_one boolean not null default true,
+  last_sequence bigint not null default 0,
+  pruned_sequence bigint not null default 0,
+  constraint state_change_feed_only_one_check CHECK (only_one),
+  constraint state_change_feed_pkey PRIMARY KEY (only_one)
+);
+
 create table tag_group (
   id uuid not null,
   organization_id uuid not null,
@@ -913,6 +936,80 @@ create table workflow_step (
   constraint workflow_step_workflow_id_fkey FOREIGN KEY (workflow_id) REFERENCES workflow(id) ON DELETE CASCADE
 );
 
+CREATE OR REPLACE FUNCTION public.record_cluster_status()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  insert into state_change (organization_id, cluster_id, type, data)
+  values (new.organization_id, new.id, 'cluster.status', jsonb_build_object('cluster_id', new.id, 'status', new.status));
+  return null;
+end $function$;
+
+CREATE OR REPLACE FUNCTION public.record_deployment_status()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+declare
+  place environment;
+begin
+  select * into place from environment where id = new.environment_id;
+  perform record_environment_change('deployment.status', place, jsonb_build_object('deployment_request_id', new.id,
+    'execution_id', new.execution_id, 'action', new.action, 'status', new.status));
+  return null;
+end $function$;
+
+CREATE OR REPLACE FUNCTION public.record_environment_change(change_type text, place environment, details jsonb)
+ RETURNS void
+ LANGUAGE sql
+AS $function$
+  insert into state_change (organization_id, project_id, mode, cluster_id, type, data)
+  select p.organization_id, place.project_id, place.mode, place.cluster_id, change_type,
+    jsonb_build_object('project_id', place.project_id, 'environment_id', place.id) || details
+  from project p where p.id = place.project_id
+$function$;
+
+CREATE OR REPLACE FUNCTION public.record_environment_row()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  perform record_environment_change(tg_argv[0], coalesce(new, old), '{}');
+  return null;
+end $function$;
+
+CREATE OR REPLACE FUNCTION public.record_observation()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+declare
+  place environment;
+  kind_of text;
+begin
+  select e.* into place from environment e join service s on s.environment_id = e.id where s.id = new.service_id;
+  select kind into kind_of from service where id = new.service_id;
+  perform record_environment_change('service.running', place,
+    jsonb_build_object('service_id', new.service_id, 'kind', kind_of, 'state', new.state));
+  return null;
+end $function$;
+
+CREATE OR REPLACE FUNCTION public.record_service_row()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+declare
+  changed service := coalesce(new, old);
+  place environment;
+begin
+  -- A service that goes together with its environment is told by the end of that.
+  select * into place from environment where id = changed.environment_id;
+  if found then
+    perform record_environment_change(tg_argv[0], place,
+      jsonb_build_object('service_id', changed.id, 'kind', changed.kind, 'state', changed.state));
+  end if;
+  return null;
+end $function$;
+
 CREATE OR REPLACE FUNCTION public.refuse_audit_change()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -936,3 +1033,21 @@ end $function$;
 CREATE TRIGGER audit_event_is_not_emptied BEFORE TRUNCATE ON public.audit_event FOR EACH STATEMENT EXECUTE FUNCTION refuse_audit_change();
 
 CREATE TRIGGER audit_event_stays BEFORE DELETE OR UPDATE ON public.audit_event FOR EACH ROW EXECUTE FUNCTION refuse_audit_change();
+
+CREATE TRIGGER cluster_status AFTER UPDATE OF status ON public.cluster FOR EACH ROW WHEN ((old.status IS DISTINCT FROM new.status)) EXECUTE FUNCTION record_cluster_status();
+
+CREATE TRIGGER deployment_requested AFTER INSERT ON public.deployment_request FOR EACH ROW EXECUTE FUNCTION record_deployment_status();
+
+CREATE TRIGGER deployment_status AFTER UPDATE OF status ON public.deployment_request FOR EACH ROW WHEN ((old.status IS DISTINCT FROM new.status)) EXECUTE FUNCTION record_deployment_status();
+
+CREATE TRIGGER environment_created AFTER INSERT ON public.environment FOR EACH ROW EXECUTE FUNCTION record_environment_row('environment.created');
+
+CREATE TRIGGER environment_deleted AFTER DELETE ON public.environment FOR EACH ROW EXECUTE FUNCTION record_environment_row('environment.deleted');
+
+CREATE TRIGGER observation_written AFTER INSERT OR UPDATE ON public.observation FOR EACH ROW EXECUTE FUNCTION record_observation();
+
+CREATE TRIGGER service_created AFTER INSERT ON public.service FOR EACH ROW EXECUTE FUNCTION record_service_row('service.created');
+
+CREATE TRIGGER service_deleted AFTER DELETE ON public.service FOR EACH ROW EXECUTE FUNCTION record_service_row('service.deleted');
+
+CREATE TRIGGER service_state AFTER UPDATE OF state ON public.service FOR EACH ROW WHEN ((old.state IS DISTINCT FROM new.state)) EXECUTE FUNCTION record_service_row('service.state');

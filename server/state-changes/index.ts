@@ -1,0 +1,4 @@
+/** Every change of a state, once and in order: kept for a day, read by one reader for all who follow. Triggers write them. */
+export { type Position, runningState, type StateChange } from './state-change.ts'
+export { createStateChangePruner } from './state-change-pruner.ts'
+export { createStateChanges, type StateChanges } from './state-changes.ts'

@@ -1,0 +1,187 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { type Database, openDatabase } from '../database/index.ts'
+import { testDatabase } from '../database/testing.ts'
+import { systemClock } from '../lib/clock.ts'
+import { newId } from '../lib/id.ts'
+import { silentLogger } from '../lib/log.ts'
+import { addPlace, addService, type Place } from '../variables/testing.ts'
+import { positionOf, type StateChange } from './state-change.ts'
+import { createStateChangePruner } from './state-change-pruner.ts'
+import { createStateChanges } from './state-changes.ts'
+
+async function until(what: string, condition: () => boolean): Promise<void> {
+  const end = systemClock.monotonic() + 10_000
+  while (!condition()) {
+    if (systemClock.monotonic() > end) assert.fail(`not within ten seconds: ${what}`)
+    await systemClock.sleep(5)
+  }
+}
+
+function feedOf(database: Database, t: { after(work: () => Promise<void>): void }) {
+  const feed = createStateChanges({ database, clock: systemClock, log: silentLogger, everyMs: 5 })
+  t.after(() => feed.close())
+  return feed
+}
+
+const organizationOf = ({ project }: Place): string => project.organizationId
+
+test('each change of a state is told once, with where it happened, and other writes are not', async (t) => {
+  const { sql } = await testDatabase(t)
+  const place = await addPlace(sql)
+  const other = await addPlace(sql)
+  const seen: StateChange[] = []
+  await feedOf(sql, t).follow(organizationOf(place), (change) => seen.push(change))
+  const { serviceId, environmentId, projectId } = place.service
+  await sql`update service set state = 'BUILDING' where id in (${serviceId}, ${other.service.serviceId})`
+  await sql`update service set state = 'BUILDING', name = 'renamed' where id = ${serviceId}`
+  await sql`
+    insert into observation (service_id, state, observed_at) values (${serviceId}, 'failing', now())`
+  const requestId = newId()
+  await sql`insert into workflow (id, kind, key, input) values (${requestId}, 'test', ${environmentId}, '{}')`
+  await sql`
+    insert into deployment_request (id, environment_id, execution_id, action, origin, triggered_by, caller, created_at, updated_at)
+    values (${requestId}, ${environmentId}, 'run-1', 'DEPLOY', 'API', 'test', 'test', now(), now())`
+  await sql`update deployment_request set status = 'ONGOING' where id = ${requestId}`
+  await sql`update deployment_request set started_at = now() where id = ${requestId}`
+  await sql`update cluster set status = 'STOPPED' where organization_id = ${organizationOf(place)}`
+  await sql`delete from service where id = ${serviceId}`
+  await sql`delete from environment where id = ${environmentId}`
+  await until('the end of the environment', () => seen.at(-1)?.type === 'environment.deleted')
+  const told = seen.map(({ type, data }) => [type, data['state'] ?? data['status'] ?? ''])
+  assert.deepEqual(told, [
+    ['service.state', 'BUILDING'],
+    ['service.running', 'ERROR'],
+    ['deployment.status', 'QUEUED'],
+    ['deployment.status', 'ONGOING'],
+    ['cluster.status', 'STOPPED'],
+    ['service.deleted', 'BUILDING'],
+    ['environment.deleted', ''],
+  ])
+  const [first] = seen
+  assert.deepEqual(
+    [first?.projectId, first?.mode, first?.data['environment_id'], first?.data['service_id'], first?.data['kind']],
+    [projectId, 'STAGING', environmentId, serviceId, 'application'],
+  )
+})
+
+test('services that go with their environment are told by its end alone', async (t) => {
+  const { sql } = await testDatabase(t)
+  const place = await addPlace(sql)
+  const seen: string[] = []
+  await feedOf(sql, t).follow(organizationOf(place), ({ type }) => seen.push(type))
+  await sql`delete from environment where id = ${place.environment.environmentId}`
+  await until('the end of the environment', () => seen.length > 0)
+  assert.deepEqual(seen, ['environment.deleted'])
+})
+
+test('a change that is committed later than one written after it is not passed over', async (t) => {
+  const { sql, url } = await testDatabase(t)
+  const place = await addPlace(sql)
+  const second = await addService(sql, place.environment)
+  const slow = openDatabase({ url, max: 1 })
+  t.after(() => slow.end())
+  const seen: StateChange[] = []
+  await feedOf(sql, t).follow(organizationOf(place), (change) => seen.push(change))
+  const hold = Promise.withResolvers<void>()
+  const written = Promise.withResolvers<void>()
+  const late = slow.begin(async (tx) => {
+    await tx`update service set state = 'BUILDING' where id = ${place.service.serviceId}`
+    written.resolve()
+    await hold.promise
+  })
+  await written.promise
+  await sql`update service set state = 'DEPLOYING' where id = ${second.serviceId}`
+  await until('the change of the other service', () => seen.length === 1)
+  hold.resolve()
+  await late
+  await until('the change that was committed later', () => seen.length === 2)
+  assert.deepEqual(
+    seen.map(({ data }) => data['service_id']),
+    [second.serviceId, place.service.serviceId],
+  )
+  assert.ok(Number(seen[0]?.sequence) < Number(seen[1]?.sequence))
+})
+
+test('readers of two servers tell the same in the same order while many write, and whoever comes back misses nothing', async (t) => {
+  const { sql, url } = await testDatabase(t)
+  const place = await addPlace(sql)
+  const services = await Promise.all(Array.from({ length: 6 }, () => addService(sql, place.environment)))
+  const organization = organizationOf(place)
+  const [one, two] = [feedOf(sql, t), feedOf(openOther(), t)]
+  function openOther(): Database {
+    const other = openDatabase({ url })
+    t.after(() => other.end())
+    return other
+  }
+  const lists: StateChange[][] = [[], []]
+  const { from } = await one.follow(organization, (change) => lists[0]?.push(change))
+  await two.follow(organization, (change) => lists[1]?.push(change))
+  const rounds = 20
+  await Promise.all(
+    services.map(async ({ serviceId }) => {
+      for (let round = 0; round < rounds; round++) {
+        await sql`update service set state = ${round % 2 === 0 ? 'BUILDING' : 'DEPLOYING'} where id = ${serviceId}`
+      }
+    }),
+  )
+  await until('all changes', () => lists.every((list) => list.length >= rounds * services.length))
+  const numbers = lists.map((list) => list.map(({ sequence }) => sequence))
+  assert.deepEqual(numbers[0], numbers[1])
+  assert.deepEqual(
+    numbers[0],
+    Array.from({ length: rounds * services.length }, (_, index) => from + 1 + index),
+  )
+  for (const { serviceId } of services) {
+    const states = lists[0]?.filter(({ data }) => data['service_id'] === serviceId).map(({ data }) => data['state'])
+    assert.deepEqual(states, Array.from({ length: rounds }, (_, round) => (round % 2 === 0 ? 'BUILDING' : 'DEPLOYING')))
+  }
+  const again = await one.read(organization, from + 10, from + 15)
+  assert.deepEqual(again.map(({ sequence }) => sequence), [11, 12, 13, 14, 15].map((place) => from + place))
+}) // biome-ignore format: one line
+
+test('nobody reads while nobody follows, and the next one begins with what is new', async (t) => {
+  const { sql } = await testDatabase(t)
+  const place = await addPlace(sql)
+  let pause = Promise.withResolvers<void>()
+  const sleep = (): Promise<void> => {
+    pause = Promise.withResolvers()
+    return pause.promise
+  }
+  const tick = (): void => pause.resolve()
+  const clock = { ...systemClock, sleep }
+  const feed = createStateChanges({ database: sql, clock, log: silentLogger })
+  const seen: string[] = []
+  const follow = () => feed.follow(organizationOf(place), ({ data }) => seen.push(data['state'] ?? ''))
+  ;(await follow()).end()
+  tick()
+  await sql`update service set state = 'BUILDING'`
+  assert.equal((await sql`select from state_change where sequence is null`).length, 1)
+  const { end } = await follow()
+  await sql`update service set state = 'DEPLOYING'`
+  tick()
+  await until('the change', () => seen.length === 1)
+  assert.deepEqual(seen, ['DEPLOYING'])
+  end()
+  tick()
+})
+
+test('after a day changes are gone, and who has not seen them all is told so', async (t) => {
+  const { sql } = await testDatabase(t)
+  await addPlace(sql)
+  const feed = feedOf(sql, t)
+  await sql`update service set state = 'BUILDING'`
+  const clock = { ...systemClock, now: () => new Date(systemClock.now().getTime() + 23 * 3_600_000) }
+  const signal = AbortSignal.timeout(10_000)
+  await createStateChangePruner({ database: sql, clock }).reconcile(signal)
+  assert.deepEqual(await feed.position(1), { after: 1, complete: true })
+  clock.now = () => new Date(systemClock.now().getTime() + 25 * 3_600_000)
+  await createStateChangePruner({ database: sql, clock }).reconcile(signal)
+  assert.equal((await sql`select from state_change`).length, 0)
+  assert.deepEqual(await feed.position(1), { after: 3, complete: false })
+  assert.deepEqual(await feed.position(3), { after: 3, complete: true })
+})
+
+test('a number that was never given is no place to go on from', () => {
+  assert.deepEqual(positionOf(8, { last_sequence: 7, pruned_sequence: 0 }), { after: 7, complete: false })
+})
