@@ -25,7 +25,8 @@ export async function prepare({ engine = true } = {}) {
   return { node, env: { ...process.env, PATH: path } }
 }
 
-async function prepareSystem() {
+/** Sees to it that git is there and that a Docker Engine answers. */
+export async function prepareSystem() {
   const dockerHost = process.env.QUAYSIDE_DOCKER_HOST
   const plan = planSystem({
     isRoot: process.getuid() === 0,
@@ -43,7 +44,8 @@ async function prepareSystem() {
   if (plan.startDocker) await step('Starting the Docker Engine', () => startEngine(plan.startDocker))
 }
 
-async function installPackages(packages) {
+/** With apt, as root. */
+export async function installPackages(packages) {
   const env = { ...process.env, DEBIAN_FRONTEND: 'noninteractive' }
   const advice = 'Check the network and the package sources of this machine, and try again.'
   const [program, ...args] = aptInstall(packages)

@@ -1,0 +1,105 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { request } from 'node:http'
+import { Refusal } from './progress.mjs'
+
+/** The label by which an image that was built here is told from one of a registry, and from one of another recipe. */
+export const recipeLabel = 'quayside.recipe'
+
+/** The images of one engine, through its API: no client program is needed. `address` as engineAddress gives it. */
+export function engineImages(address) {
+  /** Sends a request, with the output of a program as its body where one is given; gives status and text. */
+  async function call(method, path, program) {
+    const outgoing = request({
+      ...address,
+      method,
+      path,
+      headers: program ? { 'content-type': 'application/x-tar' } : {},
+    })
+    const answered = once(outgoing, 'response')
+    const fed = program ? feed(program, outgoing) : Promise.resolve(outgoing.end())
+    const [[response]] = await Promise.all([answered, fed])
+    let text = ''
+    for await (const part of response.setEncoding('utf8')) text += part
+    return { status: response.statusCode, text }
+  }
+
+  /** The same for calls that tell of their progress line by line, and of their failure in the last one. Gives what was printed. */
+  async function work(what, path, program) {
+    const { status, text } = await call('POST', path, program)
+    const lines = text
+      .split('\n')
+      .filter((line) => line.trim() !== '')
+      .map(parse)
+    const output = lines.map(({ stream = '' }) => stream).join('')
+    const error = status >= 300 ? (lines[0]?.message ?? text) : lines.find((line) => line.error)?.error
+    if (error) throw new Refusal(`${output.slice(-2500)}\n${what} failed: ${error}`)
+    return output
+  }
+
+  return {
+    /** The labels of an image; undefined where there is none of that name. */
+    async labelsOf(reference) {
+      const { status, text } = await call('GET', `/images/${encodeURIComponent(reference)}/json`)
+      return status === 200 ? (JSON.parse(text).Config?.Labels ?? {}) : undefined
+    },
+
+    /** Makes an image of one layer out of the tar that a program prints. */
+    async importFrom(program, { reference, recipe }) {
+      const [repo, tag] = splitReference(reference)
+      const query = new URLSearchParams({ fromSrc: '-', repo, tag, changes: `LABEL ${recipeLabel}=${recipe}` })
+      await work(`Importing ${reference}`, `/images/create?${query}`, program)
+    },
+
+    /** Builds what a program prints as a tar. Gives what the build printed. */
+    build(program, { reference, recipe }) {
+      const labels = JSON.stringify({ [recipeLabel]: recipe })
+      // Without the cache: packages are those of today, and their version is printed.
+      const query = new URLSearchParams({ t: reference, labels, nocache: '1', rm: '1', forcerm: '1' })
+      return work(`Building ${reference}`, `/build?${query}`, program)
+    },
+
+    async tag(from, reference) {
+      const [repo, tag] = splitReference(reference)
+      const { status, text } = await call(
+        'POST',
+        `/images/${encodeURIComponent(from)}/tag?${new URLSearchParams({ repo, tag })}`,
+      )
+      if (status !== 201) throw new Refusal(`Naming ${reference} failed: ${text}`)
+    },
+  }
+}
+
+function parse(line) {
+  try {
+    return JSON.parse(line)
+  } catch {
+    return { stream: `${line}\n` }
+  }
+}
+
+function splitReference(reference) {
+  const colon = reference.lastIndexOf(':')
+  return [reference.slice(0, colon), reference.slice(colon + 1)]
+}
+
+/** Sends what the program prints; a program that fails breaks the request off, so that nothing incomplete is taken. */
+async function feed([program, args, options], outgoing) {
+  const child = spawn(program, args, { ...options, stdio: ['ignore', 'pipe', 'pipe'] })
+  let complaints = ''
+  child.stderr.setEncoding('utf8').on('data', (text) => {
+    complaints = (complaints + text).slice(-2500)
+  })
+  child.stdout.pipe(outgoing, { end: false })
+  const ended = new Promise((resolve) => {
+    child.on('error', (error) => resolve(error.message))
+    child.on('close', (code) => resolve(code === 0 ? undefined : `it ended with code ${code}`))
+  })
+  const problem = await ended
+  if (!problem) return void outgoing.end()
+  outgoing.on('error', () => {})
+  outgoing.destroy()
+  throw new Refusal(
+    `${complaints}\n"${program}" failed: ${problem}. Check the network and the package sources of this machine.`,
+  )
+}

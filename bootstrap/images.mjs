@@ -1,0 +1,75 @@
+// `npm run images`: builds images of databases out of Debian's packages, under the names by which the platform asks for them.
+import { engineAddress } from './docker.mjs'
+import { engineImages, recipeLabel } from './engine-images.mjs'
+import { base, chosen, fingerprint, furtherNames, missing, recipes, versionIn } from './image-recipes.mjs'
+import { installPackages, prepareSystem, root } from './prepare.mjs'
+import { main, Refusal, step } from './progress.mjs'
+import { aptInstall, isInstalled, readIfThere, usesApt } from './system.mjs'
+
+await main(async () => {
+  const args = process.argv.slice(2)
+  const again = args.includes('--again')
+  const names = choose(args.filter((arg) => arg !== '--again'))
+  await prepareSystem()
+  const images = engineImages(engineAddress(process.env.QUAYSIDE_DOCKER_HOST))
+  for (const name of names) {
+    if (missing[name]) console.log(`${name}: none. ${missing[name]}`)
+    else await provide(images, name, again)
+  }
+  return 0
+})
+
+function choose(names) {
+  try {
+    return chosen(names.map((name) => name.toLowerCase()))
+  } catch (error) {
+    throw new Refusal(error.message)
+  }
+}
+
+/** Builds the image unless this recipe's is there. Names that belong to images of a registry are left to them. */
+async function provide(images, name, again) {
+  const { directory, reference, stands = reference } = recipes[name]
+  const recipe = fingerprint(root, [base.directory, directory])
+  const labels = await images.labelsOf(reference)
+  if (labels && !labels[recipeLabel]) return console.log(`${name}: ${reference} is there from a registry and stays.`)
+  if (labels?.[recipeLabel] === recipe && !again) return console.log(`${name}: ${reference} is built already.`)
+  await provideBase(images, again)
+  const context = ['tar', ['-C', `images/${directory}`, '-c', '.'], { cwd: root }]
+  const output = await step(`Building ${reference}`, () => images.build(context, { reference, recipe }))
+  const version = versionIn(output)
+  if (!version) throw new Refusal(`The recipe images/${directory} does not print "version=…".`)
+  const names = furtherNames(reference, version)
+  for (const further of names) {
+    const there = await images.labelsOf(further)
+    if (!there || there[recipeLabel]) await images.tag(reference, further)
+  }
+  console.log(`${name}: ${stands} of Debian 12, as ${[reference, ...names].join(', ')}`)
+}
+
+async function provideBase(images, again) {
+  const recipe = fingerprint(root, [base.directory])
+  if (!again && (await images.labelsOf(base.reference))?.[recipeLabel] === recipe) return
+  await provideProgram()
+  const mirror = process.env.QUAYSIDE_DEBIAN_MIRROR
+  const left = ['doc', 'man', 'info', 'locale'].map((name) => `--dpkgopt=path-exclude=/usr/share/${name}/*`)
+  const hooks = ['--customize-hook=copy-in images/base/policy-rc.d /usr/sbin']
+  const args = ['--quiet', '--variant=minbase', ...left, ...hooks, base.suite, '-', ...(mirror ? [mirror] : [])]
+  const program = ['mmdebstrap', args, { cwd: root }]
+  const options = { reference: base.reference, recipe }
+  await step('Making the base image out of packages of Debian 12 (about a minute)', () =>
+    images.importFrom(program, options),
+  )
+}
+
+/** What makes a file system out of Debian's packages. */
+async function provideProgram() {
+  if (isInstalled('mmdebstrap')) return
+  const packages = ['mmdebstrap', 'debian-archive-keyring']
+  const isApt = usesApt(readIfThere('/etc/os-release')) && isInstalled('apt-get')
+  if (isApt && process.getuid() === 0) return await installPackages(packages)
+  const advice = isApt ? `sudo ${aptInstall(packages).join(' ')}` : 'use a machine with Debian or Ubuntu'
+  throw new Refusal(
+    `Making images needs the program mmdebstrap: ${advice}. Images can be moved with "docker save" and "docker load".`,
+  )
+}
