@@ -66,6 +66,7 @@ export const serviceSteps = [
   'EXECUTING',
 ] as const
 export type ServiceStep = (typeof serviceSteps)[number]
+export const stageSteps = ['TOTAL', 'QUEUEING', 'PROVISION_BUILDER'] as const
 export const stepStatuses = ['SUCCESS', 'ERROR', 'CANCEL', 'SKIP'] as const
 export const deploymentStatuses = ['NEVER_DEPLOYED', 'OUT_OF_DATE', 'UP_TO_DATE'] as const
 export const webhookKinds = ['STANDARD', 'SLACK'] as const

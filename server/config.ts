@@ -24,6 +24,9 @@ export interface Config {
   readonly issuers: readonly Issuer[]
   /** Of web pages that may use the API from a browser, as `https://app.example.org`. */
   readonly corsOrigins: readonly string[]
+  /** Builds that run at the same time, and services that are started at the same time. */
+  readonly parallelBuilds: number
+  readonly parallelDeployments: number
   readonly logLevel: string
   readonly failpoint: string | undefined
 }
@@ -55,6 +58,8 @@ export function readConfig(variables: Variables = process.env): Config {
     allowPrivateTargets: cidrs(variables['QUAYSIDE_ALLOW_PRIVATE_TARGETS']),
     issuers: issuers(variables['QUAYSIDE_OIDC_ISSUERS']),
     corsOrigins: origins(variables['QUAYSIDE_CORS_ORIGINS']),
+    parallelBuilds: number(variables, 'QUAYSIDE_PARALLEL_BUILDS', 2, 1, 100),
+    parallelDeployments: number(variables, 'QUAYSIDE_PARALLEL_DEPLOYMENTS', 7, 1, 100),
     logLevel: oneOf(variables, 'QUAYSIDE_LOG_LEVEL', ['info', 'debug', 'warn', 'error', 'fatal', 'trace', 'silent']),
     failpoint: variables['QUAYSIDE_FAILPOINT'],
   })

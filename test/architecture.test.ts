@@ -206,7 +206,6 @@ const tellsKindsApart: Record<string, string> = {
   'server/deployments/versioned.ts': 'what the version of a kind is made from',
   'server/first-start.ts': 'the example is an application',
   'server/services/': 'the settings of each kind as a record',
-  'server/deployments/status.ts': 'the wire has one list for each kind',
   'server/events/events.ts': 'the wire has one list for each kind',
   'server/variables/built-ins.ts': 'which built-in variables a kind announces',
   'server/variables/record.ts': 'databases have no scope of their own on the wire',

@@ -1,4 +1,4 @@
-import { origins, serviceTypes, stageStatuses, triggerActions } from '../enums.ts'
+import { origins, serviceTypes, stageStatuses, stageSteps, stepStatuses, triggerActions } from '../enums.ts'
 import { named, operation } from '../operation.ts'
 import { base, Duration, Enum, Integer, Nullable, Results, Timestamp, type TSchema, Type, Uuid } from '../schema.ts'
 import { type KindName, serviceKinds } from '../services/kinds.ts'
@@ -116,7 +116,14 @@ export const StatusesWithStages = Type.Object({
         steps: Type.Object({
           stage_id: Uuid,
           total_duration_sec: ServiceStepMetrics.properties.total_duration_sec,
-          details: Type.Array(Type.Object({})),
+          details: Type.Array(
+            Type.Object({
+              stage_id: Uuid,
+              step_name: Enum(stageSteps),
+              status: Enum(stepStatuses),
+              duration_sec: Type.Integer(),
+            }),
+          ),
         }),
       }),
     }),

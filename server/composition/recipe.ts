@@ -15,7 +15,8 @@ export function createRecipe(
   foundation: Foundation,
   later: { readonly registries: () => Rooms['registries']; readonly observer: () => Observer },
 ): RecipeOptions {
-  const { database, log, vault, git, readCredential, builder, engine, router, routes, lines, collect } = foundation
+  const { config, database, log, vault, git, readCredential, builder, engine, router, routes, lines, collect } =
+    foundation
   return {
     database,
     clock,
@@ -35,7 +36,7 @@ export function createRecipe(
     lines,
     collect,
     endRepair: (service) => later.observer().endRepair(service),
-    slots: { builds: createSlots(2), deployments: createSlots(4) },
+    slots: { builds: createSlots(config.parallelBuilds), deployments: createSlots(config.parallelDeployments) },
     drainMs: 30_000,
     keptReleases: 5,
   }

@@ -9,6 +9,7 @@ import { explainLate, type RecipeOptions, type Work, whileUnreachable } from './
 import { findRelease, findReleaseOf, type ReleaseRow, setReleaseImage } from './release-store.ts'
 import { repositoryOf } from './source.ts'
 import { type CommitJson, enterState, setTargetCommit } from './target-store.ts'
+import { inTurn } from './turn.ts'
 import { type Build, buildOf, type Versioned } from './versioned.ts'
 
 /** A repository that does not answer shall not hold a deployment for longer. */
@@ -42,13 +43,14 @@ export async function buildRelease(options: RecipeOptions, work: Work): Promise<
       }),
       `The commit could not be fetched within ${gitSeconds} s. Check whether the git repository can be reached, and deploy again.`,
     )
-    const image = await inTime(
-      step(
-        `${id}/BUILD`,
-        ({ signal }) => options.slots.builds.run(signal, () => build(options, work, source, dockerfileText, signal)),
-        { deadlineSeconds: buildSeconds },
+    const turn = { slots: options.slots.builds, name: 'BUILD_QUEUEING' } as const
+    const image = await inTurn(work, turn, () =>
+      inTime(
+        step(`${id}/BUILD`, ({ signal }) => build(options, work, source, dockerfileText, signal), {
+          deadlineSeconds: buildSeconds,
+        }),
+        `The image was not built within ${buildSeconds} s. Make the build shorter, or deploy again when less is being built.`,
       ),
-      `The image was not built within ${buildSeconds} s, waiting for other builds included. Make the build shorter, or deploy again when less is being built.`,
     )
     await context.fenced((sql) => setReleaseImage(sql, releaseId, image))
   } finally {

@@ -3,7 +3,7 @@ import type { Clock } from '../lib/clock.ts'
 import { AppError } from '../lib/error.ts'
 import type { Workflows } from '../workflows/index.ts'
 import { findRequest, listActiveRequests, lockEnvironment, type RequestRow, setRequestStatus } from './request-store.ts'
-import { listTargets, setServiceState, updateTarget } from './target-store.ts'
+import { leaveQueue, listTargets, setServiceState, updateTarget } from './target-store.ts'
 
 export interface CancelOptions {
   readonly database: Database
@@ -49,6 +49,6 @@ async function cancelOne(sql: Sql, request: RequestRow, { workflows }: CancelOpt
     if (target.finished_at !== null) continue
     const state = canceled ? 'CANCELED' : 'CANCELING'
     await updateTarget(sql, target, { status: state, state, ...(canceled ? { finished_at: now } : {}) })
-    if (canceled || target.started_at !== null) await setServiceState(sql, target.service_id, state)
+    await (canceled ? leaveQueue(sql, target) : setServiceState(sql, target.service_id, state))
   }
 }

@@ -12,9 +12,9 @@ import {
 } from './environment-history-store.ts'
 import { toCommit, toDuration, toEntry } from './history.ts'
 import { listsOfKinds } from './lists-of-kinds.ts'
-import { stageStatus, toStageStatus } from './queue.ts'
 import { requestState } from './request-state.ts'
 import type { RequestRow } from './request-store.ts'
+import { stageStatus, toStageStatus } from './stage-status.ts'
 import type { TargetRow } from './target-store.ts'
 
 const longestPage = 20
@@ -101,7 +101,7 @@ type Target = TargetRow & WithSettings
 function toStages(request: RequestRow, targets: readonly Target[], now: Date) {
   return [...Map.groupBy(targets, (target) => target.stage_order)].map(([, members]) => ({
     name: members[0]?.stage_name ?? '',
-    status: stageStatus(members.map(toStageStatus)),
+    status: stageStatus(members.map(({ status }) => toStageStatus(status))),
     duration: toDuration(stageMs(members, now)),
     services: members.map((target) => {
       const { execution_id, action, origin, triggered_by, created_at, updated_at } = request

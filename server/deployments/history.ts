@@ -23,7 +23,9 @@ export function toEntry(row: HistoryRow) {
     details: { commit: row.commit && toCommit(row.commit), build_pod_name: null },
     status_details: statusDetails(row.action, row.status),
     icon_uri,
-    total_duration: row.finished_at ? toDuration(row.finished_at.getTime() - created_at.getTime()) : null,
+    total_duration: row.finished_at
+      ? toDuration(row.finished_at.getTime() - (row.started_at ?? row.finished_at).getTime())
+      : null,
     reason,
   }
 }

@@ -31,11 +31,25 @@ export async function setReleaseCommit(sql: Sql, releaseId: string, commit: Comm
   await sql`update release set commit = commit || ${sql.json({ ...commit })} where id = ${releaseId}`
 }
 
-/** Every service that waited for this request is under way now. */
-export async function startTargets(sql: Sql, requestId: string, now: Date): Promise<void> {
+/** Stages as they are when the request begins: they may have moved while it waited. */
+export async function placeTargets(sql: Sql, requestId: string): Promise<void> {
+  await sql`
+    update deployment_target t set stage_name = g.name, stage_order = g.deployment_order
+    from service s join deployment_stage g on g.id = s.stage_id
+    where t.request_id = ${requestId} and s.id = t.service_id and t.status = 'QUEUED'
+      and (t.stage_name, t.stage_order) is distinct from (g.name, g.deployment_order)`
+}
+
+/** These services waited for their stage and are under way now. */
+export async function startTargets(
+  sql: Sql,
+  requestId: string,
+  serviceIds: readonly string[],
+  now: Date,
+): Promise<void> {
   await sql`
     update deployment_target set status = 'ONGOING', started_at = coalesce(started_at, ${now})
-    where request_id = ${requestId} and status = 'QUEUED'`
+    where request_id = ${requestId} and service_id = any(${[...serviceIds]}::uuid[]) and status = 'QUEUED'`
 }
 
 export async function hasServices(sql: Sql, environmentId: string): Promise<boolean> {

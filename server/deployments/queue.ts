@@ -1,6 +1,7 @@
 import { serviceTypeOf } from '@quayside/contract/enums.ts'
 import type { Database } from '../database/index.ts'
 import { listActiveRequests } from './request-store.ts'
+import { stageStatus, toStageStatus } from './stage-status.ts'
 import { listTargets, type TargetRow } from './target-store.ts'
 
 /** The deployment requests of an environment that run or wait, in order, by stages. */
@@ -21,22 +22,11 @@ export async function deploymentQueue(database: Database, environmentId: string)
 function toStages(targets: readonly TargetRow[]) {
   return [...Map.groupBy(targets, (target) => target.stage_order)].map(([, members]) => ({
     name: members[0]?.stage_name ?? '',
-    status: stageStatus(members.map(toStageStatus)),
+    status: stageStatus(members.map((member) => toStageStatus(member.status))),
     services: members.map((target) => ({
       identifier: { service_id: target.service_id, service_type: serviceTypeOf(target.kind), name: target.name },
-      status: toStageStatus(target),
+      status: toStageStatus(target.status),
       icon_uri: target.icon_uri,
     })),
   }))
 }
-
-export type StageStatus = 'QUEUED' | 'ONGOING' | 'DONE' | 'ERROR' | 'SKIPPED' | 'CANCELED'
-
-export function toStageStatus({ status }: TargetRow): StageStatus {
-  if (status === 'SUCCESS') return 'DONE'
-  return status === 'CANCELING' ? 'ONGOING' : status
-}
-
-const weight: readonly StageStatus[] = ['ONGOING', 'ERROR', 'CANCELED', 'QUEUED', 'SKIPPED', 'DONE']
-export const stageStatus = (statuses: readonly StageStatus[]): StageStatus =>
-  weight.find((status) => statuses.includes(status)) ?? 'DONE'

@@ -14,6 +14,9 @@ const unable: Partial<Record<KindName, string>> = {
   terraform: 'Terraform stacks cannot be applied yet',
 }
 
+/** Whether there are clusters with an engine that cannot run services of this kind. */
+export const isUnable = (kind: KindName): boolean => unable[kind] !== undefined
+
 /** Why services of a kind cannot be deployed on a cluster; undefined where they can. */
 export function refusalOfKind(kind: KindName, { name, engine }: RunningPlace): string | undefined {
   if (engine === null) {

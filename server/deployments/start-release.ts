@@ -14,6 +14,7 @@ import { findRelease, keptImages, type ReleaseRow } from './release-store.ts'
 import { finishTarget } from './settle.ts'
 import { enterState } from './target-store.ts'
 import { startDeadlineSeconds, toWorkload } from './to-workload.ts'
+import { inTurn } from './turn.ts'
 import { ownsItsFiles, warningOf } from './versioned.ts'
 
 /** Clean-up after a success must not keep the environment from its next request for long. */
@@ -35,17 +36,20 @@ export async function startRelease(options: RecipeOptions, work: Work, releaseId
   if (!release) throw new Error(`release ${releaseId} is gone`)
   const deadline = startDeadlineSeconds(release)
   const state = restarts ? 'RESTARTING' : 'DEPLOYING'
-  const endpoints = await explainLate(
-    step(
-      `${id}/DEPLOYMENT`,
-      async ({ signal }) => {
-        await context.fenced((sql) => enterState(sql, target, state, { release_id: releaseId }))
-        await options.endRepair(id)
-        return options.slots.deployments.run(signal, () => start(options, work, release, deadline, signal))
-      },
-      { deadlineSeconds: deadline + 120 },
+  const turn = { slots: options.slots.deployments, name: 'DEPLOYMENT_QUEUEING' } as const
+  const endpoints = await inTurn(work, turn, () =>
+    explainLate(
+      step(
+        `${id}/DEPLOYMENT`,
+        async ({ signal }) => {
+          await context.fenced((sql) => enterState(sql, target, state, { release_id: releaseId }))
+          await options.endRepair(id)
+          return start(options, work, release, deadline, signal)
+        },
+        { deadlineSeconds: deadline + 120 },
+      ),
+      () => new EngineError('not-ready', `The engine had not started it after ${deadline + 120} s. Deploy again.`),
     ),
-    () => new EngineError('not-ready', `The engine had not started it after ${deadline + 120} s. Deploy again.`),
   )
   await explainLate(
     step(`${id}/ROUTER_DEPLOYMENT`, ({ signal }) => publish(options, work, releaseId, endpoints, signal), {

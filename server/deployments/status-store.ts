@@ -5,6 +5,7 @@ import type { Sql } from '../database/index.ts'
 export interface StatusRow {
   readonly id: string
   readonly kind: string
+  readonly stage_id: string
   readonly state: State
   readonly config_version: number
   readonly deployed_config_version: number | null
@@ -19,6 +20,9 @@ export interface StatusRow {
   readonly request_status: RequestStatus | null
   readonly target_status: RequestStatus | 'SKIPPED' | null
   readonly reason: string | null
+  /** When the last request began and ended to act on it. */
+  readonly started_at: Date | null
+  readonly finished_at: Date | null
   readonly requests_count: number
   readonly steps: readonly StepRow[] | null
 }
@@ -32,9 +36,10 @@ export interface StepRow {
 /** One row a service of the environment, or of these services; each with its last request. */
 export const readStatuses = (sql: Sql, where: { environmentId: string } | { serviceIds: readonly string[] }) =>
   sql<StatusRow[]>`
-    select s.id, s.kind, s.state, s.config_version, s.deployed_config_version, s.release_id, s.last_deployment_date,
+    select s.id, s.kind, s.stage_id, s.state, s.config_version, s.deployed_config_version, s.release_id, s.last_deployment_date,
       o.state as observed_state, o.reason as observed_reason,
       t.request_id, r.execution_id, r.action, r.status as request_status, t.status as target_status, t.reason,
+      t.started_at, t.finished_at,
       coalesce(r.id = (select id from deployment_request l where l.environment_id = s.environment_id
         order by seq desc limit 1), false) as is_part_last_deployment,
       (select count(*)::int from deployment_target w join deployment_request q on q.id = w.request_id

@@ -14,6 +14,7 @@ const at = new Date('2026-01-01T00:00:00Z')
 const row = (change: Partial<StatusRow> = {}): StatusRow => ({
   id: 'service',
   kind: 'application',
+  stage_id: 'stage',
   state: 'DEPLOYED',
   config_version: 3,
   deployed_config_version: 3,
@@ -28,6 +29,8 @@ const row = (change: Partial<StatusRow> = {}): StatusRow => ({
   request_status: 'SUCCESS',
   target_status: 'SUCCESS',
   reason: null,
+  started_at: at,
+  finished_at: at,
   requests_count: 0,
   steps: [
     { name: 'PIN', status: 'SUCCESS', seconds: 9 },

@@ -2,6 +2,7 @@ import { type ServiceStep, serviceSteps } from '@quayside/contract/enums.ts'
 import { type Action, environmentState, type State, specificationState } from '@quayside/contract/states.ts'
 import type { Database, Sql } from '../database/index.ts'
 import type { ServiceRow } from '../services/index.ts'
+import { listsOfKinds } from './lists-of-kinds.ts'
 import type { AcceptedRequest } from './request.ts'
 import { findLastRequest, listActiveRequests, type RequestRow } from './request-store.ts'
 import { readStatuses, type StatusRow, type StepRow } from './status-store.ts'
@@ -29,27 +30,36 @@ export function acceptedStatus(service: ServiceRow, action: Action, { id, alone 
   if (!alone || !state) return undefined
   const request = { request_id: id, execution_id: alone.execution_id, action, requests_count: 1 }
   const progress = { request_status: 'QUEUED', target_status: 'QUEUED', reason: null, steps: null } as const
-  const observed = { is_part_last_deployment: true, observed_state: null, observed_reason: null }
+  const observed = {
+    started_at: null,
+    finished_at: null,
+    is_part_last_deployment: true,
+    observed_state: null,
+    observed_reason: null,
+  }
   return toStatus({ ...service, state, ...request, ...progress, ...observed }, 'full')
 }
 
 /** The status of an environment and of each of its services. */
 export async function environmentStatuses(database: Database, environmentId: string) {
+  const { rows, last, active } = await readEnvironment(database, environmentId)
+  return { environment: toEnvironmentStatus(environmentId, rows, last, active), ...toStatuses(rows) }
+}
+
+/** All that the statuses of an environment are made of. */
+export async function readEnvironment(database: Database, environmentId: string) {
   const [rows, last, active] = await Promise.all([
     readStatuses(database, { environmentId }),
     findLastRequest(database, environmentId),
     listActiveRequests(database, environmentId),
   ])
-  const of = (kind: string) => rows.filter((row) => row.kind === kind).map((row) => toStatus(row, 'full'))
-  return {
-    environment: toEnvironmentStatus(environmentId, rows, last, active),
-    applications: of('application'),
-    containers: of('container'),
-    jobs: of('job'),
-    databases: of('database'),
-    helms: of('helm'),
-    terraforms: of('terraform'),
-  }
+  return { rows, last, active }
+}
+
+/** A list for each kind. */
+export function toStatuses(rows: readonly StatusRow[]) {
+  const ofKind = Map.groupBy(rows, ({ kind }) => kind)
+  return listsOfKinds((kind) => (ofKind.get(kind) ?? []).map((row) => toStatus(row, 'full')))
 }
 
 /** Pure: a row as the API's Status. */
@@ -95,8 +105,9 @@ function toMetrics(rows: readonly StepRow[], ended: boolean) {
   const details = rows.flatMap(({ name, status, seconds }) =>
     isApiStep(name) && status !== null ? [{ step_name: name, status, duration_sec: seconds ?? 0 }] : [],
   )
-  const total = details.reduce((sum, step) => sum + step.duration_sec, 0)
-  return { total_duration_sec: ended ? total : null, total_computing_duration_sec: total, details }
+  const sum = (of: typeof details): number => of.reduce((total, step) => total + step.duration_sec, 0)
+  const computing = details.filter(({ step_name }) => !step_name.endsWith('_QUEUEING'))
+  return { total_duration_sec: ended ? sum(details) : null, total_computing_duration_sec: sum(computing), details }
 }
 
 /** Of an environment, from the states of its services, its last request, and those that run or wait. */

@@ -1,5 +1,5 @@
 import type { KindName } from '@quayside/contract/services/kinds.ts'
-import type { Action, RequestStatus, State } from '@quayside/contract/states.ts'
+import { type Action, phases, type RequestStatus, type State } from '@quayside/contract/states.ts'
 import type { Sql } from '../database/index.ts'
 import type { ServiceRow } from '../services/index.ts'
 
@@ -98,4 +98,15 @@ export async function setFormerState(sql: Sql, serviceId: string, exceptRequest:
 
 export async function setServiceState(sql: Sql, serviceId: string, state: State): Promise<void> {
   await sql`update service set state = ${state} where id = ${serviceId}`
+}
+
+/** A request that waited is cancelled: its service is CANCELED, unless another request acts on it or waits for it. */
+export async function leaveQueue(sql: Sql, { service_id }: Pick<TargetRow, 'service_id'>): Promise<void> {
+  const others = await sql<{ action: Action; waits: boolean }[]>`
+    select r.action, r.status = 'QUEUED' as waits from deployment_target t
+    join deployment_request r on r.id = t.request_id and r.status in ('QUEUED', 'ONGOING', 'CANCELING')
+    where t.service_id = ${service_id} and t.finished_at is null order by r.seq limit 1`
+  const [next] = others
+  if (!next) await setServiceState(sql, service_id, 'CANCELED')
+  else if (next.waits) await setServiceState(sql, service_id, phases[next.action].queued)
 }

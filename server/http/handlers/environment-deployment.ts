@@ -1,6 +1,5 @@
 import { authorizeParent, type Caller, mayAccess, requireNewEnvironment, visible } from '../../access/index.ts'
 import {
-  byStages,
   deploymentRequestTarget,
   environmentHistory,
   environmentHistoryV1,
@@ -12,6 +11,7 @@ import {
   serviceHistoryBrief,
   serviceHistoryV1,
   serviceQueue,
+  statusesWithStages,
   toEnvironmentLogV1,
 } from '../../deployments/index.ts'
 import type { Copier } from '../../environments/index.ts'
@@ -56,10 +56,7 @@ export const environmentDeploymentHandlers = (rooms: Rooms) => {
     listEnvironmentHistoryV1: ({ target, query }) => environmentHistoryV1(database, target.id, query.startId),
     listServiceHistoryV1: ({ target, query }) => serviceHistoryV1(database, target.id, query.startId),
     listServiceHistoryBrief: ({ target, query }) => serviceHistoryBrief(database, target.id, query.startId),
-    getStatusesWithStages: async ({ target }) => {
-      const [statuses, ofStages] = await Promise.all([environmentStatuses(database, target.id), stages.list(target.id)])
-      return byStages(statuses, ofStages)
-    },
+    getStatusesWithStages: async ({ target }) => statusesWithStages(database, target.id, await stages.list(target.id)),
     listEnvironmentLog: async ({ target }) => ({
       results: toEnvironmentLogV1(await environmentLog(database, lines, target, undefined)),
     }),
