@@ -1,5 +1,5 @@
 import { databaseTable } from '@quayside/contract/services/database.ts'
-import type { Workload } from '../engines/index.ts'
+import type { LongRunning } from '../engines/index.ts'
 import { Secret } from '../lib/secret.ts'
 import type { SettingsOf } from '../services/index.ts'
 import type { WorkloadInput } from './to-workload.ts'
@@ -11,7 +11,7 @@ const redisFile = '/etc/quayside/redis.conf'
 export function databaseWorkload(
   settings: SettingsOf['database'],
   { service, image, variables, files, ...rest }: WorkloadInput,
-): Workload {
+): LongRunning {
   const { REDIS_PASSWORD: redisPassword, ...others } = variables
   const isRedis = settings.type === 'REDIS'
   return {

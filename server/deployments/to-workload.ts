@@ -1,4 +1,4 @@
-import type { Probe, Workload } from '../engines/index.ts'
+import type { LongRunning, Probe } from '../engines/index.ts'
 import type { Secret } from '../lib/secret.ts'
 import type { RunningSettings } from '../services/index.ts'
 import { databaseWorkload } from './database-workload.ts'
@@ -19,8 +19,8 @@ export interface WorkloadInput {
 /** The least memory with which the engine starts a container at all. */
 export const leastMemoryMiB = 16
 
-/** Settings of a kind become a workload of a shape: the only place that looks at the kind. */
-export function toWorkload(versioned: Versioned, input: WorkloadInput): Workload {
+/** Settings of a kind become what runs for long. */
+export function toWorkload(versioned: Versioned, input: WorkloadInput): LongRunning {
   switch (versioned.kind) {
     case 'application':
     case 'container':
@@ -30,11 +30,11 @@ export function toWorkload(versioned: Versioned, input: WorkloadInput): Workload
     case 'job':
     case 'helm':
     case 'terraform':
-      throw new Error(`a ${versioned.kind} is no workload of an engine`)
+      throw new Error(`a ${versioned.kind} does not run for long`)
   }
 }
 
-function runningWorkload(settings: RunningSettings, { service: _, image, ...rest }: WorkloadInput): Workload {
+function runningWorkload(settings: RunningSettings, { service: _, image, ...rest }: WorkloadInput): LongRunning {
   const { readiness_probe, liveness_probe } = settings.healthchecks
   const readiness = readiness_probe ? toProbe(readiness_probe) : undefined
   const liveness = liveness_probe ? toProbe(liveness_probe) : undefined

@@ -16,11 +16,26 @@ export interface Engine {
   fetchImage(image: string, login: RegistryLogin | undefined, attempt: Attempt): Promise<void>
   /** Makes the release run and returns once every replica is healthy. Throws EngineError; then nothing of the release is left but its last lines. */
   start(release: Release, attempt: Attempt): Promise<Endpoint[]>
-  /** Absence is an answer, not an error. */
+  /**
+   * Makes what one run of a task needs, and does not begin it. `run` is a stable id of that run, of up to 80 lower-case letters, digits
+   * and hyphens: what an earlier try made is found by it. Throws EngineError.
+   */
+  prepareTask(release: Release<Task>, run: string, attempt: Attempt): Promise<void>
+  /**
+   * Runs what was prepared, once, and waits for its end; a run that has begun is joined, one that has ended tells its outcome. Ends it when
+   * its time is over. Whatever its exit code, what is left of the run stays until `endTask`. Throws EngineError: where it was never
+   * prepared, or was removed by somebody else, it is not begun anew.
+   */
+  runTask(release: Release<Task>, run: string, attempt: Attempt): Promise<TaskOutcome>
+  /** Ends the run if it is still going, and removes what is left of it. */
+  endTask(run: string, attempt: Attempt): Promise<void>
+  /** Every run of which something is there, in one call. */
+  listTasks(signal: AbortSignal): Promise<RunningTask[]>
+  /** What runs of the service for long; its tasks are no part of that. Absence is an answer, not an error. */
   observe(service: string, signal: AbortSignal): Promise<Observation>
   /** What runs for every service that carries our labels, in one call. */
   observeAll(signal: AbortSignal): Promise<ReadonlyMap<string, Observation>>
-  /** Ends everything of the service but the release `keep`; volumes stay. */
+  /** Ends everything of the service but the release `keep`, tasks included; volumes stay. */
   retire(service: string, keep: string | undefined, attempt: Attempt): Promise<void>
   /** Ends everything of the service and removes its volumes. */
   erase(service: string, attempt: Attempt): Promise<void>
@@ -43,42 +58,82 @@ export interface RegistryLogin {
 }
 
 /** An immutable version of a service, ready to run. */
-export interface Release {
+export interface Release<W extends Workload = LongRunning> {
   readonly id: string
   readonly service: string
   readonly environment: string
   /** For people who look at the engine: becomes part of labels, never of names. */
   readonly displayName: string
-  readonly workload: Workload
+  readonly workload: W
 }
 
-export type Workload = LongRunning
-// Tasks, charts and stacks join this union with the kinds that need them.
+export type Workload = LongRunning | Task
+// Charts and stacks join this union with the kinds that need them.
 
-export interface LongRunning {
-  readonly shape: 'long-running'
+/** What every shape of workload says of its program. */
+interface Program {
   /** A reference that the engine has already, by digest or immutable tag. */
   readonly image: string
   readonly entrypoint?: readonly string[]
   readonly arguments: readonly string[]
   readonly variables: Readonly<Record<string, string | Secret>>
   readonly files: readonly MountedFile[]
-  readonly replicas: { readonly min: number; readonly max: number }
   /** Thousandths of a core. */
   readonly cpuMilli: number
   readonly memoryMiB: number
-  readonly ports: readonly Port[]
-  readonly probes: Probes
-  readonly storage: readonly Volume[]
   /** Names under which other services of the environment reach this one. */
   readonly aliases: readonly string[]
   /** Labels of its users, for people who look at the engine; none of them may mean anything to the engine. */
   readonly labels?: Readonly<Record<string, string>>
+}
+
+export interface LongRunning extends Program {
+  readonly shape: 'long-running'
+  readonly replicas: { readonly min: number; readonly max: number }
+  readonly ports: readonly Port[]
+  readonly probes: Probes
+  readonly storage: readonly Volume[]
   /** How long a replica may take to end before it is killed. */
   readonly stopGraceSeconds: number
   /** How long `start` waits for health, over all replicas; a restart of the caller continues with what is left. */
   readonly startDeadlineSeconds: number
 }
+
+/** A program that is run to its end. */
+export interface Task extends Program {
+  readonly shape: 'task'
+  /** How long one run may take before it is ended. */
+  readonly timeoutSeconds: number
+  /** Absolute path of a file whose text belongs to the outcome; its directory is there, and every user may write in it. */
+  readonly outputFile?: string
+}
+
+/** How one run of a task ended. */
+export interface TaskOutcome {
+  readonly exitCode: number
+  readonly outOfMemory: boolean
+  /** Its time was over, and it was ended. */
+  readonly timedOut: boolean
+  /** By the engine's clock. */
+  readonly startedAt: Date
+  readonly finishedAt: Date
+  /** The text of the output file, at most 1 MiB; absent where it wrote none. */
+  readonly output?: string
+  /** Why the output file could not be read: it is too long, or no file. */
+  readonly outputProblem?: string
+  /** The last lines that it printed, without secrets. */
+  readonly lastLines: readonly string[]
+}
+
+/** One run of which something is there. */
+export interface RunningTask {
+  readonly run: string
+  readonly service: string
+  readonly running: boolean
+}
+
+/** The longest text of an output file. */
+export const longestOutputBytes = 1024 * 1024
 
 export interface MountedFile {
   /** Absolute, normalised path inside the container. */

@@ -1,7 +1,7 @@
 import type { ContainerCreateOptions, HostConfig } from 'dockerode'
 import { Secret } from '../../lib/secret.ts'
-import { EngineError, type LongRunning, type Release } from '../engine.ts'
-import { containerLabels, networkName, volumeName } from './labels.ts'
+import { EngineError, type Release, type Task, type Workload } from '../engine.ts'
+import { containerLabels, networkName, taskGraceSeconds, taskLabels, volumeName } from './labels.ts'
 
 /**
  * What ordinary images need that start as root and then drop to a user of their own (PostgreSQL, nginx, Redis …): taking over and
@@ -29,10 +29,11 @@ export type AllowedHostConfig = Required<
   >
 >
 
-/** Restart `always`: a stopped service has no container, and `unless-stopped` forgets what a killed daemon has ended itself. */
-export function hostConfig(release: Release, withInit: boolean): AllowedHostConfig {
+/** Restart `always`: a stopped service has no container, and `unless-stopped` forgets what a killed daemon has ended itself. A task runs once. */
+export function hostConfig(release: Release<Workload>, withInit: boolean): AllowedHostConfig {
   const workload = release.workload
   const memory = workload.memoryMiB * 1024 * 1024
+  const isTask = workload.shape === 'task'
   return {
     CapAdd: addedCapabilities,
     CapDrop: ['ALL'],
@@ -40,7 +41,7 @@ export function hostConfig(release: Release, withInit: boolean): AllowedHostConf
     LogConfig: { Type: 'local', Config: { 'max-size': '10m', 'max-file': '3' } },
     Memory: memory,
     MemorySwap: memory,
-    Mounts: workload.storage.map((volume) => ({
+    Mounts: (isTask ? [] : workload.storage).map((volume) => ({
       Type: 'volume',
       Source: volumeName(volume),
       Target: volume.mountPoint,
@@ -48,17 +49,34 @@ export function hostConfig(release: Release, withInit: boolean): AllowedHostConf
     NanoCpus: workload.cpuMilli * 1_000_000,
     NetworkMode: networkName(release.environment),
     PidsLimit: 512,
-    RestartPolicy: { Name: 'always', MaximumRetryCount: 0 },
+    RestartPolicy: { Name: isTask ? 'no' : 'always', MaximumRetryCount: 0 },
     SecurityOpt: ['no-new-privileges:true'],
   }
 }
 
 /** The body of `POST /containers/create`. Throws EngineError('refused') for what Docker would misunderstand silently. */
-export function containerSpec(
+export const containerSpec = (
   release: Release,
   replica: number,
   options: { readonly instance: string; readonly withInit: boolean },
-): ContainerCreateOptions {
+): ContainerCreateOptions => ({
+  ...programSpec(release, options.withInit),
+  Labels: containerLabels(options.instance, release, replica),
+  StopTimeout: release.workload.stopGraceSeconds,
+})
+
+/** The same for one run of a task. */
+export const taskSpec = (
+  release: Release<Task>,
+  run: string,
+  options: { readonly instance: string; readonly withInit: boolean },
+): ContainerCreateOptions => ({
+  ...programSpec(release, options.withInit),
+  Labels: taskLabels(options.instance, release, run),
+  StopTimeout: taskGraceSeconds,
+})
+
+function programSpec(release: Release<Workload>, withInit: boolean): ContainerCreateOptions {
   const workload = release.workload
   checkPaths(workload)
   return {
@@ -67,18 +85,16 @@ export function containerSpec(
     // Given an entrypoint and no command, Docker would still add the command of the image.
     ...((workload.arguments.length > 0 || workload.entrypoint) && { Cmd: [...workload.arguments] }),
     Env: environmentOf(workload),
-    Labels: containerLabels(options.instance, release, replica),
-    StopTimeout: workload.stopGraceSeconds,
     // Health is ours to ask; a HEALTHCHECK of the image would only cost processes.
     Healthcheck: { Test: ['NONE'] },
-    HostConfig: hostConfig(release, options.withInit),
+    HostConfig: hostConfig(release, withInit),
     NetworkingConfig: {
       EndpointsConfig: { [networkName(release.environment)]: { Aliases: [...workload.aliases] } },
     },
   }
 }
 
-function environmentOf(workload: LongRunning): string[] {
+function environmentOf(workload: Workload): string[] {
   return Object.entries(workload.variables).map(([name, value]) => {
     const text = value instanceof Secret ? value.reveal() : value
     if (!/^[^\s=\0]+$/.test(name)) {
@@ -97,8 +113,10 @@ function environmentOf(workload: LongRunning): string[] {
   })
 }
 
-function checkPaths(workload: LongRunning): void {
-  const paths = [...workload.storage.map((volume) => volume.mountPoint), ...workload.files.map((file) => file.path)]
+function checkPaths(workload: Workload): void {
+  const ofShape =
+    workload.shape === 'task' ? [workload.outputFile] : workload.storage.map(({ mountPoint }) => mountPoint)
+  const paths = [...ofShape, ...workload.files.map((file) => file.path)].filter((path) => path !== undefined)
   for (const path of paths) {
     const parts = path.split('/').slice(1)
     const isPlain = path.startsWith('/') && parts.every((part) => part !== '' && part !== '.' && part !== '..')

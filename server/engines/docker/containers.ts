@@ -92,7 +92,7 @@ async function adopt(
     throw new EngineError('unreachable', `container ${create.name} is still being removed`)
   }
   const wanted = create.spec.Labels ?? {}
-  if (![label.instance, label.release, label.replica].every((name) => found.labels[name] === wanted[name])) {
+  if (![label.instance, label.release, label.replica, label.run].every((name) => found.labels[name] === wanted[name])) {
     throw new EngineError('refused', `a container named ${create.name} exists and is not this one; remove or rename it`)
   }
   return found.id

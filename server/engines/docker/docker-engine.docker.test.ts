@@ -4,10 +4,12 @@ import { systemClock } from '../../lib/clock.ts'
 import { newId } from '../../lib/id.ts'
 import { Secret } from '../../lib/secret.ts'
 import { attempt, engineCases, eventually, newRelease } from '../engine.cases.ts'
+import { taskCases } from '../engine.tasks.cases.ts'
 import { EngineError } from '../engine.ts'
 import { usageCases } from '../engine.usage.cases.ts'
 import { hostConfig } from './container-spec.ts'
 import { containerName, networkName, volumeName } from './labels.ts'
+import { openTaskBench } from './task-bench.ts'
 import { type DockerBench, node, openDockerBench, serve } from './test-bench.ts'
 import { importTestImage, removeTestImage } from './test-image.ts'
 
@@ -24,6 +26,8 @@ usageCases('docker', async () => {
   const spin = `${serve(8080)};(function spin(){const end=Date.now()+50;while(Date.now()<end);setImmediate(spin)})()`
   return { ...bench, busy: () => ({ ...bench.workload('web'), cpuMilli: 300, ...node(spin) }), load: () => {} }
 })
+
+taskCases('docker', () => openTaskBench({ socketPath, image }))
 
 describe('the Docker engine', () => {
   let bench: DockerBench

@@ -11,6 +11,9 @@ import {
   type RegistryLogin,
   type Release,
   type ReplicaUsage,
+  type RunningTask,
+  type Task,
+  type TaskOutcome,
   type Workload,
 } from '../engine.ts'
 import { execIn } from './container-output.ts'
@@ -25,6 +28,7 @@ import { toObservation } from './observation.ts'
 import type { ReplicaState } from './replica-state.ts'
 import { retireService } from './retire.ts'
 import { type Host, startRelease } from './start.ts'
+import { endTask, isTask, listTasks, prepareTask, runTask } from './tasks.ts'
 import { Usage } from './usage.ts'
 import { eraseVolumes } from './volumes.ts'
 
@@ -38,7 +42,7 @@ export interface DockerEngineOptions {
 
 /** Runs workloads as containers of one Docker daemon on this host. Keeps nothing in memory that a restart would miss. */
 export class DockerEngine implements Engine {
-  readonly shapes: ReadonlySet<Workload['shape']> = new Set(['long-running'])
+  readonly shapes: ReadonlySet<Workload['shape']> = new Set(['long-running', 'task'])
   readonly #host: Host
   readonly #liveness: Liveness
   readonly #usage: Usage
@@ -57,6 +61,22 @@ export class DockerEngine implements Engine {
 
   start(release: Release, attempt: Attempt): Promise<Endpoint[]> {
     return startRelease(this.#host, release, attempt)
+  }
+
+  prepareTask(release: Release<Task>, run: string, attempt: Attempt): Promise<void> {
+    return prepareTask(this.#host, release, run, attempt)
+  }
+
+  runTask(release: Release<Task>, run: string, attempt: Attempt): Promise<TaskOutcome> {
+    return runTask(this.#host, release, run, attempt)
+  }
+
+  endTask(run: string, attempt: Attempt): Promise<void> {
+    return endTask(this.#host, run, attempt)
+  }
+
+  listTasks(signal: AbortSignal): Promise<RunningTask[]> {
+    return listTasks(this.#host, signal)
   }
 
   async observe(service: string, signal: AbortSignal): Promise<Observation> {
@@ -124,8 +144,10 @@ export class DockerEngine implements Engine {
     return this.#liveness.check(signal)
   }
 
-  #list(labels: Readonly<Record<string, string>>, signal: AbortSignal): Promise<ContainerInfo[]> {
-    return listContainers(this.#host.daemon, { instance: this.#host.instance, labels }, signal)
+  /** What runs for long. */
+  async #list(labels: Readonly<Record<string, string>>, signal: AbortSignal): Promise<ContainerInfo[]> {
+    const found = await listContainers(this.#host.daemon, { instance: this.#host.instance, labels }, signal)
+    return found.filter((container) => !isTask(container))
   }
 
   async #inspectAll(found: readonly ContainerInfo[], signal: AbortSignal): Promise<ReplicaState[]> {

@@ -1,5 +1,5 @@
 import { parseId } from '../../lib/id.ts'
-import type { LongRunning, Release, Volume } from '../engine.ts'
+import type { LongRunning, Release, Task, Volume, Workload } from '../engine.ts'
 import { EngineError } from '../engine.ts'
 
 /** What we write on everything we make, and the only thing by which we find it again. */
@@ -17,6 +17,8 @@ export const label = {
   name: 'quayside.name',
   storage: 'quayside.storage',
   ofUser: 'quayside.label',
+  /** One run of a task: what has it is no replica. */
+  run: 'quayside.run',
 } as const
 
 /** Docker's filter for things of this installation with the given further labels. */
@@ -49,8 +51,30 @@ export function containerLabels(instance: string, release: Release, replica: num
   }
 }
 
+/** How long a task that is ended may take before it is killed. */
+export const taskGraceSeconds = 10
+
+export function taskLabels(instance: string, release: Release<Task>, run: string): Record<string, string> {
+  return {
+    ...usersLabels(release.workload),
+    [label.instance]: instance,
+    [label.service]: release.service,
+    [label.environment]: release.environment,
+    [label.release]: release.id,
+    [label.run]: run,
+    [label.stopGraceSeconds]: String(taskGraceSeconds),
+    [label.name]: release.displayName,
+  }
+}
+
+/** A container has the name of its run: Docker itself sees to it that there is one only. */
+export function taskName(run: string): string {
+  if (/^[0-9a-z][0-9a-z-]{0,79}$/.test(run)) return `quay-run-${run}`
+  throw new EngineError('refused', 'the engine was given something that is not the id of a run')
+}
+
 /** Below a word of ours: other programs on the host read labels, too, and must not take orders from users. */
-const usersLabels = ({ labels = {} }: Pick<LongRunning, 'labels'>): Record<string, string> =>
+const usersLabels = ({ labels = {} }: Pick<Workload, 'labels'>): Record<string, string> =>
   Object.fromEntries(Object.entries(labels).map(([key, value]) => [`${label.ofUser}.${key}`, value]))
 
 /** One host cannot scale by load: it runs the smallest number asked for, which is the guaranteed one. */

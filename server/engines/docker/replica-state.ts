@@ -22,6 +22,7 @@ export interface ReplicaState {
   /** RFC 3339, as the daemon says it. */
   readonly createdAt: string
   readonly startedAt: string
+  readonly finishedAt: string
   /** Address in the network of the environment; undefined when not running. */
   readonly address: string | undefined
   readonly ports: readonly number[]
@@ -65,6 +66,7 @@ export function replicaState(info: ContainerInspectInfo): ReplicaState {
     pid: info.State.Pid,
     createdAt: info.Created,
     startedAt: info.State.StartedAt,
+    finishedAt: info.State.FinishedAt,
     address: status === 'running' ? addressOf(info) : undefined,
     ports: (labels[label.ports] ?? '').split(',').filter(Boolean).map(Number),
     stopGraceSeconds: Number(labels[label.stopGraceSeconds] ?? 10),

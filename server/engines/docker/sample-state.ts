@@ -17,6 +17,7 @@ export const sampleState = (changes: Partial<ReplicaState> = {}): ReplicaState =
   pid: 4711,
   createdAt: '2026-01-01T00:00:00.000000000Z',
   startedAt: '2026-01-01T00:00:00.000000000Z',
+  finishedAt: '0001-01-01T00:00:00Z',
   address: '172.18.0.2',
   ports: [8080],
   stopGraceSeconds: 10,

@@ -4,10 +4,11 @@ import { silent } from '../../lib/attempt.ts'
 import { systemClock } from '../../lib/clock.ts'
 import { newId } from '../../lib/id.ts'
 import { attempt, type EngineBench, engineCases, eventually, newRelease } from '../engine.cases.ts'
+import { taskCases } from '../engine.tasks.cases.ts'
 import type { Release } from '../engine.ts'
 import { usageCases } from '../engine.usage.cases.ts'
 import { FakeEngine } from './fake-engine.ts'
-import { fakeWorkload } from './fake-workload.ts'
+import { fakeTask, fakeWorkload } from './fake-workload.ts'
 
 function openBench(engine = new FakeEngine({ clock: systemClock })): Promise<EngineBench> {
   engine.behave('web', { lines: ['up'] })
@@ -39,6 +40,17 @@ usageCases('fake', async () => {
   const busy = () => fakeWorkload('web')
   const load = ({ service, workload }: Release) => engine.use(service, { cpuMilli: workload.cpuMilli })
   return { ...(await openBench(engine)), busy, load }
+})
+
+taskCases('fake', async () => {
+  const engine = new FakeEngine({ clock: systemClock })
+  engine.behave('works', { task: { lines: ['done'] } })
+  engine.behave('writes', { task: { lines: ['done'], output: '{"KEY":{"value":"one"}}' } })
+  engine.behave('fails', { task: { lines: ['said canary-1905'], exitCode: 3 } })
+  engine.behave('endless', { task: { lines: ['up'], runsMs: 'forever' } })
+  engine.behave('out-of-memory', { task: { outOfMemory: true } })
+  engine.behave('image-missing', { outcome: 'image-missing' })
+  return { engine, task: fakeTask, remove: (run) => engine.endTask(run, attempt()), close: async () => {} }
 })
 
 describe('the fake engine on demand', () => {

@@ -12,9 +12,13 @@ import {
   type RegistryLogin,
   type Release,
   type ReplicaUsage,
+  type RunningTask,
+  type Task,
+  type TaskOutcome,
   type Workload,
 } from '../engine.ts'
 import { type FakeReplica, observationOf } from './fake-replica.ts'
+import { FakeTasks, type TaskBehaviour } from './fake-tasks.ts'
 
 /** How every release of an image behaves. Absent: it is healthy at once. */
 export interface Behaviour {
@@ -24,6 +28,8 @@ export interface Behaviour {
   readonly exitCode?: number
   /** What it prints when it starts. */
   readonly lines?: readonly string[]
+  /** As a task. */
+  readonly task?: TaskBehaviour
 }
 
 /** How often something was really done, as opposed to found done. */
@@ -41,7 +47,7 @@ export interface Effects {
  * lives, so a test may start the platform anew round it. Inside a replica `exec` knows `printenv NAME`, `cat PATH` and `exit CODE`.
  */
 export class FakeEngine implements Engine {
-  readonly shapes: ReadonlySet<Workload['shape']> = new Set(['long-running'])
+  readonly shapes: ReadonlySet<Workload['shape']> = new Set(['long-running', 'task'])
   readonly effects: Effects = {
     created: 0,
     removed: 0,
@@ -54,12 +60,15 @@ export class FakeEngine implements Engine {
   reachable = true
   readonly #clock: Clock
   readonly #address: string
+  readonly #tasks: FakeTasks
   readonly #used = new Map<string, { readonly cpuMilli?: number; readonly memoryMiB?: number }>()
   readonly #behaviours = new Map<string, Behaviour>()
   #replicas: FakeReplica[] = []
   /** Storage id → service. */
   readonly #volumes = new Map<string, string>()
   readonly #networks = new Set<string>()
+  /** By service; what was printed stays, whatever becomes of the task. */
+  readonly #taskLines = new Map<string, LogLine[]>()
   #printed = Promise.withResolvers<void>()
   #lineNumber = 0
 
@@ -67,6 +76,7 @@ export class FakeEngine implements Engine {
   constructor(options: { readonly clock: Clock; readonly address?: string }) {
     this.#clock = options.clock
     this.#address = options.address ?? '192.0.2.1'
+    this.#tasks = new FakeTasks(options.clock, (release, run, text) => this.#printOf(release, run, text))
   }
 
   /** From now on releases of this image behave so. */
@@ -82,6 +92,16 @@ export class FakeEngine implements Engine {
   /** Somebody removes a replica behind the platform's back. */
   drop(name: string): void {
     this.#replicas = this.#replicas.filter((replica) => replica.name !== name)
+  }
+
+  /** How often a program of a task was begun. */
+  get tasksBegun(): number {
+    return this.#tasks.begun
+  }
+
+  /** The program of a task ends now. */
+  finishTask(run: string, exitCode = 0): void {
+    this.#tasks.finish(run, exitCode)
   }
 
   /** Every replica of the service uses so much from now on. */
@@ -124,6 +144,34 @@ export class FakeEngine implements Engine {
     throw new EngineError('image-missing', `The image ${image} cannot be fetched: the registry has none of that name.`)
   }
 
+  async prepareTask(release: Release<Task>, run: string, attempt: Attempt): Promise<void> {
+    this.#reach(attempt.signal)
+    const { image } = release.workload
+    const behaviour = this.#behaviours.get(image) ?? {}
+    if (behaviour.outcome === 'image-missing')
+      throw new EngineError('image-missing', `the engine has no image ${image}`)
+    if (!this.#networks.has(release.environment)) this.effects.networksMade++
+    this.#networks.add(release.environment)
+    this.#tasks.prepare(release, run, behaviour.task ?? {})
+  }
+
+  async runTask(_release: Release<Task>, run: string, attempt: Attempt): Promise<TaskOutcome> {
+    this.#reach(attempt.signal)
+    const outcome = await this.#tasks.run(run, attempt.signal)
+    this.#reach(attempt.signal)
+    return outcome
+  }
+
+  async endTask(run: string, attempt: Attempt): Promise<void> {
+    this.#reach(attempt.signal)
+    this.#tasks.remove((task) => task.run === run)
+  }
+
+  async listTasks(signal: AbortSignal): Promise<RunningTask[]> {
+    this.#reach(signal)
+    return this.#tasks.list()
+  }
+
   async observe(service: string, signal: AbortSignal): Promise<Observation> {
     this.#reach(signal)
     return observationOf(this.#of(service))
@@ -137,6 +185,7 @@ export class FakeEngine implements Engine {
 
   async retire(service: string, keep: string | undefined, attempt: Attempt): Promise<void> {
     this.#reach(attempt.signal)
+    this.#tasks.remove((task) => task.service === service && task.release !== keep)
     const leaving = this.#of(service).filter((replica) => replica.release !== keep)
     if (leaving.length === 0) return
     for (const replica of leaving) replica.running = false
@@ -154,6 +203,7 @@ export class FakeEngine implements Engine {
   async eraseEnvironment(environment: string, attempt: Attempt): Promise<void> {
     this.#reach(attempt.signal)
     if (this.#replicas.some((replica) => replica.environment === environment)) return
+    if (this.#tasks.isIn(environment)) return
     if (this.#networks.delete(environment)) this.effects.networksRemoved++
   }
 
@@ -162,15 +212,19 @@ export class FakeEngine implements Engine {
     let after = query.after ?? ''
     const ended = new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }))
     while (!signal.aborted) {
-      const printed = this.#printed.promise
-      const lines = this.#of(service).flatMap((replica) => replica.lines.filter((line) => line.at > after))
+      const more = this.#printed.promise
+      const printed = [
+        ...this.#of(service).flatMap((replica) => replica.lines),
+        ...(this.#taskLines.get(service) ?? []),
+      ]
+      const lines = printed.filter((line) => line.at > after)
       for (const line of lines.sort((a, b) => a.at.localeCompare(b.at))) {
         if (signal.aborted) return
         after = line.at
         yield line
       }
       if (!query.follow) return
-      await Promise.race([printed, ended])
+      await Promise.race([more, ended])
     }
   }
 
@@ -280,12 +334,25 @@ export class FakeEngine implements Engine {
   }
 
   #print(replica: FakeReplica, text: string): void {
+    replica.lines.push(this.#line(replica.name, replica.release, text))
+    this.#tell()
+  }
+
+  #printOf({ id, service }: Release<Task>, run: string, text: string): void {
+    this.#taskLines.set(service, [...(this.#taskLines.get(service) ?? []), this.#line(run, id, text)])
+    this.#tell()
+  }
+
+  #line(replica: string, release: string, text: string): LogLine {
     // Nanoseconds that only grow, whatever the clock does: the number of the line takes the place of the lower digits.
     const at = this.#clock
       .now()
       .toISOString()
       .replace('Z', `${String(++this.#lineNumber % 1_000_000).padStart(6, '0')}Z`)
-    replica.lines.push({ at, replica: replica.name, release: replica.release, stream: 'stdout', text })
+    return { at, replica, release, stream: 'stdout', text }
+  }
+
+  #tell(): void {
     const { resolve } = this.#printed
     this.#printed = Promise.withResolvers()
     resolve()

@@ -1,4 +1,4 @@
-import type { LongRunning } from '../engine.ts'
+import type { LongRunning, Task } from '../engine.ts'
 
 /** A workload for tests with the fake engine: one replica, its ports HTTP. How it behaves is told to the engine, by the image's name. */
 export const fakeWorkload = (image: string, ports: readonly number[] = [8080]): LongRunning => ({
@@ -16,4 +16,17 @@ export const fakeWorkload = (image: string, ports: readonly number[] = [8080]): 
   aliases: [],
   stopGraceSeconds: 5,
   startDeadlineSeconds: 30,
+})
+
+/** A task for tests with the fake engine. */
+export const fakeTask = (image: string): Task => ({
+  shape: 'task',
+  image,
+  arguments: [],
+  variables: {},
+  files: [],
+  cpuMilli: 500,
+  memoryMiB: 128,
+  aliases: [],
+  timeoutSeconds: 60,
 })

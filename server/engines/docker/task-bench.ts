@@ -1,0 +1,39 @@
+import { systemClock } from '../../lib/clock.ts'
+import { outputFile, type TaskBench, type TaskProgram } from '../engine.tasks.cases.ts'
+import { removeContainer } from './containers.ts'
+import { DockerDaemon } from './daemon.ts'
+import { taskName } from './labels.ts'
+import { node, openDockerBench } from './test-bench.ts'
+
+const programs: Record<Exclude<TaskProgram, 'image-missing'>, string> = {
+  works: `console.log('done')`,
+  writes: `fs.writeFileSync(${JSON.stringify(outputFile)}, '{"KEY":{"value":"one"}}');console.log('done')`,
+  fails: `console.log('said ' + process.env.HIDDEN);process.exitCode=3`,
+  endless: `console.log('up');setInterval(()=>{},1e6)`,
+  'out-of-memory': `const kept=[];for(;;)kept.push(Buffer.alloc(1e7,1))`,
+}
+
+/** The Docker engine under the suite of tasks. */
+export async function openTaskBench(options: {
+  readonly socketPath: string
+  readonly image: string
+}): Promise<TaskBench> {
+  const { engine, close } = await openDockerBench(options)
+  const daemon = new DockerDaemon({ socketPath: options.socketPath, clock: systemClock })
+  return {
+    engine,
+    close,
+    task: (program) => ({
+      shape: 'task',
+      image: program === 'image-missing' ? 'quayside-engine-test/missing:1' : options.image,
+      ...node(program === 'image-missing' ? '' : programs[program]),
+      variables: {},
+      files: [],
+      cpuMilli: 500,
+      memoryMiB: 128,
+      aliases: [],
+      timeoutSeconds: 60,
+    }),
+    remove: (run) => removeContainer(daemon, taskName(run), AbortSignal.timeout(60_000)),
+  }
+}

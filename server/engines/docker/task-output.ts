@@ -1,0 +1,54 @@
+import { buffer } from 'node:stream/consumers'
+import { extract, pack } from 'tar-stream'
+import { longestOutputBytes, type TaskOutcome } from '../engine.ts'
+import { type DockerDaemon, isRefusal } from './daemon.ts'
+
+/** Makes the directory of the output file in a container that has not been started yet; the program may run as any user. */
+export async function prepareOutput(
+  daemon: DockerDaemon,
+  container: string,
+  file: string | undefined,
+  signal: AbortSignal,
+): Promise<void> {
+  const directory = file?.replace(/\/[^/]*$/, '').slice(1)
+  if (!directory) return
+  const tar = pack()
+  tar.entry({ name: `${directory}/`, type: 'directory', mode: 0o777 })
+  tar.finalize()
+  const path = `/containers/${container}/archive`
+  await daemon.send({ method: 'PUT', path, query: { path: '/' }, file: await buffer(tar), signal, timeoutMs: 60_000 })
+}
+
+/** The output file of a container that has ended. */
+export async function readOutput(
+  daemon: DockerDaemon,
+  container: string,
+  file: string | undefined,
+  signal: AbortSignal,
+): Promise<Pick<TaskOutcome, 'output' | 'outputProblem'>> {
+  if (file === undefined) return {}
+  const ended = new AbortController()
+  try {
+    const response = await daemon.stream({
+      method: 'GET',
+      path: `/containers/${container}/archive`,
+      query: { path: file },
+      signal: AbortSignal.any([signal, ended.signal]),
+    })
+    const entries = extract()
+    response.once('error', (error) => entries.destroy(error))
+    // Entries are read one by one, and no more than the first: nobody has to unpack what a program left there.
+    for await (const entry of response.pipe(entries)) {
+      const { type, size = 0 } = entry.header
+      if (type !== 'file') return { outputProblem: 'it is no file' }
+      if (size > longestOutputBytes) return { outputProblem: 'it is longer than 1 MiB' }
+      return { output: (await buffer(entry)).toString() }
+    }
+    return {}
+  } catch (error) {
+    if (isRefusal(error, 404)) return {}
+    throw error
+  } finally {
+    ended.abort()
+  }
+}

@@ -1,0 +1,175 @@
+import assert from 'node:assert/strict'
+import { after, afterEach, before, describe, it } from 'node:test'
+import { armFailpoints, type Failpoint } from '../lib/failpoint.ts'
+import { newId } from '../lib/id.ts'
+import { Secret } from '../lib/secret.ts'
+import { attempt, eventually } from './engine.cases.ts'
+import type { Engine, LogLine, Release, Task } from './engine.ts'
+
+/**
+ * What a task in the suite does: `works` prints "done"; `writes` writes {"KEY":{"value":"one"}} into its output file, too; `fails` prints
+ * its variable HIDDEN and ends with code 3; `endless` prints "up" and runs on.
+ */
+export type TaskProgram = 'works' | 'writes' | 'fails' | 'endless' | 'out-of-memory' | 'image-missing'
+
+export interface TaskBench {
+  readonly engine: Engine
+  task(program: TaskProgram): Task
+  /** Removes what is there of a run without the engine's knowing. */
+  remove(run: string): Promise<void>
+  close(): Promise<void>
+}
+
+export const outputFile = '/qovery-output/qovery-output.json'
+
+export const newTask = (workload: Task, of: Partial<Release<Task>> = {}): Release<Task> => ({
+  id: newId(),
+  service: newId(),
+  environment: newId(),
+  displayName: 'a job; $(touch x)',
+  workload,
+  ...of,
+})
+
+const limit = (): AbortSignal => AbortSignal.timeout(60_000)
+
+/** One suite for every engine that runs tasks. */
+export function taskCases(name: string, open: () => Promise<TaskBench>): void {
+  describe(`tasks of engine ${name}`, () => {
+    let bench: TaskBench
+    before(async () => {
+      bench = await open()
+    })
+    afterEach(() => armFailpoints(undefined))
+    after(() => bench?.close())
+    outcomeCases(() => bench)
+    onceCases(() => bench)
+    besideCases(() => bench)
+  })
+}
+
+const runOf = async ({ engine }: TaskBench, release: Release<Task>, run: string) => {
+  await engine.prepareTask(release, run, attempt())
+  return engine.runTask(release, run, attempt())
+}
+const erase = async ({ engine }: TaskBench, { service, environment }: Release<Task>) => {
+  await engine.erase(service, attempt())
+  await engine.eraseEnvironment(environment, attempt())
+}
+const linesOf = async (engine: Engine, service: string): Promise<string[]> => {
+  const lines: LogLine[] = []
+  for await (const line of engine.logs(service, { follow: false }, limit())) lines.push(line)
+  return lines.map(({ text }) => text)
+}
+
+function outcomeCases(get: () => TaskBench): void {
+  it('gives exit code, moments, last lines and what the output file says', async () => {
+    const release = newTask({ ...get().task('writes'), outputFile })
+    const outcome = await runOf(get(), release, newId())
+    assert.deepEqual([outcome.exitCode, outcome.outOfMemory, outcome.timedOut], [0, false, false])
+    assert.deepEqual(JSON.parse(outcome.output ?? ''), { KEY: { value: 'one' } })
+    assert.deepEqual(outcome.lastLines, ['done'])
+    assert.ok(outcome.startedAt <= outcome.finishedAt)
+    assert.deepEqual(await linesOf(get().engine, release.service), ['done'])
+    await erase(get(), release)
+  })
+
+  it('tells a failure by its code, and hides secrets in the last lines', async () => {
+    const release = newTask({
+      ...get().task('fails'),
+      outputFile,
+      variables: { HIDDEN: new Secret('canary-1905') },
+    })
+    const outcome = await runOf(get(), release, newId())
+    assert.equal(outcome.exitCode, 3)
+    assert.equal(outcome.output, undefined)
+    assert.match(outcome.lastLines.join(), /^said /)
+    assert.doesNotMatch(outcome.lastLines.join(), /canary/)
+    await erase(get(), release)
+  })
+
+  it('ends what takes longer than it may', async () => {
+    const release = newTask({ ...get().task('endless'), timeoutSeconds: 1 })
+    const outcome = await runOf(get(), release, newId())
+    assert.equal(outcome.timedOut, true)
+    assert.notEqual(outcome.exitCode, 0)
+    await erase(get(), release)
+  })
+
+  it('tells when the memory was too small', async () => {
+    const release = newTask(get().task('out-of-memory'))
+    assert.equal((await runOf(get(), release, newId())).outOfMemory, true)
+    await erase(get(), release)
+  })
+
+  it('does not prepare what has no image', async () => {
+    const release = newTask(get().task('image-missing'))
+    await assert.rejects(get().engine.prepareTask(release, newId(), attempt()), { reason: 'image-missing' })
+    await erase(get(), release)
+  })
+}
+
+function onceCases(get: () => TaskBench): void {
+  for (const point of ['task.created', 'task.started', 'task.ended'] satisfies Failpoint[]) {
+    it(`runs once and tells its outcome when the platform died at ${point}`, async () => {
+      const release = newTask(get().task('works'))
+      const run = newId()
+      armFailpoints(`${point}:throw`)
+      await assert.rejects(runOf(get(), release, run), /failpoint/)
+      assert.equal((await runOf(get(), release, run)).exitCode, 0)
+      assert.deepEqual(await linesOf(get().engine, release.service), ['done'])
+      await erase(get(), release)
+    })
+  }
+
+  it('does not run again what somebody removed', async () => {
+    const release = newTask(get().task('works'))
+    const run = newId()
+    await get().engine.prepareTask(release, run, attempt())
+    await get().remove(run)
+    await assert.rejects(get().engine.runTask(release, run, attempt()), /somebody removed it/)
+    await erase(get(), release)
+  })
+
+  it('leaves a run going when its caller stops waiting, joins it, and ends it when told', async () => {
+    const { engine, task } = get()
+    const release = newTask(task('endless'))
+    const run = newId()
+    await engine.prepareTask(release, run, attempt())
+    const leave = new AbortController()
+    const waiting = assert.rejects(engine.runTask(release, run, attempt(leave.signal)), (error) => error === 'left')
+    const isRunning = async () => (await engine.listTasks(limit())).some((one) => one.run === run && one.running)
+    await eventually('it runs', isRunning)
+    leave.abort('left')
+    await waiting
+    assert.equal(await isRunning(), true)
+    for (let times = 0; times < 2; times++) await engine.endTask(run, attempt())
+    assert.equal(
+      (await engine.listTasks(limit())).some((one) => one.run === run),
+      false,
+    )
+    await erase(get(), release)
+  })
+}
+
+function besideCases(get: () => TaskBench): void {
+  it('is no replica of its service, and goes when its service does', async () => {
+    const { engine, task } = get()
+    const release = newTask(task('endless'))
+    const run = newId()
+    await engine.prepareTask(release, run, attempt())
+    // It is seen ended, or is not seen any more.
+    const ended = engine.runTask(release, run, attempt()).catch(() => undefined)
+    await eventually('it runs', async () => (await engine.listTasks(limit())).some((one) => one.running))
+    assert.deepEqual(await engine.observe(release.service, limit()), { state: 'absent' })
+    assert.equal((await engine.observeAll(limit())).has(release.service), false)
+    await engine.eraseEnvironment(release.environment, attempt())
+    await engine.retire(release.service, release.id, attempt())
+    const mine = async () => (await engine.listTasks(limit())).filter(({ service }) => service === release.service)
+    assert.deepEqual(await mine(), [{ run, service: release.service, running: true }])
+    await engine.erase(release.service, attempt())
+    assert.notEqual((await ended)?.exitCode, 0)
+    assert.deepEqual(await mine(), [])
+    await engine.eraseEnvironment(release.environment, attempt())
+  })
+}

@@ -1,0 +1,153 @@
+import type { Clock } from '../../lib/clock.ts'
+import { failpoint } from '../../lib/failpoint.ts'
+import { masker, Secret } from '../../lib/secret.ts'
+import {
+  EngineError,
+  longestOutputBytes,
+  type Release,
+  type RunningTask,
+  type Task,
+  type TaskOutcome,
+} from '../engine.ts'
+
+/** How every run of an image behaves. Absent: it ends at once, with code 0. */
+export interface TaskBehaviour {
+  readonly exitCode?: number
+  /** How long it runs; `forever`: until it is told or its time is over. */
+  readonly runsMs?: number | 'forever'
+  readonly outOfMemory?: boolean
+  /** What it writes into its output file. */
+  readonly output?: string
+  readonly lines?: readonly string[]
+}
+
+interface FakeRun {
+  readonly release: Release<Task>
+  readonly behaviour: TaskBehaviour
+  startedAt: Date | undefined
+  /** Ended by somebody. */
+  ended: { readonly at: Date; readonly exitCode: number } | undefined
+  readonly printed: string[]
+}
+
+/** The tasks of the engine in memory. They run on while nobody waits for them: when they end is told by the clock alone. */
+export class FakeTasks {
+  readonly #clock: Clock
+  readonly #print: (release: Release<Task>, run: string, text: string) => void
+  readonly #runs = new Map<string, FakeRun>()
+  #changed = Promise.withResolvers<void>()
+  /** How often a program was really begun, as opposed to found. */
+  begun = 0
+
+  constructor(clock: Clock, print: (release: Release<Task>, run: string, text: string) => void) {
+    this.#clock = clock
+    this.#print = print
+  }
+
+  prepare(release: Release<Task>, run: string, behaviour: TaskBehaviour): void {
+    if (!this.#runs.has(run))
+      this.#runs.set(run, { release, behaviour, startedAt: undefined, ended: undefined, printed: [] })
+    failpoint('task.created')
+  }
+
+  async run(run: string, signal: AbortSignal): Promise<TaskOutcome> {
+    const task = this.#find(run)
+    if (!task.startedAt) {
+      this.begun++
+      task.startedAt = this.#clock.now()
+      for (const text of task.behaviour.lines ?? []) this.#say(task, run, text)
+      failpoint('task.started')
+    }
+    await this.#untilEnded(run, task.startedAt, signal)
+    failpoint('task.ended')
+    return outcomeOf(this.#find(run), this.#clock.now())
+  }
+
+  /** The program of a run ends now. */
+  finish(run: string, exitCode: number): void {
+    this.#find(run).ended = { at: this.#clock.now(), exitCode }
+    this.#wake()
+  }
+
+  remove(isLeaving: (task: RunningTask & { readonly release: string }) => boolean): void {
+    for (const [run, task] of this.#runs) {
+      if (isLeaving({ ...this.#tell(run, task), release: task.release.id })) this.#runs.delete(run)
+    }
+    this.#wake()
+  }
+
+  list = (): RunningTask[] => [...this.#runs].map(([run, task]) => this.#tell(run, task))
+
+  isIn = (environment: string): boolean =>
+    [...this.#runs.values()].some(({ release }) => release.environment === environment)
+
+  #tell = (run: string, task: FakeRun): RunningTask => ({
+    run,
+    service: task.release.service,
+    running: task.startedAt !== undefined && endOf(task, task.startedAt).getTime() > this.#clock.now().getTime(),
+  })
+
+  async #untilEnded(run: string, startedAt: Date, signal: AbortSignal): Promise<void> {
+    for (;;) {
+      signal.throwIfAborted()
+      const changed = this.#changed.promise
+      const leftMs = endOf(this.#find(run), startedAt).getTime() - this.#clock.now().getTime()
+      if (leftMs <= 0) return
+      const over = new AbortController()
+      const slept = this.#clock.sleep(leftMs, AbortSignal.any([signal, over.signal]))
+      await Promise.race([changed, slept]).catch((error) => {
+        signal.throwIfAborted()
+        throw error
+      })
+      over.abort()
+      slept.catch(() => {})
+    }
+  }
+
+  #find(run: string): FakeRun {
+    const task = this.#runs.get(run)
+    if (task) return task
+    throw new EngineError('crashed', 'The container of this run is gone: somebody removed it. It is not run again.')
+  }
+
+  #say(task: FakeRun, run: string, text: string): void {
+    task.printed.push(text)
+    this.#print(task.release, run, text)
+  }
+
+  #wake(): void {
+    const { resolve } = this.#changed
+    this.#changed = Promise.withResolvers()
+    resolve()
+  }
+}
+
+const forever = new Date(8_640_000_000_000_000)
+
+function endOf({ behaviour, ended, release }: FakeRun, startedAt: Date): Date {
+  if (ended) return ended.at
+  const { runsMs = 0 } = behaviour
+  const own = runsMs === 'forever' ? forever.getTime() : startedAt.getTime() + runsMs
+  return new Date(Math.min(own, startedAt.getTime() + release.workload.timeoutSeconds * 1000))
+}
+
+function outcomeOf(task: FakeRun, now: Date): TaskOutcome {
+  const { behaviour, ended, release } = task
+  const { timeoutSeconds, variables, outputFile } = release.workload
+  const startedAt = task.startedAt ?? now
+  const finishedAt = endOf(task, startedAt)
+  const timedOut = !ended && finishedAt.getTime() - startedAt.getTime() >= timeoutSeconds * 1000
+  const { output, outOfMemory = false } = behaviour
+  const isLong = output !== undefined && Buffer.byteLength(output) > longestOutputBytes
+  const written = isLong ? { outputProblem: 'it is longer than 1 MiB' } : output === undefined ? {} : { output }
+  const mask = masker(Object.values(variables).filter((value) => value instanceof Secret))
+  return {
+    exitCode: ended?.exitCode ?? (timedOut || outOfMemory ? 137 : (behaviour.exitCode ?? 0)),
+    outOfMemory,
+    timedOut,
+    startedAt,
+    finishedAt,
+    ...(outputFile === undefined ? {} : written),
+    lastLines: task.printed.slice(-20).map(mask),
+  }
+}
