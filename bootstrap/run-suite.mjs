@@ -12,12 +12,12 @@ export async function runCheck(program, args, options) {
 }
 
 /** Runs test files with Node's runner, showing its output, and gives its counts. Never without a failure when it went wrong. */
-export async function runTests(node, files, { concurrency, ...options }) {
+export async function runTests(node, files, { concurrency, timeoutSeconds = 120, ...options }) {
   const flags = [
     '--test',
     '--test-reporter=spec',
     `--test-concurrency=${concurrency}`,
-    '--test-timeout=120000',
+    `--test-timeout=${timeoutSeconds * 1000}`,
     '--test-force-exit',
   ]
   const { code, output } = await show(node, [...flags, ...files], options)

@@ -7,7 +7,7 @@ const withEngine = ['test/e2e', 'test/browser']
 
 /**
  * Sorts test files (paths from the root, with `/`) into `unit` (beside the code), `fast` (those and what tests the whole
- * system without an engine) and `docker` (what needs a Docker Engine, one file at a time).
+ * system without an engine), `docker` (what needs a Docker Engine, one file at a time) and `faults` (what takes long to break).
  */
 export function sortTests(files) {
   const isTest = (file) => /\.test\.(ts|mjs)$/.test(file)
@@ -16,7 +16,8 @@ export function sortTests(files) {
   const tests = files.filter(isTest).sort()
   const unit = tests.filter((file) => isIn(file, besideTheCode) && !needsEngine(file))
   const system = tests.filter((file) => !needsEngine(file) && (isIn(file, wholeSystem) || /^test\/[^/]+$/.test(file)))
-  return { unit, fast: [...unit, ...system], docker: tests.filter(needsEngine) }
+  const faults = files.filter((file) => /\.faults\.ts$/.test(file)).sort()
+  return { unit, fast: [...unit, ...system], docker: tests.filter(needsEngine), faults }
 }
 
 /** All files below `root`, as paths from there; packages, data and git's own are left out. */

@@ -7,7 +7,7 @@ import { runTests } from './run-suite.mjs'
 import { closingLine, listFiles, readCounts, sortTests } from './suites.mjs'
 
 test('puts every test file into its suite, once', () => {
-  const { unit, fast, docker } = sortTests([
+  const { unit, fast, docker, faults } = sortTests([
     'server/lib/run.test.ts',
     'server/lib/run.ts',
     'server/engines/docker/x.docker.test.ts',
@@ -15,6 +15,7 @@ test('puts every test file into its suite, once', () => {
     'test/e2e/deploy.test.ts',
     'test/faults/kill.test.ts',
     'test/faults/kill.docker.test.ts',
+    'test/faults/kills.faults.ts',
     'test/architecture.test.ts',
     'test/support/server.ts',
     'examples/hello/server.test.ts',
@@ -26,6 +27,7 @@ test('puts every test file into its suite, once', () => {
     'test/e2e/deploy.test.ts',
     'test/faults/kill.docker.test.ts',
   ])
+  assert.deepEqual(faults, ['test/faults/kills.faults.ts'])
 })
 
 test('lists files without packages and hidden directories', async () => {

@@ -1,4 +1,5 @@
-// `npm test`: types, lint and all tests, up to the first that is red; `--unit` runs the quick tests beside the code alone.
+// `npm test`: types, lint and all tests, up to the first that is red; `--unit` runs the quick tests beside the code
+// alone, `--faults` those that break things for long.
 import { prepare, root } from './prepare.mjs'
 import { main } from './progress.mjs'
 import { runCheck, runTests } from './run-suite.mjs'
@@ -6,20 +7,27 @@ import { closingLine, listFiles, sortTests } from './suites.mjs'
 
 await main(async () => {
   const unitOnly = process.argv.includes('--unit')
+  const faultsOnly = process.argv.includes('--faults')
   const { node, env } = await prepare({ engine: !unitOnly })
   // Tests that need an engine fail without one instead of being skipped: it was prepared just now.
   const required = unitOnly ? {} : { QUAYSIDE_REQUIRE_DOCKER: '1' }
   const options = { cwd: root, env: { ...env, ...required, NODE_TEST_CONTEXT: undefined } }
   const files = sortTests(listFiles(root))
-  const tests = (name, concurrency) => () => runTests(node, files[name], { ...options, concurrency })
-  const suites = unitOnly
-    ? [{ title: 'Tests beside the code', files: files.unit, run: tests('unit', 2) }]
-    : [
-        { title: 'Types', run: () => runCheck('tsc', ['--noEmit'], options) },
-        { title: 'Lint', run: () => runCheck('biome', ['check', '--error-on-warnings', '.'], options) },
-        { title: 'Tests', files: files.fast, run: tests('fast', 2) },
-        { title: 'Tests with Docker', files: files.docker, run: tests('docker', 1) },
-      ]
+  const tests = (name, concurrency, timeoutSeconds) => () =>
+    runTests(node, files[name], { ...options, concurrency, timeoutSeconds })
+  const only = [
+    ...(unitOnly ? [{ title: 'Tests beside the code', files: files.unit, run: tests('unit', 2) }] : []),
+    ...(faultsOnly ? [{ title: 'Faults', files: files.faults, run: tests('faults', 1, 600) }] : []),
+  ]
+  const suites =
+    only.length > 0
+      ? only
+      : [
+          { title: 'Types', run: () => runCheck('tsc', ['--noEmit'], options) },
+          { title: 'Lint', run: () => runCheck('biome', ['check', '--error-on-warnings', '.'], options) },
+          { title: 'Tests', files: files.fast, run: tests('fast', 2) },
+          { title: 'Tests with Docker', files: files.docker, run: tests('docker', 1) },
+        ]
   const results = []
   for (const suite of suites) {
     // Without files the runner would look for some by itself.

@@ -74,7 +74,7 @@ interface File {
 }
 
 const isTest = (path: string): boolean =>
-  /\.(test|cases|fixture|child|bench)\.ts$|\/(testing[\w-]*|test-[\w-]+|[\w-]+-for-tests)\.ts$|^(test|bench)\//.test(
+  /\.(test|faults|cases|fixture|child|bench)\.ts$|\/(testing[\w-]*|test-[\w-]+|[\w-]+-for-tests)\.ts$|^(test|bench)\//.test(
     path,
   )
 
