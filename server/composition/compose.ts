@@ -1,7 +1,8 @@
 import { createAccounts } from '../accounts/index.ts'
 import { createPruner, createSealer } from '../audit/index.ts'
 import { createClusterWorkflow } from '../clusters/index.ts'
-import { createDeploymentWorkflow } from '../deployments/index.ts'
+import { createDeploymentWorkflow, createScheduled } from '../deployments/index.ts'
+import { createScheduler } from '../environments/index.ts'
 import { readVersion } from '../http/index.ts'
 import { createReplyPruner } from '../idempotency/index.ts'
 import { systemClock as clock } from '../lib/clock.ts'
@@ -61,6 +62,7 @@ export function compose(ground: Ground, drivers: Drivers) {
     routes.reconciler,
     observer,
     createLiveness(foundation),
+    createScheduler({ database, clock, log, ...createScheduled({ database, clock, workflows }) }),
     createWebhookReconciler({ database, vault, clock, log, safeFetch }),
     createSealer({ database }),
     createPruner({ database, clock }),

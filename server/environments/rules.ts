@@ -12,6 +12,7 @@ import {
   updateEnvironmentRule,
 } from './rule-store.ts'
 import { checkTimezone, readTimeOfDay, timeOfDay } from './schedule.ts'
+import { deleteSchedule } from './schedule-store.ts'
 import { matchesWildcard } from './wildcard.ts'
 
 /** A schedule as it is sent; of the times only the time of day counts. */
@@ -44,9 +45,12 @@ export function createRules({ database, clock }: { readonly database: Database; 
     async edit(environmentId: string, id: string, body: EnvironmentRuleRequest) {
       const { on_demand_preview, auto_preview, auto_stop } = body
       const change = { ...scheduleOf(body), ...sentFlags({ on_demand_preview, auto_preview, auto_stop }) }
-      const row = await inTransaction(database, (sql) =>
-        updateEnvironmentRule(sql, { id, environmentId }, change, clock.now()),
-      )
+      const row = await inTransaction(database, async (sql) => {
+        const edited = await updateEnvironmentRule(sql, { id, environmentId }, change, clock.now())
+        // What it stopped stays stopped; nothing of it is started later.
+        if (edited?.auto_stop === false) await deleteSchedule(sql, environmentId)
+        return edited
+      })
       return ruleRecord(existing(row))
     },
   }

@@ -1,4 +1,4 @@
-/** Every place at which a test may end or disturb the process. Inert unless QUAYSIDE_FAILPOINT was handed to `armFailpoints`. */
+/** Every place of a deployment at which a test may end or disturb the process. Inert unless QUAYSIDE_FAILPOINT was handed to `armFailpoints`. */
 export const failpoints = [
   'request.committed',
   'workflow.claimed',
@@ -19,7 +19,9 @@ export const failpoints = [
   'finish.after',
   'webhook.sent',
 ] as const
-export type Failpoint = (typeof failpoints)[number]
+/** Such places elsewhere. */
+export const otherFailpoints = ['schedule.asked'] as const
+export type Failpoint = (typeof failpoints)[number] | (typeof otherFailpoints)[number]
 type Action = 'kill' | 'throw'
 
 let armed: { name: Failpoint; action: Action; remaining: number } | undefined
@@ -31,7 +33,7 @@ export function armFailpoints(specification: string | undefined): void {
     return
   }
   const [name, action = 'kill', times = '1'] = specification.split(':')
-  const known = failpoints.find((failpoint) => failpoint === name)
+  const known = [...failpoints, ...otherFailpoints].find((failpoint) => failpoint === name)
   if (!known || (action !== 'kill' && action !== 'throw')) throw new Error(`unknown failpoint "${specification}"`)
   armed = { name: known, action, remaining: Number(times) }
 }

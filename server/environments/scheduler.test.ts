@@ -1,0 +1,209 @@
+import assert from 'node:assert/strict'
+import { after, beforeEach, test } from 'node:test'
+import { createPlatform } from '../../test/support/platform.ts'
+import { until } from '../../test/support/until.ts'
+import { createScheduled } from '../deployments/index.ts'
+import { type Clock, systemClock } from '../lib/clock.ts'
+import { silentLogger } from '../lib/log.ts'
+import { createScheduler } from './scheduler.ts'
+
+/** Rules that act, on a clock that the tests put where they like; requests are made for real and run on the fake engine. */
+const platform = await createPlatform({ after })
+// Requests run, but no other scheduler with the clock of today.
+platform.workflows.start()
+const { a, call, database, workflows } = platform
+const signal = new AbortController().signal
+let now = new Date()
+const clock: Clock = { ...systemClock, now: () => now }
+const scheduler = () => {
+  const scheduled = createScheduled({ database, clock, workflows })
+  return createScheduler({ database, clock, log: silentLogger, ...scheduled })
+}
+const look = async (time: string) => {
+  now = new Date(time)
+  await scheduler().reconcile(signal)
+  await atRest()
+}
+const ask = async (method: string, path: string, body?: unknown) => {
+  const answer = await call(a.tokens.ADMIN, method, path, body)
+  assert.ok(answer.status < 300, `${method} ${path}: ${answer.text}`)
+  return Object(answer.body)
+}
+
+let environment: string
+let [web, worker] = ['', '']
+const atRest = () =>
+  until('nothing is under way', async () => {
+    const open =
+      await database`select from deployment_request where environment_id = ${environment} and finished_at is null`
+    return open.length === 0
+  })
+const states = async () => {
+  const rows = await database<
+    { id: string; state: string }[]
+  >`select id, state from service where environment_id = ${environment}`
+  return [web, worker].map((id) => rows.find((row) => row.id === id)?.state)
+}
+/** What the rule has asked for so far. */
+const asked = async () => {
+  const rows = await database<{ asked: string }[]>`
+    select r.action || ' ' || count(*) as asked from deployment_request r join deployment_target t on t.request_id = r.id
+    where environment_id = ${environment} and origin = 'QOVERY_INTERNAL' group by r.id order by r.seq`
+  return rows.map((row) => row.asked)
+}
+/** As if somebody had asked it at that time. */
+const act = async (service: string, action: string, time: string) => {
+  const { id } = await ask('POST', `/application/${service}/${action}`, {})
+  await database`update deployment_request set created_at = ${time} where id = ${id}`
+  await atRest()
+}
+const times = { timezone: 'Europe/Paris', start_time: '1970-01-01T08:00:00Z', stop_time: '1970-01-01T19:00:00Z' }
+const days = ['MONDAY', 'TUESDAY', 'WEDNESDAY', 'THURSDAY', 'FRIDAY']
+const setRule = async (change: object) => {
+  const { id } = await ask('GET', `/environment/${environment}/deploymentRule`)
+  await ask('PUT', `/environment/${environment}/deploymentRule/${id}`, {
+    auto_stop: true,
+    ...times,
+    weekdays: days,
+    ...change,
+  })
+  await database`update environment_deployment_rule set updated_at = '2026-06-01T00:00:00Z' where id = ${id}`
+}
+
+await platform.addRepository(a)
+beforeEach(async () => {
+  const { id } = await ask('POST', `/project/${a.objects.projectId}/environment`, {
+    name: `hours ${performance.now()}`,
+  })
+  environment = id
+  const add = async (name: string) =>
+    (
+      await ask('POST', `/environment/${id}/application`, {
+        name,
+        git_repository: { url: 'http://localhost:3000/git/hello.git' },
+      })
+    ).id
+  ;[web, worker] = [await add('web'), await add('worker')]
+  await act(web, 'deploy', '2026-06-08T10:00:00Z')
+  await setRule({})
+  // 2026-06-08 is a Monday; Paris is two hours ahead.
+  await look('2026-06-08T16:59:00Z')
+  assert.deepEqual([await states(), await asked()], [['DEPLOYED', 'READY'], []])
+})
+
+test('what runs is stopped at the end of the hours, and the same is started again when they begin', async () => {
+  const commit = async () =>
+    (await database`select deployed_commit->>'id' as id from service where id = ${web}`)[0]?.['id']
+  const before = await commit()
+  await platform.addRepository(a, 'a later change')
+  await look('2026-06-08T17:00:01Z')
+  await look('2026-06-08T17:00:02Z')
+  assert.deepEqual([await states(), await asked()], [['STOPPED', 'READY'], ['STOP 1']])
+  await look('2026-06-09T05:59:59Z')
+  assert.deepEqual(await asked(), ['STOP 1'])
+  await look('2026-06-09T06:00:01Z')
+  assert.deepEqual(
+    [await states(), await asked()],
+    [
+      ['DEPLOYED', 'READY'],
+      ['STOP 1', 'DEPLOY 1'],
+    ],
+  )
+  assert.equal(await commit(), before)
+  await look('2026-06-12T17:30:00Z')
+  await look('2026-06-13T10:00:00Z')
+  assert.deepEqual(await states(), ['STOPPED', 'READY'])
+})
+
+test('history and record of changes say that the deployment rule did it', async () => {
+  await look('2026-06-08T17:00:01Z')
+  const { results } = await ask('GET', `/environment/${environment}/deploymentHistoryV2`)
+  const { origin, triggered_by } = results[0].auditing_data
+  assert.deepEqual([origin, triggered_by], ['QOVERY_INTERNAL', 'deployment rule'])
+  const events = await database<{ event_type: string; target_type: string }[]>`
+    select event_type, target_type from audit_event where environment_id = ${environment} and triggered_by = 'deployment rule' order by position`
+  assert.deepEqual(
+    [...events],
+    [
+      { event_type: 'TRIGGER_STOP', target_type: 'ENVIRONMENT' },
+      { event_type: 'STOPPED', target_type: 'APPLICATION' },
+    ],
+  )
+})
+
+test('what a user asks holds until the next edge', async () => {
+  await look('2026-06-08T17:00:01Z')
+  await act(web, 'deploy', '2026-06-08T18:00:00Z')
+  await look('2026-06-08T19:00:00Z')
+  assert.deepEqual(await states(), ['DEPLOYED', 'READY'])
+  await look('2026-06-09T06:00:01Z')
+  assert.deepEqual(await asked(), ['STOP 1'])
+  await act(web, 'stop', '2026-06-09T08:00:00Z')
+  await look('2026-06-09T09:00:00Z')
+  assert.deepEqual(await states(), ['STOPPED', 'READY'])
+  await look('2026-06-09T17:00:01Z')
+  await look('2026-06-10T06:00:01Z')
+  assert.deepEqual([await states(), await asked()], [['STOPPED', 'READY'], ['STOP 1']])
+})
+
+test('what a user asked between the edge and the rule’s look at it holds as well', async () => {
+  await act(worker, 'deploy', '2026-06-08T17:00:01Z')
+  await look('2026-06-08T17:00:02Z')
+  assert.deepEqual(await states(), ['STOPPED', 'DEPLOYED'])
+  await act(web, 'deploy', '2026-06-08T17:30:00Z')
+  await act(web, 'stop', '2026-06-09T06:00:01Z')
+  await look('2026-06-09T06:00:02Z')
+  assert.deepEqual([await states(), await asked()], [['STOPPED', 'DEPLOYED'], ['STOP 1']])
+})
+
+test('several servers that look at once, and clocks that jump an hour, ask once', async () => {
+  now = new Date('2026-06-08T17:00:01Z')
+  await Promise.all(Array.from({ length: 5 }, () => scheduler().reconcile(signal)))
+  await atRest()
+  for (const jump of ['2026-06-08T16:00:01Z', '2026-06-08T17:00:01Z', '2026-06-08T18:00:01Z', '2026-06-08T17:01:00Z'])
+    await look(jump)
+  assert.deepEqual([await states(), await asked()], [['STOPPED', 'READY'], ['STOP 1']])
+})
+
+test('a turn that fails half way is as if it had never been, and is taken later', async () => {
+  now = new Date('2026-06-08T17:00:01Z')
+  const scheduled = createScheduled({ database, clock, workflows })
+  const stop: typeof scheduled.stop = async (order) => {
+    await scheduled.stop(order)
+    throw new Error('the server ends here')
+  }
+  const broken = createScheduler({ database, clock, log: silentLogger, ...scheduled, stop })
+  await assert.rejects(broken.reconcile(signal), /ends here/)
+  assert.deepEqual([await states(), await asked()], [['DEPLOYED', 'READY'], []])
+  await look('2026-06-08T17:00:02Z')
+  assert.deepEqual([await states(), await asked()], [['STOPPED', 'READY'], ['STOP 1']])
+})
+
+test('a rule that stops nothing any more starts nothing either', async () => {
+  await look('2026-06-08T17:00:01Z')
+  await setRule({ auto_stop: false })
+  await look('2026-06-09T06:00:01Z')
+  await setRule({})
+  await look('2026-06-09T06:00:02Z')
+  assert.deepEqual([await states(), await asked()], [['STOPPED', 'READY'], ['STOP 1']])
+})
+
+test('an organization that may deploy nothing is left stopped until the next edge', async () => {
+  await look('2026-06-08T17:00:01Z')
+  const restrict = (to: string | null) =>
+    database`update organization set billing_deployment_restriction = ${to} where id = ${a.organizationId}`
+  await restrict('TRIAL_EXPIRED')
+  await look('2026-06-09T06:00:01Z')
+  await restrict(null)
+  await look('2026-06-09T07:00:00Z')
+  assert.deepEqual([await states(), await asked()], [['STOPPED', 'READY'], ['STOP 1']])
+  await look('2026-06-09T17:00:01Z')
+  await look('2026-06-10T06:00:01Z')
+  assert.deepEqual(
+    [await states(), await asked()],
+    [
+      ['DEPLOYED', 'READY'],
+      ['STOP 1', 'DEPLOY 1'],
+    ],
+  )
+})
