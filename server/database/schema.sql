@@ -428,6 +428,17 @@ create table environment_deployment_rule (
   constraint environment_deployment_rule_weekdays_check CHECK ((weekdays <@ ARRAY['MONDAY'::text, 'TUESDAY'::text, 'WEDNESDAY'::text, 'THURSDAY'::text, 'FRIDAY'::text, 'SATURDAY'::text, 'SUNDAY'::text]))
 );
 
+create table environment_schedule (
+  environment_id uuid not null,
+  rule_version integer not null,
+  edge timestamp with time zone not null,
+  is_within boolean not null,
+  next_edge timestamp with time zone,
+  stopped uuid[] not null default '{}'::uuid[],
+  constraint environment_schedule_environment_id_fkey FOREIGN KEY (environment_id) REFERENCES environment(id) ON DELETE CASCADE,
+  constraint environment_schedule_pkey PRIMARY KEY (environment_id)
+);
+
 create table event (
   id uuid not null,
   seq bigint not null generated always as identity,
