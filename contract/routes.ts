@@ -9,6 +9,8 @@ export interface Route {
   readonly endpoints: readonly RouteEndpoint[]
   /** Why there is no endpoint: `stopped`, `not deployed yet`, … */
   readonly reason?: string
+  /** There is no endpoint because nobody asked for long: requests wait until one is there, and wake the service. */
+  readonly asleep?: boolean
 }
 
 export interface RouteEndpoint {

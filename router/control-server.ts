@@ -5,9 +5,11 @@ import { limits } from './limits.ts'
 import { describe, type Log } from './log.ts'
 import { parseEndpoints, parseRouteTable, record } from './route-table.ts'
 import type { Routes } from './routes.ts'
+import type { Waiting } from './waiting.ts'
 
 export interface ControlOptions {
   readonly routes: Routes
+  readonly waiting: Waiting
   readonly log: Log
   /** Keeps a table on disk. */
   save(table: RouteTable): Promise<void>
@@ -37,6 +39,10 @@ export function createControlServer(options: ControlOptions): Server {
         return applyTable(await readJson(request))
       case 'POST /drain':
         return drain(options.routes, await readJson(request), signal)
+      case 'POST /wakes':
+        return wakes(options.waiting, await readJson(request), signal)
+      case 'GET /activity':
+        return { status: 200, body: { services: options.routes.activity() } }
       case 'POST /shutdown':
         return { status: 202, body: {}, afterwards: options.shutdown }
       default:
@@ -54,7 +60,7 @@ export function createControlServer(options: ControlOptions): Server {
 }
 
 /** Takes tables one after the other. Traffic follows a table even when the disk cannot keep it; that is told as `kept`. */
-function tableWriter({ routes, log, save }: ControlOptions): (body: unknown) => Promise<Reply> {
+function tableWriter({ routes, waiting, log, save }: ControlOptions): (body: unknown) => Promise<Reply> {
   let last: Promise<unknown> = Promise.resolve()
   let kept = true
   const apply = async (table: RouteTable): Promise<Reply> => {
@@ -63,7 +69,10 @@ function tableWriter({ routes, log, save }: ControlOptions): (body: unknown) => 
     if (table.version < version || (table.version === version && !same)) {
       return { status: 409, body: { version, message: `table ${table.version} is not newer than table ${version}` } }
     }
-    if (!same) routes.apply(table)
+    if (!same) {
+      routes.apply(table)
+      waiting.look()
+    }
     if (!same || !kept) {
       kept = await save(table).then(
         () => true,
@@ -89,6 +98,15 @@ async function drain(routes: Routes, body: unknown, signal: AbortSignal): Promis
     throw new Error('timeoutMs: milliseconds are expected')
   }
   return { status: 200, body: { open: await routes.drain(parseEndpoints(endpoints), timeoutMs, signal) } }
+}
+
+async function wakes(waiting: Waiting, body: unknown, signal: AbortSignal): Promise<Reply> {
+  const { sequence, timeoutMs } = record(body, 'the request')
+  if (typeof sequence !== 'number') throw new Error('sequence: a number is expected')
+  if (typeof timeoutMs !== 'number' || !(timeoutMs >= 0 && timeoutMs <= limits.wakesMs)) {
+    throw new Error(`timeoutMs: milliseconds up to ${limits.wakesMs} are expected`)
+  }
+  return { status: 200, body: await waiting.wakes(sequence, timeoutMs, signal) }
 }
 
 async function readJson(request: IncomingMessage): Promise<unknown> {

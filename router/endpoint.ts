@@ -15,6 +15,8 @@ export class Endpoint {
   readonly label: string
   /** Requests and upgraded connections that have not ended. */
   open = 0
+  /** All that ever were; it only grows. */
+  total = 0
   /** Avoided until then, in monotonic milliseconds. */
   asideUntil = 0
   #listed = true
@@ -59,6 +61,7 @@ export class Endpoint {
   /** Counts one more open request; `release` must follow exactly once. */
   hold(): void {
     this.open++
+    this.total++
   }
 
   release(): void {

@@ -19,6 +19,15 @@ export const limits = {
   retryMs: 1_500,
   /** An endpoint that could not be reached is avoided for this long while the route has others. */
   asideMs: 1_000,
+  /** A request for a service that is asleep waits for it at most so long … */
+  heldMs: 60_000,
+  /** … while no more than so many wait for the same service, and for all together. */
+  heldPerService: 256,
+  heldRequests: 2_048,
+  /** A control plane that did not ask for so long is away. */
+  awayMs: 5_000,
+  /** How long the control plane may wait for news. */
+  wakesMs: 60_000,
   /** Of a route table sent by the control plane. */
   tableBytes: 32 * 1024 * 1024,
   /** At a shutdown, open requests have this long to finish. */

@@ -45,13 +45,14 @@ export function record(value: unknown, where: string): Readonly<Record<string, u
 }
 
 function parseRoute(value: unknown, where: string): Route {
-  const { host, service, name, endpoints, reason } = record(value, where)
+  const { host, service, name, endpoints, reason, asleep } = record(value, where)
   if (typeof host !== 'string' || !hostForm.test(host)) {
     throw new Error(`${where}.host: a lower-case host name without port is expected`)
   }
   if (typeof service !== 'string') throw new Error(`${where}.service: a text is expected`)
   if (typeof name !== 'string') throw new Error(`${where}.name: a text is expected`)
   if (reason !== undefined && typeof reason !== 'string') throw new Error(`${where}.reason: a text is expected`)
+  if (asleep !== undefined && typeof asleep !== 'boolean') throw new Error(`${where}.asleep: true or false is expected`)
   const parsed = { host, service, name, endpoints: parseEndpoints(endpoints, `${where}.endpoints`) }
-  return reason === undefined ? parsed : { ...parsed, reason }
+  return { ...parsed, ...(reason === undefined ? {} : { reason }), ...(asleep === undefined ? {} : { asleep }) }
 }

@@ -10,9 +10,10 @@ import { Routes } from './routes.ts'
 import { loadTable, saveTable } from './state-file.ts'
 import { newCounts, type Traffic } from './traffic.ts'
 import { createTrafficServer } from './traffic-server.ts'
+import { Waiting } from './waiting.ts'
 
 /** Grows when the control plane has to replace a running process of an older version. */
-const protocol = 1
+const protocol = 2
 
 export interface RunningRouter {
   /** The port that clients use. */
@@ -28,9 +29,10 @@ export async function startRouter(config: RouterConfig, log: Log): Promise<Runni
   const startedAt = monotonic()
   const routes = new Routes()
   routes.apply(await loadTable(config.state, log))
+  const waiting = new Waiting(routes)
   const trusts = trustOf(config.trusted)
   const tunnels: Traffic['tunnels'] = new Set()
-  const traffic: Traffic = { routes, counts: newCounts(), log, port: '', trusts, tunnels, closing: false }
+  const traffic: Traffic = { routes, waiting, counts: newCounts(), log, port: '', trusts, tunnels, closing: false }
   const server = createTrafficServer(traffic)
   const { promise: ended, resolve } = Promise.withResolvers<void>()
   let stopping: Promise<void> | undefined
@@ -40,6 +42,7 @@ export async function startRouter(config: RouterConfig, log: Log): Promise<Runni
   }
   const control = createControlServer({
     routes,
+    waiting,
     log,
     save: (table) => saveTable(config.state, table),
     health: () => ({
@@ -52,6 +55,7 @@ export async function startRouter(config: RouterConfig, log: Log): Promise<Runni
       protocol,
       closing: traffic.closing,
       uptimeSeconds: Math.round((monotonic() - startedAt) / 1000),
+      held: waiting.size,
       counts: traffic.counts,
     }),
     shutdown: () => {
@@ -73,6 +77,7 @@ export async function startRouter(config: RouterConfig, log: Log): Promise<Runni
 
 async function end(traffic: Traffic, server: Server, control: Server, graceMs: number): Promise<void> {
   traffic.closing = true
+  traffic.waiting.close()
   const closed = new Promise<void>((resolve) => server.close(() => resolve()))
   const cancel = after(graceMs, () => {
     for (const tunnel of traffic.tunnels) tunnel.destroy()

@@ -57,6 +57,25 @@ export class Routes {
     return leastBusy(endpoints, this.#turn++, monotonic())
   }
 
+  /** Of every service with endpoints: how many requests those have had, and how many are open. */
+  activity(): { service: string; requests: number; open: number }[] {
+    const services = new Map<string, Set<Endpoint>>()
+    for (const { route, endpoints } of this.#targets.values()) {
+      if (endpoints.length === 0) continue
+      const known = services.get(route.service)
+      if (known) for (const endpoint of endpoints) known.add(endpoint)
+      else services.set(route.service, new Set(endpoints))
+    }
+    return [...services].map(([service, endpoints]) => {
+      let [requests, open] = [0, 0]
+      for (const endpoint of endpoints) {
+        requests += endpoint.total
+        open += endpoint.open
+      }
+      return { service, requests, open }
+    })
+  }
+
   /**
    * Waits until nothing is open on these endpoints, at most `timeoutMs` or until `signal`; gives how many requests are
    * still open.

@@ -54,7 +54,16 @@ function serve(traffic: Traffic, request: IncomingMessage, response: ServerRespo
     return
   }
   const failure = failureOf(target, host)
-  if (failure) answerFailure(request, response, failure, head)
+  if (failure && target?.route.asleep && !traffic.closing) {
+    const cancel = traffic.waiting.hold(host, target, {
+      go: (awake) => new Exchange(traffic, request, response, { head, host, awaitsContinue }).send(awake),
+      fail: (reason) => {
+        traffic.counts.failed++
+        answerFailure(request, response, reason, head)
+      },
+    })
+    response.once('close', cancel)
+  } else if (failure) answerFailure(request, response, failure, head)
   else new Exchange(traffic, request, response, { head, host, awaitsContinue }).send(target)
 }
 

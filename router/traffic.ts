@@ -1,6 +1,7 @@
 import type { Duplex } from 'node:stream'
 import type { Log } from './log.ts'
 import type { Routes } from './routes.ts'
+import type { Waiting } from './waiting.ts'
 
 /** Counted since the process started; `open` is now. */
 export interface Counts {
@@ -18,6 +19,7 @@ export interface Counts {
 /** What every request needs to know. */
 export interface Traffic {
   readonly routes: Routes
+  readonly waiting: Waiting
   readonly counts: Counts
   readonly log: Log
   /** The port that clients are told as `X-Forwarded-Port`. */

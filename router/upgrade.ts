@@ -45,6 +45,14 @@ function reach(upgrade: Upgrade, tries: number, startedAt: number): void {
   const failure = failureOf(target, host)
   const endpoint = target && traffic.routes.choose(target)
   const name = target?.route.name ?? host
+  if (failure && target?.route.asleep && !traffic.closing) {
+    const cancel = traffic.waiting.hold(host, target, {
+      go: () => reach(upgrade, 1, monotonic()),
+      fail: (reason) => refuse(upgrade, reason),
+    })
+    client.once('close', cancel)
+    return
+  }
   if (failure || !endpoint) {
     refuse(upgrade, failure ?? { status: 503, message: `${name} has too many open requests.` })
     return

@@ -13,7 +13,13 @@ export interface RoutePublisher {
 const refreshEvery = 5
 
 /** Brings the table of routes from the database to the router. One hand-over at a time; the last one always wins. */
-export function createRoutePublisher({ database, router }: { database: Database; router: Router }): RoutePublisher {
+export function createRoutePublisher({
+  database,
+  router,
+}: {
+  database: Database
+  router: Pick<Router, 'replaceAll'>
+}): RoutePublisher {
   let applied = -1
   let quiet = 0
   let turn: Promise<void> = Promise.resolve()

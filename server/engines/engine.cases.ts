@@ -228,6 +228,24 @@ function endCases(get: () => EngineBench): void {
     await engine.erase(old.service, attempt())
   })
 
+  it('changes the number of replicas of a release: those that stay are not touched', async () => {
+    const { engine, workload, answers } = get()
+    const release = newRelease(workload('web'))
+    const [first] = await engine.start(release, attempt())
+    const wider = { ...release, workload: { ...release.workload, replicas: { min: 3, max: 3 } } }
+    const endpoints = await engine.start(wider, attempt())
+    assert.equal(endpoints.length, 3)
+    assert.ok(first && endpoints.some(({ replica, address }) => replica === first.replica && address === first.address))
+    await engine.endReplicas(release.service, [first.replica, 'never-there'], attempt())
+    const left = (await replicasOf(engine, release)).map(({ name }) => name).sort()
+    assert.deepEqual(left, endpoints.flatMap(({ replica }) => (replica === first.replica ? [] : [replica])).sort())
+    const same = { ...release, workload: { ...release.workload, replicas: { min: 2, max: 3 } } }
+    assert.equal((await engine.start(same, attempt())).length, 2)
+    assert.deepEqual((await replicasOf(engine, release)).map(({ name }) => name).sort(), left)
+    assert.equal(await answers(endpoints.at(-1) ?? only([])), true)
+    await engine.erase(release.service, attempt())
+  })
+
   it('knows nothing of what was never there', async () => {
     const { engine } = get()
     assert.deepEqual(await engine.observe(newId(), limit()), { state: 'absent' })

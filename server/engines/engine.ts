@@ -37,6 +37,8 @@ export interface Engine {
   observeAll(signal: AbortSignal): Promise<ReadonlyMap<string, Observation>>
   /** Ends everything of the service but the release `keep`, tasks included; volumes stay. */
   retire(service: string, keep: string | undefined, attempt: Attempt): Promise<void>
+  /** Ends these replicas of the service, as they are granted; the others go on. Those that are not there are ended. */
+  endReplicas(service: string, replicas: readonly string[], attempt: Attempt): Promise<void>
   /** Ends everything of the service and removes its volumes. */
   erase(service: string, attempt: Attempt): Promise<void>
   /** Removes what belongs to the environment itself (its network); does nothing while something is still attached. */

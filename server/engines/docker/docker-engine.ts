@@ -26,7 +26,7 @@ import { serviceLogs } from './logs.ts'
 import { eraseNetwork } from './networks.ts'
 import { toObservation } from './observation.ts'
 import type { ReplicaState } from './replica-state.ts'
-import { retireService } from './retire.ts'
+import { endReplicas, retireService } from './retire.ts'
 import { type Host, startRelease } from './start.ts'
 import { endTask, isTask, listTasks, prepareTask, runTask } from './tasks.ts'
 import { Usage } from './usage.ts'
@@ -95,6 +95,10 @@ export class DockerEngine implements Engine {
 
   retire(service: string, keep: string | undefined, attempt: Attempt): Promise<void> {
     return retireService(this.#host, service, keep, attempt.signal)
+  }
+
+  endReplicas(service: string, replicas: readonly string[], attempt: Attempt): Promise<void> {
+    return endReplicas(this.#host, service, new Set(replicas), attempt.signal)
   }
 
   async erase(service: string, { signal }: Attempt): Promise<void> {

@@ -77,7 +77,7 @@ export function taskName(run: string): string {
 const usersLabels = ({ labels = {} }: Pick<Workload, 'labels'>): Record<string, string> =>
   Object.fromEntries(Object.entries(labels).map(([key, value]) => [`${label.ofUser}.${key}`, value]))
 
-/** One host cannot scale by load: it runs the smallest number asked for, which is the guaranteed one. */
+/** How many replicas a start brings up: whoever scales the release starts it again with another smallest number. */
 export const replicaCount = (workload: Pick<LongRunning, 'replicas'>): number => Math.max(1, workload.replicas.min)
 
 function safeId(id: string): string {

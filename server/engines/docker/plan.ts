@@ -19,21 +19,23 @@ export type Operation =
   | { readonly do: 'adopt'; readonly replica: number; readonly container: string }
   | { readonly do: 'remove'; readonly container: string }
 
-/** What is missing until the release runs. Containers of other releases are not looked at. Removals come first. */
+/**
+ * What is missing until the release runs. Replicas that are there stay, whatever their numbers; new ones take the lowest free numbers.
+ * Containers of other releases are not looked at. Removals come first.
+ */
 export function plan(found: readonly FoundContainer[], release: Release): Operation[] {
   const ours = found.filter((container) => container.release === release.id)
-  const removals: Operation[] = []
-  const others: Operation[] = []
-  const kept = new Set<FoundContainer>()
-  for (let replica = 1; replica <= replicaCount(release.workload); replica++) {
-    const usable = ours.find((container) => container.replica === replica && isUsable(container))
-    if (usable) kept.add(usable)
-    others.push(bring(usable, replica, release))
+  const usable = ours.filter(isUsable).sort((a, b) => a.replica - b.replica)
+  const kept = new Map(usable.map((container) => [container.replica, container] as const).reverse())
+  const numbers = [...kept.keys()].sort((a, b) => a - b).slice(0, replicaCount(release.workload))
+  for (let free = 1; numbers.length < replicaCount(release.workload); free++) {
+    if (!kept.has(free)) numbers.push(free)
   }
-  for (const container of ours) {
-    if (!kept.has(container)) removals.push({ do: 'remove', container: container.id })
-  }
-  return [...removals, ...others]
+  const chosen = new Set(numbers.map((number) => kept.get(number)?.id))
+  const removals = ours
+    .filter(({ id }) => !chosen.has(id))
+    .map(({ id }): Operation => ({ do: 'remove', container: id }))
+  return [...removals, ...numbers.sort((a, b) => a - b).map((number) => bring(kept.get(number), number, release))]
 }
 
 function bring(container: FoundContainer | undefined, replica: number, release: Release): Operation {

@@ -1,22 +1,42 @@
+import type { ContainerInfo } from 'dockerode'
 import { failpoint } from '../../lib/failpoint.ts'
 import { listContainers, removeContainer, stopContainer } from './containers.ts'
 import type { DockerDaemon } from './daemon.ts'
 import { label } from './labels.ts'
 import { everyOne } from './start.ts'
 
+interface Where {
+  readonly daemon: DockerDaemon
+  readonly instance: string
+}
+
 /** Stops every container of the service but those of the release `keep`, all at once, then removes them. May be repeated at any point. */
-export async function retireService(
-  host: { readonly daemon: DockerDaemon; readonly instance: string },
+export const retireService = (
+  host: Where,
   service: string,
   keep: string | undefined,
   signal: AbortSignal,
+): Promise<void> => end(host, service, ({ Labels }) => Labels[label.release] !== keep, signal)
+
+/** The same with the containers of these names. */
+export const endReplicas = (
+  host: Where,
+  service: string,
+  names: ReadonlySet<string>,
+  signal: AbortSignal,
+): Promise<void> => end(host, service, ({ Names }) => Names.some((name) => names.has(name.replace(/^\//, ''))), signal)
+
+async function end(
+  { daemon, instance }: Where,
+  service: string,
+  leaves: (container: ContainerInfo) => boolean,
+  signal: AbortSignal,
 ): Promise<void> {
-  const { daemon, instance } = host
   const find = async () => {
     const found = await daemon.patiently(signal, () =>
       listContainers(daemon, { instance, labels: { [label.service]: service } }, signal),
     )
-    return found.filter((container) => container.Labels[label.release] !== keep && container.State !== 'removing')
+    return found.filter((container) => leaves(container) && container.State !== 'removing')
   }
   // Again until nothing is left: a start that was cut off may have had one more container on its way.
   for (let containers = await find(); containers.length > 0; containers = await find()) {

@@ -127,7 +127,7 @@ export class FakeEngine implements Engine {
       if (!this.#volumes.has(id)) this.effects.volumesMade++
       this.#volumes.set(id, release.service)
     }
-    for (let number = 1; number <= Math.max(1, replicas.min); number++) this.#bring(release, number, behaviour)
+    for (const number of this.#numbers(release, Math.max(1, replicas.min))) this.#bring(release, number, behaviour)
     const began = Math.min(...this.#ofRelease(release.id).map(({ createdMs }) => createdMs))
     await this.#untilHealthy(release, behaviour, {
       deadlineMs: began + startDeadlineSeconds * 1000,
@@ -186,7 +186,16 @@ export class FakeEngine implements Engine {
   async retire(service: string, keep: string | undefined, attempt: Attempt): Promise<void> {
     this.#reach(attempt.signal)
     this.#tasks.remove((task) => task.service === service && task.release !== keep)
-    const leaving = this.#of(service).filter((replica) => replica.release !== keep)
+    await this.#end(service, attempt, (replica) => replica.release !== keep)
+  }
+
+  endReplicas(service: string, replicas: readonly string[], attempt: Attempt): Promise<void> {
+    return this.#end(service, attempt, ({ name }) => replicas.includes(name))
+  }
+
+  async #end(service: string, attempt: Attempt, leaves: (replica: FakeReplica) => boolean): Promise<void> {
+    this.#reach(attempt.signal)
+    const leaving = this.#of(service).filter(leaves)
     if (leaving.length === 0) return
     for (const replica of leaving) replica.running = false
     failpoint('retire.stopped')
@@ -266,6 +275,15 @@ export class FakeEngine implements Engine {
     signal.throwIfAborted()
     if (!this.reachable)
       throw new EngineError('unreachable', 'the engine does not answer; check the machine it runs on')
+  }
+
+  /** Those that are there, then the lowest free ones; what is beyond the count goes. */
+  #numbers(release: Release, count: number): number[] {
+    const own = this.#ofRelease(release.id)
+    const there = own.map(({ name }) => Number(name.split('-').at(-1)))
+    this.#remove(own.slice(count))
+    const free = Array.from({ length: count }, (_, index) => index + 1).filter((number) => !there.includes(number))
+    return [...there, ...free].slice(0, count)
   }
 
   #bring(release: Release, number: number, behaviour: Behaviour): void {

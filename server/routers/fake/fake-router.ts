@@ -1,6 +1,6 @@
 import type { Route, RouteEndpoint } from '@quayside/contract/routes.ts'
 import { type Clock, systemClock } from '../../lib/clock.ts'
-import type { Router } from '../router.ts'
+import type { Router, Wakes } from '../router.ts'
 
 /** A router in memory: takes no traffic, but can be asked where a request would go and be told that one is open. */
 export interface FakeRouter extends Router {
@@ -10,6 +10,8 @@ export interface FakeRouter extends Router {
   readonly replacements: number
   /** Opens a request at the first endpoint of a host; the given function ends it. Throws where there is no endpoint. */
   open(host: string): () => void
+  /** A request comes for a host whose service is asleep; the given function ends its waiting. Throws where a request would not wait. */
+  knock(host: string): () => void
   /** From now on every call throws this; undefined: none does. */
   failWith(error: Error | undefined): void
 }
@@ -21,6 +23,10 @@ export function createFakeRouter(clock: Clock = systemClock): FakeRouter {
   let replacements = 0
   let failure: Error | undefined
   const open = new Map<string, number>()
+  const totals = new Map<string, number>()
+  const waiting: string[] = []
+  let sequence = 0
+  let knocked = Promise.withResolvers<void>()
   const countOf = (endpoints: readonly RouteEndpoint[]): number =>
     endpoints.reduce((sum, endpoint) => sum + (open.get(keyOf(endpoint)) ?? 0), 0)
   const check = (signal: AbortSignal): void => {
@@ -39,7 +45,17 @@ export function createFakeRouter(clock: Clock = systemClock): FakeRouter {
       if (!endpoint) throw new Error(`no endpoint for ${host}`)
       const key = keyOf(endpoint)
       open.set(key, (open.get(key) ?? 0) + 1)
+      totals.set(key, (totals.get(key) ?? 0) + 1)
       return () => open.set(key, (open.get(key) ?? 1) - 1)
+    },
+    knock: (host) => {
+      const route = routes.find((one) => one.host === host)
+      if (!route?.asleep) throw new Error(`${host} is not asleep`)
+      waiting.push(route.service)
+      sequence++
+      knocked.resolve()
+      knocked = Promise.withResolvers()
+      return () => void waiting.splice(waiting.indexOf(route.service), 1)
     },
     failWith: (error) => {
       failure = error
@@ -56,6 +72,31 @@ export function createFakeRouter(clock: Clock = systemClock): FakeRouter {
         await clock.sleep(Math.min(5, Math.max(0, end - clock.monotonic())), signal)
       }
       return countOf(endpoints)
+    },
+    wakes: async (known, timeoutMs, signal): Promise<Wakes> => {
+      check(signal)
+      if (known === sequence || waiting.length === 0) {
+        const over = new AbortController()
+        const limit = AbortSignal.any([signal, over.signal])
+        await Promise.race([knocked.promise, clock.sleep(timeoutMs, limit).catch(() => {})])
+        over.abort()
+        check(signal)
+      }
+      return { sequence, services: [...new Set(waiting)] }
+    },
+    activity: async (signal) => {
+      check(signal)
+      const services = Map.groupBy(
+        routes.filter(({ endpoints }) => endpoints.length > 0),
+        ({ service }) => service,
+      )
+      return new Map(
+        [...services].map(([service, leading]) => {
+          const endpoints = leading.flatMap((route) => route.endpoints)
+          const requests = [...new Set(endpoints.map(keyOf))].reduce((sum, key) => sum + (totals.get(key) ?? 0), 0)
+          return [service, { requests, open: countOf(endpoints) }]
+        }),
+      )
     },
   }
 }

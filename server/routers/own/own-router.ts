@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { Route, RouteTable } from '@quayside/contract/routes.ts'
 import { AppError } from '../../lib/error.ts'
-import type { Router } from '../router.ts'
+import type { Activity, Router } from '../router.ts'
 import { askRouter, type ControlAnswer } from './control.ts'
 
 export interface OwnRouterOptions {
@@ -58,7 +58,30 @@ export function createOwnRouter({ controlSocket, timeoutMs = 5_000 }: OwnRouterO
       if (answer.status !== 200) throw unexpected(answer)
       return numberIn(answer, 'open')
     },
+    wakes: async (sequence, waitMs, signal) => {
+      const body = { sequence, timeoutMs: waitMs }
+      const patience = waitMs + timeoutMs
+      const question = { method: 'POST', path: '/wakes', body, timeoutMs: patience, signal } as const
+      const answer = await askRouter(controlSocket, question)
+      const { services } = answer.body
+      if (answer.status !== 200 || !Array.isArray(services)) throw unexpected(answer)
+      return {
+        sequence: numberIn(answer, 'sequence'),
+        services: services.filter((service) => typeof service === 'string'),
+      }
+    },
+    activity: async (signal) => {
+      const answer = await askRouter(controlSocket, { method: 'GET', path: '/activity', timeoutMs, signal })
+      const { services } = answer.body
+      if (answer.status !== 200 || !Array.isArray(services)) throw unexpected(answer)
+      return new Map(services.map((one: unknown) => activityOf(one)))
+    },
   }
+}
+
+function activityOf(value: unknown): [string, Activity] {
+  const { service, requests, open } = Object(value)
+  return [String(service), { requests: Number(requests), open: Number(open) }]
 }
 
 function numberIn(answer: ControlAnswer, name: string): number {

@@ -1,0 +1,132 @@
+import assert from 'node:assert/strict'
+import { Agent, request } from 'node:http'
+import test from 'node:test'
+import { sleep } from './clock.ts'
+import { limits } from './limits.ts'
+import type { Failure } from './pages.ts'
+import { Routes } from './routes.ts'
+import { portOf, type TestBed, testBed, textOf, until } from './test-bed.ts'
+import { Waiting } from './waiting.ts'
+
+const fallAsleep = (bed: TestBed): Promise<void> => bed.lead([], { asleep: true, reason: 'it is asleep' })
+const heldBy = async (bed: TestBed): Promise<number> => Number((await bed.tell('GET', '/health')).body['held'])
+const wakes = async (bed: TestBed, sequence: number, timeoutMs = 10_000) =>
+  (await bed.tell('POST', '/wakes', { sequence, timeoutMs })).body
+
+test('requests for a service that is asleep wait, wake it once, and go through with their bodies', async (t) => {
+  const bed = await testBed(t)
+  const app = await bed.application((incoming, response) => {
+    textOf(incoming).then(
+      (text) => response.end(`${incoming.method} ${text}`),
+      () => response.destroy(),
+    )
+  })
+  await fallAsleep(bed)
+  const { sequence } = await wakes(bed, -1, 1)
+  const told = wakes(bed, Number(sequence))
+  const agent = new Agent({ maxSockets: 60 })
+  t.after(() => agent.destroy())
+  const answers = Array.from({ length: 50 }, (_, n) => bed.ask({ method: 'POST', body: `body ${n}`, agent }))
+  assert.deepEqual((await told)['services'], ['service'])
+  await until(async () => (await heldBy(bed)) === 50, 'all are held')
+  const again = await wakes(bed, -1)
+  assert.equal(again['sequence'], Number(sequence) + 1)
+  assert.deepEqual((await wakes(bed, Number(again['sequence']), 20))['sequence'], again['sequence'])
+  await bed.lead([portOf(app)])
+  for (const [n, answer] of (await Promise.all(answers)).entries()) {
+    assert.deepEqual([answer.status, answer.body], [200, `POST body ${n}`])
+  }
+  assert.equal(await heldBy(bed), 0)
+})
+
+test('of a body that waits no more is read than a buffer holds; then it arrives whole', async (t) => {
+  const bed = await testBed(t)
+  let length = 0
+  const app = await bed.application((incoming, response) => {
+    incoming.on('data', (chunk: Buffer) => {
+      length += chunk.length
+    })
+    incoming.on('end', () => response.end('done'))
+  })
+  await fallAsleep(bed)
+  const size = 32 * 1024 * 1024
+  const headers = { host: 'app.localhost', 'content-length': size }
+  const outgoing = request({ host: '127.0.0.1', port: bed.router.port, method: 'PUT', headers })
+  const answered = new Promise<string>((resolve, reject) => {
+    outgoing.on('response', (answer) => textOf(answer).then(resolve, reject)).on('error', reject)
+  })
+  outgoing.end(Buffer.alloc(size))
+  await until(async () => (await heldBy(bed)) === 1, 'it is held')
+  await sleep(50)
+  assert.ok((outgoing.socket?.writableLength ?? 0) > size / 4, 'most of it is still with the client')
+  await bed.lead([portOf(app)])
+  assert.equal(await answered, 'done')
+  assert.equal(length, size)
+})
+
+test('an upgrade waits as well', async (t) => {
+  const bed = await testBed(t)
+  const app = await bed.application(() => {})
+  app.on('upgrade', (_, socket) => {
+    socket.write('HTTP/1.1 101 Switching Protocols\r\nUpgrade: echo\r\nConnection: Upgrade\r\n\r\n')
+    socket.pipe(socket)
+  })
+  await fallAsleep(bed)
+  const socket = bed.raw('GET / HTTP/1.1\r\nHost: app.localhost\r\nConnection: Upgrade\r\nUpgrade: echo\r\n\r\nearly')
+  let text = ''
+  socket.on('data', (chunk) => {
+    text += chunk.toString()
+  })
+  await until(async () => (await heldBy(bed)) === 1, 'it is held')
+  await bed.lead([portOf(app)])
+  await until(() => text.startsWith('HTTP/1.1 101') && text.endsWith('early'), 'both ends talk')
+})
+
+test('a client that goes away waits no longer', async (t) => {
+  const bed = await testBed(t)
+  await fallAsleep(bed)
+  const socket = bed.raw('GET / HTTP/1.1\r\nHost: app.localhost\r\n\r\n')
+  await until(async () => (await heldBy(bed)) === 1, 'it is held')
+  socket.destroy()
+  await until(async () => (await heldBy(bed)) === 0, 'nobody waits')
+})
+
+test('whoever waits for a service that does not come up is told why, at once', async (t) => {
+  const bed = await testBed(t)
+  await fallAsleep(bed)
+  const answer = bed.ask()
+  await until(async () => (await heldBy(bed)) === 1, 'it is held')
+  await bed.lead([], { reason: 'no version of it is running' })
+  const { status, body } = await answer
+  assert.equal(status, 503)
+  assert.match(body, /no version of it is running/)
+})
+
+test('how many wait is bounded for a service, and how long for each', async () => {
+  const routes = new Routes()
+  const waiting = new Waiting(routes, 5)
+  const route = { host: 'app.localhost', service: 's', name: 'shop', endpoints: [], asleep: true }
+  routes.apply({ version: 1, routes: [route] })
+  const target = routes.find('app.localhost')
+  assert.ok(target)
+  const failures: Failure[] = []
+  const hold = () => waiting.hold('app.localhost', target, { go: () => {}, fail: (failure) => failures.push(failure) })
+  for (let n = 0; n < limits.heldPerService; n++) hold()
+  assert.deepEqual([waiting.size, failures.length], [limits.heldPerService, 0])
+  hold()
+  assert.deepEqual([failures[0]?.status, failures[0]?.retryAfterSeconds], [503, 5])
+  await until(() => waiting.size === 0, 'all gave up')
+  assert.equal(failures.length, limits.heldPerService + 1)
+  assert.match(failures[1]?.message ?? '', /platform is away/)
+})
+
+test('activity counts requests and what is open, once for an endpoint with several names', async (t) => {
+  const bed = await testBed(t)
+  const app = await bed.application((_, response) => response.end('ok'))
+  const endpoints = [{ address: '127.0.0.1', port: portOf(app) }]
+  const routes = ['a.localhost', 'b.localhost'].map((host) => ({ host, service: 's', name: 'shop', endpoints }))
+  await bed.tell('PUT', '/routes', { version: 1, routes })
+  for (const host of ['a.localhost', 'b.localhost', 'a.localhost']) await bed.ask({ host })
+  const services = async () => (await bed.tell('GET', '/activity')).body['services']
+  assert.deepEqual(await services(), [{ service: 's', requests: 3, open: 0 }])
+})
