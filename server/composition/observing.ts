@@ -1,5 +1,5 @@
 import { inTransaction } from '../database/index.ts'
-import { engineRelease, findRelease, type RecipeOptions } from '../deployments/index.ts'
+import { engineRelease, findRelease, haveImage, type RecipeOptions } from '../deployments/index.ts'
 import { leadsTo, setEndpoints } from '../domains/index.ts'
 import { systemClock as clock } from '../lib/clock.ts'
 import type { Secret } from '../lib/secret.ts'
@@ -26,6 +26,7 @@ export function createServiceObserver(
       if (!row) return
       const { release, secrets } = await engineRelease(recipe, wish.organization_id, row)
       collect(wish.id, secrets)
+      await haveImage(recipe, wish.organization_id, row, attempt)
       await engine.start(release, attempt)
     },
     moveTraffic: async (service, release, endpoints) => {

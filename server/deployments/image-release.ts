@@ -1,48 +1,107 @@
-import { EngineError } from '../engines/index.ts'
-import { findService } from '../services/index.ts'
+import { EngineError, type PinnedImage } from '../engines/index.ts'
+import type { Attempt } from '../lib/attempt.ts'
+import { findService, type Origin } from '../services/index.ts'
 import { freeze } from './freeze.ts'
 import { explainLate, type RecipeOptions, type Work, whileUnreachable } from './recipe.ts'
-import { findReleaseOf, setReleaseImage } from './release-store.ts'
+import { findRelease, findReleaseOf, type ReleaseRow, setReleaseImage } from './release-store.ts'
 import { enterState } from './target-store.ts'
-import { imageOf } from './versioned.ts'
+import { buildOf, imageOf } from './versioned.ts'
 
 /** Fetching an image shall not hold a deployment for longer. */
 const fetchSeconds = 1200
 
-/** From the request to a release whose image the engine has: freeze settings and variables, fetch the image. Gives the release's id. */
+/**
+ * From the request to a release whose image the engine has: freeze settings and variables, ask once what the tag stands for, fetch that.
+ * Gives the release's id; from then on the digest alone counts.
+ */
 export async function fetchRelease(options: RecipeOptions, work: Work): Promise<string> {
   const { target, step, context, report } = work
   const id = target.service_id
   report.enter('Build')
   const frozen = await step(`${id}/FREEZE`, () => freezeOnce(options, work))
-  await explainLate(
-    step(
-      `${id}/MIRROR_IMAGE`,
-      async ({ signal }) => {
-        await context.fenced((sql) => enterState(sql, target, 'DEPLOYING'))
-        report.line(`Fetching the image ${frozen.image}.`)
-        const attempt = { signal, output: report }
-        const login = frozen.registryId ? await readLogin(options, work, frozen.registryId) : undefined
-        await whileUnreachable(options, signal, report, () => options.engine.fetchImage(frozen.image, login, attempt))
-      },
-      { deadlineSeconds: fetchSeconds },
-    ),
+  const image = await explainLate(
+    step(`${id}/MIRROR_IMAGE`, ({ signal }) => mirror(options, work, frozen, signal), {
+      deadlineSeconds: fetchSeconds,
+    }),
     () =>
       new EngineError(
         'image-missing',
         `The image ${frozen.image} was not fetched within ${fetchSeconds} s. Check whether its registry can be reached, and deploy again.`,
       ),
   )
-  await context.fenced((sql) => setReleaseImage(sql, frozen.release, { reference: frozen.image, digest: '' }))
+  await context.fenced((sql) => setReleaseImage(sql, frozen.release, image))
   report.enter('Built')
   return frozen.release
 }
 
-const readLogin = async ({ database, registryLogin }: RecipeOptions, work: Work, registryId: string) =>
-  registryLogin?.(database, work.organizationId, registryId)
+/** Has the engine get the image of a version again where it went: by its digest, whatever its tag stands for by now. */
+export async function haveImage(
+  options: Pick<RecipeOptions, 'database' | 'registryLogin' | 'engine'>,
+  organizationId: string,
+  release: ReleaseRow,
+  attempt: Attempt,
+): Promise<void> {
+  if (!release.image || buildOf(release)) return
+  const { reference } = release.image
+  if ((await options.engine.pinImage(reference, undefined, attempt)).isThere) return
+  attempt.output.line(`The engine has no image ${reference} any more; it is fetched again.`, 'warning')
+  const service = await findService(options.database, release.service_id)
+  const login = await readLogin(options, organizationId, service?.origin ?? null)
+  await options.engine.fetchImage(reference, login, attempt)
+}
+
+type Frozen = { readonly release: string; readonly image: string; readonly registryId: string | null }
+
+async function mirror(
+  options: RecipeOptions,
+  work: Work,
+  { image, registryId }: Frozen,
+  signal: AbortSignal,
+): Promise<{ reference: string; digest: string }> {
+  const { context, target, report, organizationId } = work
+  await context.fenced((sql) => enterState(sql, target, 'DEPLOYING'))
+  const attempt = { signal, output: report }
+  const login = await readLogin(options, organizationId, registryId ? { id: registryId } : null)
+  const { engine } = options
+  const pinned = await whileUnreachable(options, signal, report, () => engine.pinImage(image, login, attempt)).catch(
+    (error: unknown) => pinFormer(options, work, image, attempt, error),
+  )
+  report.line(foundText(image, pinned))
+  await whileUnreachable(options, signal, report, () => engine.fetchImage(pinned.reference, login, attempt))
+  return { reference: pinned.reference, digest: pinned.digest }
+}
+
+/** While the registry is away, the version that the service runs answers for the same name and tag. */
+async function pinFormer(
+  options: RecipeOptions,
+  { target, report }: Work,
+  image: string,
+  attempt: Attempt,
+  error: unknown,
+): Promise<PinnedImage> {
+  if (!(error instanceof EngineError) || error.reason !== 'registry-away') throw error
+  const service = await findService(options.database, target.service_id)
+  const former = service?.release_id ? await findRelease(options.database, service.release_id) : undefined
+  if (!former?.image || imageOf(former, service?.origin ?? null) !== image) throw error
+  const pinned = await options.engine.pinImage(former.image.reference, undefined, attempt)
+  if (!pinned.isThere) throw error
+  report.line(`${error.message} The image of the version that runs is used again.`, 'warning')
+  return { ...pinned, namedBy: 'engine' }
+}
+
+const foundText = (image: string, { digest, isThere, namedBy }: PinnedImage): string =>
+  namedBy === 'engine'
+    ? `The image ${image} of this engine is ${digest}.`
+    : `The image ${image} is ${digest}${isThere ? ', which the engine has' : '; fetching it'}.`
+
+const readLogin = async (
+  { database, registryLogin }: Pick<RecipeOptions, 'database' | 'registryLogin'>,
+  organizationId: string,
+  origin: Pick<Origin, 'id'> | null,
+) => (origin ? registryLogin?.(database, organizationId, origin.id) : undefined)
 
 /** Freezes once: a second try finds the release of the first. */
-function freezeOnce({ vault, clock }: RecipeOptions, { request, target, context }: Work) {
+function freezeOnce({ vault, clock }: RecipeOptions, { request, target, context }: Work): Promise<Frozen> {
   return context.fenced(async (sql) => {
     const service = await findService(sql, target.service_id)
     const former = await findReleaseOf(sql, target.service_id, request.id)

@@ -12,6 +12,7 @@ export { deploymentRequestTarget, type RequestTargetRow } from './environment-hi
 export { environmentLog } from './environment-log.ts'
 export { toEnvironmentLogV1 } from './environment-log-v1.ts'
 export { serviceHistory } from './history.ts'
+export { haveImage } from './image-release.ts'
 export { lastReason } from './outcome-store.ts'
 export { createPlans, type Plans } from './plans.ts'
 export { projectOverview } from './project-status.ts'

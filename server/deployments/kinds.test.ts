@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { createPlatform } from '../../test/support/platform.ts'
 import { until } from '../../test/support/until.ts'
+import type { SettingsOf } from '../services/index.ts'
 import { refusalOfKind } from './refusal-of-kind.ts'
 import { dataPathOf, imageOf } from './versioned.ts'
 
@@ -36,9 +37,38 @@ test('a container runs the image of its registry, with the tag that was asked fo
   assert.equal((await send('GET', path)).body.tag, '3.1')
   const [release] =
     await database`select image ->> 'reference' as image from release where service_id = ${containerId ?? ''}`
-  assert.equal(release?.['image'], 'docker.io/library/hello:3.1')
+  assert.match(release?.['image'], /^docker\.io\/library\/hello@sha256:[0-9a-f]{64}$/)
   const { results } = (await send('GET', `${path}/deploymentHistoryV2`)).body
   assert.equal(results[0].details.commit, null)
+})
+
+test('the tag is asked once: what follows runs the digest, until the next deployment', async () => {
+  const { containerId = '' } = (await platform.addObjects(a)).more
+  const path = `/container/${containerId}`
+  const image = 'docker.io/library/hello:moving'
+  const after = async (method: string, at: string, body?: object): Promise<string> => {
+    const accepted = await send(method, `${path}${at}`, body)
+    assert.equal(accepted.status, 202, accepted.text)
+    assert.equal((await ends(path)).reason, null)
+    const [row] = await database`
+      select r.image ->> 'reference' as image from release r join service s on s.release_id = r.id where s.id = ${containerId}`
+    return row?.['image']
+  }
+  const first = await after('POST', '/deploy', { image_tag: 'moving' })
+  engine.images.push(image)
+  assert.equal(await after('POST', '/restart-service'), first)
+  engine.images.remove(first)
+  assert.equal(await after('POST', '/restart-service'), first)
+  assert.ok(engine.images.references().includes(first), 'an image that went is fetched again')
+  const second = await after('POST', '/deploy', { image_tag: 'moving' })
+  assert.notEqual(second, first)
+  engine.images.registryIsThere = false
+  try {
+    assert.equal(await after('POST', '/restart-service'), second)
+    assert.equal(await after('POST', '/deploy', { image_tag: 'moving' }), second)
+  } finally {
+    engine.images.registryIsThere = true
+  }
 })
 
 test('an image that the registry does not give ends in an error with the reason', async () => {
@@ -119,4 +149,13 @@ test('images and volumes of databases follow type and version', () => {
   assert.equal(imageOf({ kind: 'database', settings }, null), 'docker.io/library/postgres:16')
   assert.equal(dataPathOf(settings), '/var/lib/postgresql/data')
   assert.equal(dataPathOf({ ...settings, version: '18.1' }), '/var/lib/postgresql')
+})
+
+test('the host of a registry stands before its images, Docker Hub under one name', () => {
+  const settings = { image_name: 'team/web', tag: '1' } as SettingsOf['container']
+  const image = (url: string) => imageOf({ kind: 'container', settings }, { id: '', name: '', kind: 'GENERIC_CR', url })
+  assert.equal(image('https://registry.example.org:5000/path/'), 'registry.example.org:5000/path/team/web:1')
+  for (const url of ['https://docker.io', 'https://index.docker.io/v1/', 'https://hub.docker.com']) {
+    assert.equal(image(url), 'docker.io/team/web:1')
+  }
 })

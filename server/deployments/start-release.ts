@@ -8,6 +8,7 @@ import { internalHost } from '../variables/index.ts'
 import { stopGraceSeconds } from './acting-settings.ts'
 import { drainOthers } from './drain.ts'
 import { openVariables } from './freeze.ts'
+import { haveImage } from './image-release.ts'
 import { setServing } from './outcome-store.ts'
 import { explainLate, type RecipeOptions, type Work, whileUnreachable } from './recipe.ts'
 import { findRelease, keptImages, type ReleaseRow } from './release-store.ts'
@@ -90,6 +91,7 @@ async function start(options: RecipeOptions, work: Work, row: ReleaseRow, deadli
     `Starting ${release.workload.replicas.min} replica(s); waiting up to ${deadline} s until they are ready.`,
   )
   const attempt = { signal, output: work.report }
+  await whileUnreachable(options, signal, work.report, () => haveImage(options, work.organizationId, row, attempt))
   if (ownsItsFiles(row)) await makeRoom(options, work, row, attempt)
   const endpoints = await whileUnreachable(options, signal, work.report, () => options.engine.start(release, attempt))
   work.report.line('Every replica is ready.')

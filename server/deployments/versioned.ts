@@ -34,8 +34,12 @@ export function imageOf(versioned: Versioned, origin: Origin | null): string | u
   return `${registryHost(origin?.url ?? '')}/${image_name}:${tag}`
 }
 
-/** Host and path of a registry's address, as they stand before the name of an image. */
-const registryHost = (url: string): string => url.replace(/^[a-z]+:\/\//i, '').replace(/\/+$/, '')
+/** Host and path of a registry's address, as they stand before the name of an image. Docker Hub has several addresses and one name. */
+const registryHost = (url: string): string =>
+  url
+    .replace(/^[a-z]+:\/\//i, '')
+    .replace(/^(?:index\.|registry-1\.)?docker\.io(?:\/v[12])?(?=\/|$)|^hub\.docker\.com(?=\/|$)/, 'docker.io')
+    .replace(/\/+$/, '')
 
 /** Whether an image of a registry has a tag that a deployment may choose. */
 export const hasTag = ({ kind }: Versioned): boolean => kind === 'container'

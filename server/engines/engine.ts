@@ -10,10 +10,13 @@ export interface Engine {
   /** The shapes that this engine can run; others are refused before anything starts. */
   readonly shapes: ReadonlySet<Workload['shape']>
   /**
-   * Has the engine get an image from its registry, so that a release can run it. Throws EngineError('image-missing') with the reason
-   * where the registry does not give it and the engine has none of that name.
+   * Asks the registry what a name with a tag (`host/name:tag`) stands for at this moment. Where the registry cannot be reached, an image
+   * of that name that the engine has is the answer; so is one that came from no registry where the registry has none. A pinned
+   * reference stays what it is, and nobody is asked. Throws EngineError('image-missing' | 'registry-away') with the registry's reason.
    */
-  fetchImage(image: string, login: RegistryLogin | undefined, attempt: Attempt): Promise<void>
+  pinImage(image: string, login: RegistryLogin | undefined, attempt: Attempt): Promise<PinnedImage>
+  /** Has the engine get the image of a pinned reference, unless it is there. Throws as pinImage does. */
+  fetchImage(reference: string, login: RegistryLogin | undefined, attempt: Attempt): Promise<void>
   /** Makes the release run and returns once every replica is healthy. Throws EngineError; then nothing of the release is left but its last lines. */
   start(release: Release, attempt: Attempt): Promise<Endpoint[]>
   /**
@@ -59,6 +62,18 @@ export interface RegistryLogin {
   readonly password: Secret
 }
 
+/** What a tag stood for when it was asked: from then on the tag means nothing. */
+export interface PinnedImage {
+  /** `host/name@sha256:…`; for an image that came from no registry, its id on the engine. */
+  readonly reference: string
+  /** The digest of the manifest, or the id: `sha256:…`. */
+  readonly digest: string
+  /** Whether the engine has it already. */
+  readonly isThere: boolean
+  /** Who named it: `engine` where the registry was not to be had and the engine's own image is used. */
+  readonly namedBy: 'registry' | 'engine'
+}
+
 /** An immutable version of a service, ready to run. */
 export interface Release<W extends Workload = LongRunning> {
   readonly id: string
@@ -74,7 +89,7 @@ export type Workload = LongRunning | Task
 
 /** What every shape of workload says of its program. */
 interface Program {
-  /** A reference that the engine has already, by digest or immutable tag. */
+  /** A reference that the engine has already: by digest, by the image's id, or by a tag that only one image ever has. */
   readonly image: string
   readonly entrypoint?: readonly string[]
   readonly arguments: readonly string[]
@@ -242,4 +257,12 @@ export class EngineError extends Error {
   }
 }
 
-export type EngineReason = 'crashed' | 'out-of-memory' | 'not-ready' | 'image-missing' | 'refused' | 'unreachable'
+export type EngineReason =
+  | 'crashed'
+  | 'out-of-memory'
+  | 'not-ready'
+  | 'image-missing'
+  /** The registry cannot be asked at the moment; it may have the image. */
+  | 'registry-away'
+  | 'refused'
+  | 'unreachable'

@@ -8,6 +8,7 @@ import {
   type LogLine,
   type LogQuery,
   type Observation,
+  type PinnedImage,
   type RegistryLogin,
   type Release,
   type ReplicaUsage,
@@ -19,7 +20,7 @@ import {
 import { execIn } from './container-output.ts'
 import { inspectContainer, listContainers } from './containers.ts'
 import { DockerDaemon } from './daemon.ts'
-import { fetchImage } from './fetch-image.ts'
+import { fetchImage, pinImage } from './fetch-image.ts'
 import { label } from './labels.ts'
 import { Liveness } from './liveness.ts'
 import { serviceLogs } from './logs.ts'
@@ -55,8 +56,12 @@ export class DockerEngine implements Engine {
     this.#usage = new Usage({ daemon, clock })
   }
 
-  fetchImage(image: string, login: RegistryLogin | undefined, attempt: Attempt): Promise<void> {
-    return fetchImage(this.#host.daemon, image, login, attempt)
+  pinImage(image: string, login: RegistryLogin | undefined, attempt: Attempt): Promise<PinnedImage> {
+    return pinImage(this.#host, image, login, attempt)
+  }
+
+  fetchImage(reference: string, login: RegistryLogin | undefined, attempt: Attempt): Promise<void> {
+    return fetchImage(this.#host, reference, login, attempt)
   }
 
   start(release: Release, attempt: Attempt): Promise<Endpoint[]> {

@@ -1,77 +1,260 @@
-import { text } from 'node:stream/consumers'
+import type { IncomingMessage } from 'node:http'
 import type { Attempt } from '../../lib/attempt.ts'
+import type { Clock } from '../../lib/clock.ts'
 import { messageOf } from '../../lib/error.ts'
-import { EngineError, type RegistryLogin } from '../engine.ts'
+import { EngineError, type PinnedImage, type RegistryLogin } from '../engine.ts'
 import { DaemonRefusal, type DockerDaemon, isRefusal } from './daemon.ts'
+import { type ImageReference, isImageId, parseReference } from './image-reference.ts'
+import { label } from './labels.ts'
+import { followPull } from './pull-progress.ts'
+import { type ProblemKind, pauseMs, problemKind, problemText } from './registry-problem.ts'
+import type { Host } from './start.ts'
 
-/** The registry has to begin to answer within this. */
-const beginMs = 60_000
+/** A registry that is silent for so long counts as away. */
+const silenceMs = 90_000
 
-/**
- * Has the daemon pull the image. Where its registry does not give it, an image of that name that the daemon has already is used.
- * Throws EngineError('image-missing') with the registry's words.
- */
-export async function fetchImage(
-  daemon: DockerDaemon,
+type Asking = Pick<Host, 'daemon' | 'clock'>
+
+/** Engine.pinImage for Docker: the daemon asks the registry, so that what holds for its pulls holds for this. */
+export async function pinImage(
+  host: Asking,
   image: string,
   login: RegistryLogin | undefined,
-  { signal, output }: Attempt,
+  attempt: Attempt,
+): Promise<PinnedImage> {
+  const { daemon } = host
+  const { signal, output } = attempt
+  const known = isImageId(image) ? image : parseReference(image).digest
+  if (known !== undefined) {
+    const isThere = (await inspectImage(daemon, isImageId(image) ? image : pathOf(image), signal)) !== undefined
+    return { reference: image, digest: known, isThere, namedBy: isImageId(image) ? 'engine' : 'registry' }
+  }
+  const reference = parseReference(image)
+  const ask = () => askDigest(host, reference, login, signal)
+  const local = await findLocal(daemon, reference, signal)
+  const answer = await tryOften(host, reference, attempt, { ask, isEnough: (kind) => mayStandIn(kind, local) })
+  if (!('problem' in answer)) {
+    const pinned = `${reference.name}@${answer.digest}`
+    const isThere = (await inspectImage(daemon, pinned, signal)) !== undefined
+    return { reference: pinned, digest: answer.digest, isThere, namedBy: 'registry' }
+  }
+  if (!local || !mayStandIn(answer.problem, local)) throw toError(answer)
+  output.line(`${answer.text} The engine has an image of that name, which is used.`, 'warning')
+  const digest = local.repoDigest ?? local.id
+  return {
+    reference: local.repoDigest ? `${reference.name}@${digest}` : local.id,
+    digest,
+    isThere: true,
+    namedBy: 'engine',
+  }
+}
+
+/** Engine.fetchImage for Docker: what the daemon gets for a digest it checks against the digest. */
+export async function fetchImage(
+  host: Asking,
+  image: string,
+  login: RegistryLogin | undefined,
+  attempt: Attempt,
 ): Promise<void> {
-  const problem = await pull(daemon, image, login, signal)
-  if (problem === undefined) return
-  const reason = `The image ${image} cannot be fetched: ${problem}`
-  if (!(await isThere(daemon, image, signal))) {
+  if ((await inspectImage(host.daemon, isImageId(image) ? image : pathOf(image), attempt.signal)) !== undefined) return
+  if (isImageId(image)) {
     throw new EngineError(
       'image-missing',
-      `${reason}. Check its name and tag, and whether its registry can be reached.`,
+      `The image ${image.slice(0, 19)} was on this engine only, and is gone. Make it again under its name, and deploy again.`,
     )
   }
-  output.line(`${reason}. The engine has one of that name, which is used.`, 'warning')
+  const reference = parseReference(image)
+  const ask = () => pull(host, reference, login, attempt)
+  const answer = await tryOften(host, reference, attempt, { ask, isEnough: () => false })
+  if ('problem' in answer) throw toError(answer)
 }
 
-/** Undefined when all went well, else what went wrong. */
-async function pull(
+const pathOf = (image: string): string => {
+  const { name, tag, digest } = parseReference(image)
+  return digest ? `${name}@${digest}` : `${name}:${tag ?? 'latest'}`
+}
+
+interface Problem {
+  readonly problem: ProblemKind
+  readonly text: string
+}
+const toError = ({ problem, text }: Problem): EngineError =>
+  new EngineError(problem === 'away' || problem === 'busy' ? 'registry-away' : 'image-missing', text)
+
+type Said = { readonly said: string }
+
+/** Asks until there is an answer, it makes no sense to go on, or `isEnough` says of the problem that it need not be waited out. */
+async function tryOften<T extends object>(
+  { clock }: Asking,
+  { host, name, tag, digest }: ImageReference,
+  { signal, output }: Attempt,
+  { ask, isEnough }: { ask: () => Promise<T | Said>; isEnough: (kind: ProblemKind) => boolean },
+): Promise<T | Problem> {
+  const image = digest ? `${name}@${digest}` : `${name}:${tag ?? 'latest'}`
+  for (let tries = 1; ; tries++) {
+    const answer = await ask()
+    if (!('said' in answer)) return answer
+    const problem = problemKind(answer.said)
+    const text = problemText(problem, image, host, answer.said)
+    const pause = isEnough(problem) ? undefined : pauseMs(problem, tries)
+    if (pause === undefined) return { problem, text }
+    output.line(`${text.replace(/\. [^.]+$/, '.')} Trying again in ${pause / 1000} s.`, 'warning')
+    await clock.sleep(pause, signal)
+  }
+}
+
+interface LocalImage {
+  readonly id: string
+  /** The digest under which it came from the registry. */
+  readonly repoDigest: string | undefined
+  /** Whether it came from any registry. */
+  readonly isForeign: boolean
+}
+
+/** An image of the engine stands in for a registry that is away; one that was made here also for a registry that has none. */
+function mayStandIn(problem: ProblemKind, local: LocalImage | undefined): boolean {
+  if (!local) return false
+  if (problem === 'denied' || problem === 'absent') return !local.isForeign
+  return problem !== 'disk-full'
+}
+
+/** What was built for a service is nobody else's: it cannot be had by its name. */
+async function findLocal(
   daemon: DockerDaemon,
-  image: string,
+  { name, tag }: ImageReference,
+  signal: AbortSignal,
+): Promise<LocalImage | undefined> {
+  const found = await inspectImage(daemon, `${name}:${tag ?? 'latest'}`, signal)
+  if (!found || found.Config?.Labels?.[label.service] !== undefined) return undefined
+  const digests = (found.RepoDigests ?? []).map((text) => parseReference(text))
+  return {
+    id: found.Id,
+    repoDigest: digests.find((one) => one.name === name)?.digest,
+    isForeign: digests.length > 0,
+  }
+}
+
+interface InspectedImage {
+  readonly Id: string
+  readonly RepoDigests?: readonly string[] | null
+  readonly Config?: { readonly Labels?: Readonly<Record<string, string>> | null } | null
+}
+
+async function inspectImage(
+  daemon: DockerDaemon,
+  reference: string,
+  signal: AbortSignal,
+): Promise<InspectedImage | undefined> {
+  try {
+    // The shape is that of Docker's published API.
+    return (await daemon.json({ method: 'GET', path: `/images/${reference}/json`, signal })) as InspectedImage
+  } catch (error) {
+    if (isRefusal(error, 404)) return undefined
+    throw error
+  }
+}
+
+const authentication = (login: RegistryLogin | undefined) =>
+  login && { login: { username: login.username, password: login.password.reveal() } }
+
+async function askDigest(
+  { daemon, clock }: Asking,
+  { name, tag, digest }: ImageReference,
   login: RegistryLogin | undefined,
   signal: AbortSignal,
-): Promise<string | undefined> {
-  const colon = image.lastIndexOf(':')
-  const query = { fromImage: image.slice(0, colon), tag: image.slice(colon + 1) }
-  try {
-    const progress = await daemon.stream({
+): Promise<{ readonly digest: string } | Said> {
+  if (digest) return { digest }
+  return listen(clock, signal, async (limited) => {
+    const path = `/distribution/${name}:${tag ?? 'latest'}/json`
+    const answer = await daemon.json({
+      method: 'GET',
+      path,
+      signal: limited.signal,
+      timeoutMs: 2 * silenceMs,
+      ...authentication(login),
+    })
+    const named: unknown = Object(Object(answer).Descriptor).digest
+    if (typeof named !== 'string' || !/^sha256:[0-9a-f]{64}$/.test(named)) {
+      return { said: 'it named no valid digest (unexpected digest)' }
+    }
+    return { digest: named }
+  })
+}
+
+async function pull(
+  { daemon, clock }: Asking,
+  { name, tag, digest }: ImageReference,
+  login: RegistryLogin | undefined,
+  { signal, output }: Attempt,
+): Promise<{ readonly isPulled: true } | Said> {
+  const progress = followPull(output, clock)
+  return listen(clock, signal, async (limited) => {
+    const answer = await daemon.stream({
       method: 'POST',
       path: '/images/create',
-      query,
-      signal,
-      timeoutMs: beginMs,
-      ...(login && { login: { username: login.username, password: login.password.reveal() } }),
+      query: { fromImage: name, tag: digest ?? tag ?? 'latest' },
+      signal: limited.signal,
+      timeoutMs: 2 * silenceMs,
+      ...authentication(login),
     })
-    return errorIn(await text(progress))
+    for await (const line of linesOf(answer)) {
+      limited.hear()
+      const error = line.trim() === '' ? undefined : progress.report(Object(JSON.parse(line)))
+      if (error !== undefined) return { said: error }
+    }
+    // A registry may have sent something else under the tag: only what has the digest counts.
+    const wanted = digest ? `${name}@${digest}` : `${name}:${tag ?? 'latest'}`
+    if ((await inspectImage(daemon, wanted, signal)) === undefined) return { said: 'unexpected digest' }
+    progress.end()
+    return { isPulled: true }
+  })
+}
+
+async function* linesOf(stream: IncomingMessage): AsyncGenerator<string> {
+  let rest = ''
+  try {
+    for await (const text of stream.setEncoding('utf8')) {
+      const lines = `${rest}${text}`.split('\n')
+      rest = lines.pop() ?? ''
+      yield* lines
+    }
+  } catch (error) {
+    throw new EngineError('unreachable', `Docker broke off while it fetched an image: ${messageOf(error)}`, {
+      cause: error,
+    })
+  }
+  yield rest
+}
+
+/** Turns the daemon's no, and its silence, into what it said; anything else that goes wrong is thrown. */
+async function listen<T>(
+  clock: Clock,
+  signal: AbortSignal,
+  work: (limited: { readonly signal: AbortSignal; hear(): void }) => Promise<T | Said>,
+): Promise<T | Said> {
+  const silence = new AbortController()
+  const done = new AbortController()
+  let heardAt = clock.monotonic()
+  const watch = async (): Promise<void> => {
+    for (let left = silenceMs; left > 0; left = heardAt + silenceMs - clock.monotonic()) {
+      await clock.sleep(left, done.signal)
+    }
+    silence.abort()
+  }
+  watch().catch(() => {})
+  try {
+    return await work({
+      signal: AbortSignal.any([signal, silence.signal]),
+      hear: () => {
+        heardAt = clock.monotonic()
+      },
+    })
   } catch (error) {
     signal.throwIfAborted()
-    if (error instanceof DaemonRefusal) return error.message
-    if (error instanceof EngineError) throw error
-    return messageOf(error)
-  }
-}
-
-/** The daemon tells of its progress line by line, and of a failure in the same way. */
-function errorIn(lines: string): string | undefined {
-  for (const line of lines.split('\n')) {
-    if (!line.includes('"error"')) continue
-    const { error } = Object(JSON.parse(line))
-    if (typeof error === 'string') return error
-  }
-  return undefined
-}
-
-async function isThere(daemon: DockerDaemon, image: string, signal: AbortSignal): Promise<boolean> {
-  try {
-    await daemon.json({ method: 'GET', path: `/images/${image}/json`, signal })
-    return true
-  } catch (error) {
-    if (isRefusal(error, 404)) return false
+    if (silence.signal.aborted) return { said: `i/o timeout: it sent nothing for ${silenceMs / 1000} s` }
+    if (error instanceof DaemonRefusal) return { said: error.message }
     throw error
+  } finally {
+    done.abort()
   }
 }

@@ -3,7 +3,9 @@ import { describe, it } from 'node:test'
 import { silent } from '../../lib/attempt.ts'
 import { systemClock } from '../../lib/clock.ts'
 import { newId } from '../../lib/id.ts'
+import { Secret } from '../../lib/secret.ts'
 import { attempt, type EngineBench, engineCases, eventually, newRelease } from '../engine.cases.ts'
+import { engineImagesCases, type ImagesBench } from '../engine.images.cases.ts'
 import { taskCases } from '../engine.tasks.cases.ts'
 import type { Release } from '../engine.ts'
 import { usageCases } from '../engine.usage.cases.ts'
@@ -52,6 +54,29 @@ taskCases('fake', async () => {
   engine.behave('image-missing', { outcome: 'image-missing' })
   return { engine, task: fakeTask, remove: (run) => engine.endTask(run, attempt()), close: async () => {} }
 })
+function openImagesBench(): Promise<ImagesBench> {
+  const engine = new FakeEngine({ clock: systemClock })
+  const { images } = engine
+  images.password = 'password'
+  const image = (tag: string): string => `registry.test/team/small:${tag}`
+  engine.behave(image('none'), { outcome: 'image-missing' })
+  return Promise.resolve({
+    engine,
+    login: { username: 'robot', password: new Secret(images.password) },
+    image,
+    push: async (tag) => images.push(image(tag)),
+    make: async (tag) => images.make(image(tag)),
+    goAway: async () => {
+      images.registryIsThere = false
+    },
+    comeBack: async () => {
+      images.registryIsThere = true
+    },
+    close: async () => {},
+  })
+}
+
+engineImagesCases('fake', openImagesBench)
 
 describe('the fake engine on demand', () => {
   it('counts what it really did', async () => {

@@ -9,6 +9,7 @@ import {
   type LogLine,
   type LogQuery,
   type Observation,
+  type PinnedImage,
   type RegistryLogin,
   type Release,
   type ReplicaUsage,
@@ -17,6 +18,7 @@ import {
   type TaskOutcome,
   type Workload,
 } from '../engine.ts'
+import { FakeImages } from './fake-images.ts'
 import { type FakeReplica, observationOf } from './fake-replica.ts'
 import { FakeTasks, type TaskBehaviour } from './fake-tasks.ts'
 
@@ -58,6 +60,8 @@ export class FakeEngine implements Engine {
   }
   /** False: every call fails as if the machine were gone, and nothing changes. */
   reachable = true
+  /** Images, and the registry that they come from. */
+  readonly images = new FakeImages()
   readonly #clock: Clock
   readonly #address: string
   readonly #tasks: FakeTasks
@@ -118,7 +122,7 @@ export class FakeEngine implements Engine {
   async start(release: Release, attempt: Attempt): Promise<Endpoint[]> {
     this.#reach(attempt.signal)
     const { image, startDeadlineSeconds, replicas, storage } = release.workload
-    const behaviour = this.#behaviours.get(image) ?? {}
+    const behaviour = this.#behaviourOf(image)
     if (behaviour.outcome === 'image-missing')
       throw new EngineError('image-missing', `the engine has no image ${image}`)
     if (!this.#networks.has(release.environment)) this.effects.networksMade++
@@ -138,16 +142,20 @@ export class FakeEngine implements Engine {
   }
 
   /** Every registry has every image, but those that are to be missing. */
-  async fetchImage(image: string, _login: RegistryLogin | undefined, attempt: Attempt): Promise<void> {
+  async pinImage(image: string, login: RegistryLogin | undefined, attempt: Attempt): Promise<PinnedImage> {
     this.#reach(attempt.signal)
-    if (this.#behaviours.get(image)?.outcome !== 'image-missing') return
-    throw new EngineError('image-missing', `The image ${image} cannot be fetched: the registry has none of that name.`)
+    return this.images.pin(image, this.#behaviours.get(image)?.outcome === 'image-missing', login, attempt)
+  }
+
+  async fetchImage(reference: string, login: RegistryLogin | undefined, attempt: Attempt): Promise<void> {
+    this.#reach(attempt.signal)
+    this.images.fetch(reference, login)
   }
 
   async prepareTask(release: Release<Task>, run: string, attempt: Attempt): Promise<void> {
     this.#reach(attempt.signal)
     const { image } = release.workload
-    const behaviour = this.#behaviours.get(image) ?? {}
+    const behaviour = this.#behaviourOf(image)
     if (behaviour.outcome === 'image-missing')
       throw new EngineError('image-missing', `the engine has no image ${image}`)
     if (!this.#networks.has(release.environment)) this.effects.networksMade++
@@ -374,6 +382,11 @@ export class FakeEngine implements Engine {
     const { resolve } = this.#printed
     this.#printed = Promise.withResolvers()
     resolve()
+  }
+
+  /** Releases name digests, tests name tags. */
+  #behaviourOf(image: string): Behaviour {
+    return this.#behaviours.get(image) ?? this.#behaviours.get(this.images.tagOf(image) ?? '') ?? {}
   }
 
   readonly #of = (service: string): FakeReplica[] => this.#replicas.filter((replica) => replica.service === service)

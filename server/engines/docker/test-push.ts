@@ -1,0 +1,102 @@
+import { randomUUID } from 'node:crypto'
+import { buffer } from 'node:stream/consumers'
+import { pack } from 'tar-stream'
+import { systemClock } from '../../lib/clock.ts'
+import type { RegistryLogin } from '../engine.ts'
+import { DockerDaemon, isRefusal } from './daemon.ts'
+
+const limit = (): AbortSignal => AbortSignal.timeout(60_000)
+const daemonAt = (socketPath: string) => new DockerDaemon({ socketPath, clock: systemClock })
+
+/** Makes an image of one small file, which nothing else has, under the reference `host/name:tag`. */
+export async function makeSmallImage(socketPath: string, reference: string): Promise<void> {
+  const tar = pack()
+  tar.entry({ name: 'who' }, randomUUID())
+  tar.finalize()
+  const [repo, tag] = taken(reference)
+  await finish(
+    daemonAt(socketPath).stream({
+      method: 'POST',
+      path: '/images/create',
+      query: { fromSrc: '-', repo, tag },
+      file: await buffer(tar),
+      signal: limit(),
+    }),
+  )
+}
+
+/** Gives an image a further name. */
+export async function tagImage(socketPath: string, image: string, reference: string): Promise<void> {
+  const [repo, tag] = taken(reference)
+  await daemonAt(socketPath).send({
+    method: 'POST',
+    path: `/images/${image}/tag`,
+    query: { repo, tag },
+    signal: limit(),
+  })
+}
+
+/** A new image under the reference: one that is there, with another command and without new layers. */
+export async function changeImage(
+  socketPath: string,
+  from: string,
+  reference: string,
+  changes: readonly string[],
+): Promise<void> {
+  const daemon = daemonAt(socketPath)
+  const name = `quayside-change-${randomUUID()}`
+  const body = { Image: from, Cmd: ['true'] }
+  await daemon.send({ method: 'POST', path: '/containers/create', query: { name }, body, signal: limit() })
+  const [repo, tag] = taken(reference)
+  // The daemon takes several changes as one text of lines.
+  const query = { container: name, repo, tag, changes: changes.join('\n') }
+  await daemon.send({ method: 'POST', path: '/commit', query, signal: limit() })
+  await daemon.send({ method: 'DELETE', path: `/containers/${name}`, query: { force: true }, signal: limit() })
+}
+
+/** Pushes the image of that name to its registry. */
+export async function pushImage(socketPath: string, reference: string, login: RegistryLogin): Promise<void> {
+  const [repo, tag] = taken(reference)
+  await finish(
+    daemonAt(socketPath).stream({
+      method: 'POST',
+      path: `/images/${repo}/push`,
+      query: { tag },
+      login: { username: login.username, password: login.password.reveal() },
+      signal: limit(),
+      timeoutMs: 60_000,
+    }),
+  )
+}
+
+/** Takes names and images away, as far as they are there. */
+export async function removeImages(socketPath: string, references: readonly string[]): Promise<void> {
+  for (const reference of references) {
+    const call = { path: `/images/${reference}`, query: { force: true }, signal: limit() }
+    await daemonAt(socketPath)
+      .send({ method: 'DELETE', ...call })
+      .catch((error: unknown) => {
+        if (!isRefusal(error, 404)) throw error
+      })
+  }
+}
+
+/** Takes away everything that has a name in the registry of that host. */
+export async function removeImagesOf(socketPath: string, host: string): Promise<void> {
+  const list = await daemonAt(socketPath).json({ method: 'GET', path: '/images/json', signal: limit() })
+  // The shape is that of Docker's published API.
+  const images = list as { RepoTags?: string[] | null; RepoDigests?: string[] | null }[]
+  const names = images.flatMap(({ RepoTags, RepoDigests }) => [...(RepoTags ?? []), ...(RepoDigests ?? [])])
+  const ours = names.filter((name) => name.startsWith(`${host}/`))
+  await removeImages(socketPath, ours)
+}
+
+function taken(reference: string): [string, string] {
+  const colon = reference.lastIndexOf(':')
+  return [reference.slice(0, colon), reference.slice(colon + 1)]
+}
+
+async function finish(opening: ReturnType<DockerDaemon['stream']>): Promise<void> {
+  const said = (await buffer(await opening)).toString()
+  if (said.includes('"error"')) throw new Error(`the engine said: ${said.slice(-500)}`)
+}

@@ -1,0 +1,110 @@
+import assert from 'node:assert/strict'
+import { after, before, describe, it } from 'node:test'
+import { Secret } from '../lib/secret.ts'
+import type { Engine, RegistryLogin } from './engine.ts'
+
+/** An engine with a registry of the test's own, which wants a password. */
+export interface ImagesBench {
+  readonly engine: Engine
+  readonly login: RegistryLogin
+  /** `host/name:tag` in the registry. */
+  image(tag: string): string
+  /** A new image stands under the tag from now on; the engine has nothing of it. */
+  push(tag: string): Promise<void>
+  /** Makes an image on the engine itself, under the name that it would have in the registry. */
+  make(tag: string): Promise<void>
+  /** The registry answers nobody until it is told to be back. */
+  goAway(): Promise<void>
+  comeBack(): Promise<void>
+  close(): Promise<void>
+}
+
+/** What every engine does with images of registries. */
+export function engineImagesCases(name: string, open: () => Promise<ImagesBench>, skip: string | false = false): void {
+  describe(`images of engine ${name}`, { skip }, () => {
+    let bench: ImagesBench
+    before(async () => {
+      bench = await open()
+    })
+    after(() => bench?.close())
+    const attempt = (lines: string[] = []) => ({
+      signal: AbortSignal.timeout(60_000),
+      output: { line: (text: string) => void lines.push(text) },
+    })
+    const pin = (tag: string, login: RegistryLogin | undefined = bench.login) =>
+      bench.engine.pinImage(bench.image(tag), login, attempt())
+
+    it('pins a tag to a digest and fetches that, once', async () => {
+      await bench.push('1')
+      const pinned = await pin('1')
+      assert.match(pinned.digest, /^sha256:[0-9a-f]{64}$/)
+      const repository = bench.image('1').slice(0, -':1'.length)
+      assert.deepEqual(pinned, {
+        reference: `${repository}@${pinned.digest}`,
+        digest: pinned.digest,
+        isThere: false,
+        namedBy: 'registry',
+      })
+      const lines: string[] = []
+      await bench.engine.fetchImage(pinned.reference, bench.login, attempt(lines))
+      await bench.engine.fetchImage(pinned.reference, bench.login, attempt(lines))
+      assert.ok(lines.length <= 3, `few lines tell of it: ${lines.join(' | ')}`)
+      assert.deepEqual(await pin('1'), { ...pinned, isThere: true })
+      assert.deepEqual(await bench.engine.pinImage(pinned.reference, undefined, attempt()), {
+        ...pinned,
+        isThere: true,
+      })
+    })
+
+    it('gives another digest when the tag moved, and still the former image by its digest', async () => {
+      await bench.push('2')
+      const former = await pin('2')
+      await bench.push('2')
+      const next = await pin('2')
+      assert.notEqual(next.digest, former.digest)
+      await bench.engine.fetchImage(former.reference, bench.login, attempt())
+      await bench.engine.fetchImage(next.reference, bench.login, attempt())
+      assert.equal((await bench.engine.pinImage(former.reference, undefined, attempt())).isThere, true)
+    })
+
+    it('says which image is missing in which registry', async () => {
+      const image = `${bench.image('1').slice(0, -':1'.length)}:none`
+      await assert.rejects(bench.engine.pinImage(image, bench.login, attempt()), (error: Error) => {
+        assert.ok(error.message.includes(image), error.message)
+        assert.match(error.message, /registry .*has none of that name and tag/)
+        return Object(error).reason === 'image-missing'
+      })
+    })
+
+    it('gives nothing without the password, though the engine has the image', async () => {
+      await bench.push('3')
+      const { reference } = await pin('3')
+      await bench.engine.fetchImage(reference, bench.login, attempt())
+      for (const login of [undefined, { username: bench.login.username, password: new Secret('wrong') }]) {
+        await assert.rejects(bench.engine.pinImage(bench.image('3'), login, attempt()), {
+          reason: 'image-missing',
+          message: /does not give access.*Check the user name and password/,
+        })
+      }
+    })
+
+    it('uses an image that was made on the engine when the registry is away, and has fetched ones at hand', async () => {
+      await bench.push('4')
+      const fetched = await pin('4')
+      await bench.engine.fetchImage(fetched.reference, bench.login, attempt())
+      await bench.make('local')
+      await bench.goAway()
+      try {
+        const lines: string[] = []
+        const pinned = await bench.engine.pinImage(bench.image('local'), bench.login, attempt(lines))
+        assert.equal(pinned.namedBy, 'engine')
+        assert.equal(pinned.reference, pinned.digest, 'no registry knows it: it is pinned by its id')
+        assert.match(lines.join(), /cannot be reached.*The engine has an image of that name, which is used/)
+        await bench.engine.fetchImage(pinned.reference, undefined, attempt())
+        await bench.engine.fetchImage(fetched.reference, undefined, attempt())
+      } finally {
+        await bench.comeBack()
+      }
+    })
+  })
+}
