@@ -9,9 +9,9 @@ import { EngineError } from '../engine.ts'
 import { usageCases } from '../engine.usage.cases.ts'
 import { hostConfig } from './container-spec.ts'
 import { containerName, networkName, volumeName } from './labels.ts'
-import { openTaskBench } from './task-bench.ts'
 import { type DockerBench, node, openDockerBench, serve } from './test-bench.ts'
 import { importTestImage, removeTestImage } from './test-image.ts'
+import { openTaskBench } from './test-task-bench.ts'
 
 const socketPath = '/var/run/docker.sock'
 const image = `quayside-engine-test/node:${newId().slice(-8)}`

@@ -3,7 +3,7 @@ import { extract, pack } from 'tar-stream'
 import { longestOutputBytes, type TaskOutcome } from '../engine.ts'
 import { type DockerDaemon, isRefusal } from './daemon.ts'
 
-/** Makes the directory of the output file in a container that has not been started yet; the program may run as any user. */
+/** Makes the directory of the output file in a container that has not been started yet; whatever user the program runs as. */
 export async function prepareOutput(
   daemon: DockerDaemon,
   container: string,
