@@ -63,6 +63,7 @@ const libraries: Record<string, readonly string[]> = {
   pino: ['server/lib/log.ts'],
   postgres: ['server/database/'],
   'tar-stream': ['server/engines/docker/', 'server/builders/', 'server/registries/'],
+  croner: ['server/jobs/timetable.ts'],
   yaml: ['server/clusters/', 'server/inspections/', 'server/service-parts/yaml.ts'],
   undici: ['server/lib/safe-fetch.ts', 'server/routers/', 'router/'],
 }
