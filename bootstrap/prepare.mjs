@@ -6,6 +6,7 @@ import { findNode, installDependencies } from './dependencies.mjs'
 import { engineAddress, pingEngine, startEngine, writeEngineSettings } from './docker.mjs'
 import { mustExecute } from './execute.mjs'
 import { Refusal, step } from './progress.mjs'
+import { bringRegistry } from './registry.mjs'
 import { aptInstall, isInstalled, planSystem, readIfThere, unsupported, usesApt } from './system.mjs'
 
 /** The directory that holds package.json. */
@@ -13,24 +14,30 @@ export const root = fileURLToPath(new URL('..', import.meta.url))
 
 /**
  * Makes everything available that the server needs, and gives the Node to run it with and the environment to run it in.
- * `engine: false` leaves Docker and git alone. What is there already costs some milliseconds.
+ * `engine: false` leaves Docker and git alone, `registry: true` brings the container registry of the tests. What is there already costs
+ * some milliseconds.
  */
-export async function prepare({ engine = true } = {}) {
+export async function prepare({ engine = true, registry = false } = {}) {
   const reason = unsupported({ platform: process.platform, arch: process.arch, nodeVersion: process.versions.node })
   if (reason) throw new Refusal(reason)
   await installDependencies(root)
   const node = await findNode(root)
   if (engine) await prepareSystem()
-  const path = [join(root, 'node_modules', '.bin'), process.env.PATH ?? ''].join(delimiter)
+  const programs = registry ? await bringRegistry(root, { isApt: isApt(), isRoot: process.getuid() === 0 }) : undefined
+  const path = [join(root, 'node_modules', '.bin'), process.env.PATH ?? '', programs ?? '']
+    .filter(Boolean)
+    .join(delimiter)
   return { node, env: { ...process.env, PATH: path } }
 }
 
 /** Sees to it that git is there and that a Docker Engine answers. */
-export async function prepareSystem() {
+export const isApt = () => usesApt(readIfThere('/etc/os-release')) && isInstalled('apt-get')
+
+async function prepareSystem() {
   const dockerHost = process.env.QUAYSIDE_DOCKER_HOST
   const plan = planSystem({
     isRoot: process.getuid() === 0,
-    isApt: usesApt(readIfThere('/etc/os-release')) && isInstalled('apt-get'),
+    isApt: isApt(),
     hasGit: isInstalled('git'),
     hasDockerd: isInstalled('dockerd'),
     hasSystemd: existsSync('/run/systemd/system'),

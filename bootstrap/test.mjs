@@ -8,7 +8,7 @@ import { closingLine, listFiles, sortTests } from './suites.mjs'
 await main(async () => {
   const unitOnly = process.argv.includes('--unit')
   const faultsOnly = process.argv.includes('--faults')
-  const { node, env } = await prepare({ engine: !unitOnly })
+  const { node, env } = await prepare({ engine: !unitOnly, registry: !unitOnly })
   // Tests that need an engine fail without one instead of being skipped: it was prepared just now.
   const required = unitOnly ? {} : { QUAYSIDE_REQUIRE_DOCKER: '1' }
   const options = { cwd: root, env: { ...env, ...required, NODE_TEST_CONTEXT: undefined } }

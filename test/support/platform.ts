@@ -18,6 +18,8 @@ export interface PlatformOptions {
   readonly settings?: Readonly<Record<string, string>>
   /** Starts workflows and reconcilers; without, requests stay queued. */
   readonly works?: boolean
+  /** Runs workloads in place of the fake one. */
+  readonly engine?: Parameters<typeof compose>[1]['engine']
   /** Is told of every statement that the server sends. */
   readonly onStatement?: (text: string) => void
 }
@@ -68,7 +70,10 @@ export async function createPlatform(t: Cleanup, options: PlatformOptions = {}):
     builder: createFakeBuilder(),
     router: createFakeRouter(),
   }
-  const composition = await composeIn(directory, database, logged, options, drivers)
+  const composition = await composeIn(directory, database, logged, options, {
+    ...drivers,
+    ...(options.engine && { engine: options.engine }),
+  })
   ending = () => composition.stop()
   if (options.works) composition.start()
   const [a, b] = await Promise.all(['A', 'B'].map((name) => addTenant(database, composition, name)))

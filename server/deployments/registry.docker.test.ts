@@ -1,0 +1,122 @@
+import assert from 'node:assert/strict'
+import { after, before, describe, it } from 'node:test'
+import { createPlatform, type Platform } from '../../test/support/platform.ts'
+import { type Registry, startRegistry, whyNoRegistry } from '../../test/support/registry.ts'
+import { until } from '../../test/support/until.ts'
+import { ensureBaseImage } from '../builders/docker/base-image.ts'
+import { engineForTests } from '../builders/docker/engine-for-tests.ts'
+import { changeImage, pushImage, removeImages, removeImagesOf } from '../engines/docker/test-push.ts'
+import { DockerEngine } from '../engines/index.ts'
+import { systemClock } from '../lib/clock.ts'
+import { newId } from '../lib/id.ts'
+import { Secret } from '../lib/secret.ts'
+
+const { socketPath, skip } = await engineForTests()
+const limit = (): AbortSignal => AbortSignal.timeout(60_000)
+const program = `require('http').createServer((q, s) => s.end()).listen(8080); process.on('SIGTERM', () => process.exit(0))`
+
+describe('a container of a registry with a password', { skip: skip || (await whyNoRegistry()) }, () => {
+  let registry: Registry
+  let platform: Platform
+  let engine: DockerEngine
+  let registryId = ''
+  const endings: (() => unknown)[] = []
+  let path = ''
+
+  before(async () => {
+    registry = await startRegistry()
+    engine = new DockerEngine({ socketPath, instance: `test-${newId().slice(-8)}`, clock: systemClock })
+    const settings = { QUAYSIDE_ALLOW_PRIVATE_TARGETS: '127.0.0.0/8' }
+    platform = await createPlatform({ after: (work) => void endings.push(work) }, { works: true, engine, settings })
+    await ensureBaseImage({ socketPath }, limit())
+    await push('1', 'one')
+    const { id } = await must('POST', `/organization/${platform.a.organizationId}/containerRegistry`, login())
+    registryId = id
+    const environmentId = platform.a.objects.environmentId
+    const container = await must('POST', `/environment/${environmentId}/container`, {
+      ...body,
+      registry_id: registryId,
+    })
+    path = `/container/${container.id}`
+  })
+  after(async () => {
+    if (!registry) return
+    const service = path.slice('/container/'.length)
+    if (service !== '') await engine.erase(service, { signal: limit(), output: { line: () => {} } })
+    await engine.eraseEnvironment(platform.a.objects.environmentId, { signal: limit(), output: { line: () => {} } })
+    await removeImagesOf(socketPath, registry.host)
+    await registry.close()
+    for (const end of endings) await end()
+  })
+
+  const body = {
+    name: 'from-registry',
+    image_name: 'team/web',
+    tag: '1',
+    memory: 128,
+    ports: [{ internal_port: 8080, protocol: 'HTTP', publicly_accessible: false, name: 'web' }],
+    healthchecks: {},
+  }
+  const login = (password: string = registry.password) => ({
+    name: 'of the test',
+    kind: 'GENERIC_CR',
+    url: `http://${registry.host}`,
+    config: { username: registry.username, password },
+  })
+
+  /** Pushes an image of which VERSION is this, and leaves nothing of it on the engine. */
+  async function push(tag: string, version: string): Promise<void> {
+    const image = `${registry.host}/team/web:${tag}`
+    const changes = [`ENV VERSION=${version}`, `CMD ${JSON.stringify(['node', '-e', program])}`]
+    await changeImage(socketPath, 'quayside/node:24', image, changes)
+    await pushImage(socketPath, image, { username: registry.username, password: new Secret(registry.password) })
+    await removeImages(socketPath, [image])
+  }
+  async function must(method: string, at: string, sent?: object) {
+    const answer = await platform.call(platform.a.tokens.ADMIN, method, at, sent, { 'x-state-dialect': 'full' })
+    assert.ok(answer.status < 300, `${method} ${at}: ${answer.status} ${answer.text}`)
+    return Object(answer.body)
+  }
+  async function ends(action: string, sent?: object) {
+    await must('POST', `${path}${action}`, sent)
+    return until(`${action} has ended`, async () => {
+      const status = await must('GET', `${path}/status`)
+      return status.deployment_request_id === null && status.last_deployment_date !== undefined ? status : undefined
+    })
+  }
+  /** What runs: VERSION inside of it. */
+  const version = async (): Promise<string> =>
+    (await engine.exec(path.slice('/container/'.length), ['node', '-p', 'process.env.VERSION'], limit())).output.trim()
+
+  it('runs what its tag stood for when it was deployed, until it is deployed again', async () => {
+    assert.equal((await ends('/deploy')).state, 'DEPLOYED')
+    assert.equal(await version(), 'one')
+    await push('1', 'two')
+    assert.equal((await ends('/restart-service')).state, 'RESTARTED')
+    assert.equal(await version(), 'one')
+    assert.equal((await ends('/deploy')).state, 'DEPLOYED')
+    assert.equal(await version(), 'two')
+  })
+
+  it('serves on with the former version when the new one cannot be had, and says why', async () => {
+    const missing = await ends('/deploy', { image_tag: 'none' })
+    assert.equal(missing.state, 'DEPLOYMENT_ERROR')
+    assert.match(missing.reason, new RegExp(`registry ${registry.host} has none of that name and tag`))
+    assert.equal(await version(), 'two')
+    const at = `/organization/${platform.a.organizationId}/containerRegistry/${registryId}`
+    await must('PUT', at, login('wrong'))
+    const refused = await ends('/deploy', { image_tag: '1' })
+    assert.equal(refused.state, 'DEPLOYMENT_ERROR')
+    assert.match(refused.reason, /does not give access.*Check the user name and password of the registry/)
+    assert.equal(await version(), 'two')
+    await must('PUT', at, login())
+    assert.equal((await ends('/deploy')).state, 'DEPLOYED')
+    assert.ok(!JSON.stringify(platform.logged).includes(registry.password))
+  })
+
+  it('needs no registry to be restarted', async () => {
+    await registry.stop()
+    assert.equal((await ends('/restart-service')).state, 'RESTARTED')
+    assert.equal(await version(), 'two')
+  })
+})
