@@ -10,7 +10,7 @@ const isInterrupted = (deployment: number): boolean => deployment % 4 === 2
 const perSecond = 200
 
 /**
- * Requests that did not get their whole 200 while an application was redeployed again and again, in five of twenty times with the
+ * Requests that did not get their whole 200 while changes of an application were deployed again and again, in five of twenty times with the
  * server killed in the middle and started again. Requests come at a constant rate, whether or not earlier ones are answered; one
  * half over connections that are kept, the other each over a new one.
  */
@@ -23,6 +23,8 @@ export const redeploying: Benchmark = {
     const traffic = sendRequests(application)
     let usualMs = 1000
     for (let deployment = 0; deployment < deployments; deployment++) {
+      // What has not changed would not be restarted.
+      await application.repository.push(`change ${deployment}`)
       const startedAt = clock.monotonic()
       await application.deploy()
       if (isInterrupted(deployment)) await interrupt(installation, usualMs * ((deployment % 5) + 1) * 0.18)

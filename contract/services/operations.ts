@@ -157,7 +157,8 @@ export const deployOperation = <const N extends KindName, const K extends string
       path: `${pathOf(name)}/deploy`,
       handler: 'deployService',
       event: { type: 'TRIGGER_DEPLOY', target: 'SERVICE' },
-      summary: 'Deploys what its settings name, or the version that the body asks for.',
+      summary:
+        'Deploys what its settings name, or the version that the body asks for. What has not changed is not started anew.',
       ...sent,
     }),
   })
@@ -180,7 +181,8 @@ export const deploymentOperations = <
       path: `${pathOf(name)}/redeploy`,
       handler: 'redeployService',
       event: { type: 'TRIGGER_REDEPLOY', target: 'SERVICE' },
-      summary: 'Deploys the version that runs now again, with the settings and variables of today.',
+      summary:
+        'Deploys the version that runs now again, with the settings and variables of today; where those have not changed, nothing is started anew.',
       ...redeploy,
     }),
     'uninstall{Kind}': operation({

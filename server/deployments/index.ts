@@ -2,6 +2,7 @@
 export { statusesWithStages } from './by-stages.ts'
 export { createDeploymentWorkflow } from './deployment-workflow.ts'
 export { createDeployments, type Deployments } from './deployments.ts'
+export { engineRelease } from './engine-release.ts'
 export {
   environmentHistory,
   environmentHistoryV1,
@@ -24,6 +25,5 @@ export type { RecordRequest, RequestedBy } from './request.ts'
 export { createScheduled, type RuleOrder } from './scheduled.ts'
 export { createSelected } from './selected.ts'
 export { requestStatus, serviceQueue } from './service-queue.ts'
-export { engineRelease } from './start-release.ts'
 export { type Dialect, environmentStatuses, serviceStatus, serviceStatuses } from './status.ts'
 export type { WantedVersion } from './wanted-version.ts'

@@ -52,6 +52,10 @@ export async function setReleaseImage(sql: Sql, id: string, image: NonNullable<R
   await sql`update release set image = ${json(sql, image)} where id = ${id}`
 }
 
+export async function deleteRelease(sql: Sql, id: string): Promise<void> {
+  await sql`delete from release where id = ${id}`
+}
+
 /** Image references of the newest releases of a service, the one that runs among them. */
 export async function keptImages(sql: Sql, serviceId: string, count: number): Promise<string[]> {
   const rows = await sql<{ reference: string }[]>`

@@ -2,19 +2,19 @@ import { setEndpoints } from '../domains/index.ts'
 import { type Endpoint, EngineError } from '../engines/index.ts'
 import type { Attempt } from '../lib/attempt.ts'
 import { failpoint } from '../lib/failpoint.ts'
+import type { Json } from '../lib/json.ts'
 import { insertObservation } from '../observations/index.ts'
 import { findService, lockService } from '../services/index.ts'
-import { internalHost } from '../variables/index.ts'
-import { stopGraceSeconds } from './acting-settings.ts'
 import { drainOthers } from './drain.ts'
-import { openVariables } from './freeze.ts'
+import { engineRelease } from './engine-release.ts'
 import { haveImage } from './image-release.ts'
+import { keepRunning } from './keep-running.ts'
 import { setServing } from './outcome-store.ts'
 import { explainLate, type RecipeOptions, type Work, whileUnreachable } from './recipe.ts'
-import { findRelease, keptImages, type ReleaseRow } from './release-store.ts'
+import { deleteRelease, findRelease, keptImages, type ReleaseRow } from './release-store.ts'
 import { finishTarget } from './settle.ts'
-import { enterState } from './target-store.ts'
-import { startDeadlineSeconds, toWorkload } from './to-workload.ts'
+import { enterState, updateTarget } from './target-store.ts'
+import { startDeadlineSeconds } from './to-workload.ts'
 import { inTurn } from './turn.ts'
 import { ownsItsFiles, warningOf } from './versioned.ts'
 
@@ -38,7 +38,7 @@ export async function startRelease(options: RecipeOptions, work: Work, releaseId
   const deadline = startDeadlineSeconds(release)
   const state = restarts ? 'RESTARTING' : 'DEPLOYING'
   const turn = { slots: options.slots.deployments, name: 'DEPLOYMENT_QUEUEING' } as const
-  const endpoints = await inTurn(work, turn, () =>
+  const brought = await inTurn(work, turn, () =>
     explainLate(
       step(
         `${id}/DEPLOYMENT`,
@@ -53,39 +53,34 @@ export async function startRelease(options: RecipeOptions, work: Work, releaseId
     ),
   )
   await explainLate(
-    step(`${id}/ROUTER_DEPLOYMENT`, ({ signal }) => publish(options, work, releaseId, endpoints, signal), {
-      deadlineSeconds: routerSeconds,
-    }),
+    step(
+      `${id}/ROUTER_DEPLOYMENT`,
+      ({ signal }) => publish(options, work, { ...brought, isKept: brought.release !== releaseId }, signal),
+      {
+        deadlineSeconds: routerSeconds,
+      },
+    ),
     () =>
       new EngineError('unreachable', `The router did not take the new routes within ${routerSeconds} s. Deploy again.`),
   )
   failpoint('finish.before')
-  await step(`${id}/FINISH`, () => finish(options, work, release), { evenIfCanceled: true })
+  await step(`${id}/FINISH`, () => finish(options, work, { release, serving: brought.release }), {
+    evenIfCanceled: true,
+  })
   failpoint('finish.after')
 }
 
-/** A release as the engine takes it. */
-export async function engineRelease(options: RecipeOptions, organizationId: string, release: ReleaseRow) {
-  const service = await findService(options.database, release.service_id)
-  if (!service || !release.image) throw new Error(`release ${release.id} has no service or no image`)
-  const { variables, files, secrets } = await openVariables(options.database, options.vault, organizationId, release)
-  const workload = toWorkload(release, {
-    service: service.id,
-    image: release.image.reference,
-    variables,
-    files,
-    aliases: [internalHost(service)],
-    startDeadlineSeconds: startDeadlineSeconds(release),
-    stopGraceSeconds: stopGraceSeconds(service.kind, release.advanced_settings),
-    labels: release.labels,
-  })
-  const { id, environment_id: environment, name: displayName } = service
-  return { release: { id: release.id, service: id, environment, displayName, workload }, secrets }
-}
-
-async function start(options: RecipeOptions, work: Work, row: ReleaseRow, deadline: number, signal: AbortSignal) {
+async function start(
+  options: RecipeOptions,
+  work: Work,
+  row: ReleaseRow,
+  deadline: number,
+  signal: AbortSignal,
+): Promise<Brought> {
   const { release, secrets } = await engineRelease(options, work.organizationId, row)
   work.report.hide(secrets)
+  const kept = await keepRunning(options, work, row, release, signal)
+  if (kept) return toBrought(kept.release, kept.endpoints)
   options.collect(release.service, secrets)
   work.report.line(
     `Starting ${release.workload.replicas.min} replica(s); waiting up to ${deadline} s until they are ready.`,
@@ -95,8 +90,20 @@ async function start(options: RecipeOptions, work: Work, row: ReleaseRow, deadli
   if (ownsItsFiles(row)) await makeRoom(options, work, row, attempt)
   const endpoints = await whileUnreachable(options, signal, work.report, () => options.engine.start(release, attempt))
   work.report.line('Every replica is ready.')
-  return endpoints.map(({ replica, port, address }) => ({ replica, port, address }))
+  return toBrought(row.id, endpoints)
 }
+
+/** The release that is to have the traffic, and where it answers. */
+interface Brought {
+  readonly release: string
+  readonly endpoints: readonly { readonly replica: string; readonly port: number; readonly address: string }[]
+  readonly [key: string]: Json
+}
+
+const toBrought = (release: string, endpoints: readonly Endpoint[]): Brought => ({
+  release,
+  endpoints: endpoints.map(({ replica, port, address }) => ({ replica, port, address })),
+})
 
 /** Ends what runs of other versions. */
 async function makeRoom(options: RecipeOptions, { report }: Work, row: ReleaseRow, attempt: Attempt): Promise<void> {
@@ -109,33 +116,42 @@ async function makeRoom(options: RecipeOptions, { report }: Work, row: ReleaseRo
 async function publish(
   options: RecipeOptions,
   { target, context, report }: Work,
-  releaseId: string,
-  endpoints: readonly Endpoint[],
+  { release, endpoints, isKept }: Pick<Brought, 'release' | 'endpoints'> & { readonly isKept: boolean },
   signal: AbortSignal,
 ): Promise<void> {
   await context.fenced(async (sql) => {
     await lockService(sql, target.service_id)
-    await setEndpoints(sql, target.service_id, releaseId, endpoints, options.clock.now())
+    await setEndpoints(sql, target.service_id, release, endpoints, options.clock.now())
   })
   failpoint('route.recorded')
   await whileUnreachable(options, signal, report, () => options.routes.apply(signal))
   failpoint('route.applied')
-  report.line('Traffic goes to the new version.')
+  if (!isKept) report.line('Traffic goes to the new version.')
 }
 
-async function finish(options: RecipeOptions, work: Work, release: ReleaseRow): Promise<void> {
+/** A release that was not needed is forgotten: what runs has its settings, variables and image. */
+async function finish(
+  options: RecipeOptions,
+  work: Work,
+  { release, serving }: { readonly release: ReleaseRow; readonly serving: string },
+): Promise<void> {
   const { request, target, context, report } = work
   const now = options.clock.now()
   const current = await findRelease(options.database, release.id)
+  const isKept = serving !== release.id
   await context.fenced(async (sql) => {
     await finishTarget(sql, { target, state: request.action === 'RESTART' ? 'RESTARTED' : 'DEPLOYED', now })
     const commit = current?.commit ?? release.commit
-    await setServing(sql, { ...release, commit }, now)
+    await setServing(sql, { ...release, commit, id: serving }, now)
+    if (isKept) {
+      await updateTarget(sql, target, { release_id: serving })
+      return deleteRelease(sql, release.id)
+    }
     const wish = { id: target.service_id, release_id: release.id }
     await insertObservation(sql, wish, { state: 'running', release: release.id, replicas: [] }, now)
   })
   report.enter(request.action === 'RESTART' ? 'Restarted' : 'Deployed')
-  report.line('It is up.')
+  report.line(isKept ? 'Nothing changed: the version that runs goes on, and nothing was restarted.' : 'It is up.')
 }
 
 /**

@@ -1,0 +1,59 @@
+import type { Endpoint, Release } from '../engines/index.ts'
+import { liveEndpoints } from '../observations/index.ts'
+import { findService } from '../services/index.ts'
+import { engineRelease } from './engine-release.ts'
+import { type RecipeOptions, type Work, whileUnreachable } from './recipe.ts'
+import { findRelease, type ReleaseRow } from './release-store.ts'
+import { changesOf } from './unchanged.ts'
+
+/** The release that has the traffic, with where it answers. */
+export interface Kept {
+  readonly release: string
+  readonly endpoints: Endpoint[]
+}
+
+/**
+ * The release that runs, where it is healthy and a start of the new one would change nothing; undefined where the new one has to be
+ * started, and the log says why. Only deployments keep what runs: a restart is asked for to have it started.
+ */
+export async function keepRunning(
+  options: RecipeOptions,
+  work: Work,
+  row: ReleaseRow,
+  next: Release,
+  signal: AbortSignal,
+): Promise<Kept | undefined> {
+  if (work.request.action !== 'DEPLOY' || next.workload.shape !== 'long-running') return undefined
+  const current = (await findService(options.database, row.service_id))?.release_id
+  const former = current ? await findRelease(options.database, current) : undefined
+  if (!former?.image || former.id === row.id) return undefined
+  const { release: running } = await engineRelease(options, work.organizationId, former)
+  const changes = changesOf(
+    { workload: running.workload, digest: former.image.digest },
+    { workload: next.workload, digest: row.image?.digest ?? '' },
+  )
+  if (changes.length > 0) {
+    work.report.line(`Changed since the version that runs: ${listed(changes)}.`)
+    return undefined
+  }
+  const endpoints = await healthyEndpoints(options, work, former, signal)
+  if (!endpoints) work.report.line('Nothing changed, but the version that runs is not healthy.')
+  return endpoints && { release: former.id, endpoints }
+}
+
+/** Undefined where not every replica of it is up. */
+async function healthyEndpoints(
+  options: RecipeOptions,
+  { report }: Work,
+  { id, service_id }: ReleaseRow,
+  signal: AbortSignal,
+): Promise<Endpoint[] | undefined> {
+  const seen = await whileUnreachable(options, signal, report, () => options.engine.observe(service_id, signal))
+  return seen.state === 'running' && seen.release === id ? liveEndpoints(id, seen) : undefined
+}
+
+const mostListed = 10
+const listed = (names: readonly string[]): string =>
+  names.length > mostListed
+    ? `${names.slice(0, mostListed).join(', ')} and ${names.length - mostListed} more`
+    : names.join(', ')

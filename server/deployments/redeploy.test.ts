@@ -1,0 +1,98 @@
+import assert from 'node:assert/strict'
+import { after, test } from 'node:test'
+import { createPlatform } from '../../test/support/platform.ts'
+import { until } from '../../test/support/until.ts'
+
+/** A deployment that changes nothing restarts nothing. */
+const platform = await createPlatform({ after }, { works: true })
+const { a, call, database, engine } = platform
+await platform.addRepository(a)
+const { environmentId, applicationId } = a.objects
+const path = `/application/${applicationId}`
+
+const send = async (method: string, at: string, body?: object) => {
+  const answer = await call(a.tokens.ADMIN, method, at, body, { 'x-state-dialect': 'full' })
+  assert.ok(answer.status < 300, answer.text)
+  return Object(answer.body)
+}
+/** Gives how many replicas were made for it. */
+async function run(action: string, of = path): Promise<{ made: number; state: string; log: string }> {
+  const before = engine.effects.created
+  const { id } = await send('POST', `${of}/${action}`, action === 'deploy' ? {} : undefined)
+  await until(`${action} has ended`, async () => {
+    const [row] = await database`select from deployment_request where id = ${id} and finished_at is not null`
+    return row
+  })
+  const { state } = await send('GET', `${of}/status`)
+  const { text } = await call(a.tokens.READ, 'GET', `/environment/${environmentId}/logs`)
+  return { made: engine.effects.created - before, state, log: text }
+}
+const release = async () =>
+  (await database`select release_id from service where id = ${applicationId}`)[0]?.['release_id']
+
+test('what runs goes on when nothing changed, and is told so', async () => {
+  const first = await run('deploy')
+  assert.deepEqual([first.made, first.state], [1, 'DEPLOYED'])
+  const running = await release()
+  for (const action of ['deploy', 'redeploy']) {
+    const again = await run(action)
+    assert.deepEqual([again.made, again.state], [0, 'DEPLOYED'], action)
+    assert.match(again.log, /Nothing changed: the version that runs goes on, and nothing was restarted/)
+    assert.equal(await release(), running)
+  }
+  const { results } = await send('GET', `${path}/deploymentHistoryV2`)
+  assert.deepEqual([results[0].status, results[0].status_details.status], ['DEPLOYED', 'SUCCESS'])
+  const rows = await database`select id from release where service_id = ${applicationId}`
+  assert.deepEqual([rows.length, rows[0]?.['id']], [1, running])
+})
+
+test('a restart starts anew what a deployment would keep, and is kept by the next one', async () => {
+  const restarted = await run('restart-service')
+  assert.deepEqual([restarted.made, restarted.state], [1, 'RESTARTED'])
+  assert.deepEqual((await run('deploy')).made, 0)
+})
+
+test('variables, secrets and files are part of what runs; the id of the deployment is not', async () => {
+  const add = (kind: string, key: string, value: string, more = {}) =>
+    send('POST', `${path}/${kind}`, { key, value, ...more })
+  await add('environmentVariable', 'PLAIN', 'one')
+  const changed = await run('deploy')
+  assert.equal(changed.made, 1)
+  assert.match(changed.log, /Changed since the version that runs: variable PLAIN\./)
+  await add('secret', 'HIDDEN', 'two, and secret')
+  const hidden = await run('deploy')
+  assert.equal(hidden.made, 1)
+  assert.ok(!hidden.log.includes('two, and secret'))
+  await add('environmentVariable', 'FILE', 'text', { mount_path: '/etc/app.conf' })
+  assert.equal((await run('deploy')).made, 1)
+  await add('environmentVariable', 'TAGGED', 'run {{QOVERY_DEPLOYMENT_ID}}')
+  assert.equal((await run('deploy')).made, 1)
+  assert.equal((await run('deploy')).made, 0)
+})
+
+test('settings that no workload feels restart nothing, and are deployed with that', async () => {
+  await send('PUT', path, { icon_uri: 'app://qovery-console/other' })
+  assert.equal((await send('GET', `${path}/status`)).service_deployment_status, 'OUT_OF_DATE')
+  assert.equal((await run('deploy')).made, 0)
+  assert.equal((await send('GET', `${path}/status`)).service_deployment_status, 'UP_TO_DATE')
+  await send('PUT', path, { cpu: 300 })
+  assert.equal((await run('deploy')).made, 1)
+})
+
+test('what is not healthy is started anew, though nothing changed', async () => {
+  engine.crash(applicationId)
+  const again = await run('deploy')
+  assert.equal(again.made, 1)
+  assert.match(again.log, /Nothing changed, but the version that runs is not healthy/)
+})
+
+test('another commit is another version', async () => {
+  await platform.addRepository(a, 'a change')
+  assert.equal((await run('deploy')).made, 1)
+})
+
+test('what was stopped is started', async () => {
+  await run('stop')
+  const started = await run('deploy')
+  assert.deepEqual([started.made, started.state], [1, 'DEPLOYED'])
+})

@@ -1,0 +1,60 @@
+import type { Workload } from '../engines/index.ts'
+import { Secret } from '../lib/secret.ts'
+
+/** What a release brings to its engine. */
+export interface Brought {
+  readonly workload: Workload
+  /** The content of the image; empty where it is not known. */
+  readonly digest: string
+}
+
+/**
+ * Pure: what of a workload another one has differently, in words such as `image`, `memoryMiB`, `variable KEY`, `file /path`; nothing
+ * where a start of the other would make no difference. What differs from one deployment to the next by its nature does not count.
+ */
+export function changesOf(before: Brought, after: Brought): string[] {
+  const [old, young] = [comparable(before), comparable(after)]
+  const members = changedKeys(old.members, young.members)
+  const isSameImage = before.digest !== '' && before.digest === after.digest
+  return [
+    ...(isSameImage ? [] : ['image']),
+    ...members,
+    ...changedKeys(old.variables, young.variables).map((key) => `variable ${key}`),
+    ...changedKeys(old.files, young.files).map((path) => `file ${path}`),
+  ]
+}
+
+type Texts = ReadonlyMap<string, string>
+
+/** Every deployment has an id of its own, and the commits of other services of the environment are told to all. */
+const deploymentId = 'QOVERY_DEPLOYMENT_ID'
+const ofEachDeployment = /^QOVERY_(?:DEPLOYMENT_ID|[A-Z]+_Z[0-9A-F]+_GIT_COMMIT_ID)$/
+
+function comparable({ workload }: Brought): Record<'members' | 'variables' | 'files', Texts> {
+  const { image: _, variables, files, ...members } = workload
+  const id = textOf(variables[deploymentId] ?? '')
+  // Variables that are made of the deployment's id differ by nature, too.
+  const text = (value: string | Secret): string =>
+    id === '' ? textOf(value) : textOf(value).replaceAll(id, deploymentId)
+  return {
+    members: new Map(Object.entries(members).map(([name, value]) => [name, sorted(value)])),
+    variables: new Map(
+      Object.entries(variables).flatMap(([key, value]) => (ofEachDeployment.test(key) ? [] : [[key, text(value)]])),
+    ),
+    files: new Map(files.map(({ path, content }) => [path, text(content)])),
+  }
+}
+
+const textOf = (value: string | Secret): string => (value instanceof Secret ? value.reveal() : value)
+
+/** The same text for the same value, in whatever order its members stand. */
+export function sorted(value: unknown): string {
+  if (value instanceof Secret) return sorted(value.reveal())
+  if (Array.isArray(value)) return `[${value.map(sorted).join()}]`
+  if (typeof value !== 'object' || value === null) return JSON.stringify(value) ?? 'undefined'
+  const entries = Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1))
+  return `{${entries.map(([name, inner]) => `${JSON.stringify(name)}:${sorted(inner)}`).join()}}`
+}
+
+const changedKeys = (old: Texts, young: Texts): string[] =>
+  [...new Set([...old.keys(), ...young.keys()])].filter((key) => old.get(key) !== young.get(key)).sort()
