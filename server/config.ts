@@ -14,6 +14,8 @@ export interface Config {
   readonly routerHost: string
   readonly routerPort: number
   readonly domain: string
+  /** Ports of this machine that databases may be published on. */
+  readonly publicPorts: { readonly first: number; readonly last: number }
   /** Undefined: the embedded PostgreSQL. */
   readonly databaseUrl: string | undefined
   readonly dockerSocket: string
@@ -50,6 +52,7 @@ export function readConfig(variables: Variables = process.env): Config {
     routerHost: variables['QUAYSIDE_ROUTER_HOST'] || '127.0.0.1',
     routerPort: number(variables, 'QUAYSIDE_ROUTER_PORT', 8080, 1, 65535),
     domain: (variables['QUAYSIDE_DOMAIN'] || 'localhost').toLowerCase(),
+    publicPorts: portRange(variables, 'QUAYSIDE_PUBLIC_PORTS', '30000-30999'),
     databaseUrl: variables['QUAYSIDE_DATABASE_URL'] || undefined,
     dockerSocket: dockerSocket(variables['QUAYSIDE_DOCKER_HOST']),
     masterKeyFile: resolve(variables['QUAYSIDE_MASTER_KEY_FILE'] || join(dataDirectory, 'master.key')),
@@ -96,6 +99,13 @@ function number(variables: Variables, name: string, fallback: number, least: num
     throw new ConfigError(`${name} must be a whole number from ${least} to ${most}, not "${text}".`)
   }
   return value
+}
+
+function portRange(variables: Variables, name: string, fallback: string): { first: number; last: number } {
+  const text = variables[name] || fallback
+  const [, first = 0, last = 0] = (/^(\d{1,5})-(\d{1,5})$/.exec(text) ?? []).map(Number)
+  if (first >= 1024 && first <= last && last <= 65535) return { first, last }
+  throw new ConfigError(`${name} must be a range of ports from 1024 on such as ${fallback}, not "${text}".`)
 }
 
 function oneOf(variables: Variables, name: string, values: readonly [string, ...string[]]): string {

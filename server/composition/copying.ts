@@ -1,20 +1,24 @@
-import { publicHosts, replaceHosts } from '../domains/index.ts'
+import { publicHosts, publicPortHost, replaceHosts, reservePublicPort } from '../domains/index.ts'
 import { createCopyWorkflow } from '../environments/index.ts'
 import { systemClock as clock } from '../lib/clock.ts'
 import { copyServiceParts, partsOf, setParts } from '../service-parts/index.ts'
 import { cloneService, type ServicesOptions } from '../services/index.ts'
-import { copyVariables } from '../variables/index.ts'
+import { copyVariables, internalHost } from '../variables/index.ts'
 
 import type { Foundation } from './foundation.ts'
 
 /** What hangs on a service, for those who make and copy services. */
 export const serviceParts = { of: partsOf, set: setParts, copy: copyServiceParts }
 
-/** Lets the public ports of a service have their host names. */
+/** Lets the public ports of a service have their host names, and what is published its port of this machine. */
 export const hostDeclarer =
   ({ config }: Pick<Foundation, 'config'>): ServicesOptions['declareHosts'] =>
-  (sql, service) =>
-    replaceHosts(sql, service.id, publicHosts(service, config.domain), clock.now())
+  async (sql, service) => {
+    await replaceHosts(sql, service.id, publicHosts(service, config.domain), clock.now())
+    if (!service.isPublished) return
+    const host = publicPortHost(internalHost(service), config.domain)
+    await reservePublicPort(sql, { id: service.id, host }, config.publicPorts)
+  }
 
 /** How services are copied with their environment. */
 export function createEnvironmentCopy(foundation: Foundation) {

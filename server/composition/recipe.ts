@@ -1,10 +1,13 @@
+import { isIP } from 'node:net'
 import type { RecipeOptions } from '../deployments/index.ts'
+import { publicPortHost } from '../domains/index.ts'
 import type { Rooms } from '../http/index.ts'
 import { systemClock as clock } from '../lib/clock.ts'
 import { Secret } from '../lib/secret.ts'
 import { createSlots } from '../lib/slots.ts'
 import type { Observer } from '../observations/index.ts'
 import { loginOf } from '../registries/index.ts'
+import { internalHost } from '../variables/index.ts'
 
 import type { Foundation } from './foundation.ts'
 
@@ -36,6 +39,12 @@ export function createRecipe(
     lines,
     collect,
     endRepair: (service) => later.observer().endRepair(service),
+    publicPorts: {
+      ...config.publicPorts,
+      // The router may listen under a name.
+      address: isIP(config.routerHost) === 0 ? '127.0.0.1' : config.routerHost,
+      hostOf: (service) => publicPortHost(internalHost(service), config.domain),
+    },
     slots: { builds: createSlots(config.parallelBuilds), deployments: createSlots(config.parallelDeployments) },
     drainMs: 30_000,
     keptReleases: 5,

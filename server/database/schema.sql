@@ -660,6 +660,15 @@ create table project_deployment_rule (
 CREATE INDEX project_deployment_rule_cluster ON public.project_deployment_rule USING btree (cluster_id);
 CREATE UNIQUE INDEX project_deployment_rule_name ON public.project_deployment_rule USING btree (project_id, lower(name));
 
+create table public_port (
+  service_id uuid not null,
+  host text not null,
+  port integer not null,
+  constraint public_port_pkey PRIMARY KEY (service_id),
+  constraint public_port_port_key UNIQUE (port),
+  constraint public_port_service_id_fkey FOREIGN KEY (service_id) REFERENCES service(id) ON DELETE CASCADE
+);
+
 create table release (
   id uuid not null,
   service_id uuid not null,
@@ -673,6 +682,7 @@ create table release (
   sealed_variables text,
   advanced_settings jsonb not null default '{}'::jsonb,
   labels jsonb not null default '{}'::jsonb,
+  public_port integer,
   constraint release_pkey PRIMARY KEY (id),
   constraint release_service_id_fkey FOREIGN KEY (service_id) REFERENCES service(id) ON DELETE CASCADE,
   constraint release_service_id_request_id_key UNIQUE (service_id, request_id)
@@ -733,6 +743,7 @@ CASE
     WHEN ((settings #>> '{source,helm_repository,repository}'::text[]) ~ '^[0-9a-fA-F-]{36}$'::text) THEN (settings #>> '{source,helm_repository,repository}'::text[])
     ELSE NULL::text
 END)::uuid) stored,
+  data_version text,
   constraint service_container_registry_id_fkey FOREIGN KEY (container_registry_id) REFERENCES container_registry(id),
   constraint service_environment_id_fkey FOREIGN KEY (environment_id) REFERENCES environment(id) ON DELETE CASCADE,
   constraint service_git_token_id_fkey FOREIGN KEY (git_token_id) REFERENCES git_token(id),

@@ -1,5 +1,5 @@
-import { databaseTable } from '@quayside/contract/services/database.ts'
-import type { LongRunning } from '../engines/index.ts'
+import { type DatabaseType, databaseTable } from '@quayside/contract/services/database.ts'
+import type { LongRunning, Probe } from '../engines/index.ts'
 import { Secret } from '../lib/secret.ts'
 import type { SettingsOf } from '../services/index.ts'
 import type { WorkloadInput } from './to-workload.ts'
@@ -7,13 +7,42 @@ import { dataPathOf } from './versioned.ts'
 
 const redisFile = '/etc/quayside/redis.conf'
 
-/** One replica of the official image, with one volume that is named by the service, ready when its port answers. */
+/** A database writes down what it has in memory before it ends. */
+const stopGraceSeconds = 60
+
+/**
+ * By the type: what takes the owner's password and asks the server something, inside of the container, where no argument has a secret; and
+ * the signal after which it ends at once and in order. The servers that official images start for their first preparations do not answer
+ * over the network: that it listens alone would not tell.
+ */
+const ways: Record<DatabaseType, { readonly ask: string; readonly stopSignal: 'SIGINT' | 'SIGTERM' }> = {
+  POSTGRESQL: {
+    ask: 'PGPASSWORD="$POSTGRES_PASSWORD" exec psql --host="$HOSTNAME" --username="$POSTGRES_USER" --dbname="$POSTGRES_DB" --no-psqlrc --no-align --command="select 1"',
+    stopSignal: 'SIGINT',
+  },
+  MYSQL: {
+    ask: 'MYSQL_PWD="$MYSQL_ROOT_PASSWORD" exec mysql --protocol=tcp --host="$HOSTNAME" --user=root --execute="select 1"',
+    stopSignal: 'SIGTERM',
+  },
+  MONGODB: {
+    ask: `if command -v mongosh >/dev/null; then exec mongosh --quiet --nodb --eval 'const { env } = process; connect("mongodb://" + encodeURIComponent(env.MONGO_INITDB_ROOT_USERNAME) + ":" + encodeURIComponent(env.MONGO_INITDB_ROOT_PASSWORD) + "@" + env.HOSTNAME + ":27017/admin").runCommand({ ping: 1 })'; fi; exec mongo --quiet --host "$HOSTNAME" --eval 'db.runCommand({ ping: 1 })'`,
+    stopSignal: 'SIGTERM',
+  },
+  REDIS: {
+    ask: `REDISCLI_AUTH="$(sed -n 's/^requirepass //p' ${redisFile})" redis-cli -h "$HOSTNAME" ping | grep -x PONG`,
+    stopSignal: 'SIGTERM',
+  },
+}
+
+/** One replica of the official image, with one volume that is named by the service, ready when it answers its owner. */
 export function databaseWorkload(
   settings: SettingsOf['database'],
-  { service, image, variables, files, ...rest }: WorkloadInput,
+  { service, image, variables, files, publicPort, ...rest }: WorkloadInput,
 ): LongRunning {
   const { REDIS_PASSWORD: redisPassword, ...others } = variables
   const isRedis = settings.type === 'REDIS'
+  const { port } = databaseTable[settings.type]
+  const { ask, stopSignal } = ways[settings.type]
   return {
     ...rest,
     shape: 'long-running',
@@ -25,11 +54,27 @@ export function databaseWorkload(
     replicas: { min: 1, max: 1 },
     cpuMilli: settings.cpu,
     memoryMiB: settings.memory,
-    ports: [{ name: 'database', internalPort: databaseTable[settings.type].port, protocol: 'TCP' }],
-    probes: {},
+    ports: [{ name: 'database', internalPort: port, protocol: 'TCP' }],
+    ...(publicPort && {
+      publishedPorts: [
+        { internalPort: port, protocol: 'TCP', hostAddress: publicPort.address, hostPort: publicPort.port },
+      ],
+    }),
+    probes: { readiness: readiness(ask) },
     storage: [{ id: service, mountPoint: dataPathOf(settings), sizeGiB: settings.storage }],
+    stopSignal,
+    stopGraceSeconds,
   }
 }
+
+const readiness = (ask: string): Probe => ({
+  check: { type: 'exec', command: ['sh', '-c', ask] },
+  initialDelaySeconds: 0,
+  periodSeconds: 1,
+  timeoutSeconds: 10,
+  successThreshold: 1,
+  failureThreshold: 1,
+})
 
 const redisConfiguration = (password: string | Secret | undefined): Secret =>
   new Secret(

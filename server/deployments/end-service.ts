@@ -3,7 +3,7 @@ import type { Sql } from '../database/index.ts'
 import { replaceHosts, setEndpoints } from '../domains/index.ts'
 import { EngineError } from '../engines/index.ts'
 import { serviceStream } from '../logs/index.ts'
-import { deleteServiceRow, lockService } from '../services/index.ts'
+import { deleteServiceRow, lockService, setDataVersion } from '../services/index.ts'
 import { drainOthers } from './drain.ts'
 import { setLastDeployment, setServingNothing } from './outcome-store.ts'
 import { explainLate, type RecipeOptions, type ReportStep, type Work, whileUnreachable } from './recipe.ts'
@@ -17,7 +17,11 @@ const endSeconds = 300
 const words: Record<'STOP' | 'DELETE' | 'UNINSTALL', { working: ReportStep; done: ReportStep; line: string }> = {
   STOP: { working: 'Pause', done: 'Paused', line: 'It is stopped; its volumes are kept.' },
   DELETE: { working: 'Delete', done: 'Deleted', line: 'It is deleted.' },
-  UNINSTALL: { working: 'Delete', done: 'Deleted', line: 'It is uninstalled; its settings are kept.' },
+  UNINSTALL: {
+    working: 'Delete',
+    done: 'Deleted',
+    line: 'It is uninstalled, its volumes with it; its settings are kept.',
+  },
 }
 
 /** Stops, uninstalls or deletes a service: traffic first, then what runs, then (not for a stop) volumes and images. */
@@ -55,6 +59,7 @@ export async function endService(
         await finishTarget(sql, { target, state: done, now })
         if (action === 'DELETE') await deleteService(sql, id, now)
         else await setLastDeployment(sql, id, now)
+        if (action === 'UNINSTALL') await setDataVersion(sql, id, null)
       }),
     { evenIfCanceled: true },
   )

@@ -5,10 +5,11 @@ import { openVariables } from './freeze.ts'
 import type { RecipeOptions } from './recipe.ts'
 import type { ReleaseRow } from './release-store.ts'
 import { startDeadlineSeconds, toWorkload } from './to-workload.ts'
+import { isPublished } from './versioned.ts'
 
 /** A release as the engine takes it. */
 export async function engineRelease(
-  { database, vault }: Pick<RecipeOptions, 'database' | 'vault'>,
+  { database, vault, publicPorts }: Pick<RecipeOptions, 'database' | 'vault' | 'publicPorts'>,
   organizationId: string,
   release: ReleaseRow,
 ) {
@@ -24,6 +25,9 @@ export async function engineRelease(
     startDeadlineSeconds: startDeadlineSeconds(release),
     stopGraceSeconds: stopGraceSeconds(service.kind, release.advanced_settings),
     labels: release.labels,
+    ...(isPublished(release) && release.public_port !== null
+      ? { publicPort: { address: publicPorts.address, port: release.public_port } }
+      : {}),
   })
   const { id, environment_id: environment, name: displayName } = service
   return { release: { id: release.id, service: id, environment, displayName, workload }, secrets }

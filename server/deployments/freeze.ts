@@ -48,6 +48,7 @@ export async function freeze(
     config_version: resolved.configVersion,
     ...versionedOf(service),
     advanced_settings: service.advanced_settings,
+    public_port: null,
     labels: await labelsOf(sql, service.id),
     commit: request.commit,
     image: null,

@@ -1,6 +1,6 @@
 import { BuildError, type Builder, type BuildLimits } from '../builders/index.ts'
 import type { Database } from '../database/index.ts'
-import type { RoutePublisher } from '../domains/index.ts'
+import type { PublicPortRange, RoutePublisher } from '../domains/index.ts'
 import { type Engine, EngineError, type RegistryLogin } from '../engines/index.ts'
 import type { GitDriver } from '../git/index.ts'
 import type { LineSink } from '../lib/attempt.ts'
@@ -12,6 +12,7 @@ import { masker } from '../lib/secret.ts'
 import type { Slots } from '../lib/slots.ts'
 import { deploymentSink, type LineStore } from '../logs/index.ts'
 import type { Router } from '../routers/index.ts'
+import type { ServiceRow } from '../services/index.ts'
 import type { Vault } from '../vault/index.ts'
 import { type RunContext, type Step, StepTimeoutError } from '../workflows/index.ts'
 import type { RequestRow } from './request-store.ts'
@@ -42,6 +43,11 @@ export interface RecipeOptions {
   readonly collect: (serviceId: string, secrets: readonly Secret[]) => void
   /** Ends what the observer may have under way for a service: from here on the request alone acts on it. */
   readonly endRepair: (serviceId: string) => Promise<void>
+  /** Where databases are published on this machine, and under which host name each. */
+  readonly publicPorts: PublicPortRange & {
+    readonly address: string
+    readonly hostOf: (service: Pick<ServiceRow, 'id' | 'kind'>) => string
+  }
   readonly slots: { readonly builds: Slots; readonly deployments: Slots }
   /** How long requests on an old release may go on after traffic moved. */
   readonly drainMs: number

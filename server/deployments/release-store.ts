@@ -15,6 +15,8 @@ interface ReleaseBase {
   readonly image: { readonly reference: string; readonly digest: string } | null
   /** Those of the service. */
   readonly advanced_settings: SettingValues
+  /** Of a public database that was started: its port of this machine. */
+  readonly public_port: number | null
   /** Those of its labels groups. */
   readonly labels: Readonly<Record<string, string>>
   readonly variables: PlainVariables
@@ -54,6 +56,10 @@ export async function setReleaseImage(sql: Sql, id: string, image: NonNullable<R
 
 export async function deleteRelease(sql: Sql, id: string): Promise<void> {
   await sql`delete from release where id = ${id}`
+}
+
+export async function setReleasePort(sql: Sql, id: string, port: number): Promise<void> {
+  await sql`update release set public_port = ${port} where id = ${id}`
 }
 
 /** Image references of the newest releases of a service, the one that runs among them. */

@@ -5,6 +5,7 @@ import { failpoint } from '../lib/failpoint.ts'
 import type { Json } from '../lib/json.ts'
 import { insertObservation } from '../observations/index.ts'
 import { findService, lockService } from '../services/index.ts'
+import { checkData, leavePublicPort, markData, takePublicPort } from './database-place.ts'
 import { drainOthers } from './drain.ts'
 import { engineRelease } from './engine-release.ts'
 import { haveImage } from './image-release.ts'
@@ -16,7 +17,7 @@ import { finishTarget } from './settle.ts'
 import { enterState, updateTarget } from './target-store.ts'
 import { startDeadlineSeconds } from './to-workload.ts'
 import { inTurn } from './turn.ts'
-import { ownsItsFiles, warningOf } from './versioned.ts'
+import { ownsItsFiles } from './versioned.ts'
 
 /** Clean-up after a success must not keep the environment from its next request for long. */
 const retireSeconds = 120
@@ -73,10 +74,12 @@ export async function startRelease(options: RecipeOptions, work: Work, releaseId
 async function start(
   options: RecipeOptions,
   work: Work,
-  row: ReleaseRow,
+  frozen: ReleaseRow,
   deadline: number,
   signal: AbortSignal,
 ): Promise<Brought> {
+  await checkData(options, frozen)
+  const row = await takePublicPort(options, work, frozen)
   const { release, secrets } = await engineRelease(options, work.organizationId, row)
   work.report.hide(secrets)
   const kept = await keepRunning(options, work, row, release, signal)
@@ -87,9 +90,13 @@ async function start(
   )
   const attempt = { signal, output: work.report }
   await whileUnreachable(options, signal, work.report, () => haveImage(options, work.organizationId, row, attempt))
+  await markData(work, row)
   if (ownsItsFiles(row)) await makeRoom(options, work, row, attempt)
   const endpoints = await whileUnreachable(options, signal, work.report, () => options.engine.start(release, attempt))
   work.report.line('Every replica is ready.')
+  for (const { hostAddress, hostPort } of release.workload.publishedPorts ?? []) {
+    work.report.line(`It answers on port ${hostPort} of this machine (${hostAddress}).`)
+  }
   return toBrought(row.id, endpoints)
 }
 
@@ -107,8 +114,6 @@ const toBrought = (release: string, endpoints: readonly Endpoint[]): Brought => 
 
 /** Ends what runs of other versions. */
 async function makeRoom(options: RecipeOptions, { report }: Work, row: ReleaseRow, attempt: Attempt): Promise<void> {
-  const warning = warningOf(row)
-  if (warning) report.line(warning, 'warning')
   await whileUnreachable(options, attempt.signal, report, () => options.engine.retire(row.service_id, row.id, attempt))
 }
 
@@ -147,6 +152,7 @@ async function finish(
       await updateTarget(sql, target, { release_id: serving })
       return deleteRelease(sql, release.id)
     }
+    await leavePublicPort(sql, release)
     const wish = { id: target.service_id, release_id: release.id }
     await insertObservation(sql, wish, { state: 'running', release: release.id, replicas: [] }, now)
   })

@@ -14,6 +14,8 @@ export interface WorkloadInput {
   readonly startDeadlineSeconds: number
   readonly stopGraceSeconds: number
   readonly labels: Readonly<Record<string, string>>
+  /** Of a public database: where on this machine it answers. */
+  readonly publicPort?: { readonly address: string; readonly port: number }
 }
 
 /** The least memory with which the engine starts a container at all. */
@@ -34,7 +36,10 @@ export function toWorkload(versioned: Versioned, input: WorkloadInput): LongRunn
   }
 }
 
-function runningWorkload(settings: RunningSettings, { service: _, image, ...rest }: WorkloadInput): LongRunning {
+function runningWorkload(
+  settings: RunningSettings,
+  { service: _, publicPort: __, image, ...rest }: WorkloadInput,
+): LongRunning {
   const { readiness_probe, liveness_probe } = settings.healthchecks
   const readiness = readiness_probe ? toProbe(readiness_probe) : undefined
   const liveness = liveness_probe ? toProbe(liveness_probe) : undefined
@@ -78,8 +83,12 @@ function toCheck({ tcp, http, exec, grpc }: ProbeSettings['type']): Probe['check
   return undefined
 }
 
+/** A database that was killed reads its log before it answers. */
+const databaseStartSeconds = 300
+
 /** How long a release may take to become healthy: what its readiness probe allows, at least a minute, at most an hour. */
-export function startDeadlineSeconds({ settings }: Versioned): number {
+export function startDeadlineSeconds({ kind, settings }: Versioned): number {
+  if (kind === 'database') return databaseStartSeconds
   const probe = 'healthchecks' in settings ? settings.healthchecks.readiness_probe : undefined
   if (!probe) return 60
   const { initial_delay_seconds, period_seconds, timeout_seconds, failure_threshold } = probe

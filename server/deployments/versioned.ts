@@ -47,11 +47,9 @@ export const hasTag = ({ kind }: Versioned): boolean => kind === 'container'
 /** Two versions must not have the files at the same time: the former one ends first. */
 export const ownsItsFiles = ({ kind }: Versioned): boolean => kind === 'database'
 
-/** What is asked for and not to be had, in words; it is deployed without. */
-export const warningOf = (versioned: Versioned): string | undefined =>
+/** Whether a port of this machine leads to it. */
+export const isPublished = (versioned: Versioned): boolean =>
   versioned.kind === 'database' && versioned.settings.accessibility === 'PUBLIC'
-    ? 'It is reached inside its environment only: the router leads HTTP alone.'
-    : undefined
 
 /** Where an engine keeps the data of a database, by the layout of its official image. */
 export function dataPathOf({ type, version }: SettingsOf['database']): string {

@@ -108,8 +108,12 @@ export interface LongRunning extends Program {
   readonly shape: 'long-running'
   readonly replicas: { readonly min: number; readonly max: number }
   readonly ports: readonly Port[]
+  /** Ports that answer on the machine itself, too. One of the machine can be published by one replica only. */
+  readonly publishedPorts?: readonly PublishedPort[]
   readonly probes: Probes
   readonly storage: readonly Volume[]
+  /** By which a replica is asked to end; without one, by that of its image. */
+  readonly stopSignal?: 'SIGINT' | 'SIGTERM'
   /** How long a replica may take to end before it is killed. */
   readonly stopGraceSeconds: number
   /** How long `start` waits for health, over all replicas; a restart of the caller continues with what is left. */
@@ -162,6 +166,15 @@ export interface Port {
   readonly name: string
   readonly internalPort: number
   readonly protocol: 'HTTP' | 'GRPC' | 'TCP' | 'UDP'
+}
+
+/** A port of a replica on an address of the machine. */
+export interface PublishedPort {
+  readonly internalPort: number
+  readonly protocol: 'TCP' | 'UDP'
+  /** An IP address of the machine, or that which stands for all of them. */
+  readonly hostAddress: string
+  readonly hostPort: number
 }
 
 /** Neither given: ready when the first TCP port accepts a connection; without ports, when it has run for three seconds. */

@@ -14,6 +14,7 @@ export {
   type ServiceOf,
   type ServiceRow,
   serviceTarget,
+  setDataVersion,
   updateTag,
 } from './service-store.ts'
 export { createServices, type Parts, type ServicesOptions } from './services.ts'
@@ -25,6 +26,7 @@ export type {
 } from './settings/application.ts'
 export type { CreateBody, EditBody, Origin, RecordOf, Settings, SettingsOf } from './settings/branch.ts'
 export { passwordName } from './settings/database.ts'
+export { versionRefusal } from './settings/database-version.ts'
 export type { PortSettings } from './settings/ports.ts'
 export type { Repository } from './settings/repository.ts'
 export { type Ceiling, checkTag } from './settings/rules.ts'

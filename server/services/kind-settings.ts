@@ -29,10 +29,18 @@ export const repositoriesOf = (kind: KindName, settings: Settings): { path: stri
 export const routedPorts = (settings: Settings): readonly PortSettings[] =>
   'ports' in settings && 'healthchecks' in settings ? settings.ports : []
 
+/** Whether a port of this machine leads to it, beside the router. */
+export const isPublished = (settings: Settings): boolean =>
+  'accessibility' in settings && settings.accessibility === 'PUBLIC'
+
 /** The part of the record that the settings give. */
-export const settingsRecord = (row: ServiceRow, facts: Omit<RecordFacts, 'commit' | 'tokenName' | 'origin'>) =>
+export const settingsRecord = (
+  row: ServiceRow,
+  facts: Omit<RecordFacts, 'commit' | 'tokenName' | 'origin' | 'publicAddress'>,
+) =>
   branchOf(row.kind).record(row.settings as never, {
     ...facts,
+    publicAddress: row.public_address,
     commit: row.deployed_commit,
     tokenName: row.git_token_name,
     origin: row.origin,

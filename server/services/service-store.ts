@@ -39,6 +39,10 @@ export interface ServiceOf<K extends KindName> {
   readonly git_token_name: string | null
   /** The container registry or Helm repository that the settings name. */
   readonly origin: Origin | null
+  /** Where a public database answers outside of its environment. */
+  readonly public_address: { readonly host: string; readonly port: number } | null
+  /** The version of a database that last had its data; null: there is none. */
+  readonly data_version: string | null
   /** Groups or an autoscaling policy hang on it: most services have none, and are read without asking for them. */
   readonly has_parts: boolean
   /** As they were sent last. */
@@ -61,6 +65,9 @@ const from = (sql: Sql) => sql`
       when r.id is not null then jsonb_build_object('id', r.id, 'name', r.name, 'url', r.url, 'kind', r.kind)
       when h.id is not null then jsonb_build_object('id', h.id, 'name', h.name, 'url', h.url, 'kind', h.kind)
     end as origin,
+    case when s.settings ->> 'accessibility' = 'PUBLIC' then (
+      select jsonb_build_object('host', a.host, 'port', a.port) from public_port a where a.service_id = s.id
+    ) end as public_address,
     exists (select from service_tag_group t where t.service_id = s.id)
       or exists (select from autoscaling_policy a where a.service_id = s.id) as has_parts
   from service s join environment e on e.id = s.environment_id join project p on p.id = e.project_id
@@ -156,6 +163,11 @@ export async function updateTag(sql: Sql, { id, kind }: Pick<ServiceRow, 'id' | 
     update service set settings = jsonb_set(settings, ${path}::text[], ${sql.json(tag)}), updated_at = ${now},
       version = version + 1, config_version = config_version + 1
     where id = ${id} and settings #>> ${path}::text[] is distinct from ${tag}`
+}
+
+/** The version of a database that has its data from now on; null: its data is erased. */
+export async function setDataVersion(sql: Sql, id: string, version: string | null): Promise<void> {
+  await sql`update service set data_version = ${version} where id = ${id}`
 }
 
 /** The name of the service's stage. */

@@ -8,7 +8,7 @@ import { checkName } from '../lib/text.ts'
 import { type EnvironmentRow, nameTaken } from '../organizations/index.ts'
 import { type CheckOptions, checkOrigins, checkSettings, gitTokenOf, readTokenTypes } from './check-settings.ts'
 import { cloneService } from './clone.ts'
-import { branchOf, routedPorts, settingsRecord } from './kind-settings.ts'
+import { branchOf, isPublished, routedPorts, settingsRecord } from './kind-settings.ts'
 import { givePassword } from './password.ts'
 import { openSecrets, type Sealer, writeSecrets } from './secrets.ts'
 import {
@@ -23,6 +23,7 @@ import {
 } from './service-store.ts'
 import type { CreateBody, EditBody, RecordOf } from './settings/branch.ts'
 import { passwordName } from './settings/database.ts'
+import { versionRefusal } from './settings/database-version.ts'
 import type { PortSettings } from './settings/ports.ts'
 
 /** What hangs on a service beside its settings and stands in its record. */
@@ -43,10 +44,13 @@ export interface ServicesOptions extends CheckOptions {
   readonly database: Database
   readonly clock: Clock
   readonly vault: Sealer
-  /** Gives the service's public ports their host names, in the same transaction. */
+  /**
+   * Gives the service's public ports their host names, in the same transaction, and one that is published its port of this machine.
+   * Throws 409 when there is none left.
+   */
   readonly declareHosts: (
     sql: Sql,
-    service: { id: string; name: string; ports: readonly PortSettings[] },
+    service: { id: string; kind: KindName; name: string; ports: readonly PortSettings[]; isPublished: boolean },
   ) => Promise<void>
   /** The name by which other services of the environment reach this one. */
   readonly internalHost: (service: { readonly kind: string; readonly id: string }) => string
@@ -116,7 +120,8 @@ export function createServices(options: ServicesOptions) {
         const settings = branch.change(current.settings, body, types)
         checkSettings(kind, settings, options)
         await checkOrigins(sql, { kind, organizationId, settings })
-        if (current.last_deployment_date) branch.checkDeployed?.(current.settings as never, settings as never)
+        const data = { name: current.name, dataVersion: current.data_version }
+        if (current.last_deployment_date) branch.checkDeployed?.(current.settings as never, settings as never, data)
         const description = body.description === undefined ? current.description : (body.description ?? '')
         const written = { name, description, settings, git_token_id: gitTokenOf(kind, settings) }
         await updateService(sql, id, written, clock.now())
@@ -140,16 +145,21 @@ export function createServices(options: ServicesOptions) {
       }).catch(nameTaken('A service', name))
     },
 
-    /** The versions that a database can be changed to, newest first. */
-    versions: (service: ServiceRow): readonly string[] => databaseTable[databaseOf(service).settings.type].versions,
+    /** The versions that a database can be changed to, newest first: of one with data, those that open it. */
+    versions: (service: ServiceRow): readonly string[] => {
+      const { name, data_version: from, settings } = databaseOf(service)
+      const { versions } = databaseTable[settings.type]
+      return from === null ? versions : versions.filter((to) => !versionRefusal(settings.type, { from, to, name }))
+    },
 
     /** How the owner of a database signs in. */
     async credentials(service: ServiceRow) {
-      const { id, organization_id: organizationId, settings } = databaseOf(service)
+      const { id, organization_id: organizationId, settings, public_address } = databaseOf(service)
       const { login, port } = databaseTable[settings.type]
       const password = (await openSecrets(database, vault, { id, organizationId })).get(passwordName)
       if (!password) throw new Error(`database ${id} has no password`)
-      return { host: options.internalHost(service), port, login, password: password.reveal() }
+      const address = public_address ?? { host: options.internalHost(service), port }
+      return { ...address, login, password: password.reveal() }
     },
   }
 
@@ -165,7 +175,13 @@ export function createServices(options: ServicesOptions) {
     const secrets = branchOf(kind).secrets?.(body as never)
     if (secrets) await writeSecrets(sql, vault, { id, organizationId }, secrets, clock.now())
     await options.parts.set(sql, { id, organizationId }, body, clock.now())
-    await options.declareHosts(sql, { id, name, ports: routedPorts(settings) })
+    await options.declareHosts(sql, {
+      id,
+      name,
+      kind,
+      ports: routedPorts(settings),
+      isPublished: isPublished(settings),
+    })
   }
 }
 

@@ -85,8 +85,7 @@ test('a database of every type tells how it is reached, and its password as a se
   for (const [type, url] of Object.entries(reached)) {
     const one = service('0190cccc-0000-4000-8000-000000000004', {
       kind: 'database',
-      externalHost: 'outside',
-      database: { ...database, type, externalHost: 'outside' },
+      database: { ...database, type, publicAddress: { host: 'outside', port: 30_001 } },
     })
     const values = valuesOf({ project, environment: { ...environment, services: [one] } })
     const own = Object.entries(values).filter(([key]) => key.includes('_Z'))
@@ -94,10 +93,12 @@ test('a database of every type tells how it is reached, and its password as a se
       [`QOVERY_${type}_Z0190CCCC_HOST`]: 'outside',
       [`QOVERY_${type}_Z0190CCCC_HOST_INTERNAL`]: internalHost(one),
       [`QOVERY_${type}_Z0190CCCC_PORT`]: '5432',
+      [`QOVERY_${type}_Z0190CCCC_HOST_EXTERNAL`]: 'outside',
+      [`QOVERY_${type}_Z0190CCCC_PORT_EXTERNAL`]: '30001',
       [`QOVERY_${type}_Z0190CCCC_LOGIN`]: 'root',
       [`QOVERY_${type}_Z0190CCCC_PASSWORD`]: 'secret p/w',
       [`QOVERY_${type}_Z0190CCCC_DEFAULT_DATABASE_NAME`]: 'shop',
-      [`QOVERY_${type}_Z0190CCCC_DATABASE_URL`]: `secret ${url.replace('HOST', 'outside')}`,
+      [`QOVERY_${type}_Z0190CCCC_DATABASE_URL`]: `secret ${url.replace('HOST:5432', 'outside:30001')}`,
       [`QOVERY_${type}_Z0190CCCC_DATABASE_URL_INTERNAL`]: `secret ${url.replace('HOST', internalHost(one))}`,
     })
   }

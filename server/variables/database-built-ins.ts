@@ -9,9 +9,10 @@ export interface DatabaseFacts {
   readonly password?: Secret
   /** Of the database that every client may use at once. */
   readonly databaseName: string
+  /** Where it listens inside of its environment. */
   readonly port: number
   /** Where it answers outside of its environment, if it does. */
-  readonly externalHost?: string
+  readonly publicAddress?: { readonly host: string; readonly port: number }
 }
 
 /** By the type: what an address begins with, and what it ends with. */
@@ -22,23 +23,32 @@ const addresses: Readonly<Record<string, { readonly scheme: string; readonly suf
   REDIS: { scheme: 'redis', suffix: '' },
 }
 
-/** The keys of a database after its prefix; `internalHost` is its name inside the environment. */
+/**
+ * The keys of a database after its prefix; `internalHost` is its name inside the environment. PORT is the one inside, so that it goes
+ * on fitting HOST_INTERNAL when the database becomes public: outside it is PORT_EXTERNAL.
+ */
 export function databaseKeys(database: DatabaseFacts, internalHost: string): Values {
-  const { login, password = new Secret(''), databaseName, port, externalHost } = database
-  const host = externalHost ?? internalHost
+  const { login, password = new Secret(''), databaseName, port, publicAddress } = database
+  const inside = { host: internalHost, port }
+  const outside = publicAddress ?? inside
   return {
-    HOST: host,
+    HOST: outside.host,
     HOST_INTERNAL: internalHost,
     PORT: String(port),
+    ...(publicAddress && { HOST_EXTERNAL: publicAddress.host, PORT_EXTERNAL: String(publicAddress.port) }),
     LOGIN: login,
     PASSWORD: password,
     DEFAULT_DATABASE_NAME: databaseName,
-    DATABASE_URL: urlOf(database, password, host),
-    DATABASE_URL_INTERNAL: urlOf(database, password, internalHost),
+    DATABASE_URL: urlOf(database, password, outside),
+    DATABASE_URL_INTERNAL: urlOf(database, password, inside),
   }
 }
 
-function urlOf({ type, login, databaseName, port }: DatabaseFacts, password: Secret, host: string): Secret {
+function urlOf(
+  { type, login, databaseName }: DatabaseFacts,
+  password: Secret,
+  { host, port }: { readonly host: string; readonly port: number },
+): Secret {
   const { scheme, suffix } = addresses[type] ?? { scheme: type.toLowerCase(), suffix: '' }
   const user = `${encodeURIComponent(login)}:${encodeURIComponent(password.reveal())}`
   return new Secret(`${scheme}://${user}@${host}:${port}/${encodeURIComponent(databaseName)}${suffix}`)

@@ -24,6 +24,8 @@ export interface StoredService {
   readonly version?: string
   /** Of a database; of others, without a type that is one. */
   readonly credentials?: { readonly type?: string; readonly sealed_password?: string }
+  /** Where a public database answers outside of its environment. */
+  readonly publicAddress?: { readonly host: string; readonly port: number }
   readonly outputs?: readonly StoredOutput[]
 }
 
@@ -50,7 +52,7 @@ type Opened = (sealed: string) => Secret | undefined
 
 /** `opened` gives the text of a sealed one, or undefined where only names are asked for. */
 export function toServiceFacts(stored: StoredService, opened: Opened): ServiceFacts {
-  const { created_at, updated_at, outputs, credentials, ...rest } = stored
+  const { created_at, updated_at, outputs, credentials, publicAddress: _, ...rest } = stored
   const database = credentials && databaseFacts(stored, credentials, opened)
   return {
     ...rest,
@@ -67,7 +69,7 @@ function outputFacts({ key, value, sealed_value }: StoredOutput, opened: Opened)
 }
 
 function databaseFacts(
-  { externalHost }: StoredService,
+  { publicAddress }: StoredService,
   { type: typeName, sealed_password }: NonNullable<StoredService['credentials']>,
   opened: Opened,
 ): DatabaseFacts | undefined {
@@ -81,6 +83,6 @@ function databaseFacts(
     databaseName,
     port,
     ...(password && { password }),
-    ...(externalHost !== undefined && { externalHost }),
+    ...(publicAddress && { publicAddress }),
   }
 }

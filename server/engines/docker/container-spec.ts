@@ -1,6 +1,6 @@
 import type { ContainerCreateOptions, HostConfig } from 'dockerode'
 import { Secret } from '../../lib/secret.ts'
-import { EngineError, type Release, type Task, type Workload } from '../engine.ts'
+import { EngineError, type LongRunning, type PublishedPort, type Release, type Task, type Workload } from '../engine.ts'
 import { containerLabels, networkName, taskGraceSeconds, taskLabels, volumeName } from './labels.ts'
 
 /**
@@ -27,7 +27,8 @@ export type AllowedHostConfig = Required<
     | 'RestartPolicy'
     | 'SecurityOpt'
   >
->
+> &
+  Pick<HostConfig, 'PortBindings'>
 
 /** Restart `always`: a stopped service has no container, and `unless-stopped` forgets what a killed daemon has ended itself. A task runs once. */
 export function hostConfig(release: Release<Workload>, withInit: boolean): AllowedHostConfig {
@@ -51,8 +52,19 @@ export function hostConfig(release: Release<Workload>, withInit: boolean): Allow
     PidsLimit: 512,
     RestartPolicy: { Name: isTask ? 'no' : 'always', MaximumRetryCount: 0 },
     SecurityOpt: ['no-new-privileges:true'],
+    ...(!isTask && workload.publishedPorts?.length && { PortBindings: bindingsOf(workload.publishedPorts) }),
   }
 }
+
+const portName = ({ internalPort, protocol }: PublishedPort): string => `${internalPort}/${protocol.toLowerCase()}`
+
+const bindingsOf = (ports: readonly PublishedPort[]) =>
+  Object.fromEntries(
+    ports.map((port) => [portName(port), [{ HostIp: port.hostAddress, HostPort: String(port.hostPort) }]]),
+  )
+
+const exposedPorts = ({ publishedPorts = [] }: LongRunning) =>
+  publishedPorts.length > 0 && { ExposedPorts: Object.fromEntries(publishedPorts.map((port) => [portName(port), {}])) }
 
 /** The body of `POST /containers/create`. Throws EngineError('refused') for what Docker would misunderstand silently. */
 export const containerSpec = (
@@ -62,6 +74,8 @@ export const containerSpec = (
 ): ContainerCreateOptions => ({
   ...programSpec(release, options.withInit),
   Labels: containerLabels(options.instance, release, replica),
+  ...exposedPorts(release.workload),
+  ...(release.workload.stopSignal && { StopSignal: release.workload.stopSignal }),
   StopTimeout: release.workload.stopGraceSeconds,
 })
 

@@ -103,6 +103,13 @@ export async function startContainer(daemon: DockerDaemon, id: string, signal: A
   try {
     await daemon.send({ method: 'POST', path: `/containers/${id}/start`, signal, timeoutMs: 60_000 })
   } catch (error) {
+    const taken = takenPort(error)
+    if (taken) {
+      throw new EngineError(
+        'refused',
+        `port ${taken} of the machine is in use by another program; end that program, or have another port published`,
+      )
+    }
     const isFaultOfDaemon = isRefusal(error, 500, 503) && !/OCI runtime/.test(error.message)
     if (isFaultOfDaemon) throw new EngineError('unreachable', `Docker failed: ${error.message}`)
     if (isRefusal(error, 400, 404, 409, 500)) {
@@ -113,6 +120,16 @@ export async function startContainer(daemon: DockerDaemon, id: string, signal: A
     }
     throw error
   }
+}
+
+/** The port of the machine that could not be published, out of the words of the daemon or of its proxy. */
+function takenPort(error: unknown): string | undefined {
+  if (!isRefusal(error, 500)) return undefined
+  const [, bound, proxied] =
+    /Bind for \S+:(\d+) failed: port is already allocated|listen (?:tcp|udp)\d? \S+:(\d+): bind: address already in use/.exec(
+      error.message,
+    ) ?? []
+  return bound ?? proxied
 }
 
 /** Ends the container's program: its stop signal, then after the grace time SIGKILL. A container that is not there is ended. */

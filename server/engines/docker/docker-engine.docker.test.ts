@@ -1,9 +1,12 @@
 import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { createServer } from 'node:net'
 import { after, afterEach, before, describe, it } from 'node:test'
 import { systemClock } from '../../lib/clock.ts'
 import { newId } from '../../lib/id.ts'
 import { Secret } from '../../lib/secret.ts'
 import { attempt, engineCases, eventually, newRelease } from '../engine.cases.ts'
+import { publishingCases } from '../engine.publishing.cases.ts'
 import { taskCases } from '../engine.tasks.cases.ts'
 import { EngineError } from '../engine.ts'
 import { usageCases } from '../engine.usage.cases.ts'
@@ -26,6 +29,17 @@ usageCases('docker', async () => {
   const spin = `${serve(8080)};(function spin(){const end=Date.now()+50;while(Date.now()<end);setImmediate(spin)})()`
   return { ...bench, busy: () => ({ ...bench.workload('web'), cpuMilli: 300, ...node(spin) }), load: () => {} }
 })
+publishingCases('docker', async () => ({
+  ...(await openDockerBench({ socketPath, image })),
+  freePort: async () => {
+    const server = createServer().listen(0, '127.0.0.1')
+    await once(server, 'listening')
+    const bound = server.address()
+    server.close()
+    await once(server, 'close')
+    return typeof bound === 'object' && bound ? bound.port : 0
+  },
+}))
 
 taskCases('docker', () => openTaskBench({ socketPath, image }))
 

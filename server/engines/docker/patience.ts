@@ -3,15 +3,18 @@ import type { ReplicaState } from './replica-state.ts'
 
 /** Without a port and without a probe, running that long counts as healthy. */
 export const settleMs = 3_000
+/** Between two commands inside a replica. */
+export const leastCommandPauseMs = 250
 const allowedExits = 3
 
 /**
  * How long to wait until a replica is asked again. Short at first, then 5 % of what has passed, so that health is seen late by no more
- * than that; a port that nobody listens on costs the program nothing and is tried often.
+ * than that; a port that nobody listens on costs the program nothing and is tried often. `leastMs`: a command inside the replica takes
+ * away from what that may use.
  */
-export function pauseMs(elapsedMs: number, periodMs: number, silent: boolean): number {
+export function pauseMs(elapsedMs: number, periodMs: number, silent: boolean, leastMs = 15): number {
   if (silent) return elapsedMs < 10_000 ? 15 : 100
-  return Math.max(15, Math.min(elapsedMs / 20, periodMs))
+  return Math.max(leastMs, Math.min(elapsedMs / 20, periodMs))
 }
 
 /** How often a starting container is looked at: often enough to see it between an exit and its restart. */

@@ -6,7 +6,15 @@ import { execIn, lastLines } from './container-output.ts'
 import { inspectContainer } from './containers.ts'
 import type { DockerDaemon } from './daemon.ts'
 import { explainListeners, listenersOf } from './listening-ports.ts'
-import { inspectPauseMs, pauseMs, readinessProbe, replicaError, settleMs, verdict } from './patience.ts'
+import {
+  inspectPauseMs,
+  leastCommandPauseMs,
+  pauseMs,
+  readinessProbe,
+  replicaError,
+  settleMs,
+  verdict,
+} from './patience.ts'
 import { type ProbeOutcome, probe } from './probe.ts'
 import type { ReplicaState } from './replica-state.ts'
 
@@ -71,7 +79,9 @@ async function ask(
     }
     if (state.running && !readiness && clock.monotonic() - since.ms >= settleMs) return state
     const silent = view.answer?.healthy === false && view.answer.silent
-    await clock.sleep(since.successes > 0 ? periodMs : pauseMs(clock.monotonic() - began, periodMs, silent), signal)
+    const leastMs = readiness?.check.type === 'exec' ? leastCommandPauseMs : undefined
+    const pause = pauseMs(clock.monotonic() - began, periodMs, silent, leastMs)
+    await clock.sleep(since.successes > 0 ? periodMs : pause, signal)
   }
 }
 

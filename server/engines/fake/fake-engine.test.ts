@@ -6,6 +6,7 @@ import { newId } from '../../lib/id.ts'
 import { Secret } from '../../lib/secret.ts'
 import { attempt, type EngineBench, engineCases, eventually, newRelease } from '../engine.cases.ts'
 import { engineImagesCases, type ImagesBench } from '../engine.images.cases.ts'
+import { publishingCases } from '../engine.publishing.cases.ts'
 import { taskCases } from '../engine.tasks.cases.ts'
 import type { Release } from '../engine.ts'
 import { usageCases } from '../engine.usage.cases.ts'
@@ -42,6 +43,11 @@ usageCases('fake', async () => {
   const busy = () => fakeWorkload('web')
   const load = ({ service, workload }: Release) => engine.use(service, { cpuMilli: workload.cpuMilli })
   return { ...(await openBench(engine)), busy, load }
+})
+publishingCases('fake', async () => {
+  const engine = new FakeEngine({ clock: systemClock })
+  const answers = async ({ port }: { readonly port: number }) => engine.publishes(port)
+  return { ...(await openBench(engine)), answers, freePort: async () => 30_000 }
 })
 
 taskCases('fake', async () => {

@@ -8,6 +8,7 @@ import {
   EngineError,
   type LogLine,
   type LogQuery,
+  type LongRunning,
   type Observation,
   type PinnedImage,
   type RegistryLogin,
@@ -113,6 +114,11 @@ export class FakeEngine implements Engine {
     this.#used.set(service, used)
   }
 
+  /** Whether a replica that runs has this port of the machine. */
+  publishes(hostPort: number): boolean {
+    return this.#replicas.some(({ running, workload }) => running && hasPort(workload, hostPort))
+  }
+
   /** The service's replicas exit again and again from now on. */
   crash(service: string, exitCode = 1): void {
     for (const replica of this.#of(service))
@@ -125,6 +131,7 @@ export class FakeEngine implements Engine {
     const behaviour = this.#behaviourOf(image)
     if (behaviour.outcome === 'image-missing')
       throw new EngineError('image-missing', `the engine has no image ${image}`)
+    this.#claimPorts(release)
     if (!this.#networks.has(release.environment)) this.effects.networksMade++
     this.#networks.add(release.environment)
     for (const { id } of storage) {
@@ -294,6 +301,13 @@ export class FakeEngine implements Engine {
     return [...there, ...free].slice(0, count)
   }
 
+  #claimPorts({ id, workload }: Release): void {
+    for (const { hostPort } of workload.publishedPorts ?? []) {
+      if (!this.#replicas.some((replica) => replica.release !== id && hasPort(replica.workload, hostPort))) continue
+      throw new EngineError('refused', `port ${hostPort} of the machine is in use by another program; end it`)
+    }
+  }
+
   #bring(release: Release, number: number, behaviour: Behaviour): void {
     const name = `${release.service}-${release.id.slice(-8)}-${number}`
     let replica = this.#replicas.find((one) => one.name === name)
@@ -393,3 +407,6 @@ export class FakeEngine implements Engine {
   readonly #ofRelease = (release: string): FakeReplica[] =>
     this.#replicas.filter((replica) => replica.release === release)
 }
+
+const hasPort = ({ publishedPorts = [] }: LongRunning, wanted: number): boolean =>
+  publishedPorts.some(({ hostPort }) => hostPort === wanted)

@@ -57,6 +57,15 @@ export interface RecordFacts {
   readonly origin: Origin | null
   /** The name by which other services of the environment reach this one. */
   readonly host: string
+  /** Where it answers outside of its environment without the router; null: nowhere. */
+  readonly publicAddress: { readonly host: string; readonly port: number } | null
+}
+
+/** What is there of a service's data. */
+export interface DataFacts {
+  readonly name: string
+  /** Of a database: the version that last had its data; null: there is none. */
+  readonly dataVersion: string | null
 }
 
 /** All that tells one kind of service from another, without any I/O. */
@@ -68,7 +77,7 @@ export interface Branch<K extends KindName> {
   /** Throws what is broken beyond the form of single fields. */
   check(settings: SettingsOf[K], ceiling: Ceiling): void
   /** Throws what may not follow on the settings that were there, once they were deployed. */
-  checkDeployed?(former: SettingsOf[K], next: SettingsOf[K]): void
+  checkDeployed?(former: SettingsOf[K], next: SettingsOf[K], data: DataFacts): void
   /** Where git repositories stand in bodies and settings. */
   readonly repositories: readonly string[]
   /** Where the id of a container registry or Helm repository stands. */

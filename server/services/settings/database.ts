@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { type DatabaseType, databaseTable } from '@quayside/contract/services/database.ts'
 import { AppError } from '../../lib/error.ts'
 import { type Branch, cleared, given } from './branch.ts'
+import { versionRefusal } from './database-version.ts'
 import { checkIcon, checkSize, refuse } from './rules.ts'
 
 export interface DatabaseSettings {
@@ -61,16 +62,20 @@ export const databaseBranch: Branch<'database'> = {
     if (!/^[0-9][0-9A-Za-z._-]*$/.test(settings.version)) refuse('version', 'must be the number of a version, as 16')
     checkIcon(settings.icon_uri)
   },
-  checkDeployed: (former, next) => {
-    if (next.storage >= former.storage) return
-    throw new AppError('conflict', `storage: the database has ${former.storage} GB and cannot shrink.`)
+  checkDeployed: (former, next, { name, dataVersion }) => {
+    if (dataVersion === null) return
+    if (next.storage < former.storage) {
+      throw new AppError('conflict', `storage: the database has ${former.storage} GB and cannot shrink.`)
+    }
+    const refusal = versionRefusal(next.type, { from: dataVersion, to: next.version, name })
+    if (refusal) throw new AppError('conflict', `version: ${refusal}`)
   },
   repositories: [],
   origins: [],
-  record: (settings, { ceiling, host }) => ({
+  record: (settings, { ceiling, host, publicAddress }) => ({
     ...settings,
-    host,
-    port: databaseTable[settings.type].port,
+    host: publicAddress?.host ?? host,
+    port: publicAddress?.port ?? databaseTable[settings.type].port,
     disk_encrypted: false,
     maximum_cpu: ceiling.cpu,
     maximum_memory: ceiling.memory,

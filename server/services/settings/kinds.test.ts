@@ -70,10 +70,19 @@ describe('a database', () => {
   })
   test('its storage only grows once it was deployed', () => {
     const former = make({ storage: 20 })
-    databaseBranch.checkDeployed?.(former, make({ storage: 20 }))
-    databaseBranch.checkDeployed?.(former, make({ storage: 21 }))
-    const shrink = () => databaseBranch.checkDeployed?.(former, make({ storage: 19 }))
+    const data = { name: 'orders', dataVersion: former.version }
+    databaseBranch.checkDeployed?.(former, make({ storage: 20 }), data)
+    databaseBranch.checkDeployed?.(former, make({ storage: 21 }), data)
+    const shrink = () => databaseBranch.checkDeployed?.(former, make({ storage: 19 }), data)
     assert.throws(shrink, { code: 'conflict', message: /20 GB and cannot shrink/ })
+    databaseBranch.checkDeployed?.(former, make({ storage: 19 }), { ...data, dataVersion: null })
+  })
+  test('another major version is refused once there is data', () => {
+    const former = make({ version: '15' })
+    const upgrade = (dataVersion: string | null) =>
+      databaseBranch.checkDeployed?.(former, make({ version: '16' }), { name: 'orders', dataVersion })
+    upgrade(null)
+    assert.throws(() => upgrade('15'), { code: 'conflict', message: /^version: "orders" has data of PostgreSQL 15/ })
   })
   test('refuses what is no version', () => refuses({ version: 'latest; rm' }, /^version must be/))
   test('passwords are 32 letters and digits, and never the same', () => {

@@ -1,0 +1,41 @@
+import type { Sql } from '../database/index.ts'
+
+interface PublicPortRow {
+  readonly host: string
+  readonly port: number
+}
+
+export async function findPublicPort(sql: Sql, serviceId: string): Promise<PublicPortRow | undefined> {
+  const [row] = await sql<PublicPortRow[]>`select host, port from public_port where service_id = ${serviceId}`
+  return row
+}
+
+/** Nobody else gives ports away for the rest of the transaction. */
+export async function lockPublicPorts(sql: Sql): Promise<void> {
+  await sql`lock table public_port in share row exclusive mode`
+}
+
+/** Gives the service the first free port from the preferred one on, round the range; undefined when there is none. */
+export async function insertPublicPort(
+  sql: Sql,
+  service: { readonly id: string; readonly host: string },
+  { first, last, preferred }: { readonly first: number; readonly last: number; readonly preferred: number },
+): Promise<PublicPortRow | undefined> {
+  const [row] = await sql<PublicPortRow[]>`
+    insert into public_port (service_id, host, port)
+    select ${service.id}, ${service.host}, candidate
+    from generate_series(${first}::int, ${last}::int) candidate
+    where not exists (select from public_port p where p.port = candidate and p.service_id <> ${service.id})
+    order by candidate < ${preferred}::int, candidate
+    limit 1
+    on conflict (service_id) do update set host = excluded.host, port = excluded.port
+    returning host, port`
+  return row
+}
+
+/** A service that is private has none any more, unless it is to become public again. */
+export async function releasePublicPort(sql: Sql, serviceId: string): Promise<void> {
+  await sql`
+    delete from public_port p using service s
+    where p.service_id = ${serviceId} and s.id = p.service_id and s.settings ->> 'accessibility' is distinct from 'PUBLIC'`
+}

@@ -1,0 +1,50 @@
+import type { DatabaseType } from '@quayside/contract/services/database.ts'
+
+/** By the type: its name for people, what copies data from one version to another, and what it opens of other versions. */
+const rules: Record<
+  DatabaseType,
+  {
+    readonly name: string
+    readonly tools: string
+    readonly opensOlderMajor: boolean
+    readonly opensNewerMinor: boolean
+  }
+> = {
+  POSTGRESQL: {
+    name: 'PostgreSQL',
+    tools: 'pg_dump and psql',
+    opensOlderMajor: false,
+    opensNewerMinor: true,
+  },
+  MYSQL: { name: 'MySQL', tools: 'mysqldump and mysql', opensOlderMajor: false, opensNewerMinor: false },
+  MONGODB: { name: 'MongoDB', tools: 'mongodump and mongorestore', opensOlderMajor: false, opensNewerMinor: false },
+  REDIS: { name: 'Redis', tools: 'redis-cli --rdb', opensOlderMajor: true, opensNewerMinor: false },
+}
+
+/** Why data that one version has written cannot be opened by another one, and what to do; undefined where it can. */
+export function versionRefusal(
+  type: DatabaseType,
+  { from, to, name }: { readonly from: string; readonly to: string; readonly name: string },
+): string | undefined {
+  const rule = rules[type]
+  if (!isMajorChange(from, to) && (rule.opensNewerMinor || !isOlder(to, from))) return undefined
+  if (isMajorChange(from, to) && rule.opensOlderMajor && !isOlder(to, from)) return undefined
+  return (
+    `"${name}" has data of ${rule.name} ${from}, which ${rule.name} ${to} does not open. ` +
+    `Make another database with version ${to}, and dump and restore the data (${rule.tools}); or uninstall this one, which erases its data.`
+  )
+}
+
+const numbersOf = (version: string): number[] => version.split(/[.-]/).map(Number).filter(Number.isInteger)
+
+const isMajorChange = (from: string, to: string): boolean => numbersOf(from)[0] !== numbersOf(to)[0]
+
+/** Numbers that one of them leaves out are whatever the other one says: `8` is no older than `8.4`. */
+function isOlder(version: string, than: string): boolean {
+  const other = numbersOf(than)
+  for (const [index, number] of numbersOf(version).entries()) {
+    const against = other[index]
+    if (against === undefined || against !== number) return against !== undefined && number < against
+  }
+  return false
+}
