@@ -39,6 +39,12 @@ export const texts = (on: string, initial: readonly string[]): AdvancedSetting =
   default: initial,
   schema: List(Text(4096), 100),
 })
+/** Names of variables. */
+export const names = (on: string): AdvancedSetting => ({
+  on,
+  default: [],
+  schema: List(Type.String({ pattern: '^[a-zA-Z_][a-zA-Z0-9_]*$', maxLength: 255 }), 100),
+})
 /** Texts by names. */
 export const map = (on: string): AdvancedSetting => ({
   on,

@@ -20,6 +20,8 @@ test('gives every recipe a tag of its own, and the same recipe always the same',
     { variables: { A: '1', B: '2' } },
     { rootPath: 'a', dockerfile: 'b' },
     { rootPath: 'a","b' },
+    { secretsHash: 'one' },
+    { secretsHash: 'two' },
   ]
   const tags = changes.map(tagOf)
   assert.equal(new Set(tags).size, changes.length)

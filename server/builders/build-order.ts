@@ -27,6 +27,7 @@ export function buildOrder(recipe: BuildRecipe): BuildOrder {
         recipe.dockerfile,
         recipe.targetStage ?? '',
         Object.entries(buildArguments),
+        ...(recipe.secretsHash === undefined ? [] : [recipe.secretsHash]),
       ]),
     )
     .digest('hex')

@@ -1,5 +1,6 @@
 import type { Readable } from 'node:stream'
 import type { Attempt } from '../lib/attempt.ts'
+import type { Secret } from '../lib/secret.ts'
 
 /** Makes an image from a source tree. The same recipe gives the same tag, which is looked up before anything is built. */
 export interface Builder {
@@ -26,6 +27,10 @@ export interface BuildRecipe {
   /** Non-secret variables; only those that the Dockerfile declares as ARG become build arguments. */
   readonly variables: Readonly<Record<string, string>>
   readonly limits: BuildLimits
+  /** For steps that mount them by name (`RUN --mount=type=secret,id=NAME`), and for nothing else. */
+  readonly secrets?: Readonly<Record<string, Secret>>
+  /** A keyed hash of their names and values: other secrets, another image. */
+  readonly secretsHash?: string
 }
 
 export interface BuildLimits {
@@ -43,7 +48,7 @@ export interface Image {
 
 /** A build that failed because of what it was given. `message` says what happened and what to do. */
 export class BuildError extends Error {
-  readonly reason: 'dockerfile' | 'failed' | 'timeout' | 'limits' | 'frontend' | 'unreachable'
+  readonly reason: 'dockerfile' | 'failed' | 'timeout' | 'limits' | 'frontend' | 'secrets' | 'unreachable'
 
   constructor(reason: BuildError['reason'], message: string, options: { cause?: unknown } = {}) {
     super(message, options)

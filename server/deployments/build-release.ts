@@ -3,6 +3,7 @@ import type { Checkout, OwnedRepository } from '../git/index.ts'
 import { failpoint } from '../lib/failpoint.ts'
 import { findService, type ServiceRow } from '../services/index.ts'
 import { buildLimitsOf } from './acting-settings.ts'
+import { buildSecretsOf } from './build-secrets.ts'
 import { copyRelease, freeze } from './freeze.ts'
 import { setReleaseCommit } from './outcome-store.ts'
 import { explainLate, type RecipeOptions, type Work, whileUnreachable } from './recipe.ts'
@@ -180,7 +181,9 @@ async function build(
   dockerfileText: string,
   signal: AbortSignal,
 ): Promise<{ reference: string; digest: string }> {
-  const recipe = recipeOf(options, source, dockerfileText)
+  const secrets = await buildSecretsOf(options, work.organizationId, source.release)
+  work.report.hide(Object.values(secrets.secrets ?? {}))
+  const recipe = { ...recipeOf(options, source, dockerfileText), ...secrets }
   const { builder } = options
   const { reference, digest } = await whileUnreachable(options, signal, work.report, async (): Promise<Image> => {
     const found = await builder.find(recipe, signal)

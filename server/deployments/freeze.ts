@@ -112,5 +112,6 @@ export async function openVariables(database: Database, vault: Vault, organizati
       ...secret.files.map(({ path, content }) => ({ path, content: new Secret(content) })),
     ],
     secrets: hidden.map(([, value]) => value),
+    secretVariables: new Map(hidden),
   }
 }

@@ -1,4 +1,4 @@
-import { createCipheriv, createDecipheriv, createHash, randomBytes } from 'node:crypto'
+import { createCipheriv, createDecipheriv, createHash, createHmac, randomBytes } from 'node:crypto'
 import { Secret } from './secret.ts'
 
 /**
@@ -56,6 +56,12 @@ export const seal = (key: SealingKey, context: SealContext, text: string): strin
 /** Throws SealError. */
 export const open = (key: SealingKey, context: SealContext, sealed: string): Secret =>
   new Secret(openBytes(key, context, sealed).toString('utf8'))
+
+/** A keyed hash of a text for one purpose: equal for equal texts, and telling nothing of them without the key. */
+export const fingerprint = (key: SealingKey, purpose: string, text: string): string => {
+  const own = createHmac('sha256', key.bytes).update(`quayside fingerprint\n${purpose}`).digest()
+  return createHmac('sha256', own).update(text).digest('hex')
+}
 
 /** The data key of an organization, sealed by the master key. */
 export const wrapKey = (masterKey: SealingKey, organization: string, dataKey: SealingKey): string =>

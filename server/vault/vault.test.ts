@@ -235,3 +235,18 @@ describe('the pepper', () => {
     await assert.rejects(openPepper({ database, file: file() }), fails('damaged'))
   })
 })
+
+test('a fingerprint is the same for the same text, organization and purpose, and for nothing else', async () => {
+  const vault = await startVault()
+  const [one, other] = [await addOrganization(), await addOrganization()]
+  const first = await vault.fingerprint(database, one, 'build', 'text')
+  assert.match(first, /^[0-9a-f]{64}$/)
+  assert.equal(await (await startVault()).fingerprint(database, one, 'build', 'text'), first)
+  const others = [
+    await vault.fingerprint(database, other, 'build', 'text'),
+    await vault.fingerprint(database, one, 'other', 'text'),
+    await vault.fingerprint(database, one, 'build', 'text2'),
+  ]
+  assert.equal(new Set([first, ...others]).size, 4)
+  assert.ok(others.every((text) => !text.includes('text')))
+})

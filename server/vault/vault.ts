@@ -25,6 +25,11 @@ export interface Vault {
   ): Promise<string[]>
   /** Throws AppError `sealed` while the vault is sealed, SealError where the text is damaged or belongs to another cell. */
   open(sql: Sql, organizationId: string, cell: Cell, sealed: string): Promise<Secret>
+  /**
+   * A keyed hash of a text, the same for the same text, organization and purpose; it tells nothing of the text. Throws AppError `sealed`
+   * while the vault is sealed.
+   */
+  fingerprint(sql: Sql, organizationId: string, purpose: string, text: string): Promise<string>
   /** The same for what belongs to the platform and to no organization: the master key itself seals it. */
   sealOwn(cell: Cell, text: string): string
   openOwn(cell: Cell, sealed: string): Secret
@@ -110,6 +115,8 @@ function openedVault(masterKey: envelope.SealingKey): Vault {
       if (!wrapped) throw new envelope.SealError('other-key', 'the organization has no data key')
       return envelope.open(unwrap(organizationId, wrapped), place, sealed)
     },
+    fingerprint: async (sql, organizationId, purpose, text) =>
+      envelope.fingerprint(await keyFor(sql, organizationId), purpose, text),
     sealOwn: (cell, text) => envelope.seal(masterKey, { organization: '', ...cell }, text),
     openOwn: (cell, sealed) => envelope.open(masterKey, { organization: '', ...cell }, sealed),
   }
@@ -130,6 +137,7 @@ function sealedVault(reason: string): Vault {
     seal: refuse,
     sealAll: refuseAll,
     open: refuse,
+    fingerprint: refuse,
     sealOwn: refuseNow,
     openOwn: refuseNow,
   }

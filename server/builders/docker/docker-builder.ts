@@ -22,7 +22,7 @@ export interface DockerBuilderOptions {
 
 /**
  * Builds with the BuildKit of a Docker Engine on this machine. The context goes there as a tar stream, never as an address;
- * no credentials, secrets or keys are offered; steps have the engine's default network. See StepLimits for memory and cores.
+ * no credentials or keys are offered, and of secrets those of the recipe, to steps that mount them; steps have the engine's default network. See StepLimits for memory and cores.
  */
 export function createDockerBuilder({ socketPath, clock = systemClock }: DockerBuilderOptions): Builder {
   const docker = new Docker({ socketPath })
@@ -56,7 +56,7 @@ async function build(
       'warning',
     )
   }
-  const session = await openBuildSession(docker, attempt.signal).catch((error: unknown) => {
+  const session = await openBuildSession(docker, order.recipe.secrets ?? {}, attempt.signal).catch((error: unknown) => {
     held.release()
     throw error
   })

@@ -6,7 +6,7 @@ import { extract } from 'tar-stream'
 import type { Attempt } from '../../lib/attempt.ts'
 import { type Clock, systemClock } from '../../lib/clock.ts'
 import { type BuildOrder, repositoryOf } from '../build-order.ts'
-import { BuildError, type Builder, type Image } from '../builder.ts'
+import { BuildError, type Builder, type BuildRecipe, type Image } from '../builder.ts'
 import { missingDockerfile } from '../dockerfile-check.ts'
 import { createBuilder } from '../recipe-builder.ts'
 
@@ -23,6 +23,8 @@ export interface FakeBuilder extends Builder {
   tell(service: string, behaviour: FakeBehaviour): void
   /** References of everything built so far, in order; an image that was found is not there again. */
   readonly built: readonly string[]
+  /** What was asked to be built, in order. */
+  readonly recipes: readonly BuildRecipe[]
   /** References of the images that are there. */
   references(): string[]
 }
@@ -31,10 +33,12 @@ export function createFakeBuilder(clock: Clock = systemClock): FakeBuilder {
   const images = new Map<string, Image>()
   const behaviours = new Map<string, FakeBehaviour>()
   const built: string[] = []
+  const recipes: BuildRecipe[] = []
   const builder = createBuilder(
     {
       find: async (order) => images.get(order.tag),
       async build(source, order, attempt) {
+        recipes.push(order.recipe)
         await readContext(source, order, attempt.signal)
         await behave(behaviours.get(order.recipe.service) ?? { type: 'succeed' }, attempt)
         const digest = `sha256:${createHash('sha256').update(order.tag).digest('hex')}`
@@ -56,6 +60,7 @@ export function createFakeBuilder(clock: Clock = systemClock): FakeBuilder {
     ...builder,
     tell: (service, behaviour) => behaviours.set(service, behaviour),
     built,
+    recipes,
     references: () => [...images.keys()],
   }
 }
