@@ -44,6 +44,14 @@ export interface Engine {
   endReplicas(service: string, replicas: readonly string[], attempt: Attempt): Promise<void>
   /** Ends everything of the service and removes its volumes. */
   erase(service: string, attempt: Attempt): Promise<void>
+  /**
+   * Makes copies of volumes as they were at one moment. Whatever uses them stands still meanwhile, so its clients wait, and goes on
+   * afterwards, also where the copy fails. A volume that was never made is left out; what a copy held before is replaced, so nothing may
+   * use it yet. Gives the bytes that were copied. Throws EngineError.
+   */
+  copyVolumes(copies: readonly VolumeCopy[], owner: VolumeOwner, attempt: Attempt): Promise<number>
+  /** Lets everything go on that a copy which was cut off has left standing still; nothing else may be copied now. Gives what went on. */
+  resume(signal: AbortSignal): Promise<string[]>
   /** Removes what belongs to the environment itself (its network); does nothing while something is still attached. */
   eraseEnvironment(environment: string, attempt: Attempt): Promise<void>
   /** Lines of all replicas in order of time, then new ones as they come when `follow`; ends when the signal is aborted. */
@@ -201,6 +209,18 @@ export interface Volume {
   readonly id: string
   readonly mountPoint: string
   readonly sizeGiB: number
+}
+
+/** Ids of storages, as in `Volume`. */
+export interface VolumeCopy {
+  readonly from: string
+  readonly to: string
+}
+
+/** Whose a volume is. */
+export interface VolumeOwner {
+  readonly service: string
+  readonly environment: string
 }
 
 /** Where one port of one replica answers. */

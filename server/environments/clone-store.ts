@@ -12,7 +12,9 @@ export async function setCopying(sql: Sql, id: string, source: string | null): P
 
 /** Locks an environment that is still to become a copy; gives the id of its source, undefined when it is whole or gone. */
 export async function lockCopy(sql: Sql, id: string): Promise<string | undefined> {
-  const [row] = await sql<{ copying: string | null }[]>`select copying from environment where id = ${id} for no key update`
+  const [row] = await sql<
+    { copying: string | null }[]
+  >`select copying from environment where id = ${id} for no key update`
   return row?.copying ?? undefined
 }
 

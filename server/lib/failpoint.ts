@@ -20,7 +20,7 @@ export const failpoints = [
   'webhook.sent',
 ] as const
 /** Such places elsewhere. */
-export const otherFailpoints = ['schedule.asked'] as const
+export const otherFailpoints = ['schedule.asked', 'copy.paused', 'copy.copied', 'copy.ended'] as const
 export type Failpoint = (typeof failpoints)[number] | (typeof otherFailpoints)[number]
 type Action = 'kill' | 'throw'
 

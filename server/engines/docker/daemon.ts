@@ -1,4 +1,5 @@
 import type { IncomingMessage } from 'node:http'
+import type { Readable } from 'node:stream'
 import Docker from 'dockerode'
 import type { Clock } from '../../lib/clock.ts'
 import { messageOf } from '../../lib/error.ts'
@@ -10,7 +11,7 @@ export interface DaemonCall {
   readonly path: string
   readonly query?: Readonly<Record<string, unknown>>
   readonly body?: object
-  readonly file?: Buffer
+  readonly file?: Buffer | Readable
   /** For the registry that the daemon is to ask. */
   readonly login?: { readonly username: string; readonly password: string }
   readonly signal: AbortSignal

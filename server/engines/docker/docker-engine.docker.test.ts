@@ -10,6 +10,7 @@ import { publishingCases } from '../engine.publishing.cases.ts'
 import { taskCases } from '../engine.tasks.cases.ts'
 import { EngineError } from '../engine.ts'
 import { usageCases } from '../engine.usage.cases.ts'
+import { volumeCases } from '../engine.volumes.cases.ts'
 import { hostConfig } from './container-spec.ts'
 import { containerName, networkName, volumeName } from './labels.ts'
 import { type DockerBench, node, openDockerBench, serve } from './test-bench.ts'
@@ -24,6 +25,18 @@ before(() => importTestImage(socketPath, image))
 after(() => removeTestImage(socketPath, image))
 
 engineCases('docker', () => openDockerBench({ socketPath, image }))
+volumeCases('docker', async () => {
+  const bench = await openDockerBench({ socketPath, image })
+  const { engine } = bench
+  const inside = async (service: string, program: string, ...values: readonly string[]) =>
+    (await engine.exec(service, ['node', '-p', program, '--', ...values], limit())).output.trimEnd()
+  return {
+    ...bench,
+    write: async ({ service }, text) =>
+      void (await inside(service, 'fs.writeFileSync("/data/text", process.argv[1])', text)),
+    read: ({ service }) => inside(service, 'fs.readFileSync("/data/text", "utf8")'),
+  }
+})
 usageCases('docker', async () => {
   const bench = await openDockerBench({ socketPath, image })
   const spin = `${serve(8080)};(function spin(){const end=Date.now()+50;while(Date.now()<end);setImmediate(spin)})()`

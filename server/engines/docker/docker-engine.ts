@@ -15,10 +15,13 @@ import {
   type RunningTask,
   type Task,
   type TaskOutcome,
+  type VolumeCopy,
+  type VolumeOwner,
   type Workload,
 } from '../engine.ts'
 import { execIn } from './container-output.ts'
 import { inspectContainer, listContainers } from './containers.ts'
+import { copyVolumes } from './copy-volumes.ts'
 import { DockerDaemon } from './daemon.ts'
 import { fetchImage, pinImage } from './fetch-image.ts'
 import { label } from './labels.ts'
@@ -26,6 +29,7 @@ import { Liveness } from './liveness.ts'
 import { serviceLogs } from './logs.ts'
 import { eraseNetwork } from './networks.ts'
 import { toObservation } from './observation.ts'
+import { resumeAll } from './pause.ts'
 import type { ReplicaState } from './replica-state.ts'
 import { endReplicas, retireService } from './retire.ts'
 import { type Host, startRelease } from './start.ts'
@@ -112,6 +116,14 @@ export class DockerEngine implements Engine {
     await daemon.patiently(signal, () => eraseVolumes(daemon, instance, service, signal))
   }
 
+  copyVolumes(copies: readonly VolumeCopy[], owner: VolumeOwner, attempt: Attempt): Promise<number> {
+    return copyVolumes(this.#host, copies, owner, attempt)
+  }
+
+  resume(signal: AbortSignal): Promise<string[]> {
+    return resumeAll(this.#host, undefined, signal)
+  }
+
   eraseEnvironment(environment: string, { signal }: Attempt): Promise<void> {
     return this.#host.daemon.patiently(signal, () => eraseNetwork(this.#host, environment, signal))
   }
@@ -156,7 +168,7 @@ export class DockerEngine implements Engine {
   /** What runs for long. */
   async #list(labels: Readonly<Record<string, string>>, signal: AbortSignal): Promise<ContainerInfo[]> {
     const found = await listContainers(this.#host.daemon, { instance: this.#host.instance, labels }, signal)
-    return found.filter((container) => !isTask(container))
+    return found.filter((container) => !isTask(container) && container.Labels[label.copy] === undefined)
   }
 
   async #inspectAll(found: readonly ContainerInfo[], signal: AbortSignal): Promise<ReplicaState[]> {

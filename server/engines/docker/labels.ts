@@ -16,6 +16,8 @@ export const label = {
   liveness: 'quayside.liveness',
   name: 'quayside.name',
   storage: 'quayside.storage',
+  /** The volume that a container which never runs helps to make. */
+  copy: 'quayside.copy',
   ofUser: 'quayside.label',
   /** One run of a task: what has it is no replica. */
   run: 'quayside.run',

@@ -59,7 +59,8 @@ export function replicaState(info: ContainerInspectInfo): ReplicaState {
     replica: Number(labels[label.replica] ?? 0),
     replicas: Number(labels[label.replicas] ?? 1),
     status,
-    running: status === 'running',
+    // What stands still while its volumes are copied runs: it goes on by itself.
+    running: status === 'running' || status === 'paused',
     exits: info.RestartCount + (ended ? 1 : 0),
     exitCode: ended || status === 'restarting' ? info.State.ExitCode : undefined,
     outOfMemory: info.State.OOMKilled,
@@ -67,7 +68,7 @@ export function replicaState(info: ContainerInspectInfo): ReplicaState {
     createdAt: info.Created,
     startedAt: info.State.StartedAt,
     finishedAt: info.State.FinishedAt,
-    address: status === 'running' ? addressOf(info) : undefined,
+    address: status === 'running' || status === 'paused' ? addressOf(info) : undefined,
     ports: (labels[label.ports] ?? '').split(',').filter(Boolean).map(Number),
     stopGraceSeconds: Number(labels[label.stopGraceSeconds] ?? 10),
     cpuLimitMilli: Math.round((info.HostConfig.NanoCpus ?? 0) / 1_000_000),

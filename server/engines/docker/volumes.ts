@@ -1,4 +1,4 @@
-import { EngineError, type Release } from '../engine.ts'
+import { EngineError, type Release, type VolumeOwner } from '../engine.ts'
 import { absent } from './containers.ts'
 import type { DockerDaemon } from './daemon.ts'
 import { label, labelFilter, volumeName } from './labels.ts'
@@ -10,26 +10,38 @@ export async function ensureVolumes(
   release: Release,
   signal: AbortSignal,
 ): Promise<void> {
+  const { service, environment } = release
   await Promise.all(
-    release.workload.storage.map((volume) =>
-      daemon.send({
-        method: 'POST',
-        path: '/volumes/create',
-        body: {
-          Name: volumeName(volume),
-          Driver: 'local',
-          Labels: {
-            [label.instance]: instance,
-            [label.service]: release.service,
-            [label.environment]: release.environment,
-            [label.storage]: volume.id,
-          },
-        },
-        signal,
-      }),
-    ),
+    release.workload.storage.map(({ id }) => createVolume(daemon, instance, { id, service, environment }, signal)),
   )
 }
+
+/** Makes the volume of a storage, or finds it. */
+export const createVolume = (
+  daemon: DockerDaemon,
+  instance: string,
+  { id, service, environment }: VolumeOwner & { readonly id: string },
+  signal: AbortSignal,
+): Promise<void> =>
+  daemon.send({
+    method: 'POST',
+    path: '/volumes/create',
+    body: {
+      Name: volumeName({ id }),
+      Driver: 'local',
+      Labels: {
+        [label.instance]: instance,
+        [label.service]: service,
+        [label.environment]: environment,
+        [label.storage]: id,
+      },
+    },
+    signal,
+  })
+
+/** One that is not there is removed. */
+export const removeVolume = (daemon: DockerDaemon, name: string, signal: AbortSignal): Promise<void> =>
+  absent(daemon.send({ method: 'DELETE', path: `/volumes/${encodeURIComponent(name)}`, signal }))
 
 /** Removes every volume of the service, also those that no release mentions any more. */
 export async function eraseVolumes(
@@ -43,9 +55,5 @@ export async function eraseVolumes(
   if (!('Volumes' in answer))
     throw new EngineError('unreachable', 'Docker answered a list of volumes with something else')
   const volumes = Array.isArray(answer.Volumes) ? answer.Volumes : []
-  await Promise.all(
-    volumes.map((volume: { Name: string }) =>
-      absent(daemon.send({ method: 'DELETE', path: `/volumes/${encodeURIComponent(volume.Name)}`, signal })),
-    ),
-  )
+  await Promise.all(volumes.map((volume: { Name: string }) => removeVolume(daemon, volume.Name, signal)))
 }

@@ -10,6 +10,7 @@ import { publishingCases } from '../engine.publishing.cases.ts'
 import { taskCases } from '../engine.tasks.cases.ts'
 import type { Release } from '../engine.ts'
 import { usageCases } from '../engine.usage.cases.ts'
+import { volumeCases } from '../engine.volumes.cases.ts'
 import { FakeEngine } from './fake-engine.ts'
 import { fakeTask, fakeWorkload } from './fake-workload.ts'
 
@@ -38,6 +39,12 @@ function openBench(engine = new FakeEngine({ clock: systemClock })): Promise<Eng
 }
 
 engineCases('fake', () => openBench())
+volumeCases('fake', async () => {
+  const engine = new FakeEngine({ clock: systemClock })
+  const volumeOf = ({ workload }: Release) => workload.storage[0]?.id ?? ''
+  const write = async (release: Release, text: string) => engine.volumes.write(volumeOf(release), text)
+  return { ...(await openBench(engine)), write, read: async (release) => engine.volumes.read(volumeOf(release)) }
+})
 usageCases('fake', async () => {
   const engine = new FakeEngine({ clock: systemClock })
   const busy = () => fakeWorkload('web')

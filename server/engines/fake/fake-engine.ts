@@ -17,11 +17,14 @@ import {
   type RunningTask,
   type Task,
   type TaskOutcome,
+  type VolumeCopy,
+  type VolumeOwner,
   type Workload,
 } from '../engine.ts'
 import { FakeImages } from './fake-images.ts'
 import { type FakeReplica, observationOf } from './fake-replica.ts'
 import { FakeTasks, type TaskBehaviour } from './fake-tasks.ts'
+import { FakeVolumes } from './fake-volumes.ts'
 
 /** How every release of an image behaves. Absent: it is healthy at once. */
 export interface Behaviour {
@@ -69,8 +72,8 @@ export class FakeEngine implements Engine {
   readonly #used = new Map<string, { readonly cpuMilli?: number; readonly memoryMiB?: number }>()
   readonly #behaviours = new Map<string, Behaviour>()
   #replicas: FakeReplica[] = []
-  /** Storage id → service. */
-  readonly #volumes = new Map<string, string>()
+  /** What volumes hold, for tests to look at and to change. */
+  readonly volumes = new FakeVolumes()
   readonly #networks = new Set<string>()
   /** By service; what was printed stays, whatever becomes of the task. */
   readonly #taskLines = new Map<string, LogLine[]>()
@@ -135,8 +138,7 @@ export class FakeEngine implements Engine {
     if (!this.#networks.has(release.environment)) this.effects.networksMade++
     this.#networks.add(release.environment)
     for (const { id } of storage) {
-      if (!this.#volumes.has(id)) this.effects.volumesMade++
-      this.#volumes.set(id, release.service)
+      if (this.volumes.make(id, release.service)) this.effects.volumesMade++
     }
     for (const number of this.#numbers(release, Math.max(1, replicas.min))) this.#bring(release, number, behaviour)
     const began = Math.min(...this.#ofRelease(release.id).map(({ createdMs }) => createdMs))
@@ -219,9 +221,21 @@ export class FakeEngine implements Engine {
 
   async erase(service: string, attempt: Attempt): Promise<void> {
     await this.retire(service, undefined, attempt)
-    for (const [id, owner] of this.#volumes) {
-      if (owner === service && this.#volumes.delete(id)) this.effects.volumesRemoved++
-    }
+    this.effects.volumesRemoved += this.volumes.removeOf(service)
+  }
+
+  async copyVolumes(copies: readonly VolumeCopy[], owner: VolumeOwner, attempt: Attempt): Promise<number> {
+    this.#reach(attempt.signal)
+    const { bytes, made } = await this.volumes.copy(copies, owner.service)
+    this.#reach(attempt.signal)
+    this.effects.volumesMade += made
+    return bytes
+  }
+
+  /** Nothing ever stands still here. */
+  async resume(signal: AbortSignal): Promise<string[]> {
+    this.#reach(signal)
+    return []
   }
 
   async eraseEnvironment(environment: string, attempt: Attempt): Promise<void> {

@@ -1,0 +1,71 @@
+import assert from 'node:assert/strict'
+import { after, before, describe, it } from 'node:test'
+import { newId } from '../lib/id.ts'
+import { attempt, type EngineBench, newRelease } from './engine.cases.ts'
+import type { Release } from './engine.ts'
+
+export interface VolumeBench extends EngineBench {
+  /** Writes into the first volume of a service that runs, and reads from it. */
+  write(release: Release, text: string): Promise<void>
+  read(release: Release): Promise<string>
+}
+
+/** What every engine does with volumes that are to be copied. */
+export function volumeCases(name: string, open: () => Promise<VolumeBench>): void {
+  describe(`volumes on engine ${name}`, () => {
+    let bench: VolumeBench
+    before(async () => {
+      bench = await open()
+    })
+    after(() => bench?.close())
+    const withVolume = (): Release =>
+      newRelease({ ...bench.workload('web'), storage: [{ id: newId(), mountPoint: '/data', sizeGiB: 1 }] })
+    const volumeOf = ({ workload }: Release): string => workload.storage[0]?.id ?? ''
+    const copy = (from: Release, to: Release, signal?: AbortSignal) =>
+      bench.engine.copyVolumes([{ from: volumeOf(from), to: volumeOf(to) }], to, attempt(signal))
+    const exits = async ({ service }: Release) => {
+      const seen = await bench.engine.observe(service, AbortSignal.timeout(10_000))
+      return seen.state === 'running' ? seen.replicas.map((replica) => replica.exits) : seen.state
+    }
+
+    it('copies what a volume holds while its service runs on, and both live on their own', async () => {
+      const [source, target] = [withVolume(), withVolume()]
+      await bench.engine.start(source, attempt())
+      await bench.write(source, 'before')
+      assert.ok((await copy(source, target)) > 0)
+      assert.deepEqual(await exits(source), [0])
+      await bench.write(source, 'after')
+      await bench.engine.start(target, attempt())
+      assert.equal(await bench.read(target), 'before')
+      await bench.write(target, 'its own')
+      assert.equal(await bench.read(source), 'after')
+      await bench.engine.erase(source.service, attempt())
+      assert.equal(await bench.read(target), 'its own')
+      await bench.engine.erase(target.service, attempt())
+    })
+
+    it('a copy that is made again replaces the first; a stopped service and a volume that never was can be copied', async () => {
+      const [source, target] = [withVolume(), withVolume()]
+      assert.equal(await copy(source, target), 0)
+      await bench.engine.start(source, attempt())
+      await bench.write(source, 'one')
+      await copy(source, target)
+      await bench.write(source, 'two')
+      await bench.engine.retire(source.service, undefined, attempt())
+      await copy(source, target)
+      await bench.engine.start(target, attempt())
+      assert.equal(await bench.read(target), 'two')
+      for (const { service } of [source, target]) await bench.engine.erase(service, attempt())
+    })
+
+    it('what is copied goes on where the copy is given up, and nothing is left standing still', async () => {
+      const [source, target] = [withVolume(), withVolume()]
+      await bench.engine.start(source, attempt())
+      await bench.write(source, 'here')
+      await assert.rejects(copy(source, target, AbortSignal.abort(new Error('given up'))), /given up/)
+      assert.equal(await bench.read(source), 'here')
+      assert.deepEqual(await bench.engine.resume(AbortSignal.timeout(10_000)), [])
+      for (const { service } of [source, target]) await bench.engine.erase(service, attempt())
+    })
+  })
+}
