@@ -2,6 +2,7 @@ import type { AuditType } from '../audit.ts'
 import { environmentModes } from '../enums.ts'
 import { operation } from '../operation.ts'
 import { Enum, List, NoBody, Nullable, Text, Type, Uuid } from '../schema.ts'
+import { withData } from '../services/fields.ts'
 import { Environment } from './environment.ts'
 import { EnvironmentActionStatus, EnvironmentStatus } from './status.ts'
 
@@ -57,6 +58,7 @@ const CloneEnvironment = Type.Object({
   mode: Type.Optional(Nullable(Enum(environmentModes))),
   project_id: Type.Optional(Nullable(Uuid)),
   apply_deployment_rule: Type.Optional(Nullable(Type.Boolean())),
+  with_data: withData,
 })
 
 const path = '/environment/{environmentId}'

@@ -58,3 +58,14 @@ export const ImageFields = {
   registry_id: Uuid,
   registry: Type.Object({ id: Uuid, name: Type.String(), url: Type.String(), kind: Type.String() }),
 }
+
+/** Not of the public API: whether a copy gets what volumes and databases hold. */
+export const withData = Type.Optional(
+  Nullable(
+    Type.Boolean({
+      default: false,
+      description:
+        'Volumes and databases are copied, too. What writes to a volume stands still while it is copied. The copy can be used once its data are there.',
+    }),
+  ),
+)

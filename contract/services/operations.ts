@@ -4,6 +4,7 @@ import { DeploymentPlan, DryRun } from '../resources/deployment-plan.ts'
 import { Link, Log } from '../resources/log.ts'
 import { DeploymentAccepted, Status } from '../resources/status.ts'
 import { Integer, NoBody, Results, Text, type TObject, type TSchema, Type, Uuid } from '../schema.ts'
+import { withData } from './fields.ts'
 import type { KindName } from './kinds.ts'
 
 /** The operations of services, each written once: the kind's name, schemas and path are parameters. A kind has those that it calls for. */
@@ -16,7 +17,11 @@ const onService = <const N extends KindName>(name: N, { noun }: Noun<string>) =>
 const pathOf = <const N extends KindName>(name: N) => `/${name}/{${name}Id}` as const
 
 /** Where a copy goes. */
-export const CloneServiceRequest = Type.Object({ name: Text(63, 1), environment_id: Uuid })
+export const CloneServiceRequest = Type.Object({
+  name: Text(63, 1),
+  environment_id: Uuid,
+  with_data: withData,
+})
 
 /** list, without a query or with the one that is given. */
 export const listOperation = <

@@ -10,7 +10,7 @@ import type { Observer } from '../observations/index.ts'
 import { createStateChangePruner } from '../state-changes/index.ts'
 import { createWebhookReconciler } from '../webhooks/index.ts'
 import { createWorkflows, type Reconciler, runReconcilers } from '../workflows/index.ts'
-import { createEnvironmentCopy } from './copying.ts'
+import { createCopyWorkflows, createStandstillReconciler } from './copying.ts'
 import { createDoor } from './door.ts'
 import { createFoundation } from './foundation.ts'
 import type { Drivers, Ground } from './ground.ts'
@@ -44,7 +44,11 @@ export function compose(ground: Ground, drivers: Drivers) {
   const workflows = createWorkflows({
     database,
     ...(ground.databaseUrl === undefined ? {} : { url: ground.databaseUrl }),
-    workflows: [createDeploymentWorkflow(recipe), clusterOperation, createEnvironmentCopy(foundation)],
+    workflows: [
+      createDeploymentWorkflow(recipe),
+      clusterOperation,
+      ...createCopyWorkflows(foundation, () => workflows),
+    ],
     clock,
     log,
     maxRunning: 50,
@@ -62,6 +66,7 @@ export function compose(ground: Ground, drivers: Drivers) {
     routes.reconciler,
     observer,
     createLiveness(foundation),
+    createStandstillReconciler(foundation),
     createScheduler({ database, clock, log, ...createScheduled({ database, clock, workflows }) }),
     createWebhookReconciler({ database, vault, clock, log, safeFetch }),
     createSealer({ database }),

@@ -1,9 +1,23 @@
+import { recordChange } from '../audit/index.ts'
+import { afterCommit, type Sql } from '../database/index.ts'
 import { publicHosts, publicPortHost, replaceHosts, reservePublicPort } from '../domains/index.ts'
-import { createCopyWorkflow } from '../environments/index.ts'
+import {
+  createCopyWorkflow,
+  createErasureWorkflow,
+  createResumer,
+  createServiceCopyWorkflow,
+  type DataCopyOptions,
+  serviceCopyWorkflow,
+  setServiceCopying,
+  submitErasure,
+} from '../environments/index.ts'
 import { systemClock as clock } from '../lib/clock.ts'
+import { newId } from '../lib/id.ts'
+import { findEnvironment } from '../organizations/index.ts'
 import { copyServiceParts, partsOf, setParts } from '../service-parts/index.ts'
-import { cloneService, type ServicesOptions } from '../services/index.ts'
+import { cloneService, findService, type ServicesOptions } from '../services/index.ts'
 import { copyVariables, internalHost } from '../variables/index.ts'
+import type { Reconciler, Workflows } from '../workflows/index.ts'
 
 import type { Foundation } from './foundation.ts'
 
@@ -20,17 +34,81 @@ export const hostDeclarer =
     await reservePublicPort(sql, { id: service.id, host }, config.publicPorts)
   }
 
-/** How services are copied with their environment. */
-export function createEnvironmentCopy(foundation: Foundation) {
-  const { vault, log } = foundation
+/** Has the data of a service follow into its copy, which is left alone until they are there. */
+export const dataCopier =
+  (workflows: Workflows): ServicesOptions['copyData'] =>
+  async (sql, { from, to }) => {
+    await setServiceCopying(sql, to, from)
+    const input = { serviceId: to, sourceId: from }
+    await workflows.submit(sql, { id: newId(), kind: serviceCopyWorkflow, key: to, input })
+    afterCommit(() => workflows.nudge())
+  }
+
+/** How environments and services are copied, with their data where that is asked for. */
+export function createCopyWorkflows(foundation: Foundation, workflows: () => Workflows) {
+  const { vault, log, database, engine } = foundation
   const declareHosts = hostDeclarer(foundation)
   const parts = serviceParts
-  return createCopyWorkflow({
+  const data: DataCopyOptions = {
+    database,
     clock,
     log,
-    // Those of all services together follow, when every copy is there.
-    copyService: (sql, clone) =>
-      cloneService(sql, { vault, clock, declareHosts, parts, copyVariables: async () => {} }, clone),
-    copyVariables: (sql, copy) => copyVariables(sql, { vault, clock }, copy),
+    copyVolumes: (volumes, owner, attempt) => engine.copyVolumes(volumes, owner, attempt),
+    eraseVolumes: (service, attempt) => engine.erase(service, attempt),
+  }
+  const further = { ...data, submitErasure: submitErasure(workflows) }
+  return [
+    createCopyWorkflow({
+      ...further,
+      // Those of all services together follow, when every copy is there.
+      copyService: (sql, clone) =>
+        cloneService(sql, { vault, clock, declareHosts, parts, copyVariables: async () => {} }, clone),
+      copyVariables: (sql, copy) => copyVariables(sql, { vault, clock }, copy),
+      recordFailure: (sql, { environmentId, reason }) => recordFailedCopy(sql, environmentId, undefined, reason),
+    }),
+    createServiceCopyWorkflow({
+      ...further,
+      recordFailure: async (sql, { serviceId, reason }) => {
+        const service = await findService(sql, serviceId)
+        if (service) await recordFailedCopy(sql, service.environment_id, service, reason)
+      },
+    }),
+    createErasureWorkflow(data),
+  ]
+}
+
+/** Lets replicas go on that no copy needs to stand still. */
+export const createStandstillReconciler = ({ database, log, engine }: Foundation): Reconciler =>
+  createResumer({ database, log, resume: (signal) => engine.resume(signal) })
+
+/** A copy that could not be made is removed; the record of changes keeps why. */
+async function recordFailedCopy(
+  sql: Sql,
+  environmentId: string,
+  service: { readonly id: string; readonly name: string; readonly kind: string } | undefined,
+  reason: string,
+): Promise<void> {
+  const environment = await findEnvironment(sql, environmentId)
+  if (!environment) return
+  const { id, name } = service ?? environment
+  await recordChange(sql, {
+    organization_id: environment.organization_id,
+    created_at: clock.now(),
+    event_type: 'DELETE',
+    target_type: service ? service.kind.toUpperCase() : 'ENVIRONMENT',
+    target_id: id,
+    target_name: name,
+    sub_target_type: null,
+    project_id: environment.project_id,
+    project_name: null,
+    environment_id: environmentId,
+    environment_name: environment.name,
+    origin: 'QOVERY_INTERNAL',
+    triggered_by: 'clone',
+    caller: 'clone',
+    user_agent: null,
+    change: JSON.stringify({ id, name, reason }),
+    original_change: null,
+    request_id: newId(),
   })
 }

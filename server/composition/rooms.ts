@@ -33,7 +33,7 @@ import { createServices, type ServiceRow } from '../services/index.ts'
 import { copyVariables, internalHost } from '../variables/index.ts'
 import { createWebhooks } from '../webhooks/index.ts'
 import type { Workflows } from '../workflows/index.ts'
-import { hostDeclarer, serviceParts } from './copying.ts'
+import { dataCopier, hostDeclarer, serviceParts } from './copying.ts'
 import type { Foundation } from './foundation.ts'
 
 const mebibyte = 1024 * 1024
@@ -117,6 +117,7 @@ export function createRooms(foundation: Foundation, workflows: Workflows): Rooms
       vault,
       internalHost,
       parts: serviceParts,
+      copyData: dataCopier(workflows),
       copyVariables: (sql, { from, to }) =>
         copyVariables(
           sql,

@@ -92,7 +92,7 @@ export function createDeployments(options: DeploymentsOptions) {
 
     async deployEnvironment(environment: EnvironmentRow, by: RequestedBy): Promise<void> {
       const services = await listServices(database, environment.id)
-      const chosen = services.filter((service) => !service.is_skipped)
+      const chosen = services.filter((service) => !service.is_skipped && service.copying === null)
       if (chosen.length === 0)
         throw new AppError('conflict', `Environment "${environment.name}" has nothing to deploy.`)
       // Those that cannot run there are left out by the workflow, with the reason.

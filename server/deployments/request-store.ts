@@ -33,6 +33,8 @@ export interface Situation {
   readonly waiting: Pick<RequestRow, 'id' | 'created_at'> | undefined
   /** Of those services that are there. */
   readonly states: Readonly<Record<string, State>>
+  /** Those of them whose data are still being copied. */
+  readonly copying: readonly string[]
   readonly at: Place
 }
 
@@ -42,21 +44,22 @@ export async function readSituation(
   asked: { environmentId: string; services: readonly string[]; caller: string; action: Action },
 ): Promise<Situation | undefined> {
   const [row] = await sql<
-    { deleting: boolean; states: Situation['states']; at: Place; id: string | null; created_at: Date | null }[]
+    (Omit<Situation, 'waiting'> & { id: string | null; created_at: Date | null })[]
   >`
-    select e.deleting, w.id, w.created_at, coalesce(s.states, '{}') as states,
+    select e.deleting, w.id, w.created_at, coalesce(s.states, '{}') as states, s.copying,
       jsonb_build_object('cluster', c.name, 'hasEngine', c.engine is not null, 'isDemo', c.is_demo,
         'restriction', o.billing_deployment_restriction) as at
     from environment e
     join cluster c on c.id = e.cluster_id join organization o on o.id = c.organization_id
-    cross join (select jsonb_object_agg(id, state) as states from service
+    cross join (select jsonb_object_agg(id, state) as states,
+        coalesce(array_agg(id) filter (where copying is not null), '{}') as copying from service
       where id = any(${[...asked.services]}::uuid[])) s
     left join lateral (select * from deployment_request where environment_id = e.id and status = 'QUEUED'
       order by seq desc limit 1) w on w.caller = ${asked.caller} and w.action = ${asked.action}
     where e.id = ${asked.environmentId}`
   if (!row) return undefined
-  const { id, created_at, deleting, states, at } = row
-  return { deleting, states, at, waiting: id && created_at ? { id, created_at } : undefined }
+  const { id, created_at, deleting, states, copying, at } = row
+  return { deleting, states, copying, at, waiting: id && created_at ? { id, created_at } : undefined }
 }
 
 /** A service of a request. */
@@ -134,6 +137,7 @@ export async function writeRequest(sql: Sql, acceptance: Acceptance): Promise<Wr
       from numbered n cross join jsonb_to_recordset(${sql.json(targets.map((target) => ({ ...target })))}) as w(
           service_id uuid, kind text, name text, icon_uri text, stage_id uuid, wanted_commit text)
         join service s on s.id = w.service_id and s.state = any(${[...allowed]}::text[])
+          and (s.copying is null or ${request.action} = 'DELETE')
         join deployment_stage g on g.id = w.stage_id
       for no key update of s
     ), accepted as (

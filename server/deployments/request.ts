@@ -140,6 +140,9 @@ function checked(situation: Situation | undefined, { environment, action, target
   const refused = placeRefusal(action, situation.at)
   if (refused) throw new AppError(refused.code, refused.message)
   for (const { service } of targets) {
+    if (situation.copying.includes(service.id) && action !== 'DELETE') {
+      throw new AppError('conflict', `Service "${service.name}" is being copied. Try again when its data are there.`)
+    }
     const state = situation.states[service.id]
     if (!state) throw new AppError('notFound', 'There is no such object.')
     const reason = refusal(action, state)

@@ -33,3 +33,55 @@ export async function skipCopies(sql: Sql, ids: readonly string[]): Promise<void
 export async function deleteCopy(sql: Sql, id: string): Promise<void> {
   await sql`delete from environment where id = ${id} and copying is not null`
 }
+
+/** Whether something of the copy is there already: the stages and services of an environment are written together. */
+export async function hasContent(sql: Sql, id: string): Promise<boolean> {
+  const [row] = await sql<{ has: boolean }[]>`
+    select exists (select from deployment_stage where environment_id = ${id})
+      or exists (select from service where environment_id = ${id}) as has`
+  return row?.has ?? false
+}
+
+export async function isCopying(sql: Sql, id: string): Promise<boolean> {
+  const rows = await sql`select from environment where id = ${id} and copying is not null`
+  return rows.length === 1
+}
+
+/** The copy is whole; false when it was deleted. */
+export async function endCopy(sql: Sql, id: string): Promise<boolean> {
+  const rows = await sql`update environment set copying = null where id = ${id} returning id`
+  return rows.length === 1
+}
+
+export async function isServiceCopying(sql: Sql, id: string): Promise<boolean> {
+  const rows = await sql`select from service where id = ${id} and copying is not null`
+  return rows.length === 1
+}
+
+/** From now on the data of `source` are being copied into the service. */
+export async function setServiceCopying(sql: Sql, id: string, source: string): Promise<void> {
+  await sql`update service set copying = ${source} where id = ${id}`
+}
+
+/** The copy is whole; false when it was deleted. */
+export async function endServiceCopy(sql: Sql, id: string): Promise<boolean> {
+  const rows = await sql`update service set copying = null where id = ${id} returning id`
+  return rows.length === 1
+}
+
+export async function deleteServiceCopy(sql: Sql, id: string): Promise<void> {
+  await sql`delete from service where id = ${id} and copying is not null`
+}
+
+/** Whether data are being copied anywhere, so that something may stand still on purpose. */
+export async function copiesData(sql: Sql, kinds: readonly string[]): Promise<boolean> {
+  const rows = await sql`
+    select from workflow where kind = any(${[...kinds]}::text[]) and state in ('queued', 'running') limit 1`
+  return rows.length === 1
+}
+
+/** Whether a service of the environment is still without its data. */
+export async function hasUnfinishedCopy(sql: Sql, environmentId: string): Promise<boolean> {
+  const rows = await sql`select from service where environment_id = ${environmentId} and copying is not null limit 1`
+  return rows.length === 1
+}

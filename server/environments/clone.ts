@@ -12,7 +12,7 @@ import {
   nameTaken,
 } from '../organizations/index.ts'
 import type { Workflows } from '../workflows/index.ts'
-import { isProjectOf, setCopying } from './clone-store.ts'
+import { hasUnfinishedCopy, isProjectOf, setCopying } from './clone-store.ts'
 import { copyWorkflow } from './copy-workflow.ts'
 import { findEnvironmentRule, insertEnvironmentRule } from './rule-store.ts'
 import type { createRules } from './rules.ts'
@@ -23,6 +23,8 @@ export interface CloneRequest {
   readonly mode?: EnvironmentMode | null
   readonly project_id?: string | null
   readonly apply_deployment_rule?: boolean | null
+  /** Whether volumes and databases are copied with what they hold. */
+  readonly with_data?: boolean | null
 }
 
 export interface CloneOptions {
@@ -67,13 +69,20 @@ export function createClone({ database, clock, workflows, rules, findCluster }: 
     const id = newId()
     const row = await inTransaction(database, async (sql) => {
       const place = await placeOf(sql, source, body)
+      if (body.with_data && place.cluster_id !== source.cluster_id) {
+        throw new AppError('invalid', 'with_data: data are copied within one cluster; cluster_id is another one.')
+      }
+      if (await hasUnfinishedCopy(sql, source.id)) {
+        throw new AppError('conflict', `A service of environment "${source.name}" is being copied. Try again later.`)
+      }
       by.requireNew({ projectId: place.project_id, mode: place.mode, clusterId: place.cluster_id })
       await insertEnvironment(sql, { id, ...place, name, by: by.id, now: clock.now() })
       await setCopying(sql, id, source.id)
       if (body.apply_deployment_rule) await rules.give(sql, { id, project_id: place.project_id, name })
       else await copyRule(sql, source, id)
       // Under the key of the environment: what is deployed there waits for it.
-      await workflows.submit(sql, { id: newId(), kind: copyWorkflow, key: id, input: { environmentId: id } })
+      const input = { environmentId: id, withData: body.with_data === true }
+      await workflows.submit(sql, { id: newId(), kind: copyWorkflow, key: id, input })
       return findEnvironment(sql, id)
     }).catch(nameTaken('An environment', name))
     afterCommit(() => workflows.nudge())

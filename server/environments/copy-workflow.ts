@@ -1,63 +1,122 @@
 import type { Sql } from '../database/index.ts'
-import type { Clock } from '../lib/clock.ts'
-import { newId } from '../lib/id.ts'
-import type { Logger } from '../lib/log.ts'
+import { newId, newRandomId } from '../lib/id.ts'
 import { type EnvironmentRow, findEnvironment } from '../organizations/index.ts'
-import { type Clone, listServices, type ServiceRow } from '../services/index.ts'
+import { type Clone, findService, listServices, type ServiceRow } from '../services/index.ts'
 import type { VariableCopy } from '../variables/index.ts'
 import type { Workflow } from '../workflows/index.ts'
-import { deleteCopy, holdSource, lockCopy, setCopying, skipCopies } from './clone-store.ts'
+import {
+  deleteCopy,
+  endCopy,
+  hasContent,
+  holdSource,
+  isCopying,
+  lockCopy,
+  setCopying,
+  skipCopies,
+} from './clone-store.ts'
+import { copyData, type DataCopyOptions, dataOf, eraseData, type ServiceData } from './data-copy.ts'
+import type { SubmitErasure } from './erasure-workflow.ts'
 import { insertStage, listStages } from './stage-store.ts'
 
 export const copyWorkflow = 'environment copy'
 
-export interface CopyOptions {
-  readonly clock: Clock
-  readonly log: Logger
+export interface CopyOptions extends DataCopyOptions {
   /** Makes the rows of one service's copy, in the stage of the same name, without its variables; gives its id. */
   readonly copyService: (sql: Sql, clone: Clone) => Promise<string>
   readonly copyVariables: (sql: Sql, copy: VariableCopy) => Promise<void>
+  readonly submitErasure: SubmitErasure
+  /** Writes the reason into the record of changes, before the copy is removed. */
+  readonly recordFailure: (
+    sql: Sql,
+    failed: { readonly environmentId: string; readonly reason: string },
+  ) => Promise<void>
 }
 
-interface Input {
+export interface CopyInput {
   readonly environmentId: string
-  readonly [key: string]: string
+  readonly withData: boolean
+  readonly [key: string]: string | boolean
 }
 
-/** Fills a new environment with a copy of another one, in one transaction: it is whole, or the environment goes again. */
-export function createCopyWorkflow(options: CopyOptions): Workflow<Input> {
+/**
+ * Fills a new environment with a copy of another one: all rows in one transaction, then, where it is asked for, the data of each
+ * service. It is whole, or the environment goes again.
+ */
+export function createCopyWorkflow(options: CopyOptions): Workflow<CopyInput> {
   return {
     name: copyWorkflow,
-    run: (input, step, context) =>
-      step('COPY', () => context.fenced((sql) => copyEnvironment(sql, options, input.environmentId))),
-    abandoned: async ({ environmentId }, reason, sql) => {
+    run: async ({ environmentId: id, withData }, step, context) => {
+      const { database } = options
+      // Written down first: a second try finds the copies of the first by them.
+      const ids = withData ? await step('IDS', () => idsOf(options, id)) : {}
+      await step('COPY', () => context.fenced((sql) => copyEnvironment(sql, options, { id, withData, ids })))
+      if (!withData) return
+      const planned = await step('VOLUMES', () => plannedData(options, ids))
+      const isThere = await copyData(options, planned, step, () => isCopying(database, id))
+      const isWhole = isThere && (await step('END', () => context.fenced((sql) => endCopy(sql, id))))
+      if (!isWhole) await eraseData(options, Object.values(ids), step)
+    },
+    abandoned: async ({ environmentId, withData }, reason, sql) => {
       options.log.warn({ environmentId, reason }, 'the copy of an environment could not be made')
+      if (!(await isCopying(sql, environmentId))) return
+      await options.recordFailure(sql, { environmentId, reason })
+      const services = withData ? (await listServices(sql, environmentId)).map(({ id }) => id) : []
       await deleteCopy(sql, environmentId)
+      await options.submitErasure(sql, services)
     },
   }
 }
 
-async function copyEnvironment(sql: Sql, options: CopyOptions, id: string): Promise<void> {
+/** By the id of each service that its copy is to have. */
+type CopyIds = Readonly<Record<string, string>>
+
+async function idsOf({ database }: CopyOptions, id: string): Promise<Record<string, string>> {
+  const copy = await findEnvironment(database, id)
+  const services = copy?.copying ? await listServices(database, copy.copying) : []
+  return Object.fromEntries(services.map((service) => [service.id, newRandomId()]))
+}
+
+async function plannedData({ database }: CopyOptions, ids: CopyIds): Promise<ServiceData[]> {
+  const planned: ServiceData[] = []
+  for (const [sourceId, copyId] of Object.entries(ids)) {
+    const [from, to] = [await findService(database, sourceId), await findService(database, copyId)]
+    // Without a copy: it was deleted before the rows were copied, or the copy is gone as a whole.
+    if (!to) continue
+    if (!from) throw new Error(`service "${to.name}" was deleted while its environment was copied`)
+    planned.push(dataOf(from, to))
+  }
+  return planned.filter(({ volumes }) => volumes.length > 0)
+}
+
+async function copyEnvironment(
+  sql: Sql,
+  options: CopyOptions,
+  { id, withData, ids }: { readonly id: string; readonly withData: boolean; readonly ids: CopyIds },
+): Promise<void> {
   const sourceId = await lockCopy(sql, id)
-  if (sourceId === undefined) return
+  if (sourceId === undefined || (withData && (await hasContent(sql, id)))) return
   const held = await holdSource(sql, sourceId)
   const [source, copy] = [await findEnvironment(sql, sourceId), await findEnvironment(sql, id)]
   if (!held || !source || !copy) throw new Error('the environment that was to be copied does not exist any more')
   await copyStages(sql, source, copy, options.clock.now())
-  const originals = await listServices(sql, source.id)
+  // With data, what was added since the copy began has no place in it.
+  const originals = (await listServices(sql, source.id)).filter((from) => !withData || ids[from.id] !== undefined)
   const services = new Map<string, string>()
   for (const from of originals) {
-    services.set(from.id, await options.copyService(sql, { from, environment: copy, name: from.name }))
+    const copyId = ids[from.id]
+    const clone = {
+      from,
+      environment: copy,
+      name: from.name,
+      withData,
+      ...(copyId === undefined ? {} : { id: copyId }),
+    }
+    services.set(from.id, await options.copyService(sql, clone))
   }
-  await skipCopies(
-    sql,
-    copiesOf(
-      originals.filter(({ is_skipped }) => is_skipped),
-      services,
-    ),
-  )
+  const skipped = originals.filter(({ is_skipped }) => is_skipped)
+  await skipCopies(sql, copiesOf(skipped, services))
   await options.copyVariables(sql, { from: placeOf(source), to: placeOf(copy), services, withEnvironment: true })
-  await setCopying(sql, copy.id, null)
+  if (!withData) await setCopying(sql, copy.id, null)
 }
 
 async function copyStages(sql: Sql, source: EnvironmentRow, copy: EnvironmentRow, now: Date): Promise<void> {

@@ -8,11 +8,16 @@ import { openSecrets, writeSecret } from './secrets.ts'
 import { findService, insertService, type ServiceRow, stageNameOf } from './service-store.ts'
 import type { ServicesOptions } from './services.ts'
 import type { Settings } from './settings/branch.ts'
+import { formerPasswordName, passwordName } from './settings/database.ts'
 
 export interface Clone {
   readonly from: ServiceRow
   readonly environment: Pick<EnvironmentRow, 'id' | 'organization_id'>
   readonly name: string
+  /** That the copy is to have; a new one otherwise. */
+  readonly id?: string
+  /** The data of the original are to follow: with them comes its password, which is exchanged when the copy is first deployed. */
+  readonly withData?: boolean
 }
 
 /**
@@ -22,11 +27,10 @@ export interface Clone {
 export async function cloneService(
   sql: Sql,
   options: Pick<ServicesOptions, 'vault' | 'clock' | 'declareHosts' | 'parts' | 'copyVariables'>,
-  { from, environment, name }: Clone,
+  { from, environment, name, withData = false, id = newRandomId() }: Clone,
 ): Promise<string> {
   const { vault, clock } = options
   const now = clock.now()
-  const id = newRandomId()
   const { kind, description } = from
   const organizationId = environment.organization_id
   const settings = withNewIds(from.settings)
@@ -36,9 +40,15 @@ export async function cloneService(
   await insertService(sql, row, await stageNameOf(sql, from.stage_id), now)
   const secrets = await openSecrets(sql, vault, { id: from.id, organizationId: from.organization_id })
   for (const [secret, text] of secrets) {
+    if (secret === formerPasswordName) continue
     await writeSecret(sql, vault, { id, organizationId }, { name: secret, text: text.reveal(), now })
   }
   await givePassword(sql, options, { id, organizationId, kind })
+  // That of the data: an original that was never deployed since it was copied has not exchanged its own yet.
+  const former = secrets.get(formerPasswordName) ?? secrets.get(passwordName)
+  if (withData && kind === 'database' && former) {
+    await writeSecret(sql, vault, { id, organizationId }, { name: formerPasswordName, text: former.reveal(), now })
+  }
   await options.parts.copy(sql, from.id, id, now)
   await options.declareHosts(sql, { id, kind, name, ports: routedPorts(settings), isPublished: isPublished(settings) })
   const to = await findService(sql, id)

@@ -25,7 +25,7 @@ export type {
   RunningSettings,
 } from './settings/application.ts'
 export type { CreateBody, EditBody, Origin, RecordOf, Settings, SettingsOf } from './settings/branch.ts'
-export { passwordName } from './settings/database.ts'
+export { formerPasswordName, passwordName } from './settings/database.ts'
 export { versionRefusal } from './settings/database-version.ts'
 export type { PortSettings } from './settings/ports.ts'
 export type { Repository } from './settings/repository.ts'

@@ -34,6 +34,8 @@ export interface ServiceOf<K extends KindName> {
   readonly name: string
   readonly description: string
   readonly is_skipped: boolean
+  /** The service whose data are being copied into it; nothing is done to it meanwhile. */
+  readonly copying: string | null
   readonly settings: SettingsOf[K]
   readonly git_token_id: string | null
   readonly git_token_name: string | null

@@ -61,6 +61,8 @@ export interface ServicesOptions extends CheckOptions {
     copy: { readonly from: ServiceRow; readonly to: ServiceRow },
     now: Date,
   ) => Promise<void>
+  /** Has the data of the original follow into the copy; both are ids. */
+  readonly copyData: (sql: Sql, copy: { readonly from: string; readonly to: string }) => Promise<void>
 }
 
 /** Services as records: their settings, never what runs of them. */
@@ -130,17 +132,24 @@ export function createServices(options: ServicesOptions) {
       }).catch(nameTaken('A service', name))
     },
 
-    /** Copies settings, variables, secrets and what hangs on it; nothing of the copy runs. */
+    /** Copies settings, variables, secrets and what hangs on it, and has its data follow where that is asked for; nothing of the copy runs. */
     async clone<K extends KindName>(
       service: ServiceOf<K>,
       environment: EnvironmentRow,
-      wanted: string,
+      { name: wanted, withData }: { readonly name: string; readonly withData: boolean },
     ): Promise<RecordOf<K>> {
       const name = checkServiceName(wanted)
+      if (withData && environment.cluster_id !== service.cluster_id) {
+        throw new AppError(
+          'invalid',
+          'with_data: data are copied within one cluster; the environment is on another one.',
+        )
+      }
       return inTransaction(database, async (sql) => {
         await requireEnvironment(sql, environment)
         const from = await existing(sql, service.id)
-        const id = await cloneService(sql, options, { from, environment, name })
+        const id = await cloneService(sql, options, { from, environment, name, withData })
+        if (withData) await options.copyData(sql, { from: from.id, to: id })
         return record(await kindred(sql, id, service.kind), sql)
       }).catch(nameTaken('A service', name))
     },

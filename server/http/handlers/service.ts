@@ -36,7 +36,7 @@ export const serviceHandlers = (rooms: Rooms) => {
       }
       const { project_id: projectId, mode, name } = environment
       requireOn(caller, 'write', { projectId, mode }, `environment "${name}"`)
-      return services.clone(target, environment, body.name)
+      return services.clone(target, environment, { name: body.name, withData: body.with_data === true })
     },
 
     getServiceStatus: async ({ target, client }) => {

@@ -21,6 +21,8 @@ export interface DatabaseSettings {
 
 /** The name of the owner's password among the secrets of a database. */
 export const passwordName = 'password'
+/** Of a copy with data: that of the data, until the copy was deployed and has taken its own. */
+export const formerPasswordName = 'former_password'
 
 const defaultIcon = (type: DatabaseType): string => `app://qovery-console/${type.toLowerCase()}`
 const defaultMemory = ({ type, mode }: { readonly type: DatabaseType; readonly mode: string }): number =>

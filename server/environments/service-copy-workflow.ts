@@ -1,0 +1,46 @@
+import type { Sql } from '../database/index.ts'
+import { findService } from '../services/index.ts'
+import type { Workflow } from '../workflows/index.ts'
+import { deleteServiceCopy, endServiceCopy, isServiceCopying } from './clone-store.ts'
+import { copyData, type DataCopyOptions, dataOf, eraseData } from './data-copy.ts'
+import type { SubmitErasure } from './erasure-workflow.ts'
+
+export const serviceCopyWorkflow = 'service copy'
+
+export interface ServiceCopyInput {
+  readonly serviceId: string
+  readonly sourceId: string
+  readonly [key: string]: string
+}
+
+export interface ServiceCopyOptions extends DataCopyOptions {
+  readonly submitErasure: SubmitErasure
+  /** Writes the reason into the record of changes, before the copy is removed. */
+  readonly recordFailure: (sql: Sql, failed: { readonly serviceId: string; readonly reason: string }) => Promise<void>
+}
+
+/** Brings the data of a service into a copy of it; until then nothing is done to the copy. It is whole, or it goes again. */
+export function createServiceCopyWorkflow(options: ServiceCopyOptions): Workflow<ServiceCopyInput> {
+  const { database } = options
+  return {
+    name: serviceCopyWorkflow,
+    run: async ({ serviceId, sourceId }, step, context) => {
+      const planned = await step('VOLUMES', async () => {
+        const [from, to] = [await findService(database, sourceId), await findService(database, serviceId)]
+        if (!to) return []
+        if (!from) throw new Error('the service that was to be copied does not exist any more')
+        return [dataOf(from, to)]
+      })
+      const isThere = await copyData(options, planned, step, () => isServiceCopying(database, serviceId))
+      const isWhole = isThere && (await step('END', () => context.fenced((sql) => endServiceCopy(sql, serviceId))))
+      if (!isWhole) await eraseData(options, [serviceId], step)
+    },
+    abandoned: async ({ serviceId }, reason, sql) => {
+      options.log.warn({ serviceId, reason }, 'the copy of a service could not be made')
+      if (!(await isServiceCopying(sql, serviceId))) return
+      await options.recordFailure(sql, { serviceId, reason })
+      await deleteServiceCopy(sql, serviceId)
+      await options.submitErasure(sql, [serviceId])
+    },
+  }
+}
