@@ -744,6 +744,7 @@ CASE
     ELSE NULL::text
 END)::uuid) stored,
   data_version text,
+  copying uuid,
   constraint service_container_registry_id_fkey FOREIGN KEY (container_registry_id) REFERENCES container_registry(id),
   constraint service_environment_id_fkey FOREIGN KEY (environment_id) REFERENCES environment(id) ON DELETE CASCADE,
   constraint service_git_token_id_fkey FOREIGN KEY (git_token_id) REFERENCES git_token(id),

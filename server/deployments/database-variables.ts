@@ -1,7 +1,8 @@
 import { type DatabaseType, databaseTable } from '@quayside/contract/services/database.ts'
 import type { Sql } from '../database/index.ts'
 import type { Secret } from '../lib/secret.ts'
-import { openSecrets, passwordName, type ServiceRow } from '../services/index.ts'
+import { formerPasswordName, openSecrets, passwordName, type ServiceRow } from '../services/index.ts'
+import { formerPasswordVariable } from './exchange-password.ts'
 import type { Vault } from '../vault/index.ts'
 
 /** By the type: the variables by which its official image makes the owner. */
@@ -23,9 +24,11 @@ export async function ownVariables(
 ): Promise<ReadonlyMap<string, { readonly value: string | Secret }> | undefined> {
   if (service.kind !== 'database') return undefined
   const { id, organization_id: organizationId, settings } = service
-  const password = (await openSecrets(sql, vault, { id, organizationId })).get(passwordName)
+  const secrets = await openSecrets(sql, vault, { id, organizationId })
+  const [password, former] = [secrets.get(passwordName), secrets.get(formerPasswordName)]
   if (!password) throw new Error(`database ${id} has no password`)
   const { login, databaseName } = databaseTable[settings.type]
-  const given = variables[settings.type](login, password, databaseName)
+  const own = variables[settings.type](login, password, databaseName)
+  const given = former ? { ...own, [formerPasswordVariable]: former } : own
   return new Map(Object.entries(given).map(([key, value]) => [key, { value }]))
 }

@@ -2,6 +2,7 @@ import { type DatabaseType, databaseTable } from '@quayside/contract/services/da
 import type { LongRunning, Probe } from '../engines/index.ts'
 import { Secret } from '../lib/secret.ts'
 import type { SettingsOf } from '../services/index.ts'
+import { askWithExchange } from './exchange-password.ts'
 import type { WorkloadInput } from './to-workload.ts'
 import { dataPathOf } from './versioned.ts'
 
@@ -60,7 +61,7 @@ export function databaseWorkload(
         { internalPort: port, protocol: 'TCP', hostAddress: publicPort.address, hostPort: publicPort.port },
       ],
     }),
-    probes: { readiness: readiness(ask) },
+    probes: { readiness: readiness(askWithExchange(settings.type, ask, variables)) },
     storage: [{ id: service, mountPoint: dataPathOf(settings), sizeGiB: settings.storage }],
     stopSignal,
     stopGraceSeconds,

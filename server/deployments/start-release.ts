@@ -4,7 +4,7 @@ import type { Attempt } from '../lib/attempt.ts'
 import { failpoint } from '../lib/failpoint.ts'
 import type { Json } from '../lib/json.ts'
 import { insertObservation } from '../observations/index.ts'
-import { findService, lockService } from '../services/index.ts'
+import { deleteServiceSecret, findService, formerPasswordName, lockService } from '../services/index.ts'
 import { checkData, leavePublicPort, markData, takePublicPort } from './database-place.ts'
 import { drainOthers } from './drain.ts'
 import { engineRelease } from './engine-release.ts'
@@ -152,6 +152,8 @@ async function finish(
       await updateTarget(sql, target, { release_id: serving })
       return deleteRelease(sql, release.id)
     }
+    // A copied database has taken its own password: it was asked with it.
+    if (release.kind === 'database') await deleteServiceSecret(sql, target.service_id, formerPasswordName)
     await leavePublicPort(sql, release)
     const wish = { id: target.service_id, release_id: release.id }
     await insertObservation(sql, wish, { state: 'running', release: release.id, replicas: [] }, now)

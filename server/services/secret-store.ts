@@ -13,6 +13,10 @@ export async function keepServiceSecrets(sql: Sql, serviceId: string, names: rea
   await sql`delete from service_secret where service_id = ${serviceId} and name <> all(${[...names]}::text[])`
 }
 
+export async function deleteServiceSecret(sql: Sql, serviceId: string, name: string): Promise<void> {
+  await sql`delete from service_secret where service_id = ${serviceId} and name = ${name}`
+}
+
 export async function putServiceSecret(sql: Sql, serviceId: string, row: SecretRow, now: Date): Promise<void> {
   await sql`
     insert into service_secret (service_id, created_at, updated_at, name, sealed_value)
