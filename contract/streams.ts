@@ -2,7 +2,8 @@ import type { Access } from './operation.ts'
 import { EnvironmentLog } from './resources/deployment.ts'
 import { StatusesWithStages } from './resources/deployment-history.ts'
 import { EnvironmentStatus } from './resources/status.ts'
-import { Enum, Integer, List, Results, Text, type TObject, type TSchema, Type, Uuid } from './schema.ts'
+import { Enum, Integer, List, Nullable, Results, Text, type TObject, type TSchema, Type, Uuid } from './schema.ts'
+import type { KindName } from './services/kinds.ts'
 
 /** The streams of the API as data: what a client names, what that needs, and what it is sent. WebSocket, but `/organization/{id}/stream`. */
 
@@ -40,6 +41,16 @@ export const changeTypes = {
   'cluster.status': ['cluster_id', 'status'],
 } as const
 
+/** Where the services of each kind stand in a message of `/service/status`, and what they have there beside their pods. */
+export const statusLists = {
+  application: { list: 'applications', has: 'certificates' },
+  container: { list: 'containers', has: 'certificates' },
+  job: { list: 'jobs', has: 'certificates' },
+  helm: { list: 'helms', has: 'certificates' },
+  database: { list: 'databases', has: 'nothing' },
+  terraform: { list: 'terraform', has: 'action' },
+} as const satisfies Record<KindName, { readonly list: string; readonly has: 'certificates' | 'nothing' | 'action' }>
+
 const optionalId = Type.Optional(Uuid)
 const inCluster = { organization: Uuid, cluster: Uuid }
 const ofService = { ...inCluster, project: Uuid, environment: Uuid, service: Uuid }
@@ -64,7 +75,7 @@ const ContainerState = Type.Object({
   name: Type.String(),
   image: Type.String(),
   restart_count: Type.Integer(),
-  current_state: Type.Optional(Type.Object({ state: runningState, started_at: milliseconds })),
+  current_state: Type.Optional(Type.Object({ state: runningState })),
   last_terminated_state: Type.Optional(
     Type.Object({
       exit_code: Type.Integer(),
@@ -72,8 +83,6 @@ const ContainerState = Type.Object({
       reason: Type.String(),
       message: Type.String(),
       signal: Type.Integer(),
-      started_at: milliseconds,
-      finished_at: milliseconds,
     }),
   ),
 })
@@ -82,7 +91,7 @@ const Pod = Type.Object({
   state: runningState,
   state_message: Type.String(),
   state_reason: Type.String(),
-  started_at: milliseconds,
+  started_at: Nullable(milliseconds),
   restart_count: Type.Integer(),
   service_version: Type.String(),
   last_events: Type.Array(Type.Object({ message: Type.String() })),
@@ -137,7 +146,7 @@ const ClusterStatus = Type.Object({
       expected_kube_version: Type.String(),
     }),
     is_max_nodes_size_reached: Type.Boolean(),
-    node_warnings: Type.Record(Type.String(), Type.Any()),
+    node_warnings: Type.Record(Type.String(), Type.Unknown()),
     qovery_components: Type.Array(Type.Object({})),
     qovery_components_in_failure: Type.Array(Type.Object({})),
   }),
@@ -216,7 +225,7 @@ export const streams = {
     targets: ['service'],
     access: 'read',
     query: Type.Object({ ...ofService, service_type: Text(40) }),
-    message: Type.Array(Metrics),
+    message: Metrics,
   },
   '/deployment/status': {
     targets: ['environment', 'project'],

@@ -22,6 +22,8 @@ export interface Config {
   readonly masterKeyFile: string
   readonly rateLimit: number
   readonly rateBurst: number
+  /** Streams open at the same time, of one token or account and of one organization. */
+  readonly streamLimits: { readonly perCaller: number; readonly perOrganization: number }
   readonly allowPrivateTargets: readonly string[]
   readonly issuers: readonly Issuer[]
   /** Of web pages that may use the API from a browser, as `https://app.example.org`. */
@@ -58,6 +60,10 @@ export function readConfig(variables: Variables = process.env): Config {
     masterKeyFile: resolve(variables['QUAYSIDE_MASTER_KEY_FILE'] || join(dataDirectory, 'master.key')),
     rateLimit: number(variables, 'QUAYSIDE_RATE_LIMIT', 100, 0, 1_000_000),
     rateBurst: number(variables, 'QUAYSIDE_RATE_BURST', 500, 1, 1_000_000),
+    streamLimits: {
+      perCaller: number(variables, 'QUAYSIDE_STREAMS_PER_CALLER', 20, 1, 1_000_000),
+      perOrganization: number(variables, 'QUAYSIDE_STREAMS_PER_ORGANIZATION', 200, 1, 1_000_000),
+    },
     allowPrivateTargets: cidrs(variables['QUAYSIDE_ALLOW_PRIVATE_TARGETS']),
     issuers: issuers(variables['QUAYSIDE_OIDC_ISSUERS']),
     corsOrigins: origins(variables['QUAYSIDE_CORS_ORIGINS']),

@@ -7,7 +7,7 @@ const root = resolve(import.meta.dirname, '..')
 
 /** Which rooms of the server a room may enter; `lib` and the contract are free for all. The same table stands in ARCHITECTURE.md. */
 const mayImport: Record<string, readonly string[]> = {
-  http: 'access accounts audit catalogue clusters credentials database deployments domains environments git git-providers inspections groups idempotency logs organizations registries service-parts services variables vault webhooks'.split(
+  http: 'access accounts audit catalogue clusters credentials database deployments domains environments git git-providers inspections groups idempotency logs organizations registries service-parts services state-changes streams variables vault webhooks'.split(
     ' ',
   ),
   deployments:
@@ -33,6 +33,9 @@ const mayImport: Record<string, readonly string[]> = {
   'git-providers': [],
   events: ['database'],
   'state-changes': ['database'],
+  streams: 'access clusters database deployments engines environments logs organizations services state-changes'.split(
+    ' ',
+  ),
   audit: ['database'],
   idempotency: ['database', 'vault'],
   vault: ['database'],
@@ -64,6 +67,7 @@ const libraries: Record<string, readonly string[]> = {
   postgres: ['server/database/'],
   'tar-stream': ['server/engines/docker/', 'server/builders/', 'server/registries/'],
   croner: ['server/jobs/timetable.ts'],
+  ws: ['server/http/streams/'],
   yaml: ['server/clusters/', 'server/inspections/', 'server/service-parts/yaml.ts'],
   undici: ['server/lib/safe-fetch.ts', 'server/routers/', 'router/'],
 }

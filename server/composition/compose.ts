@@ -3,7 +3,7 @@ import { createPruner, createSealer } from '../audit/index.ts'
 import { createClusterWorkflow } from '../clusters/index.ts'
 import { createDeploymentWorkflow, createScheduled } from '../deployments/index.ts'
 import { createScheduler } from '../environments/index.ts'
-import { readVersion } from '../http/index.ts'
+import { createOpenStreams, readVersion } from '../http/index.ts'
 import { createReplyPruner } from '../idempotency/index.ts'
 import { systemClock as clock } from '../lib/clock.ts'
 import type { Observer } from '../observations/index.ts'
@@ -59,7 +59,8 @@ export function compose(ground: Ground, drivers: Drivers) {
   const observer: Observer = createServiceObserver(foundation, recipe, () => reconcilers?.nudge('routes'))
   const { publicUrl } = config
   const accounts = createAccounts({ database, vault, clock, log, pepper, publicUrl, invitations: rooms.invitations })
-  const app = createDoor(foundation, rooms, accounts)
+  const openStreams = createOpenStreams({ clock, log, limits: config.streamLimits })
+  const app = createDoor(foundation, rooms, accounts, openStreams)
   /** What works by itself. */
   const working: readonly Reconciler[] = [
     ...ground.reconcilers,
@@ -97,15 +98,23 @@ export function compose(ground: Ground, drivers: Drivers) {
     },
     /** Takes nothing new in, hands over what runs, and closes what is open. */
     async stop(): Promise<void> {
+      // They would never end by themselves; their clients come back.
+      const streamsEnded = openStreams.close()
       // Whoever takes too long to finish a request must not keep running deployments from being handed over.
       const patience = new AbortController()
       const cut = clock.sleep(closeMs, patience.signal).then(
         () => app.server.closeAllConnections(),
         () => {},
       )
-      await Promise.all([app.close().finally(() => patience.abort()), workflows.stop(), reconcilers?.stop()])
+      await Promise.all([
+        app.close().finally(() => patience.abort()),
+        streamsEnded,
+        workflows.stop(),
+        reconcilers?.stop(),
+      ])
       await cut
       stopping.abort()
+      await foundation.stateChanges.close()
       await collector.close()
       await lines.close()
     },

@@ -6,6 +6,7 @@ import {
   createHandlers,
   createRateLimiter,
   createServer,
+  type OpenStreams,
   type Rooms,
   readVersion,
   targetQuery,
@@ -13,12 +14,18 @@ import {
 import { systemClock as clock } from '../lib/clock.ts'
 import { AppError } from '../lib/error.ts'
 import { readSetting } from '../setting-store.ts'
+import { createStreams } from '../streams/index.ts'
 
 import type { Foundation } from './foundation.ts'
 
 /** The HTTP server with everything that it asks. */
-export function createDoor(foundation: Foundation, rooms: Rooms, accounts: ReturnType<typeof createAccounts>) {
-  const { config, log, database, vault, pepper, gitHost } = foundation
+export function createDoor(
+  foundation: Foundation,
+  rooms: Rooms,
+  accounts: ReturnType<typeof createAccounts>,
+  openStreams: OpenStreams,
+) {
+  const { config, log, database, vault, pepper, gitHost, engine, lines, stateChanges } = foundation
   const verifyJwt = createJwtVerifier(config.issuers, clock, {
     issuer: issuerOf(config.publicUrl),
     audience: config.publicUrl,
@@ -40,6 +47,12 @@ export function createDoor(foundation: Foundation, rooms: Rooms, accounts: Retur
     targetQuery,
     gitHost,
     accounts,
+    streams: {
+      openStreams,
+      stateChanges,
+      feeds: createStreams({ database, clock, engine, lines, stateChanges, stages: rooms.stages }),
+      ownOrigin: config.publicUrl,
+    },
     ready: async () => {
       await readSetting(database, 'instance').catch((error: unknown) => {
         throw new AppError('unavailable', 'The database does not answer.', { cause: error })

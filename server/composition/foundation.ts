@@ -8,6 +8,7 @@ import { createSafeFetch } from '../lib/safe-fetch.ts'
 import { masker, type Secret } from '../lib/secret.ts'
 import { createCollector, openLineStore } from '../logs/index.ts'
 import { createGitTokens } from '../organizations/index.ts'
+import { createStateChanges } from '../state-changes/index.ts'
 
 import type { Drivers, Ground } from './ground.ts'
 
@@ -49,6 +50,7 @@ export function createFoundation(ground: Ground, drivers: Drivers) {
     routes,
     gitTokens,
     readCredential,
+    stateChanges: createStateChanges({ database, clock, log }),
   }
 }
 

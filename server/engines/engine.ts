@@ -1,3 +1,4 @@
+import type { Duplex } from 'node:stream'
 import type { Attempt } from '../lib/attempt.ts'
 import type { Secret } from '../lib/secret.ts'
 
@@ -58,6 +59,13 @@ export interface Engine {
   logs(service: string, query: LogQuery, signal: AbortSignal): AsyncIterable<LogLine>
   /** Runs a command in a running replica and gives its exit code and output (both streams, at most 64 kB). */
   exec(service: string, command: readonly string[], signal: AbortSignal): Promise<{ exitCode: number; output: string }>
+  /**
+   * Begins a command with a terminal of its own in a running replica, by argument list. Throws EngineError('refused') where there is no
+   * such replica. When the stream is closed, or the signal aborted, the command is ended.
+   */
+  shell(service: string, wish: ShellWish, signal: AbortSignal): Promise<Terminal>
+  /** A TCP connection to a port of a replica, whether or not its settings name the port. Throws EngineError('refused') where nobody listens. */
+  connect(service: string, port: number, replica: string | undefined, signal: AbortSignal): Promise<Duplex>
   /** What each running replica of the service uses now; nothing runs: an empty list. May take half a second for replicas never asked before. */
   usage(service: string, signal: AbortSignal): Promise<ReplicaUsage[]>
   /** Rejects with the reason when the engine cannot be reached. */
@@ -249,6 +257,21 @@ export interface Replica {
   readonly exitCode?: number
   readonly outOfMemory: boolean
   readonly endpoints: readonly Endpoint[]
+}
+
+/** What is to be run in a terminal. */
+export interface ShellWish {
+  /** Absent: the newest replica that runs. */
+  readonly replica?: string
+  readonly command: readonly string[]
+  readonly columns: number
+  readonly rows: number
+}
+
+/** A command that runs: what is written goes in, what it prints comes out; it ends when the command does. */
+export interface Terminal {
+  readonly stream: Duplex
+  resize(columns: number, rows: number): Promise<void>
 }
 
 /** Of one running replica: CPU in thousandths of a core over the last seconds, memory without what can go at any time. */

@@ -46,7 +46,8 @@ export const errorHandler =
     return reply.code(status).send(errorReply(expected.code, expected.message))
   }
 
-function expectedError(error: FastifyError | Error): AppError | undefined {
+/** What was expected to go wrong, or undefined where it is a bug. */
+export function expectedError(error: FastifyError | Error): AppError | undefined {
   if (error instanceof AppError) return error
   const [code, message] = ('code' in error ? transport[error.code] : undefined) ?? []
   if (code && message) return new AppError(code, message, { cause: error })

@@ -10,8 +10,7 @@ import type { Handlers } from './call.ts'
 import type { ChangeOptions } from './change.ts'
 import { readClient } from './client.ts'
 import { refuseWhileCopied } from './copying.ts'
-import { countHeader } from './count-header.ts'
-import type { Verdict } from './rate-limit.ts'
+import { authorizationOf, setRateHeaders } from './credential-headers.ts'
 import type { Handle } from './reply.ts'
 import { parseStrictJson } from './strict-json.ts'
 import { bodyValidator, queryValidator, type Validate } from './validate.ts'
@@ -107,24 +106,6 @@ function createHandler(operation: Operation, options: MountOptions) {
 
 const refuse = (reason: string) => async (): Promise<never> => {
   throw new AppError('invalid', reason)
-}
-
-/** One header: with two, which one counts would be a guess. */
-function authorizationOf(request: FastifyRequest): string | undefined {
-  if (countHeader(request.raw.rawHeaders, 'authorization') > 1) {
-    throw new AppError('invalid', 'The header Authorization must be sent once.')
-  }
-  return request.headers.authorization
-}
-
-function setRateHeaders(reply: FastifyReply, verdict: Verdict): void {
-  reply.header('x-ratelimit-limit', verdict.limit)
-  reply.header('x-ratelimit-remaining', verdict.remaining)
-  reply.header('x-ratelimit-reset', verdict.resetSeconds)
-  if (verdict.allowed) return
-  const seconds = Math.max(1, verdict.resetSeconds)
-  reply.header('x-ratelimit-reset', seconds).header('retry-after', seconds)
-  throw new AppError('tooManyRequests', `Too many requests; try again in ${seconds} s.`)
 }
 
 /** An absent body counts as `{}`: what is required and missing is named then. */

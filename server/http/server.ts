@@ -10,6 +10,8 @@ import type { Clock } from '../lib/clock.ts'
 import { AppError } from '../lib/error.ts'
 import { newId } from '../lib/id.ts'
 import type { Logger } from '../lib/log.ts'
+import type { StateChanges } from '../state-changes/index.ts'
+import type { Feeds } from '../streams/index.ts'
 import { type AccountsRouteOptions, mountAccounts } from './accounts-route.ts'
 import { readBytes } from './body.ts'
 import { allowOrigins } from './cors.ts'
@@ -18,8 +20,18 @@ import { mountDocs } from './docs-route.ts'
 import { errorHandler, errorReply } from './errors.ts'
 import { type GitRouteOptions, mountGit } from './git-route.ts'
 import { type MountOptions, mountContract } from './mount.ts'
+import { mountEventStream } from './streams/event-stream.ts'
+import type { OpenStreams } from './streams/open-streams.ts'
+import { mountSockets } from './streams/sockets.ts'
 
 export interface ServerOptions extends MountOptions, GitRouteOptions, AccountsRouteOptions {
+  readonly streams: {
+    readonly openStreams: OpenStreams
+    readonly stateChanges: StateChanges
+    readonly feeds: Feeds
+    /** Of this server itself. */
+    readonly ownOrigin: string
+  }
   readonly log: Logger
   readonly clock: Clock
   readonly version: string
@@ -60,7 +72,13 @@ export function createServer(options: ServerOptions): FastifyInstance {
     connectionTimeout: 60_000,
     keepAliveTimeout: 10_000,
     return503OnClosing: true,
-    http: { maxHeaderSize: 16_384, headersTimeout: 10_000, connectionsCheckingInterval: 1000 },
+    http: {
+      maxHeaderSize: 16_384,
+      headersTimeout: 10_000,
+      connectionsCheckingInterval: 1000,
+      // Other upgrades, such as to HTTP/2, are not made: such a request is answered as it is.
+      shouldUpgradeCallback: ({ headers }) => headers.upgrade?.toLowerCase() === 'websocket',
+    },
     routerOptions: { maxParamLength: 100, ignoreTrailingSlash: false },
     forceCloseConnections: 'idle',
     exposeHeadRoutes: true,
@@ -104,6 +122,13 @@ export function createServer(options: ServerOptions): FastifyInstance {
   mountContract(app, options)
   mountGit(app, options)
   mountAccounts(app, options)
+  mountEventStream(app, { ...options, ...options.streams })
+  mountSockets(app, {
+    ...options,
+    ...options.streams,
+    origins: [options.streams.ownOrigin, ...(options.allowedOrigins ?? [])],
+    refusal: (request) => refusedRequestLine(request, isOwnName),
+  })
   return app
 }
 

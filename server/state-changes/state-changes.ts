@@ -12,6 +12,8 @@ export type Listener = (change: StateChange) => void
 export interface StateChanges {
   /** Calls the listener for every change of the organization after `from`, in order, until `end`. The listener must not wait. */
   follow(organizationId: string, listener: Listener): Promise<{ readonly from: number; end(): void }>
+  /** All changes up to this number were told, to those whom they concern. */
+  delivered(): number
   /** Where somebody goes on who has seen this number last. */
   position(known: number): Promise<Position>
   /** Changes of the organization after one number, up to another one, oldest first, at most 500. */
@@ -102,6 +104,7 @@ export function createStateChanges(options: StateChangesOptions): StateChanges {
       }
       return { from: cursor, end: () => end(organizationId, listener) }
     },
+    delivered: () => cursor,
     position: async (known) => positionOf(known, await readFeed(database)),
     read: async (organizationId, after, upTo) =>
       (await listChanges(database, { after, upTo, limit: pageRows, organizationId })).map(toStateChange),

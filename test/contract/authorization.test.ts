@@ -47,6 +47,7 @@ const door = createServer({
   gitHost: { handle: async () => {} },
   plans: Object.create(null),
   accounts: { handle: async () => {} },
+  streams: Object.create(null),
   ready: async () => {},
 })
 after(() => door.close())

@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http'
-import type { Readable } from 'node:stream'
+import type { Duplex, Readable } from 'node:stream'
 import Docker from 'dockerode'
 import type { Clock } from '../../lib/clock.ts'
 import { messageOf } from '../../lib/error.ts'
@@ -80,7 +80,7 @@ export class DockerDaemon {
       () => {},
     )
     try {
-      const result = await settled(this.#dial(call, line.signal, true), line.signal)
+      const result = await settled(this.#dial(call, line.signal, 'stream'), line.signal)
       // With `isStream` the library always hands out the response itself.
       const response = result as IncomingMessage
       response.once('close', release)
@@ -91,6 +91,26 @@ export class DockerDaemon {
       throw translated(error, call)
     } finally {
       begun.abort()
+    }
+  }
+
+  /** An answer in which both sides go on sending bytes; closed when the signal is aborted. */
+  async duplex(call: DaemonCall): Promise<Duplex> {
+    const begun = AbortSignal.any([call.signal, AbortSignal.timeout(call.timeoutMs ?? defaultTimeoutMs)])
+    begun.throwIfAborted()
+    try {
+      const result = await settled(this.#dial(call, begun, 'hijack'), begun)
+      // With `hijack` the library hands out the socket.
+      const socket = result as Duplex
+      const onAbort = (): void => void socket.destroy()
+      call.signal.addEventListener('abort', onAbort, { once: true })
+      socket.once('close', () => call.signal.removeEventListener('abort', onAbort))
+      // Its end tells enough.
+      socket.on('error', () => {})
+      return socket
+    } catch (error) {
+      call.signal.throwIfAborted()
+      throw begun.aborted ? late(call) : translated(error, call)
     }
   }
 
@@ -113,14 +133,14 @@ export class DockerDaemon {
     ended.throwIfAborted()
     try {
       // The library never calls back when an answer breaks off in its middle: the signal has the last word.
-      return await settled(this.#dial(call, ended, false), ended)
+      return await settled(this.#dial(call, ended, 'whole'), ended)
     } catch (error) {
       call.signal.throwIfAborted()
       throw timeout.aborted ? late(call) : translated(error, call)
     }
   }
 
-  #dial(call: DaemonCall, signal: AbortSignal, isStream: boolean): Promise<unknown> {
+  #dial(call: DaemonCall, signal: AbortSignal, form: 'whole' | 'stream' | 'hijack'): Promise<unknown> {
     const { promise, resolve, reject } = Promise.withResolvers<unknown>()
     this.#docker.modem.dial(
       {
@@ -129,7 +149,8 @@ export class DockerDaemon {
         options: { _query: call.query ?? {}, _body: call.body ?? {} },
         file: call.file,
         authconfig: call.login,
-        isStream,
+        isStream: form === 'stream',
+        hijack: form === 'hijack',
         statusCodes: success,
         abortSignal: signal,
       },

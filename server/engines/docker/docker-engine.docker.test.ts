@@ -7,6 +7,7 @@ import { newId } from '../../lib/id.ts'
 import { Secret } from '../../lib/secret.ts'
 import { attempt, engineCases, eventually, newRelease } from '../engine.cases.ts'
 import { publishingCases } from '../engine.publishing.cases.ts'
+import { shellCases } from '../engine.shell.cases.ts'
 import { taskCases } from '../engine.tasks.cases.ts'
 import { EngineError } from '../engine.ts'
 import { usageCases } from '../engine.usage.cases.ts'
@@ -36,6 +37,12 @@ volumeCases('docker', async () => {
       void (await inside(service, 'fs.writeFileSync("/data/text", process.argv[1])', text)),
     read: ({ service }) => inside(service, 'fs.readFileSync("/data/text", "utf8")'),
   }
+})
+shellCases('docker', async () => {
+  const size = `const size=()=>console.log('size '+process.stdout.columns+'x'+process.stdout.rows)`
+  const answer = `(line)=>line==='exit'?process.exit(0):console.log('said '+line)`
+  const source = `${size};setTimeout(size,200);process.stdout.on('resize',size);require('readline').createInterface({input:process.stdin}).on('line',${answer})`
+  return { ...(await openDockerBench({ socketPath, image })), terminalCommand: ['node', '-e', source] }
 })
 usageCases('docker', async () => {
   const bench = await openDockerBench({ socketPath, image })

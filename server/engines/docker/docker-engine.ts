@@ -1,3 +1,4 @@
+import type { Duplex } from 'node:stream'
 import type { ContainerInfo } from 'dockerode'
 import type { Attempt } from '../../lib/attempt.ts'
 import type { Clock } from '../../lib/clock.ts'
@@ -13,10 +14,12 @@ import {
   type Release,
   type ReplicaUsage,
   type RunningTask,
+  type ShellWish,
   type Task,
   type TaskOutcome,
   type VolumeCopy,
   type VolumeOwner,
+  type Terminal,
   type Workload,
 } from '../engine.ts'
 import { execIn } from './container-output.ts'
@@ -32,6 +35,7 @@ import { toObservation } from './observation.ts'
 import { resumeAll } from './pause.ts'
 import type { ReplicaState } from './replica-state.ts'
 import { endReplicas, retireService } from './retire.ts'
+import { connectTo, openTerminal } from './shell.ts'
 import { type Host, startRelease } from './start.ts'
 import { endTask, isTask, listTasks, prepareTask, runTask } from './tasks.ts'
 import { Usage } from './usage.ts'
@@ -137,11 +141,15 @@ export class DockerEngine implements Engine {
     command: readonly string[],
     signal: AbortSignal,
   ): Promise<{ exitCode: number; output: string }> {
-    const found = await this.#list({ [label.service]: service }, signal)
-    // The list is newest first.
-    const container = found.find(({ State }) => State === 'running')
-    if (!container) throw new EngineError('refused', 'no replica of the service is running; start it first')
-    return execIn(this.#host.daemon, container.Id, command, signal)
+    return execIn(this.#host.daemon, await this.#running(service, undefined, signal), command, signal)
+  }
+
+  async shell(service: string, wish: ShellWish, signal: AbortSignal): Promise<Terminal> {
+    return openTerminal(this.#host, await this.#running(service, wish.replica, signal), wish, signal)
+  }
+
+  async connect(service: string, port: number, replica: string | undefined, signal: AbortSignal): Promise<Duplex> {
+    return connectTo(this.#host, await this.#running(service, replica, signal), port, signal)
   }
 
   async usage(service: string, signal: AbortSignal): Promise<ReplicaUsage[]> {
@@ -163,6 +171,17 @@ export class DockerEngine implements Engine {
    */
   checkLiveness(signal: AbortSignal): Promise<string[]> {
     return this.#liveness.check(signal)
+  }
+
+  /** The container of this replica of the service, or of its newest one, while it runs. */
+  async #running(service: string, replica: string | undefined, signal: AbortSignal): Promise<string> {
+    const found = await this.#list({ [label.service]: service }, signal)
+    const isWanted = ({ Names }: ContainerInfo): boolean => replica === undefined || Names.includes(`/${replica}`)
+    // The list is newest first.
+    const container = found.find((one) => one.State === 'running' && isWanted(one))
+    if (container) return container.Id
+    const what = replica === undefined ? 'no replica of the service' : `no replica ${replica} of the service`
+    throw new EngineError('refused', `${what} is running; start it first`)
   }
 
   /** What runs for long. */

@@ -7,6 +7,7 @@ import { Secret } from '../../lib/secret.ts'
 import { attempt, type EngineBench, engineCases, eventually, newRelease } from '../engine.cases.ts'
 import { engineImagesCases, type ImagesBench } from '../engine.images.cases.ts'
 import { publishingCases } from '../engine.publishing.cases.ts'
+import { shellCases } from '../engine.shell.cases.ts'
 import { taskCases } from '../engine.tasks.cases.ts'
 import type { Release } from '../engine.ts'
 import { usageCases } from '../engine.usage.cases.ts'
@@ -45,6 +46,7 @@ volumeCases('fake', async () => {
   const write = async (release: Release, text: string) => engine.volumes.write(volumeOf(release), text)
   return { ...(await openBench(engine)), write, read: async (release) => engine.volumes.read(volumeOf(release)) }
 })
+shellCases('fake', async () => ({ ...(await openBench()), terminalCommand: ['terminal'] }))
 usageCases('fake', async () => {
   const engine = new FakeEngine({ clock: systemClock })
   const busy = () => fakeWorkload('web')

@@ -1,3 +1,4 @@
+import type { Duplex } from 'node:stream'
 import type { Attempt } from '../../lib/attempt.ts'
 import type { Clock } from '../../lib/clock.ts'
 import { failpoint } from '../../lib/failpoint.ts'
@@ -15,14 +16,17 @@ import {
   type Release,
   type ReplicaUsage,
   type RunningTask,
+  type ShellWish,
   type Task,
   type TaskOutcome,
   type VolumeCopy,
   type VolumeOwner,
+  type Terminal,
   type Workload,
 } from '../engine.ts'
 import { FakeImages } from './fake-images.ts'
 import { type FakeReplica, observationOf } from './fake-replica.ts'
+import { fakeConnection, fakeTerminal } from './fake-shell.ts'
 import { FakeTasks, type TaskBehaviour } from './fake-tasks.ts'
 import { FakeVolumes } from './fake-volumes.ts'
 
@@ -68,6 +72,8 @@ export class FakeEngine implements Engine {
   readonly images = new FakeImages()
   readonly #clock: Clock
   readonly #address: string
+  /** What was asked to run in terminals. */
+  readonly shells: (ShellWish & { readonly service: string })[] = []
   readonly #tasks: FakeTasks
   readonly #used = new Map<string, { readonly cpuMilli?: number; readonly memoryMiB?: number }>()
   readonly #behaviours = new Map<string, Behaviour>()
@@ -272,14 +278,26 @@ export class FakeEngine implements Engine {
     signal: AbortSignal,
   ): Promise<{ exitCode: number; output: string }> {
     this.#reach(signal)
-    const replica = this.#of(service).find(({ running }) => running)
-    if (!replica) throw new EngineError('refused', 'no replica of the service is running; start it first')
-    const { variables, files } = replica.workload
+    const { variables, files } = this.#running(service, undefined).workload
     const [program, argument = ''] = command
     const found = program === 'printenv' ? variables[argument] : files.find(({ path }) => path === argument)?.content
     if (program === 'exit') return { exitCode: Number(argument), output: '' }
     if (found === undefined) return { exitCode: 1, output: '' }
     return { exitCode: 0, output: found instanceof Secret ? found.reveal() : found }
+  }
+
+  async shell(service: string, wish: ShellWish, signal: AbortSignal): Promise<Terminal> {
+    this.#reach(signal)
+    this.#running(service, wish.replica)
+    this.shells.push({ service, ...wish })
+    return fakeTerminal(wish, signal)
+  }
+
+  async connect(service: string, port: number, replica: string | undefined, signal: AbortSignal): Promise<Duplex> {
+    this.#reach(signal)
+    const { workload } = this.#running(service, replica)
+    if (workload.ports.some(({ internalPort }) => internalPort === port)) return fakeConnection(signal)
+    throw new EngineError('refused', `nothing listens on port ${port} of the replica`)
   }
 
   async usage(service: string, signal: AbortSignal): Promise<ReplicaUsage[]> {
@@ -298,6 +316,12 @@ export class FakeEngine implements Engine {
 
   async ping(signal: AbortSignal): Promise<void> {
     this.#reach(signal)
+  }
+
+  #running(service: string, name: string | undefined): FakeReplica {
+    const replica = this.#of(service).find((one) => one.running && (name === undefined || one.name === name))
+    if (replica) return replica
+    throw new EngineError('refused', `no replica ${name ?? ''} of the service is running; start it first`)
   }
 
   #reach(signal: AbortSignal): void {

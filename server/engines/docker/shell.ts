@@ -1,0 +1,97 @@
+import { readFile } from 'node:fs/promises'
+import { connect } from 'node:net'
+import type { Duplex } from 'node:stream'
+import { messageOf } from '../../lib/error.ts'
+import { EngineError, type ShellWish, type Terminal } from '../engine.ts'
+import { inspectContainer } from './containers.ts'
+import { isRefusal } from './daemon.ts'
+import type { Host } from './start.ts'
+
+/** Begins a command with a terminal inside a running container. The daemon would let it go on without anybody, so it is ended here. */
+export async function openTerminal(
+  { daemon, clock }: Host,
+  container: string,
+  { command, columns, rows }: ShellWish,
+  signal: AbortSignal,
+): Promise<Terminal> {
+  const streams = { AttachStdin: true, AttachStdout: true, AttachStderr: true, Tty: true }
+  const body = { ...streams, Cmd: command, Env: ['TERM=xterm-256color'] }
+  const created = await daemon.json({ method: 'POST', path: `/containers/${container}/exec`, body, signal })
+  const id = 'Id' in created ? String(created.Id) : ''
+  const stream = await daemon.duplex({
+    method: 'POST',
+    path: `/exec/${id}/start`,
+    body: { Detach: false, Tty: true },
+    signal,
+  })
+  stream.once('close', () => void endCommand({ daemon, clock }, container, id).catch(() => {}))
+  const resize = (wide: number, high: number): Promise<void> => setSize({ daemon, clock }, id, wide, high, signal)
+  await resize(columns, rows)
+  return { stream, resize }
+}
+
+type Line = Pick<Host, 'daemon' | 'clock'>
+
+/** A command that just begins has no terminal yet, one that ended has none any more. */
+async function setSize({ daemon, clock }: Line, id: string, w: number, h: number, signal: AbortSignal): Promise<void> {
+  for (let tries = 1; ; tries++) {
+    try {
+      return await daemon.send({ method: 'POST', path: `/exec/${id}/resize`, query: { h, w }, signal })
+    } catch (error) {
+      if (!isRefusal(error, 400, 404, 409, 500)) throw error
+      if (tries === 10 || !(await stateOf({ daemon }, id, signal)).isRunning) return
+      await clock.sleep(50, signal)
+    }
+  }
+}
+
+async function stateOf({ daemon }: Pick<Line, 'daemon'>, id: string, signal: AbortSignal) {
+  const state = await daemon.json({ method: 'GET', path: `/exec/${id}/json`, signal })
+  const isRunning = 'Running' in state && state.Running === true
+  return { isRunning, pid: 'Pid' in state && typeof state.Pid === 'number' ? state.Pid : 0 }
+}
+
+const graceMs = 500
+
+/** As a terminal that is closed does it: hang up, and then kill who does not mind. */
+async function endCommand({ daemon, clock }: Line, container: string, id: string): Promise<void> {
+  for (const kill of ['SIGHUP', 'SIGKILL'] as const) {
+    const { isRunning, pid } = await stateOf({ daemon }, id, AbortSignal.timeout(10_000))
+    // Seen from another namespace the number would be that of somebody else: only who is inside the container is ended.
+    if (!isRunning || pid <= 1 || !(await isInside(pid, container))) return
+    process.kill(pid, kill)
+    await clock.sleep(graceMs)
+  }
+}
+
+const isInside = async (pid: number, container: string): Promise<boolean> =>
+  (await readFile(`/proc/${pid}/cgroup`, 'utf8').catch(() => '')).includes(container)
+
+const connectMs = 10_000
+
+/** A connection to a port of the container, in the network of its environment. */
+export async function connectTo(
+  { daemon }: Host,
+  container: string,
+  port: number,
+  signal: AbortSignal,
+): Promise<Duplex> {
+  const address = (await inspectContainer(daemon, container, signal))?.address
+  if (address === undefined) throw new EngineError('refused', 'the replica has no address; start it again')
+  const socket = connect({ host: address, port, noDelay: true, signal })
+  const { promise, resolve, reject } = Promise.withResolvers<void>()
+  socket.once('connect', resolve).once('error', reject)
+  AbortSignal.timeout(connectMs).addEventListener('abort', () => reject(new Error('nobody answered')), { once: true })
+  try {
+    await promise
+  } catch (error) {
+    socket.destroy()
+    signal.throwIfAborted()
+    throw new EngineError('refused', `port ${port} of the replica does not answer: ${messageOf(error)}`, {
+      cause: error,
+    })
+  }
+  // Its end tells enough.
+  socket.on('error', () => {})
+  return socket
+}

@@ -1,0 +1,75 @@
+import assert from 'node:assert/strict'
+import { after, before, describe, it } from 'node:test'
+import { attempt, type EngineBench, eventually, newRelease } from './engine.cases.ts'
+import type { Release } from './engine.ts'
+
+/** An engine whose replicas know a command for terminals. */
+export interface ShellBench extends EngineBench {
+  /** Prints `size <columns>x<rows>` at the start and when that changes, answers each line with `said <line>`, and ends at `exit`. */
+  readonly terminalCommand: readonly string[]
+}
+
+/** What every engine does with terminals and connections. */
+export function shellCases(name: string, open: () => Promise<ShellBench>): void {
+  describe(`terminals of engine ${name}`, () => {
+    let bench: ShellBench
+    let release: Release
+    let replica: string
+    const limit = (): AbortSignal => AbortSignal.timeout(60_000)
+    before(async () => {
+      bench = await open()
+      release = newRelease(bench.workload('web'))
+      const [endpoint] = await bench.engine.start(release, attempt())
+      replica = endpoint?.replica ?? ''
+    })
+    after(async () => {
+      await bench.engine.erase(release.service, attempt())
+      await bench.close()
+    })
+    const openShell = (more = {}, signal = limit()) =>
+      bench.engine.shell(release.service, { command: bench.terminalCommand, columns: 90, rows: 30, ...more }, signal)
+
+    it('runs a command in a terminal that has a size, hears what is typed, and ends when the command does', async () => {
+      const { stream, resize } = await openShell({ replica })
+      let printed = ''
+      stream.on('data', (chunk) => {
+        printed += chunk
+      })
+      const ended = new Promise((resolve) => stream.once('end', resolve))
+      await eventually('the size', () => printed.includes('size 90x30'))
+      await resize(120, 40)
+      await eventually('the new size', () => printed.includes('size 120x40'))
+      stream.write('one two\r')
+      await eventually('the answer', () => printed.includes('said one two'))
+      stream.write('exit\r')
+      await ended
+    })
+
+    it('ends the terminal with the signal', async () => {
+      const stop = new AbortController()
+      const { stream } = await openShell({}, stop.signal)
+      const closed = new Promise((resolve) => stream.once('close', resolve))
+      stop.abort()
+      await closed
+    })
+
+    it('refuses replicas that are not of the service', async () => {
+      await assert.rejects(openShell({ replica: 'somebody-else' }), { reason: 'refused' })
+      await assert.rejects(bench.engine.connect(release.service, 8080, 'somebody-else', limit()), { reason: 'refused' })
+      const wish = { command: bench.terminalCommand, columns: 80, rows: 24 }
+      await assert.rejects(bench.engine.shell(release.environment, wish, limit()), { reason: 'refused' })
+    })
+
+    it('carries the bytes of a port, and says when nobody listens', async () => {
+      const socket = await bench.engine.connect(release.service, 8080, undefined, limit())
+      let answer = ''
+      socket.on('data', (chunk) => {
+        answer += chunk
+      })
+      socket.write('GET / HTTP/1.1\r\nHost: x\r\n\r\n')
+      await eventually('the answer', () => answer.startsWith('HTTP/1.1 200') && answer.includes('ok'))
+      socket.destroy()
+      await assert.rejects(bench.engine.connect(release.service, 8081, replica, limit()), { reason: 'refused' })
+    })
+  })
+}

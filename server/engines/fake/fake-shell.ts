@@ -1,0 +1,47 @@
+import { Duplex } from 'node:stream'
+import type { ShellWish, Terminal } from '../engine.ts'
+
+/** Prints its size, at the start and whenever it changes, answers each line with it, and ends at `exit`. */
+export function fakeTerminal({ columns, rows }: ShellWish, signal: AbortSignal): Terminal {
+  let typed = ''
+  const print = (text: string): void => void stream.push(`${text}\r\n`)
+  const stream = new Duplex({
+    read() {},
+    write(chunk, _encoding, done) {
+      typed += String(chunk)
+      const lines = typed.split(/\r?\n|\r/)
+      typed = lines.pop() ?? ''
+      for (const line of lines) {
+        if (line === 'exit') stream.push(null)
+        else print(`said ${line}`)
+      }
+      done()
+    },
+  })
+  endWith(stream, signal)
+  print(`size ${columns}x${rows}`)
+  return { stream, resize: async (wide, high) => print(`size ${wide}x${high}`) }
+}
+
+/** Answers every request of HTTP with `ok`. */
+export function fakeConnection(signal: AbortSignal): Duplex {
+  const stream = new Duplex({
+    read() {},
+    write(chunk, _encoding, done) {
+      if (String(chunk).includes('\r\n\r\n')) stream.push('HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok')
+      done()
+    },
+    final(done) {
+      stream.push(null)
+      done()
+    },
+  })
+  endWith(stream, signal)
+  return stream
+}
+
+function endWith(stream: Duplex, signal: AbortSignal): void {
+  const onAbort = (): void => void stream.destroy()
+  signal.addEventListener('abort', onAbort, { once: true })
+  stream.once('close', () => signal.removeEventListener('abort', onAbort))
+}

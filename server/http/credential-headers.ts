@@ -1,0 +1,23 @@
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import { AppError } from '../lib/error.ts'
+import { countHeader } from './count-header.ts'
+import type { Verdict } from './rate-limit.ts'
+
+/** One header: with two, which one counts would be a guess. */
+export function authorizationOf(request: FastifyRequest): string | undefined {
+  if (countHeader(request.raw.rawHeaders, 'authorization') > 1) {
+    throw new AppError('invalid', 'The header Authorization must be sent once.')
+  }
+  return request.headers.authorization
+}
+
+/** Tells the budget; throws 429 where it is used up. */
+export function setRateHeaders(reply: FastifyReply, verdict: Verdict): void {
+  reply.header('x-ratelimit-limit', verdict.limit)
+  reply.header('x-ratelimit-remaining', verdict.remaining)
+  reply.header('x-ratelimit-reset', verdict.resetSeconds)
+  if (verdict.allowed) return
+  const seconds = Math.max(1, verdict.resetSeconds)
+  reply.header('x-ratelimit-reset', seconds).header('retry-after', seconds)
+  throw new AppError('tooManyRequests', `Too many requests; try again in ${seconds} s.`)
+}

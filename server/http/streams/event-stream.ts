@@ -1,0 +1,94 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { authorize, type ReadCredential } from '../../access/index.ts'
+import type { Database } from '../../database/index.ts'
+import { parseId } from '../../lib/id.ts'
+import { organizationTarget } from '../../organizations/index.ts'
+import type { StateChanges } from '../../state-changes/index.ts'
+import type { Budgets } from '../budgets.ts'
+import { authorizationOf, setRateHeaders } from '../credential-headers.ts'
+import { EventClient } from './event-client.ts'
+import type { OpenStreams } from './open-streams.ts'
+
+export interface EventStreamOptions {
+  readonly database: Database
+  readonly readCredential: ReadCredential
+  readonly budgets: Budgets
+  readonly openStreams: OpenStreams
+  readonly stateChanges: StateChanges
+  readonly random?: () => number
+}
+
+/** `GET /organization/{organizationId}/stream`: server-sent events. `Last-Event-ID` goes on behind that event. */
+export function mountEventStream(app: FastifyInstance, options: EventStreamOptions): void {
+  app.route({
+    method: 'GET',
+    url: '/organization/:organizationId/stream',
+    exposeHeadRoute: false,
+    handler: (request, reply) => open(options, request, reply),
+  })
+}
+
+async function open(options: EventStreamOptions, request: FastifyRequest, reply: FastifyReply): Promise<void> {
+  const { database, readCredential, budgets, openStreams, stateChanges } = options
+  const authorization = authorizationOf(request)
+  const credential = await readCredential(authorization)
+  setRateHeaders(reply, budgets.take(credential, request.ip))
+  // Path parameters are text: the router gives them so.
+  const { organizationId = '' } = request.params as Record<string, string>
+  const wish = {
+    access: 'read',
+    query: organizationTarget,
+    targetId: parseId(organizationId),
+    place: () => ({}),
+  } as const
+  const authorized = await authorize(database, credential, wish)
+  budgets.confirm(credential)
+  const organization = organizationId.toLowerCase()
+  const release = openStreams.reserve({ callerId: authorized.caller.id, organizationId: organization })
+  const { socket } = request.raw
+  const client = new EventClient({
+    response: reply.raw,
+    socket,
+    key: `${authorization} ${organization}`,
+    check: async () => authorize(database, await readCredential(authorization), wish),
+    authorized,
+    feed: stateChanges,
+  })
+  const following = await stateChanges
+    .follow(organization, (change) => client.receive(change))
+    .catch((error) => {
+      release()
+      throw error
+    })
+  reply.raw.once('close', () => {
+    following.end()
+    openStreams.remove(client)
+    release()
+  })
+  sendHead(reply, options.random ?? Math.random)
+  // Beats keep it open; who is gone is found by them, and by the kernel.
+  socket.setKeepAlive(true, 15_000)
+  openStreams.add(client)
+  await client.begin(organization, lastEventId(request), following.from).catch(() => socket.destroy())
+}
+
+/** Clients that lost their connection come back after a pause of their own, so that not all come at once. */
+function sendHead(reply: FastifyReply, random: () => number): void {
+  reply.hijack()
+  for (const [name, value] of Object.entries(reply.getHeaders())) {
+    if (value !== undefined) reply.raw.setHeader(name, value)
+  }
+  reply.raw.writeHead(200, {
+    'content-type': 'text/event-stream; charset=utf-8',
+    'cache-control': 'no-store, no-transform',
+    // Proxies that would collect the answer first.
+    'x-accel-buffering': 'no',
+  })
+  reply.raw.write(`retry: ${1_000 + Math.round(random() * 4_000)}\n\n`)
+}
+
+function lastEventId({ headers }: FastifyRequest): number | undefined {
+  const text = headers['last-event-id']
+  if (text === undefined || text === '') return undefined
+  return typeof text === 'string' && /^\d{1,15}$/.test(text) ? Number(text) : Number.NaN
+}

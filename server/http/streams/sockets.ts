@@ -1,0 +1,193 @@
+import type { IncomingMessage } from 'node:http'
+import { Socket } from 'node:net'
+import type { Duplex } from 'node:stream'
+import { type Stream, type StreamPath, streamPaths, streams } from '@quayside/contract/streams.ts'
+import type { FastifyInstance } from 'fastify'
+import { type WebSocket, WebSocketServer } from 'ws'
+import { type Authorized, authorize, type ReadCredential, visible } from '../../access/index.ts'
+import type { Database } from '../../database/index.ts'
+import { AppError, errorCodes, messageOf } from '../../lib/error.ts'
+import type { Logger } from '../../lib/log.ts'
+import type { Feeds } from '../../streams/index.ts'
+import type { Budgets } from '../budgets.ts'
+import { countHeader } from '../count-header.ts'
+import { errorReply, expectedError } from '../errors.ts'
+import type { OpenStreams } from './open-streams.ts'
+import { closeCodes, SocketStream } from './socket-stream.ts'
+import { type StreamQuery, streamQueryReader } from './stream-query.ts'
+import { type AuthorizedStream, authorizeStream } from './stream-target.ts'
+
+export interface SocketsOptions {
+  readonly database: Database
+  readonly log: Logger
+  readonly readCredential: ReadCredential
+  readonly budgets: Budgets
+  readonly openStreams: OpenStreams
+  readonly feeds: Feeds
+  /** Of web pages that may connect: this server's own, and those that may use the API. */
+  readonly origins: readonly string[]
+}
+
+const maxMessageBytes = 1024 * 1024
+const versionProtocol = 'v1'
+const tokenProtocol = 'auth.bearer.'
+
+const readers = new Map(streamPaths.map((path) => [path, streamQueryReader(streams[path])]))
+
+/** Every stream of the contract as WebSocket. Who the caller is must be clear before the upgrade; the rest is told by the code of the close. */
+export function mountSockets(
+  app: FastifyInstance,
+  options: SocketsOptions & { readonly refusal: (request: IncomingMessage) => AppError | undefined },
+): void {
+  const server = new WebSocketServer({
+    noServer: true,
+    maxPayload: maxMessageBytes,
+    perMessageDeflate: false,
+    // A token that is offered is never selected: it would be sent back.
+    handleProtocols: (offered) => (offered.has(versionProtocol) ? versionProtocol : false),
+  })
+  app.server.on('upgrade', (request: IncomingMessage, socket: Duplex, head: Buffer) => {
+    const onError = (): void => void socket.destroy()
+    socket.on('error', onError)
+    admit(options, request)
+      .then((admitted) => {
+        if (socket.destroyed) return admitted.release()
+        socket.off('error', onError)
+        socket.once('close', admitted.release)
+        server.handleUpgrade(request, socket, head, (webSocket) => void run(options, admitted, webSocket, socket))
+      })
+      .catch((error: unknown) => refuse(options.log, socket, error))
+  })
+}
+
+/** Somebody known, who asks for a stream. */
+interface Admitted {
+  readonly path: StreamPath
+  readonly stream: Stream
+  readonly authorization: string
+  readonly release: () => void
+  /** What he asked for, or why he does not get it. */
+  readonly outcome: { readonly query: StreamQuery; readonly found: AuthorizedStream } | { readonly refused: AppError }
+}
+
+async function admit(
+  options: SocketsOptions & { readonly refusal: (request: IncomingMessage) => AppError | undefined },
+  request: IncomingMessage,
+): Promise<Admitted> {
+  const { database, readCredential, budgets, openStreams, origins } = options
+  const refused = options.refusal(request)
+  if (refused) throw refused
+  const url = URL.parse(request.url ?? '', 'http://localhost')
+  const path = streamPaths.find((candidate) => candidate === url?.pathname)
+  if (!url || !path) throw new AppError('notFound', 'There is no such stream.')
+  const authorization = authorizationOf(request)
+  checkOrigin(request, origins)
+  const credential = await readCredential(authorization)
+  const { allowed, resetSeconds } = budgets.take(credential, request.socket.remoteAddress ?? '')
+  if (!allowed) throw new AppError('tooManyRequests', `Too many requests; try again in ${resetSeconds} s.`)
+  const { caller, organizationIds } = await authorize(database, credential, { access: 'read', anybody: true })
+  budgets.confirm(credential)
+  const stream = streams[path]
+  const organizationId = url.searchParams.get('organization')?.toLowerCase() ?? ''
+  // Of others, and of none, streams are closed at once: they count for the caller alone.
+  const counted = organizationIds.includes(organizationId) ? organizationId : caller.id
+  const release = openStreams.reserve({ callerId: caller.id, organizationId: counted })
+  try {
+    const query = readers.get(path)?.(url.searchParams) ?? { query: {}, command: [] }
+    const found = await authorizeStream(database, credential, stream, query)
+    return { path, stream, authorization: authorization ?? '', release, outcome: { query, found } }
+  } catch (error) {
+    const isFinal = error instanceof AppError && ['invalid', 'notFound', 'forbidden'].includes(error.code)
+    if (isFinal) return { path, stream, authorization: authorization ?? '', release, outcome: { refused: error } }
+    release()
+    throw error
+  }
+}
+
+/** The header, or what browsers offer instead: a subprotocol that carries the token. */
+function authorizationOf({ headers, rawHeaders }: IncomingMessage): string | undefined {
+  if (countHeader(rawHeaders, 'authorization') > 1) {
+    throw new AppError('invalid', 'The header Authorization must be sent once.')
+  }
+  if (headers.authorization !== undefined) return headers.authorization
+  const offered = (headers['sec-websocket-protocol'] ?? '').split(',').map((part) => part.trim())
+  const token = offered.find((part) => part.startsWith(tokenProtocol))
+  return token && `Bearer ${token.slice(tokenProtocol.length)}`
+}
+
+/** Browsers always say from which page they connect; only programs with the header need not. */
+function checkOrigin({ headers }: IncomingMessage, origins: readonly string[]): void {
+  const { origin, authorization } = headers
+  if (origin === undefined ? authorization !== undefined : origins.includes(origin)) return
+  throw new AppError('forbidden', 'Pages of this origin may not connect; see QUAYSIDE_CORS_ORIGINS.')
+}
+
+/** Answers in HTTP: there was no upgrade. */
+function refuse(log: Logger, socket: Duplex, error: unknown): void {
+  const expected = error instanceof Error ? expectedError(error) : undefined
+  if (!expected) log.error({ err: error }, 'a stream could not be opened')
+  const known = expected
+    ? errorReply(expected.code, expected.message)
+    : {
+        ...errorCodes.unavailable,
+        status: 500,
+        error: 'Internal Server Error',
+        message: 'Something went wrong on our side.',
+      }
+  const body = JSON.stringify({ detail: known.message, ...known })
+  socket.end(
+    `HTTP/1.1 ${known.status} ${known.error}\r\nContent-Type: application/json; charset=utf-8\r\nCache-Control: no-store\r\n` +
+      `${known.status === 401 ? 'WWW-Authenticate: Bearer\r\n' : ''}Content-Length: ${Buffer.byteLength(body)}\r\nConnection: close\r\n\r\n${body}`,
+  )
+}
+
+async function run(options: SocketsOptions, admitted: Admitted, webSocket: WebSocket, socket: Duplex): Promise<void> {
+  const { database, readCredential, openStreams, feeds, log } = options
+  const { path, stream, authorization, outcome } = admitted
+  const query = 'query' in outcome ? outcome.query : { query: {}, command: [] }
+  let authorized: Authorized | undefined = 'found' in outcome ? outcome.found.authorized : undefined
+  const connection = new SocketStream({
+    webSocket,
+    // Whoever listens on TCP gets sockets of it.
+    socket: socket instanceof Socket ? socket : new Socket(),
+    key: `${authorization} ${path} ${JSON.stringify(query)}`,
+    check: async () => (await authorizeStream(database, await readCredential(authorization), stream, query)).authorized,
+    onRenew: (now) => {
+      authorized = now
+    },
+  })
+  if ('refused' in outcome) {
+    const { code, message } = outcome.refused
+    return connection.close(code === 'invalid' ? closeCodes.badQuery : closeCodes.refused, message)
+  }
+  if (stream.refuses !== undefined) return connection.close(closeCodes.refused, stream.refuses)
+  openStreams.add(connection)
+  connection.signal.addEventListener('abort', () => openStreams.remove(connection), { once: true })
+  const {
+    subject,
+    organizationId,
+    authorized: { caller },
+  } = outcome.found
+  const call = { subject, organizationId, ...query, visible: () => visible(authorized?.caller ?? caller) }
+  try {
+    await feeds[path](call, connection, connection.signal)
+    connection.close(closeCodes.done, '')
+  } catch (error) {
+    if (connection.signal.aborted) return
+    connection.close(...closeOf(error))
+    if (!(error instanceof AppError) && !isEngineError(error)) log.error({ err: error, path }, 'a stream failed')
+  }
+}
+
+/** What the engine says is for people; whether trying again helps, it says too. */
+const isEngineError = (error: unknown): error is Error & { readonly reason: string } =>
+  error instanceof Error && error.name === 'EngineError' && 'reason' in error
+
+function closeOf(error: unknown): [code: number, reason: string] {
+  if (error instanceof AppError)
+    return [error.code === 'invalid' ? closeCodes.badQuery : closeCodes.refused, error.message]
+  if (isEngineError(error)) {
+    return [error.reason === 'refused' ? closeCodes.refused : closeCodes.again, messageOf(error)]
+  }
+  return [closeCodes.again, 'Something went wrong on our side.']
+}

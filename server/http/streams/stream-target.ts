@@ -1,0 +1,69 @@
+import type { Operation } from '@quayside/contract/operation.ts'
+import type { Stream, StreamTarget } from '@quayside/contract/streams.ts'
+import { type Authorized, authorize, type Credential, notFound, placeOf, type TargetQuery } from '../../access/index.ts'
+import { clusterTarget, findCluster } from '../../clusters/index.ts'
+import type { Database } from '../../database/index.ts'
+import { environmentTarget, projectTarget } from '../../organizations/index.ts'
+import { serviceTarget } from '../../services/index.ts'
+import type { StreamCall } from '../../streams/index.ts'
+import type { StreamQuery } from './stream-query.ts'
+
+const queries: Readonly<Record<StreamTarget, TargetQuery>> = {
+  service: serviceTarget(undefined),
+  environment: environmentTarget,
+  project: projectTarget,
+  cluster: clusterTarget,
+}
+
+export interface AuthorizedStream {
+  readonly authorized: Authorized
+  readonly subject: StreamCall['subject']
+  readonly organizationId: string
+}
+
+/**
+ * Loads what the query names, the narrowest of it, inside the caller's organization, and checks that all that it names belongs together
+ * (404 where it does not) and that the caller may (403).
+ */
+export async function authorizeStream(
+  database: Database,
+  credential: Credential | undefined,
+  { targets, access }: Stream,
+  { query }: StreamQuery,
+): Promise<AuthorizedStream> {
+  const named = (name: string): string | undefined => {
+    const value = query[name]
+    return value === undefined ? undefined : String(value).toLowerCase()
+  }
+  const type = targets.find((candidate) => named(candidate) !== undefined)
+  if (!type) throw notFound()
+  const authorized = await authorize(database, credential, {
+    access,
+    query: queries[type],
+    targetId: named(type),
+    place: (row) => placeOf({ target: type satisfies Operation['target'] }, row),
+    someMode: type === 'project',
+  })
+  const row = authorized.target
+  if (!row) throw notFound()
+  const organizationId = String(row['organization_id'])
+  const belongs = {
+    organization: organizationId,
+    project: row['project_id'],
+    environment: row['environment_id'],
+    cluster: row['cluster_id'],
+    [type]: row['id'],
+  }
+  for (const [name, id] of Object.entries(belongs)) {
+    const given = named(name)
+    if (given !== undefined && id !== undefined && given !== id) throw notFound()
+  }
+  if (type === 'project') await requireCluster(database, organizationId, named('cluster'))
+  // The query of the type gives rows of that type.
+  return { authorized, subject: { type, row } as unknown as StreamCall['subject'], organizationId }
+}
+
+/** A project is on no cluster of its own: the one that is named with it must be one of the same organization. */
+async function requireCluster(database: Database, organizationId: string, id: string | undefined): Promise<void> {
+  if (id !== undefined && !(await findCluster(database, organizationId, id))) throw notFound()
+}

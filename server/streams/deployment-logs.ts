@@ -1,0 +1,54 @@
+import { executionOf, toEnvironmentLog } from '../deployments/index.ts'
+import { deploymentLine, deploymentStream } from '../logs/index.ts'
+import { batched } from './batched.ts'
+import { followChanges } from './follow-changes.ts'
+import type { Outlet } from './outlet.ts'
+import { environmentOf, textOf } from './stream-call.ts'
+import type { Feed, StreamsOptions } from './streams.ts'
+
+const mostLines = 200
+
+/** With `version`: what that execution reported, and reports. Without: the last one, and then each that follows it. */
+export function deploymentLogs(options: Pick<StreamsOptions, 'database' | 'stateChanges' | 'clock' | 'lines'>): Feed {
+  return async (call, outlet, signal) => {
+    const environment = environmentOf(call)
+    const version = textOf(call, 'version')
+    const begun = (change: { type: string; data: Readonly<Record<string, string>> }): boolean =>
+      change.type === 'deployment.status' && change.data['environment_id'] === environment.id
+    let present:
+      | { readonly execution: string; readonly stop: AbortController; readonly ended: Promise<void> }
+      | undefined
+    const broken = new AbortController()
+    const ends = AbortSignal.any([signal, broken.signal])
+    try {
+      for await (const _ of followChanges(options, call.organizationId, begun, ends)) {
+        const execution = await executionOf(options.database, environment.id, version)
+        if (execution === undefined || execution === present?.execution) continue
+        present?.stop.abort()
+        await present?.ended
+        const stop = new AbortController()
+        const ended = tell(execution, AbortSignal.any([signal, stop.signal])).catch((error) => broken.abort(error))
+        present = { execution, stop, ended }
+      }
+    } finally {
+      present?.stop.abort()
+      await present?.ended
+    }
+    if (broken.signal.aborted) throw broken.signal.reason
+
+    async function tell(execution: string, until: AbortSignal): Promise<void> {
+      const lines = options.lines.follow(deploymentStream(execution), 0, until)
+      await sendBatches(outlet, lines, toEnvironmentLog(environment, execution))
+    }
+  }
+}
+
+async function sendBatches(
+  outlet: Outlet,
+  lines: Parameters<typeof batched>[0],
+  toLog: ReturnType<typeof toEnvironmentLog>,
+): Promise<void> {
+  for await (const batch of batched(lines, mostLines)) {
+    await outlet.send(batch.map((line) => toLog(deploymentLine(line))))
+  }
+}

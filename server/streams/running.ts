@@ -1,0 +1,87 @@
+import { type RunningState, runningStates, statusLists } from '@quayside/contract/streams.ts'
+import { runningState } from '../state-changes/index.ts'
+import type { ReplicaRow, RunningRow } from './running-store.ts'
+
+/** Pure: what runs in environments, as `/service/status` sends it. */
+export const toServiceStatus = (rows: readonly RunningRow[]) => ({
+  environments: [...Map.groupBy(rows, (row) => row.environment_id)].map(([id, ofEnvironment]) => {
+    const services = ofEnvironment.flatMap((row) => (row.id === null ? [] : [{ ...row, id: row.id }]))
+    const lists = kindNames.map((kind) => [
+      statusLists[kind].list,
+      services.filter((row) => row.kind === kind).map(toService),
+    ])
+    return {
+      id,
+      project_id: ofEnvironment[0]?.project_id ?? '',
+      state: environmentRunningState(services.map(serviceRunningState)),
+      ...Object.fromEntries(lists),
+      argocd_apps: [],
+      agentic_workflows: [],
+    }
+  }),
+})
+
+type Service = RunningRow & { readonly id: string }
+/** The keys of the table; Object.keys forgets their type. */
+const kindNames = Object.keys(statusLists) as RunningRow['kind'][]
+
+const toService = (row: Service) => ({
+  id: row.id,
+  state: serviceRunningState(row),
+  pods: (row.replicas ?? []).map((replica) => toPod(replica, row)),
+  ...also(row)[statusLists[row.kind].has],
+})
+
+const also = ({ action }: Service) => ({
+  certificates: { certificates: [] },
+  action: { triggered_action: { action: action ?? 'UNKNOWN', sub_action: 'NONE' } },
+  nothing: {},
+})
+
+/** Pure. A service that is being ended is seen to run until it is gone. */
+export function serviceRunningState(row: Pick<RunningRow, 'state' | 'observed_state' | 'replicas'>): RunningState {
+  const seen = runningState(row.observed_state)
+  const isEnding = row.state === 'STOPPING' || row.state === 'DELETING'
+  if (isEnding && seen !== 'STOPPED') return 'STOPPING'
+  const replicas = row.replicas ?? []
+  const isPartly =
+    seen === 'ERROR' && replicas.some(({ running }) => running) && replicas.some(({ running }) => !running)
+  return isPartly ? 'WARNING' : seen
+}
+
+/** Pure: of an environment, from the states of its services. */
+export function environmentRunningState(states: readonly RunningState[]): RunningState {
+  for (const passing of ['STOPPING', 'STARTING'] as const) if (states.includes(passing)) return passing
+  if (states.every((state) => state === 'STOPPED')) return 'STOPPED'
+  const bad = states.filter((state) => state === 'ERROR')
+  if (bad.length === states.length) return 'ERROR'
+  return bad.length > 0 || states.includes('WARNING') ? 'WARNING' : 'RUNNING'
+}
+
+function toPod(replica: ReplicaRow, { observed_state, reason, release_id }: Service) {
+  const { name, running, exits } = replica
+  const state = running && observed_state !== 'failing' ? runningStates.running : podState(exits)
+  const told = state === 'RUNNING' ? '' : (reason ?? '')
+  return {
+    name,
+    state,
+    state_message: told,
+    state_reason: told,
+    // When it started is not kept.
+    started_at: null,
+    restart_count: exits,
+    service_version: release_id ?? '',
+    last_events: [],
+    containers: [{ name, image: '', restart_count: exits, current_state: { state }, ...lastEnd(replica) }],
+  }
+}
+
+const podState = (exits: number): RunningState => (exits > 0 ? 'ERROR' : 'STARTING')
+
+function lastEnd({ exitCode, outOfMemory }: ReplicaRow) {
+  if (exitCode === undefined) return {}
+  const reason = outOfMemory ? 'OOMKilled' : exitCode === 0 ? 'Completed' : 'Error'
+  const exit_code_message = outOfMemory ? 'ran out of memory' : `exited with code ${exitCode}`
+  const signal = exitCode > 128 ? exitCode - 128 : 0
+  return { last_terminated_state: { exit_code: exitCode, exit_code_message, reason, message: '', signal } }
+}

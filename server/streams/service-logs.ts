@@ -1,0 +1,68 @@
+import { AppError } from '../lib/error.ts'
+import { type ServiceLine, type StoredLine, serviceLine, serviceStream } from '../logs/index.ts'
+import type { Outlet } from './outlet.ts'
+import { type StreamCall, serviceOf, textOf } from './stream-call.ts'
+import type { Feed, StreamsOptions } from './streams.ts'
+
+const defaultLimit = 1000
+const longestTail = 10_000
+
+/** The last lines that fit the query, then those that come. */
+export function serviceLogs({ lines }: Pick<StreamsOptions, 'lines'>): Feed {
+  return async (call, outlet, signal) => {
+    const { id, name } = serviceOf(call)
+    const fits = filterOf(call)
+    const start = textOf(call, 'start')
+    const count = Number(call.query['limit'] ?? (start === undefined ? defaultLimit : longestTail))
+    const stream = serviceStream(id)
+    // The last line, whatever it says: what comes after it is new.
+    const [last] = await lines.tail(stream, 1)
+    const seq = last?.seq ?? 0
+    const former = count === 0 ? [] : await lines.tail(stream, count, (line) => line.seq <= seq && fits(line))
+    for (const line of former) await tell(outlet, line, name, signal)
+    for await (const line of lines.follow(stream, seq, signal)) {
+      if (fits(line)) await tell(outlet, line, name, signal)
+    }
+  }
+}
+
+async function tell(outlet: Outlet, line: StoredLine, container: string, signal: AbortSignal): Promise<void> {
+  if (!signal.aborted) await outlet.send(toLog(serviceLine(line), container))
+}
+
+const toLog = ({ at, text, replica, release, stream, marker }: ServiceLine, container: string) => ({
+  created_at: Date.parse(at),
+  message: text,
+  pod_name: replica,
+  container_name: container,
+  version: release,
+  // How severe a line is, its text alone says.
+  severity_text: '',
+  labels: stream === '' ? {} : { stream },
+  from_kube: marker !== undefined,
+})
+
+/** Pure: which lines the query asks for. What the log itself says about missing lines always fits. */
+function filterOf(call: StreamCall): (line: StoredLine) => boolean {
+  const [replica, release] = [textOf(call, 'pod_name'), textOf(call, 'deployment_id')]
+  const wanted = textOf(call, 'query')?.toLowerCase()
+  const from = momentOf(textOf(call, 'start'))
+  return (stored) => {
+    const line = serviceLine(stored)
+    if (Date.parse(line.at) < from) return false
+    if (line.marker !== undefined) return true
+    if (replica !== undefined && line.replica !== replica) return false
+    if (release !== undefined && line.release !== release) return false
+    return wanted === undefined || line.text.toLowerCase().includes(wanted)
+  }
+}
+
+/** RFC 3339, or a count of seconds, milliseconds or nanoseconds since 1970. */
+function momentOf(text: string | undefined): number {
+  if (text === undefined) return Number.NEGATIVE_INFINITY
+  if (/^\d{1,20}$/.test(text))
+    return text.length > 15 ? Number(text) / 1e6 : Number(text) * (text.length > 11 ? 1 : 1000)
+  const moment = Date.parse(text)
+  if (Number.isNaN(moment)) throw new AppError('invalid', 'start must be a date and time, or a count since 1970.')
+  return moment
+}

@@ -1,0 +1,31 @@
+import type { ReplicaUsage } from '../engines/index.ts'
+import { serviceOf } from './stream-call.ts'
+import type { Feed, StreamsOptions } from './streams.ts'
+
+const everyMs = 5_000
+
+/** What each replica uses: a message for each, every five seconds. */
+export function serviceMetrics({ engine, clock }: Pick<StreamsOptions, 'engine' | 'clock'>): Feed {
+  return async (call, outlet, signal) => {
+    const { id } = serviceOf(call)
+    while (!signal.aborted) {
+      for (const usage of await engine.usage(id, signal)) await outlet.send(toMetrics(usage))
+      await clock.sleep(everyMs, signal).catch(() => {})
+    }
+  }
+}
+
+const toMetrics = ({ replica, cpuMilli, cpuLimitMilli, memoryMiB, memoryLimitMiB }: ReplicaUsage) => ({
+  pod_name: replica,
+  cpu: metric(cpuMilli, cpuLimitMilli, 'mCPU'),
+  memory: metric(memoryMiB, memoryLimitMiB, 'MiB'),
+  // Volumes have no size of their own on this engine.
+  storages: [],
+})
+
+/** Pure. A limit of 0 is none. */
+function metric(used: number, limit: number, unit: 'mCPU' | 'MiB') {
+  const percent = limit === 0 ? 0 : Math.round((used / limit) * 100)
+  const status = percent >= 90 ? 'ALERT' : percent >= 75 ? 'WARNING' : 'OK'
+  return { current: Math.round(used), current_percent: percent, limit: Math.round(limit), status, unit }
+}

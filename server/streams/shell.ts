@@ -1,0 +1,38 @@
+import { AppError } from '../lib/error.ts'
+import { type StreamCall, serviceOf, textOf } from './stream-call.ts'
+import type { Feed, StreamsOptions } from './streams.ts'
+
+/** A command with a terminal in a replica of the service. It ends with the connection, and the other way round. */
+export function shell({ engine }: Pick<StreamsOptions, 'engine'>): Feed {
+  return async (call, outlet, signal) => {
+    const { id } = serviceOf(call)
+    const replica = replicaOf(call)
+    const terminal = await engine.shell(
+      id,
+      {
+        ...(replica === undefined ? {} : { replica }),
+        command: call.command.length > 0 ? call.command : ['sh'],
+        columns: Number(call.query['tty_width']),
+        rows: Number(call.query['tty_height']),
+      },
+      signal,
+    )
+    await outlet.carry(terminal.stream)
+  }
+}
+
+/** The bytes of one TCP port of a replica. */
+export function forwardPort({ engine }: Pick<StreamsOptions, 'engine'>): Feed {
+  return async (call, outlet, signal) => {
+    const replica = replicaOf(call)
+    await outlet.carry(await engine.connect(serviceOf(call).id, Number(call.query['port']), replica, signal))
+  }
+}
+
+/** A replica has one container, which has its name. The engine says whether there is such a replica. */
+function replicaOf(call: StreamCall): string | undefined {
+  const [pod, container] = [textOf(call, 'pod_name'), textOf(call, 'container_name')]
+  if (container === undefined || container === pod || container === serviceOf(call).name) return pod
+  if (pod === undefined) return container
+  throw new AppError('notFound', `container_name: the replica ${pod} has no container of that name.`)
+}

@@ -1,0 +1,59 @@
+import type { StreamPath } from '@quayside/contract/streams.ts'
+import type { Database } from '../database/index.ts'
+import type { Engine } from '../engines/index.ts'
+import type { createStages } from '../environments/index.ts'
+import type { Clock } from '../lib/clock.ts'
+import type { LineStore } from '../logs/index.ts'
+import type { StateChanges } from '../state-changes/index.ts'
+import { clusterMetrics, clusterNodes, clusterStatus } from './clusters.ts'
+import { deploymentLogs } from './deployment-logs.ts'
+import { deploymentStatus } from './deployment-status.ts'
+import type { Outlet } from './outlet.ts'
+import { serviceLogs } from './service-logs.ts'
+import { serviceMetrics } from './service-metrics.ts'
+import { servicePods } from './service-pods.ts'
+import { serviceStatus } from './service-status.ts'
+import { forwardPort, shell } from './shell.ts'
+import type { StreamCall } from './stream-call.ts'
+
+export type { Outlet } from './outlet.ts'
+export type { StreamCall } from './stream-call.ts'
+
+export interface StreamsOptions {
+  readonly database: Database
+  readonly clock: Clock
+  readonly engine: Engine
+  readonly lines: LineStore
+  readonly stateChanges: StateChanges
+  readonly stages: Pick<ReturnType<typeof createStages>, 'list'>
+}
+
+/**
+ * Sends until the signal is aborted, or until there is nothing more to come. Throws AppError for what the client can change, EngineError
+ * for what the engine says.
+ */
+export type Feed = (call: StreamCall, outlet: Outlet, signal: AbortSignal) => Promise<void>
+export type Feeds = Readonly<Record<StreamPath, Feed>>
+
+export function createStreams(options: StreamsOptions): Feeds {
+  return {
+    '/service/logs': serviceLogs(options),
+    '/service/status': serviceStatus(options),
+    '/service/pods': servicePods(options),
+    '/service/metrics': serviceMetrics(options),
+    '/deployment/status': deploymentStatus(options),
+    '/deployment/logs': deploymentLogs(options),
+    '/cluster/status': clusterStatus(options),
+    '/cluster/metrics': clusterMetrics(options),
+    '/cluster/node': clusterNodes,
+    '/cluster/nodes': clusterNodes,
+    '/infra/logs': nothing,
+    '/shell/exec': shell(options),
+    '/shell/ephemeral': nothing,
+    '/shell/portforward': forwardPort(options),
+    '/shell/debug': nothing,
+  }
+}
+
+/** The contract refuses it before this is asked. */
+const nothing: Feed = async () => {}

@@ -1,0 +1,187 @@
+import assert from 'node:assert/strict'
+import { after, test } from 'node:test'
+import { Ajv } from 'ajv'
+import type { Permission } from '../../contract/operation.ts'
+import { type Stream, streamPaths, streams } from '../../contract/streams.ts'
+import { fakeWorkload } from '../../server/engines/fake/fake-workload.ts'
+import { isDateTime } from '../../server/http/validate.ts'
+import { silent } from '../../server/lib/attempt.ts'
+import { newId, parseId } from '../../server/lib/id.ts'
+import { createPlatform } from '../support/platform.ts'
+import { rawRequest, sendRaw } from '../support/raw.ts'
+import { openSocket, type SocketOptions } from '../support/streams.ts'
+import { until } from '../support/until.ts'
+
+/** Every stream of the contract: who comes in, with which query, and what is sent. */
+const platform = await createPlatform(
+  { after },
+  {
+    settings: {
+      QUAYSIDE_CORS_ORIGINS: 'https://console.example.org',
+      QUAYSIDE_STREAMS_PER_CALLER: '1000',
+      QUAYSIDE_STREAMS_PER_ORGANIZATION: '1000',
+    },
+  },
+)
+const { a, b, engine, database, rooms } = platform
+const { lines } = rooms
+const origin = await platform.listen()
+
+interface Place {
+  readonly organization: string
+  readonly cluster: string
+  readonly project: string
+  readonly environment: string
+  readonly service: string
+}
+const placeOf = ({ organizationId, clusterId, objects }: typeof a): Place => ({
+  organization: organizationId,
+  cluster: clusterId,
+  project: objects.projectId,
+  environment: objects.environmentId,
+  service: objects.applicationId,
+})
+const [ofA, ofB] = [placeOf(a), placeOf(b)]
+const others = {
+  service_type: 'APPLICATION',
+  infra_component_type: 'NGINX',
+  flavor: 'REGULAR_PRIVILEGE',
+  tty_width: '80',
+  tty_height: '24',
+  port: '8080',
+}
+
+const requiredOf = ({ query }: Stream): readonly string[] => query.required ?? []
+/** A whole query: what is required, and the environment where one can be named. */
+function queryOf(stream: Stream, place: Place, change: Record<string, string | undefined> = {}): string {
+  const names = Object.keys(stream.query.properties).filter(
+    (name) => requiredOf(stream).includes(name) || (name === 'environment' && stream.targets.includes('environment')),
+  )
+  const known: Record<string, string> = { ...place, ...others }
+  const all = { ...Object.fromEntries(names.map((name) => [name, known[name]])), ...change }
+  const given = Object.entries(all).flatMap(([name, value]) => (value === undefined ? [] : [[name, value] as const]))
+  return `?${new URLSearchParams(Object.fromEntries(given))}`
+}
+
+const connect = (path: string, query: string, options: SocketOptions = { token: a.tokens.ADMIN }) =>
+  openSocket(origin, `${path}${query}`, options)
+
+const ajv = new Ajv({ strict: false })
+ajv.addFormat('uuid', (text) => parseId(text) !== undefined)
+ajv.addFormat('date-time', isDateTime)
+
+const service = ofA.service
+await engine.start(
+  { id: newId(), service, environment: ofA.environment, displayName: 'app', workload: fakeWorkload('web') },
+  { signal: AbortSignal.timeout(5_000), output: silent },
+)
+await database`
+  insert into observation (service_id, state, replicas, observed_at)
+  values (${service}, 'running', ${database.json([{ name: 'one', running: true, exits: 1, exitCode: 3, outOfMemory: false }])}, now())`
+const requestId = newId()
+await database`insert into workflow (id, kind, key, input) values (${requestId}, 'test', ${ofA.environment}, '{}')`
+await database`
+  insert into deployment_request (id, environment_id, execution_id, action, origin, triggered_by, caller, created_at, updated_at)
+  values (${requestId}, ${ofA.environment}, ${`${ofA.environment}-1`}, 'DEPLOY', 'API', 'test', 'test', now(), now())`
+await lines.append(`service/${service}`, [
+  { at: '2026-01-01T00:00:00.000Z', replica: 'one', release: 'r1', stream: 'stdout', text: 'up' },
+])
+await lines.append(`deployment/${ofA.environment}-1`, [{ level: 'info', step: 'Build', text: 'building' }])
+
+const enough: Record<Stream['access'], Permission> = { read: 'READ', deploy: 'DEPLOY', write: 'WRITE', admin: 'ADMIN' }
+
+for (const path of streamPaths) {
+  const stream: Stream = streams[path]
+  const good = queryOf(stream, ofA)
+
+  test(`${path}: no upgrade without a good token`, async () => {
+    const tokens = [undefined, 'garbage', a.tokens.expired, a.tokens.revoked]
+    for (const token of tokens)
+      assert.equal((await connect(path, good, { token, origin: 'https://console.example.org' }).ended).status, 401)
+    assert.equal(
+      (await connect(path, `${good}&token=${a.tokens.ADMIN}`, { origin: 'https://console.example.org' }).ended).status,
+      401,
+    )
+  })
+
+  test(`${path}: no upgrade for pages of other origins`, async () => {
+    for (const foreign of ['https://evil.example', 'null', 'http://console.example.org']) {
+      assert.equal((await connect(path, good, { token: a.tokens.ADMIN, origin: foreign }).ended).status, 403)
+    }
+    const protocols = ['v1', `auth.bearer.${a.tokens.ADMIN}`]
+    assert.equal((await connect(path, good, { protocols }).ended).status, 403)
+  })
+
+  test(`${path}: closed with 1007 where a parameter is missing, doubled or no id`, async () => {
+    for (const name of requiredOf(stream)) {
+      const { code, reason } = await connect(path, queryOf(stream, ofA, { [name]: undefined })).ended
+      assert.deepEqual([code, reason], [1007, `${name} is required.`])
+    }
+    assert.equal((await connect(path, `${good}&organization=${ofA.organization}`).ended).code, 1007)
+    const nonsense = await connect(path, queryOf(stream, ofA, { organization: "' or 1=1" })).ended
+    assert.deepEqual([nonsense.code, nonsense.reason], [1007, 'organization must be a valid uuid.'])
+  })
+
+  test(`${path}: closed with 1008 where what is named is somebody else's, unknown, or does not belong together`, async () => {
+    const foreign = await connect(path, queryOf(stream, ofB)).ended
+    const unknown = { ...ofA, service: newId(), environment: newId(), project: newId(), cluster: newId() }
+    const absent = await connect(path, queryOf(stream, unknown)).ended
+    assert.deepEqual([foreign.code, foreign.reason], [1008, 'There is no such object.'])
+    assert.deepEqual(absent, foreign)
+    for (const name of Object.keys(ofA) as (keyof Place)[]) {
+      if (!new URLSearchParams(good).has(name)) continue
+      const mixed = await connect(path, queryOf(stream, { ...ofA, [name]: ofB[name] })).ended
+      assert.deepEqual([name, mixed.code, mixed.reason], [name, 1008, 'There is no such object.'])
+    }
+  })
+
+  const lacking = stream.access === 'read' ? [] : (['READ', 'DEPLOY'] as const)
+  for (const permission of lacking) {
+    test(`${path}: closed with 1008 for a token with ${permission} alone`, async () => {
+      const { code, reason } = await connect(path, good, { token: a.tokens[permission] }).ended
+      assert.deepEqual([code, /needs the permission (WRITE|ADMIN)/.test(reason)], [1008, true])
+    })
+  }
+
+  if (stream.refuses !== undefined) {
+    test(`${path}: closed with 1008 and the reason, for it is not made here`, async () => {
+      const { code, reason } = await connect(path, good).ended
+      assert.deepEqual([code, stream.refuses?.startsWith(reason.slice(0, 100))], [1008, true])
+    })
+  } else {
+    test(`${path}: a browser with the token in a subprotocol gets what the contract says`, async () => {
+      const protocols = ['v1', `auth.bearer.${a.tokens[enough[stream.access]]}`]
+      const client = connect(path, good, { protocols, origin: 'https://console.example.org' })
+      if (stream.message === undefined) {
+        if (path === '/shell/portforward')
+          client.socket.once('open', () => client.socket.send(Buffer.from('GET / HTTP/1.1\r\n\r\n')))
+        await until('bytes', () => client.bytes() !== '')
+      } else {
+        const [message] = await until('a message', () => client.messages.length > 0 && client.messages)
+        const validate = ajv.compile(closed(stream.message))
+        assert.ok(validate(message), `${ajv.errorsText(validate.errors)}: ${JSON.stringify(message)}`)
+      }
+      assert.equal(client.socket.protocol, 'v1')
+      client.socket.close()
+      await client.ended
+    })
+  }
+}
+
+/** The same schema, which allows nothing that it does not name. */
+function closed<T>(schema: T): T {
+  if (Array.isArray(schema)) return schema.map(closed) as T
+  if (typeof schema !== 'object' || schema === null) return schema
+  const inner = Object.fromEntries(Object.entries(schema).map(([key, value]) => [key, closed(value)]))
+  return { ...inner, ...('properties' in schema ? { additionalProperties: false } : {}) } as T
+}
+
+test('other paths have no stream, and upgrades to something else are answered as if they had not been asked for', async () => {
+  assert.equal((await connect('/service/nothing', '').ended).status, 404)
+  const asked = rawRequest('GET /health/live', [
+    'Connection: Upgrade, HTTP2-Settings',
+    'Upgrade: h2c',
+    'HTTP2-Settings: AAMAAABk',
+  ])
+  assert.deepEqual((await sendRaw(origin, asked, { answers: 1 })).statuses, [200])
+})
