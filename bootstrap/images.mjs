@@ -2,9 +2,9 @@
 import { engineAddress } from './docker.mjs'
 import { engineImages, recipeLabel } from './engine-images.mjs'
 import { base, chosen, fingerprint, furtherNames, missing, recipes, versionIn } from './image-recipes.mjs'
-import { installPackages, prepareSystem, root } from './prepare.mjs'
+import { installPackages, isApt, prepareSystem, root } from './prepare.mjs'
 import { main, Refusal, step } from './progress.mjs'
-import { aptInstall, isInstalled, readIfThere, usesApt } from './system.mjs'
+import { aptInstall, isInstalled } from './system.mjs'
 
 await main(async () => {
   const args = process.argv.slice(2)
@@ -66,9 +66,8 @@ async function provideBase(images, again) {
 async function provideProgram() {
   if (isInstalled('mmdebstrap')) return
   const packages = ['mmdebstrap', 'debian-archive-keyring']
-  const isApt = usesApt(readIfThere('/etc/os-release')) && isInstalled('apt-get')
-  if (isApt && process.getuid() === 0) return await installPackages(packages)
-  const advice = isApt ? `sudo ${aptInstall(packages).join(' ')}` : 'use a machine with Debian or Ubuntu'
+  if (isApt() && process.getuid() === 0) return await installPackages(packages)
+  const advice = isApt() ? `sudo ${aptInstall(packages).join(' ')}` : 'use a machine with Debian or Ubuntu'
   throw new Refusal(
     `Making images needs the program mmdebstrap: ${advice}. Images can be moved with "docker save" and "docker load".`,
   )

@@ -30,10 +30,11 @@ export async function prepare({ engine = true, registry = false } = {}) {
   return { node, env: { ...process.env, PATH: path } }
 }
 
-/** Sees to it that git is there and that a Docker Engine answers. */
+/** Whether this machine's packages come from apt. */
 export const isApt = () => usesApt(readIfThere('/etc/os-release')) && isInstalled('apt-get')
 
-async function prepareSystem() {
+/** Sees to it that git is there and that a Docker Engine answers. */
+export async function prepareSystem() {
   const dockerHost = process.env.QUAYSIDE_DOCKER_HOST
   const plan = planSystem({
     isRoot: process.getuid() === 0,

@@ -1,0 +1,125 @@
+import assert from 'node:assert/strict'
+import { after, before, test } from 'node:test'
+import { openDatabase } from '../../server/database/index.ts'
+import { makeEnvironment } from '../support/application.ts'
+import { makeClient, makeDatabase, type TestDatabase, type TestService } from '../support/database.ts'
+import { provideDatabaseImages, tagsOf } from '../support/database-images.ts'
+import { connects, containerAddress } from '../support/reach.ts'
+import { type ServerProcess, startServer } from '../support/server-process.ts'
+
+// One PostgreSQL through its life: reached by its variables, published, changed, stopped, and erased. The tests build on each other.
+
+let server: ServerProcess
+let database: TestDatabase
+let client: TestService
+let stranger: TestService
+let key: (name: string) => string
+
+before(
+  async () => {
+    await provideDatabaseImages('postgresql')
+    server = await startServer()
+    const [shop, other] = [await makeEnvironment(server, 'shop'), await makeEnvironment(server, 'other')]
+    database = await makeDatabase(server, shop, 'postgresql')
+    client = await makeClient(server, shop, 'postgresql')
+    stranger = await makeClient(server, other, 'postgresql')
+    key = (name) => `QOVERY_POSTGRESQL_Z${database.id.slice(0, 8).toUpperCase()}_${name}`
+    for (const environment of [shop, other]) await server.must('POST', `/environment/${environment}/deploy`)
+    for (const service of [database, client, stranger]) {
+      const { state, reason } = await service.settles()
+      assert.deepEqual({ state, reason }, { state: 'RUNNING', reason: null })
+    }
+  },
+  { timeout: 600_000 },
+)
+after(() => server?.close())
+
+/** What psql prints in a container, asked at an address that a shell there expands. */
+const ask = async (from: TestService, address: string, statement: string) => {
+  const command = `PGCONNECT_TIMEOUT=3 psql "${address}" --no-psqlrc --no-align --tuples-only --command="$0"`
+  const { exitCode, output } = await from.exec('sh', '-c', command, statement)
+  return { exitCode, output: output.trim() }
+}
+/** The same from this machine. */
+async function namesAt(address: string): Promise<string[]> {
+  const sql = openDatabase({ url: address, max: 1, name: 'test' })
+  const found = await sql<{ name: string }[]>`select name from orders order by id`.finally(() => sql.end())
+  return found.map(({ name }) => name)
+}
+const url = (): string => `$${key('DATABASE_URL_INTERNAL')}`
+const rows = async () => (await ask(client, url(), "select string_agg(name, ' ' order by id) from orders")).output
+
+test('services of its environment reach it by their variables', async () => {
+  const made = await ask(
+    client,
+    url(),
+    "create table orders (id serial, name text); insert into orders (name) values ('one')",
+  )
+  assert.equal(made.exitCode, 0, made.output)
+  const parts = `postgresql://$${key('LOGIN')}:$${key('PASSWORD')}@$${key('HOST_INTERNAL')}:$${key('PORT')}/$${key('DEFAULT_DATABASE_NAME')}`
+  assert.deepEqual(await ask(client, parts, 'select name from orders'), { exitCode: 0, output: 'one' })
+  const { login, password } = await database.credentials()
+  const wrong = await ask(client, `postgresql://${login}:not-${password}@$${key('HOST_INTERNAL')}/postgres`, 'select 1')
+  assert.match(wrong.output, /password authentication failed/)
+})
+
+test('services of other environments do not, whatever they know', async () => {
+  const { host, login, password } = await database.credentials()
+  const byName = await ask(stranger, `postgresql://${login}:${password}@${host}/postgres`, 'select 1')
+  assert.match(byName.output, /could not translate host name/)
+  const address = await containerAddress(server, database.id)
+  const byAddress = await ask(stranger, `postgresql://${login}:${password}@${address}/postgres`, 'select 1')
+  assert.match(byAddress.output, /timeout expired|No route to host|Connection refused/)
+})
+
+test('made public, larger and of another minor version, it keeps its data and answers on a port of the machine', async () => {
+  const { host } = await database.record()
+  const version = (await tagsOf('postgres:15')).at(-1)
+  assert.ok(version?.startsWith('15.'), `${version}`)
+  assert.equal((await database.edit({ accessibility: 'PUBLIC', storage: 20, version })).status, 200)
+  const { host: outside, port } = await database.record()
+  assert.equal(outside, 'localhost')
+  assert.notEqual(host, outside)
+  assert.equal(await connects(port), false)
+  await database.acts('deploy')
+  const { login, password, ...told } = await database.credentials()
+  assert.deepEqual(told, { host: outside, port })
+  assert.deepEqual(await namesAt(`postgres://${login}:${password}@127.0.0.1:${port}/postgres`), ['one'])
+  await database.acts('restart-service')
+  assert.equal((await database.record()).port, port)
+  assert.deepEqual(await namesAt(`postgres://${login}:${password}@127.0.0.1:${port}/postgres`), ['one'])
+  assert.equal(await rows(), 'one')
+})
+
+test('private again, nothing answers on the machine', async () => {
+  const { port } = await database.record()
+  assert.equal((await database.edit({ accessibility: 'PRIVATE' })).status, 200)
+  assert.equal(await connects(port), true)
+  await database.acts('deploy')
+  assert.equal(await connects(port), false)
+  assert.equal((await database.record()).port, 5432)
+})
+
+test('what its data does not allow is refused', async () => {
+  const major = await database.edit({ version: '16' })
+  assert.equal(major.status, 409)
+  assert.match(major.message, /^version: "postgresql" has data of PostgreSQL 15.*dump and restore/)
+  const smaller = await database.edit({ storage: 10 })
+  assert.equal(smaller.status, 409)
+  assert.match(smaller.message, /^storage: the database has 20 GB and cannot shrink/)
+})
+
+test('it is stopped in order, keeps its data, and loses it when it is uninstalled', async () => {
+  await database.acts('stop', 'STOPPED')
+  await database.acts('deploy')
+  assert.equal(await rows(), 'one')
+  const log = await database.printed()
+  assert.match(log, /database system was shut down at/)
+  assert.doesNotMatch(log, /was interrupted|automatic recovery/)
+  const volume = `quayside.service=${database.id}`
+  assert.equal((await server.engine.volumesWith(volume)).length, 1)
+  await server.must('POST', `${database.path}/uninstall`)
+  await database.settles()
+  assert.deepEqual(await server.engine.volumesWith(volume), [])
+  assert.equal((await database.edit({ version: '16', storage: 10 })).status, 200)
+})
