@@ -13,6 +13,7 @@ import {
   type Rights,
   roleNames,
 } from './roles.ts'
+import { streamPaths, streams } from './streams.ts'
 
 /** Ids that stand for the project and the cluster that an operation is about. */
 export interface Somewhere {
@@ -47,8 +48,11 @@ export function credentials({ projectId }: Somewhere): Credential[] {
 /** What the door answers, before the request itself is looked at. */
 export type Answer = 401 | 403 | 'passes'
 
+/** What of an operation, or of a stream, says who comes in. */
+type Entrance = Pick<Operation, 'access' | 'target' | 'path' | 'owner' | 'someMode' | 'elsewhere'>
+
 /** Of an operation on something of the caller's own organization, which has an owner. */
-export function answerTo(operation: Operation, { rights }: Credential, somewhere: Somewhere): Answer {
+export function answerTo(operation: Entrance, { rights }: Credential, somewhere: Somewhere): Answer {
   if (!rights) return 401
   const { access, target, owner, someMode, elsewhere } = operation
   if (owner && !isOwner(rights)) return 403
@@ -63,7 +67,7 @@ export function answerTo(operation: Operation, { rights }: Credential, somewhere
   return elsewhere && seesTarget && mayAccess(permissionsAnywhere(rights), access) ? 'passes' : 403
 }
 
-function placeIn({ target, path }: Operation, { projectId, clusterId }: Somewhere): Place {
+function placeIn({ target, path }: Entrance, { projectId, clusterId }: Somewhere): Place {
   switch (target) {
     case 'caller':
       return {}
@@ -118,5 +122,23 @@ export function authorizationDocument(contract: Readonly<Record<string, Operatio
     })
     return [`## ${tag}`, '', ...head, ...rows, ''].join('\n')
   })
-  return `${legend}\n${sections.join('\n')}`
+  return `${legend}\n${sections.join('\n')}\n${streamSection(columns, somewhere)}`
+}
+
+/** WebSocket but the first; of streams with several targets, the narrowest. */
+function streamSection(columns: readonly Credential[], somewhere: Somewhere): string {
+  const events: Entrance = { target: 'organization', access: 'read', path: '/organization/{organizationId}/stream' }
+  const sockets = streamPaths.map((path): Entrance => {
+    const { targets, access } = streams[path]
+    return { target: targets[0], access, path }
+  })
+  const rows = [events, ...sockets].map((entrance) => {
+    const cells = columns.map((column) => (answerTo(entrance, column, somewhere) === 'passes' ? '✓' : '·'))
+    return `| \`${entrance.path}\` | ${cells.join(' | ')} |`
+  })
+  const head = [
+    `| Stream | ${columns.map(({ name }) => name).join(' | ')} |`,
+    `|---|${columns.map(() => ':-:|').join('')}`,
+  ]
+  return ['## Streams', '', ...head, ...rows, ''].join('\n')
 }

@@ -17,9 +17,9 @@ import {
   type ShellWish,
   type Task,
   type TaskOutcome,
+  type Terminal,
   type VolumeCopy,
   type VolumeOwner,
-  type Terminal,
   type Workload,
 } from '../engine.ts'
 import { execIn } from './container-output.ts'

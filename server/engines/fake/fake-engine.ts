@@ -19,9 +19,9 @@ import {
   type ShellWish,
   type Task,
   type TaskOutcome,
+  type Terminal,
   type VolumeCopy,
   type VolumeOwner,
-  type Terminal,
   type Workload,
 } from '../engine.ts'
 import { FakeImages } from './fake-images.ts'
