@@ -11,10 +11,11 @@ const mayImport: Record<string, readonly string[]> = {
     ' ',
   ),
   deployments:
-    'audit builders database domains engines events git groups logs observations organizations routers services variables vault workflows'.split(
+    'audit builders database domains engines events git groups logs observations organizations routers scaling services variables vault workflows'.split(
       ' ',
     ),
-  observations: ['database', 'engines', 'workflows'],
+  observations: ['database', 'engines', 'scaling', 'workflows'],
+  scaling: ['database', 'domains', 'engines', 'routers', 'services', 'workflows'],
   webhooks: ['database', 'events', 'organizations', 'vault', 'workflows'],
   domains: ['database', 'routers', 'services', 'workflows'],
   services: ['database', 'organizations'],

@@ -17,7 +17,7 @@ const ScalerRequest = Type.Object({
   ),
 })
 
-/** How a service is to scale by events. One machine does not: it is kept, and min_running_instances is what runs. */
+/** How a service is to scale by events. One machine does not: it is kept, and its cool-down is how long a service waits before it sleeps. */
 export const AutoscalingRequest = Type.Object({
   mode: Enum(['KEDA']),
   polling_interval_seconds: Type.Optional(Nullable(Integer(1, 86_400))),

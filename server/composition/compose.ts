@@ -17,6 +17,7 @@ import type { Drivers, Ground } from './ground.ts'
 import { createLiveness, createServiceObserver } from './observing.ts'
 import { createRecipe } from './recipe.ts'
 import { createRooms } from './rooms.ts'
+import { createScaling } from './scaling.ts'
 
 /** The reconciler that supervises it. */
 const routerProcess = 'router process'
@@ -61,6 +62,7 @@ export function compose(ground: Ground, drivers: Drivers) {
   const accounts = createAccounts({ database, vault, clock, log, pepper, publicUrl, invitations: rooms.invitations })
   const openStreams = createOpenStreams({ clock, log, limits: config.streamLimits })
   const app = createDoor(foundation, rooms, accounts, openStreams)
+  const stopping = new AbortController()
   /** What works by itself. */
   const working: readonly Reconciler[] = [
     ...ground.reconcilers,
@@ -68,6 +70,7 @@ export function compose(ground: Ground, drivers: Drivers) {
     observer,
     createLiveness(foundation),
     createStandstillReconciler(foundation),
+    ...createScaling(foundation, observer, () => reconcilers?.nudge('routes'), stopping.signal),
     createScheduler({ database, clock, log, ...createScheduled({ database, clock, workflows }) }),
     createWebhookReconciler({ database, vault, clock, log, safeFetch }),
     createSealer({ database }),
@@ -77,7 +80,6 @@ export function compose(ground: Ground, drivers: Drivers) {
     accounts.reconciler,
   ]
 
-  const stopping = new AbortController()
   let reconcilers: ReturnType<typeof runReconcilers> | undefined
 
   return {

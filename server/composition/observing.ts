@@ -1,13 +1,17 @@
 import { inTransaction } from '../database/index.ts'
 import { engineRelease, findRelease, haveImage, type RecipeOptions } from '../deployments/index.ts'
-import { leadsTo, setEndpoints } from '../domains/index.ts'
+import { leadsTo, setEndpoints, touchRoutes } from '../domains/index.ts'
 import { systemClock as clock } from '../lib/clock.ts'
 import type { Secret } from '../lib/secret.ts'
 import { createObserver, isWished, type Observer } from '../observations/index.ts'
+import { endWaking } from '../scaling/index.ts'
 import { lockService } from '../services/index.ts'
 import type { Reconciler } from '../workflows/index.ts'
 
 import type { Foundation } from './foundation.ts'
+
+/** A table that comes late is handed over by the reconciler of routes. */
+const routerMs = 5_000
 
 /** Sees what runs and brings it back; `nudgeRoutes` has the router told at once. */
 export function createServiceObserver(
@@ -15,7 +19,7 @@ export function createServiceObserver(
   recipe: RecipeOptions,
   nudgeRoutes: () => void,
 ): Observer {
-  const { database, log, engine, collector, collect } = foundation
+  const { database, log, engine, router, routes, collector, collect } = foundation
   return createObserver({
     database,
     clock,
@@ -23,11 +27,11 @@ export function createServiceObserver(
     engine,
     startRelease: async (wish, id, attempt) => {
       const row = await findRelease(database, id)
-      if (!row) return
+      if (!row) return undefined
       const { release, secrets } = await engineRelease(recipe, wish.organization_id, row)
       collect(wish.id, secrets)
       await haveImage(recipe, wish.organization_id, row, attempt)
-      await engine.start(release, attempt)
+      return engine.start(release, attempt)
     },
     moveTraffic: async (service, release, endpoints) => {
       if (await leadsTo(database, service, release, endpoints)) return
@@ -35,9 +39,30 @@ export function createServiceObserver(
       const moved = await inTransaction(database, async (sql) => {
         await lockService(sql, service)
         if (!(await isWished(sql, { id: service, release_id: release }))) return false
-        return setEndpoints(sql, service, release, endpoints, clock.now())
+        const isWoken = await endWaking(sql, service)
+        return (await setEndpoints(sql, service, release, endpoints, clock.now())) && (isWoken ? 'woken' : 'moved')
       })
-      if (moved) nudgeRoutes()
+      // Requests wait for what was woken: not even for as long as a reconciler takes to begin.
+      if (moved === 'woken') await routes.apply(AbortSignal.timeout(routerMs))
+      else if (moved) nudgeRoutes()
+    },
+    leave: async (wish, { staying, leaving }, signal) => {
+      const isPresent = await inTransaction(database, async (sql) => {
+        await lockService(sql, wish.id)
+        if (!(await isWished(sql, wish))) return false
+        await setEndpoints(sql, wish.id, wish.release_id, staying, clock.now())
+        return true
+      })
+      if (!isPresent) return false
+      await routes.apply(signal)
+      const addresses = leaving.map(({ address, port }) => ({ address, port }))
+      if (addresses.length > 0) await router.drained(addresses, recipe.drainMs, signal)
+      return true
+    },
+    failed: async (service) => {
+      if (!(await endWaking(database, service))) return
+      await touchRoutes(database)
+      nudgeRoutes()
     },
     collect: (wish) => {
       if (collector.following().includes(wish.id) || wish.release_id === null) return

@@ -776,6 +776,16 @@ create table service_output (
   constraint service_output_service_id_key_key UNIQUE (service_id, key)
 );
 
+create table service_scale (
+  service_id uuid not null,
+  replicas integer not null,
+  waking boolean not null default false,
+  changed_at timestamp with time zone not null,
+  constraint service_scale_pkey PRIMARY KEY (service_id),
+  constraint service_scale_replicas_check CHECK ((replicas >= 0)),
+  constraint service_scale_service_id_fkey FOREIGN KEY (service_id) REFERENCES service(id) ON DELETE CASCADE
+);
+
 create table service_secret (
   service_id uuid not null,
   name text not null,

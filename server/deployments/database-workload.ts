@@ -38,7 +38,7 @@ const ways: Record<DatabaseType, { readonly ask: string; readonly stopSignal: 'S
 /** One replica of the official image, with one volume that is named by the service, ready when it answers its owner. */
 export function databaseWorkload(
   settings: SettingsOf['database'],
-  { service, image, variables, files, publicPort, ...rest }: WorkloadInput,
+  { service, image, variables, files, publicPort, scale: _scale, ...rest }: WorkloadInput,
 ): LongRunning {
   const { REDIS_PASSWORD: redisPassword, ...others } = variables
   const isRedis = settings.type === 'REDIS'

@@ -1,3 +1,4 @@
+import { findScale } from '../scaling/index.ts'
 import { findService } from '../services/index.ts'
 import { internalHost } from '../variables/index.ts'
 import { stopGraceSeconds } from './acting-settings.ts'
@@ -7,7 +8,7 @@ import type { ReleaseRow } from './release-store.ts'
 import { startDeadlineSeconds, toWorkload } from './to-workload.ts'
 import { isPublished } from './versioned.ts'
 
-/** A release as the engine takes it. */
+/** A release as the engine takes it, in the number of replicas that its service has now. */
 export async function engineRelease(
   { database, vault, publicPorts }: Pick<RecipeOptions, 'database' | 'vault' | 'publicPorts'>,
   organizationId: string,
@@ -28,6 +29,7 @@ export async function engineRelease(
     ...(isPublished(release) && release.public_port !== null
       ? { publicPort: { address: publicPorts.address, port: release.public_port } }
       : {}),
+    scale: await findScale(database, service.id),
   })
   const { id, environment_id: environment, name: displayName } = service
   return { release: { id: release.id, service: id, environment, displayName, workload }, secrets }

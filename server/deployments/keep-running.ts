@@ -1,5 +1,5 @@
 import type { Endpoint, Release } from '../engines/index.ts'
-import { liveEndpoints } from '../observations/index.ts'
+import { judge, liveEndpoints } from '../observations/index.ts'
 import { findService } from '../services/index.ts'
 import { engineRelease } from './engine-release.ts'
 import { type RecipeOptions, type Work, whileUnreachable } from './recipe.ts'
@@ -36,7 +36,12 @@ export async function keepRunning(
     work.report.line(`Changed since the version that runs: ${listed(changes)}.`)
     return undefined
   }
-  const endpoints = await healthyEndpoints(options, work, former, signal)
+  const endpoints = await healthyEndpoints(
+    options,
+    work,
+    { ...former, replicas: running.workload.replicas.min },
+    signal,
+  )
   if (!endpoints) work.report.line('Nothing changed, but the version that runs is not healthy.')
   return endpoints && { release: former.id, endpoints }
 }
@@ -45,11 +50,12 @@ export async function keepRunning(
 async function healthyEndpoints(
   options: RecipeOptions,
   { report }: Work,
-  { id, service_id }: ReleaseRow,
+  { id, service_id, replicas }: Pick<ReleaseRow, 'id' | 'service_id'> & { readonly replicas: number },
   signal: AbortSignal,
 ): Promise<Endpoint[] | undefined> {
   const seen = await whileUnreachable(options, signal, report, () => options.engine.observe(service_id, signal))
-  return seen.state === 'running' && seen.release === id ? liveEndpoints(id, seen) : undefined
+  const judged = judge({ release_id: id, replicas }, seen)
+  return judged.state === 'running' && judged.release === id ? liveEndpoints(id, judged, replicas) : undefined
 }
 
 const mostListed = 10

@@ -22,7 +22,7 @@ const settings: ApplicationSettings = {
   ports: [{ id: 'p', name: 'web', internal_port: 80, publicly_accessible: true, is_default: true, protocol: 'HTTP' }],
   storage: [{ id: 's', type: 'FAST_SSD', size: 2, mount_point: '/data' }],
 }
-const workloadOf = (change: Partial<ApplicationSettings> = {}) =>
+const workloadOf = (change: Partial<ApplicationSettings> = {}, scale: number | null = null) =>
   toWorkload(
     { kind: 'application', settings: { ...settings, ...change } },
     {
@@ -34,6 +34,7 @@ const workloadOf = (change: Partial<ApplicationSettings> = {}) =>
       startDeadlineSeconds: 60,
       stopGraceSeconds: 10,
       labels: { team: 'shop' },
+      scale,
     },
   )
 const timing = { initial_delay_seconds: 1, period_seconds: 2, timeout_seconds: 3, success_threshold: 1, failure_threshold: 5 } // biome-ignore format: one line
@@ -72,8 +73,14 @@ test('at least one replica runs, and never fewer at most than at least', () => {
   const replicas = (min: number, max: number) =>
     workloadOf({ min_running_instances: min, max_running_instances: max }).replicas
   assert.deepEqual(replicas(0, 1), { min: 1, max: 1 })
-  assert.deepEqual(replicas(3, -1), { min: 3, max: 3 })
+  assert.deepEqual(replicas(3, -1), { min: 3, max: 100 })
   assert.deepEqual(replicas(1, 4), { min: 1, max: 4 })
+})
+
+test('as many start as load has made of it, within the settings; what sleeps starts with one', () => {
+  const settings = { min_running_instances: 0, max_running_instances: 4 }
+  const replicas = (scale: number | null) => workloadOf(settings, scale).replicas.min
+  assert.deepEqual([0, null, 3, 9].map(replicas), [1, 1, 3, 4])
 })
 
 test('memory is never less than a container needs to start', () => {

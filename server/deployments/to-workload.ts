@@ -1,5 +1,6 @@
 import type { LongRunning, Probe } from '../engines/index.ts'
 import type { Secret } from '../lib/secret.ts'
+import { rangeOf, wantedReplicas } from '../scaling/index.ts'
 import type { RunningSettings } from '../services/index.ts'
 import { databaseWorkload } from './database-workload.ts'
 import type { Versioned } from './versioned.ts'
@@ -16,6 +17,8 @@ export interface WorkloadInput {
   readonly labels: Readonly<Record<string, string>>
   /** Of a public database: where on this machine it answers. */
   readonly publicPort?: { readonly address: string; readonly port: number }
+  /** How many replicas load or idleness have made of it; null: nothing has. */
+  readonly scale?: number | null
 }
 
 /** The least memory with which the engine starts a container at all. */
@@ -38,19 +41,20 @@ export function toWorkload(versioned: Versioned, input: WorkloadInput): LongRunn
 
 function runningWorkload(
   settings: RunningSettings,
-  { service: _, publicPort: __, image, ...rest }: WorkloadInput,
+  { service: _, publicPort: __, image, scale = null, ...rest }: WorkloadInput,
 ): LongRunning {
   const { readiness_probe, liveness_probe } = settings.healthchecks
   const readiness = readiness_probe ? toProbe(readiness_probe) : undefined
   const liveness = liveness_probe ? toProbe(liveness_probe) : undefined
-  const min = Math.max(1, settings.min_running_instances)
+  const range = rangeOf(settings)
   return {
     ...rest,
     shape: 'long-running',
     image,
     arguments: settings.arguments,
     ...(settings.entrypoint ? { entrypoint: [settings.entrypoint] } : {}),
-    replicas: { min, max: Math.max(min, settings.max_running_instances) },
+    // Whatever starts runs at least once: that it comes up has to be seen.
+    replicas: { min: Math.max(1, wantedReplicas(range, scale)), max: range.max },
     cpuMilli: settings.cpu,
     memoryMiB: Math.max(leastMemoryMiB, settings.memory),
     ports: settings.ports.map(({ name, internal_port, protocol }) => ({ name, internalPort: internal_port, protocol })),

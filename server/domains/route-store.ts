@@ -104,17 +104,20 @@ const freshRoutes = (sql: Sql, serviceId: string, endpoints: readonly PortEndpoi
 /** Every route, with the version of the whole table. */
 export async function readTable(sql: Sql): Promise<{ version: number; routes: Route[] }> {
   const rows = await sql<
-    { host: string; service_id: string; name: string; state: State; endpoints: RouteEndpoint[] }[]
+    { host: string; service_id: string; name: string; state: State; endpoints: RouteEndpoint[]; asleep: boolean }[]
   >`
-    select r.host, r.service_id, s.name, s.state, r.endpoints from route r join service s on s.id = r.service_id
+    select r.host, r.service_id, s.name, s.state, r.endpoints,
+      s.release_id is not null and coalesce(c.replicas = 0 or c.waking, false) as asleep
+    from route r join service s on s.id = r.service_id left join service_scale c on c.service_id = s.id
     order by r.host`
   const version = await readVersion(sql)
-  const routes = rows.map(({ host, service_id, name, state, endpoints }) => ({
+  const routes = rows.map(({ host, service_id, name, state, endpoints, asleep }) => ({
     host,
     service: service_id,
     name,
     endpoints,
-    ...(endpoints.length === 0 ? { reason: whyNothing(state) } : {}),
+    ...(endpoints.length === 0 ? { reason: asleep ? 'it is asleep' : whyNothing(state) } : {}),
+    ...(endpoints.length === 0 && asleep ? { asleep } : {}),
   }))
   return { version, routes }
 }
@@ -132,6 +135,9 @@ export const listEnvironmentRoutes = (sql: Sql, environmentId: string) =>
   sql<(RouteRow & { readonly kind: string })[]>`
     select r.*, s.kind from route r join service s on s.id = r.service_id where s.environment_id = ${environmentId}
     order by s.created_at, s.id, r.custom_domain_id is null desc, r.is_default desc, r.host`
+
+/** The table says something else although no row of it was written. */
+export const touchRoutes = async (sql: Sql): Promise<void> => void (await bumpVersion(sql))
 
 const bumpVersion = (sql: Sql) => sql`update route_version set version = version + 1`
 

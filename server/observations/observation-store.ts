@@ -1,30 +1,44 @@
 import type { Sql } from '../database/index.ts'
 import type { Observation } from '../engines/index.ts'
+import { type Instances, rangeOf, wantedReplicas } from '../scaling/index.ts'
+import type { Wish } from './decide.ts'
 
-/** What should run of a service. */
-export interface WishRow {
+/** What should run of a service, as it is stored. */
+export interface WishRow extends Wish {
   readonly id: string
   readonly organization_id: string
-  /** Null: nothing should run. */
-  readonly release_id: string | null
   /** A running request acts on it. */
   readonly busy: boolean
 }
 
+type StoredWish = Omit<WishRow, 'replicas'> & Required<Instances> & { readonly scale: number | null }
+
 /** Every service, or one. */
-export const listWishes = (sql: Sql, id?: string) =>
-  sql<WishRow[]>`
+export async function listWishes(sql: Sql, id?: string): Promise<WishRow[]> {
+  const rows = await sql<StoredWish[]>`
     select s.id, p.organization_id, s.release_id, exists (
       select from deployment_request r join deployment_target t on t.request_id = r.id
       where r.environment_id = s.environment_id and r.status in ('ONGOING', 'CANCELING') and t.service_id = s.id
-    ) as busy
+    ) as busy, c.replicas as scale,
+      (l.settings->>'min_running_instances')::int as min_running_instances,
+      (l.settings->>'max_running_instances')::int as max_running_instances
     from service s join environment e on e.id = s.environment_id join project p on p.id = e.project_id
+      left join release l on l.id = s.release_id left join service_scale c on c.service_id = s.id
     where ${id ?? null}::uuid is null or s.id = ${id ?? null}`
+  return rows.map(({ scale, min_running_instances, max_running_instances, ...row }) => ({
+    ...row,
+    replicas: wantedReplicas(rangeOf({ min_running_instances, max_running_instances }), scale),
+  }))
+}
 
-/** Whether this release, or nothing, is still what should run, and no request acts on the service. */
-export async function isWished(sql: Sql, wish: Pick<WishRow, 'id' | 'release_id'>): Promise<boolean> {
+/** Whether this release in this number (if told), or nothing, is still what should run, and no request acts on the service. */
+export async function isWished(
+  sql: Sql,
+  wish: Pick<WishRow, 'id' | 'release_id'> & Partial<Pick<WishRow, 'replicas'>>,
+): Promise<boolean> {
   const [now] = await listWishes(sql, wish.id)
-  return now !== undefined && !now.busy && now.release_id === wish.release_id
+  if (now === undefined || now.busy || now.release_id !== wish.release_id) return false
+  return wish.replicas === undefined || wish.replicas === now.replicas
 }
 
 /**

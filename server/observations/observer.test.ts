@@ -51,6 +51,8 @@ async function openBench(t: Cleanup, change: Partial<ObserverOptions> = {}): Pro
     engine,
     startRelease: (_wish, id, attempt) => engine.start(release(id), attempt),
     moveTraffic: async (_service, id) => void moved.push(id),
+    leave: async () => true,
+    failed: async () => {},
     collect: () => {},
     ...change,
   })

@@ -1,10 +1,10 @@
 import type { Database } from '../database/index.ts'
-import { type Engine, EngineError, type Observation } from '../engines/index.ts'
+import { type Endpoint, type Engine, EngineError, type Observation } from '../engines/index.ts'
 import { type Attempt, silent } from '../lib/attempt.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { Logger } from '../lib/log.ts'
 import type { Reconciler } from '../workflows/index.ts'
-import { decideRepair, liveEndpoints, type Repair } from './decide.ts'
+import { decideRepair, judge, liveEndpoints, type Repair } from './decide.ts'
 import { insertObservation, isWished, listWishes, type WishRow } from './observation-store.ts'
 
 export interface ObserverOptions {
@@ -12,10 +12,18 @@ export interface ObserverOptions {
   readonly clock: Clock
   readonly log: Logger
   readonly engine: Engine
-  /** Starts a release that ran before, again. */
-  readonly startRelease: (wish: WishRow, release: string, attempt: Attempt) => Promise<unknown>
+  /** Starts a release that ran before, again, in the number that is wanted. Gives where it answers. */
+  readonly startRelease: (wish: WishRow, release: string, attempt: Attempt) => Promise<readonly Endpoint[] | undefined>
   /** Lets traffic of a service go to where its release answers now. */
-  readonly moveTraffic: (serviceId: string, release: string, seen: ReturnType<typeof liveEndpoints>) => Promise<void>
+  readonly moveTraffic: (serviceId: string, release: string, seen: readonly Endpoint[]) => Promise<void>
+  /** Traffic leaves replicas: waits until nothing is open on them. False when this wish is no longer the present one. */
+  readonly leave: (
+    wish: WishRow,
+    endpoints: { readonly staying: readonly Endpoint[]; readonly leaving: readonly Endpoint[] },
+    signal: AbortSignal,
+  ) => Promise<boolean>
+  /** A service could not be brought up. */
+  readonly failed: (serviceId: string) => Promise<void>
   /** Something of this service runs: its lines are to be collected. */
   readonly collect: (wish: WishRow) => void
 }
@@ -26,6 +34,8 @@ export interface Observer extends Reconciler {
    * repair begins: a repair decided before the request would end what the request starts.
    */
   endRepair(serviceId: string): Promise<void>
+  /** Looks at one service now, and begins what has to be done: something was written down that concerns it. */
+  look(serviceId: string, signal: AbortSignal): Promise<void>
 }
 
 const longestPauseMs = 60_000
@@ -37,38 +47,64 @@ const longestPauseMs = 60_000
 export function createObserver(options: ObserverOptions): Observer {
   const { database, engine, log } = options
   const failures: Failures = new Map()
-  const repairs = new Map<string, { readonly ended: Promise<void>; readonly stop: AbortController }>()
+  const repairs = new Map<string, UnderWay>()
+  /** How often something was begun or ended for a service: what was seen before that is old. */
+  const rounds = new Map<string, number>()
+  const turn = (serviceId: string): void => void rounds.set(serviceId, (rounds.get(serviceId) ?? 0) + 1)
   /** In the background, so that one service that does not come back keeps no other from being seen. */
-  const begin = (serviceId: string, outer: AbortSignal, work: (signal: AbortSignal) => Promise<void>): void => {
+  const begin = (serviceId: string, replicas: number, outer: AbortSignal, work: Work): void => {
     if (repairs.has(serviceId)) return
     const stop = new AbortController()
     const signal = AbortSignal.any([outer, stop.signal])
+    turn(serviceId)
     const ended = work(signal)
       .catch((error: unknown) => {
         if (!signal.aborted) log.warn({ err: error, serviceId }, 'a repair failed and is tried again')
       })
-      .finally(() => repairs.delete(serviceId))
-    repairs.set(serviceId, { ended, stop })
+      .finally(() => {
+        repairs.delete(serviceId)
+        turn(serviceId)
+        if (stop.signal.aborted && !outer.aborted) again(serviceId, outer)
+      })
+    repairs.set(serviceId, { ended, stop, replicas })
+  }
+  const attend = async (before: Before | undefined, wish: WishRow, seen: Observation, signal: AbortSignal) => {
+    if (seen.state !== 'absent') options.collect(wish)
+    const running = repairs.get(wish.id)
+    if (running && (wish.busy || running.replicas !== wish.replicas)) running.stop.abort()
+    // What was seen while a request acted, or of another wish, says nothing about what is to be done now.
+    if (running || !before || !isSame(before.wish, wish) || before.round !== rounds.get(wish.id)) return
+    const repair = await reconcileOne(options, failures, wish, judge(wish, seen))
+    if (!repair || before.round !== rounds.get(wish.id)) return
+    begin(wish.id, wish.replicas, signal, (ending) => tryRepair(options, failures, wish, repair, ending))
+  }
+  const beforehand = (wish: WishRow): Before => ({ wish, round: rounds.get(wish.id) })
+  const look = async (serviceId: string, signal: AbortSignal): Promise<void> => {
+    const [wished] = await listWishes(database, serviceId)
+    if (!wished) return
+    const before = beforehand(wished)
+    const seen = await engine.observe(serviceId, signal)
+    const [wish] = await listWishes(database, serviceId)
+    if (wish) await attend(before, wish, seen, signal)
+  }
+  const again = (serviceId: string, signal: AbortSignal): void => {
+    look(serviceId, signal).catch((error: unknown) => {
+      if (!signal.aborted) log.debug({ err: error, serviceId }, 'a service is looked at later')
+    })
   }
   return {
     name: 'observations',
     everyMs: 1000,
     reconcile: async (signal) => {
-      const before = new Map((await listWishes(database)).map((wish) => [wish.id, wish]))
+      const before = new Map((await listWishes(database)).map((wish) => [wish.id, beforehand(wish)]))
       const seen = await engine.observeAll(signal)
       const wishes = await listWishes(database)
       const known = new Set(wishes.map((wish) => wish.id))
       for (const service of seen.keys()) {
-        if (!known.has(service)) begin(service, signal, (ending) => removeOrphan(options, service, ending))
+        if (!known.has(service)) begin(service, 0, signal, (ending) => removeOrphan(options, service, ending))
       }
       for (const wish of wishes) {
-        const observation = seen.get(wish.id) ?? { state: 'absent' as const }
-        if (observation.state !== 'absent') options.collect(wish)
-        if (wish.busy) repairs.get(wish.id)?.stop.abort()
-        // What was seen while a request acted, or of another wish, says nothing about what is to be done now.
-        if (!isSame(before.get(wish.id), wish) || repairs.has(wish.id)) continue
-        const repair = await reconcileOne(options, failures, wish, observation)
-        if (repair) begin(wish.id, signal, (ending) => tryRepair(options, failures, wish, repair, ending))
+        await attend(before.get(wish.id), wish, seen.get(wish.id) ?? { state: 'absent' }, signal)
       }
     },
     endRepair: async (serviceId) => {
@@ -76,13 +112,29 @@ export function createObserver(options: ObserverOptions): Observer {
       running?.stop.abort()
       await running?.ended
     },
+    look,
   }
+}
+
+type Work = (signal: AbortSignal) => Promise<void>
+
+interface UnderWay {
+  readonly ended: Promise<void>
+  readonly stop: AbortController
+  /** What the repair makes it be. */
+  readonly replicas: number
+}
+
+/** What was known of a service just before the engine was asked. */
+interface Before {
+  readonly wish: WishRow
+  readonly round: number | undefined
 }
 
 type Failures = Map<string, { count: number; againAt: number }>
 
-const isSame = (before: WishRow | undefined, now: WishRow): boolean =>
-  before !== undefined && !before.busy && !now.busy && before.release_id === now.release_id
+const isSame = (before: WishRow, now: WishRow): boolean =>
+  !before.busy && !now.busy && before.release_id === now.release_id && before.replicas === now.replicas
 
 /** Writes down what was seen, and says what has to be repaired now. */
 async function reconcileOne(
@@ -95,40 +147,65 @@ async function reconcileOne(
   const isNews = seen.state !== 'absent' || (wish.release_id !== null && !failures.has(wish.id))
   if (isNews) await insertObservation(database, wish, seen, clock.now())
   if (wish.release_id !== null) {
-    const endpoints = liveEndpoints(wish.release_id, seen)
+    const endpoints = liveEndpoints(wish.release_id, seen, wish.replicas)
     if (endpoints.length > 0) await moveTraffic(wish.id, wish.release_id, endpoints)
   }
-  const repair = decideRepair(wish.release_id, seen)
+  const repair = decideRepair(wish, seen)
   if (!repair) failures.delete(wish.id)
   return (failures.get(wish.id)?.againAt ?? 0) > clock.monotonic() ? undefined : repair
 }
 
 async function tryRepair(
-  { engine, clock, log, startRelease, database }: ObserverOptions,
+  options: ObserverOptions,
   failures: Failures,
   wish: WishRow,
   repair: Repair,
   signal: AbortSignal,
 ): Promise<void> {
+  const { clock, log, database } = options
   // A request may have begun since the wishes were read: it does its own repairs.
   if (!(await isWished(database, wish))) return
-  const attempt = { signal, output: silent }
   try {
     signal.throwIfAborted()
-    log.warn({ serviceId: wish.id, repair: repair.kind }, 'what runs differs from what should run; repairing it')
-    if (repair.kind === 'retire') await engine.retire(wish.id, repair.keep, attempt)
-    else await startRelease(wish, repair.release, attempt)
+    await carryOut(options, wish, repair, signal)
     failures.delete(wish.id)
   } catch (error) {
     if (signal.aborted) throw error
     const count = (failures.get(wish.id)?.count ?? 0) + 1
     failures.set(wish.id, { count, againAt: clock.monotonic() + Math.min(longestPauseMs, 1000 * 2 ** count) })
     if (error instanceof EngineError && wish.release_id && (await isWished(database, wish))) {
-      const seen = { state: 'failing', release: wish.release_id, replicas: [], reason: error.message } as const
+      const seen = { state: 'failing', release: wish.release_id, replicas: [], reason: reasonOf(error) } as const
       await insertObservation(database, wish, seen, clock.now())
+      await options.failed(wish.id)
     }
     log.warn({ err: error, serviceId: wish.id, tries: count }, 'a service could not be brought back yet')
   }
+}
+
+const reasonOf = ({ message, lastLines }: EngineError): string => [message, ...lastLines].join('\n')
+
+async function carryOut(
+  { engine, log, startRelease, moveTraffic, leave }: ObserverOptions,
+  wish: WishRow,
+  repair: Repair,
+  signal: AbortSignal,
+): Promise<void> {
+  const attempt = { signal, output: silent }
+  const level = repair.kind === 'shrink' ? 'info' : 'warn'
+  log[level]({ serviceId: wish.id, repair: repair.kind }, 'what runs differs from what should run; repairing it')
+  if (repair.kind === 'retire') return engine.retire(wish.id, repair.keep, attempt)
+  if (repair.kind === 'start') {
+    const endpoints = (await startRelease(wish, repair.release, attempt)) ?? []
+    if (endpoints.length > 0) await moveTraffic(wish.id, repair.release, endpoints)
+    return
+  }
+  const leaving = repair.leaving.flatMap(({ endpoints }) => endpoints)
+  if (!(await leave(wish, { staying: repair.staying, leaving }, signal))) return
+  await engine.endReplicas(
+    wish.id,
+    repair.leaving.map(({ name }) => name),
+    attempt,
+  )
 }
 
 /** What runs for a service that has no record. Its volumes stay: data is only removed by a deletion. */

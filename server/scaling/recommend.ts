@@ -1,0 +1,83 @@
+import type { ReplicaUsage } from '../engines/index.ts'
+
+/** What is known of one service when it is decided how many replicas it needs. */
+export interface Load {
+  /** How many it should have now; at least one. */
+  readonly replicas: number
+  readonly min: number
+  readonly max: number
+  /** For how many the machine has room. */
+  readonly room: number
+  readonly usage: readonly ReplicaUsage[]
+  readonly targets: Targets
+}
+
+/** Average use, in per cent of the limits of a replica, at which the number is right. */
+export interface Targets {
+  readonly cpuPercent: number
+  readonly memoryPercent?: number
+}
+
+export interface Recommendation {
+  /** By a monotonic clock. */
+  readonly atMs: number
+  readonly replicas: number
+}
+
+export interface Decision {
+  readonly replicas: number
+  /** To be handed in again next time. */
+  readonly history: readonly Recommendation[]
+  /** More would be needed than there is room for. */
+  readonly full: boolean
+}
+
+/** As Kubernetes' horizontal autoscaler: within a tenth of the target nothing is done … */
+const tolerance = 0.1
+/** … more come at once, but not more than these in one step … */
+const atLeastAdded = 4
+/** … and fewer only when no more were needed for so long. */
+const stabilisationMs = 300_000
+
+/** Pure: how many replicas there should be from now on. */
+export function decideReplicas(load: Load, history: readonly Recommendation[], nowMs: number): Decision {
+  const { replicas, room } = load
+  const needed = recommend(load)
+  const recommended = needed > replicas ? Math.max(replicas, Math.min(needed, room)) : needed
+  const kept = [...history.filter(({ atMs }) => nowMs - atMs < stabilisationMs), { atMs: nowMs, replicas: recommended }]
+  const highest = Math.max(...kept.map((one) => one.replicas))
+  // A decision to shrink needs a window without a wish for more; one that has only just begun has not seen it.
+  const isWatched = history.some(({ atMs }) => nowMs - atMs >= stabilisationMs)
+  const lower = isWatched ? Math.min(replicas, highest) : replicas
+  const oldest = history.findLast(({ atMs }) => nowMs - atMs >= stabilisationMs)
+  return {
+    replicas: recommended >= replicas ? recommended : lower,
+    history: oldest ? [oldest, ...kept] : kept,
+    full: needed > recommended && needed > replicas,
+  }
+}
+
+/** Pure: what the use of this moment asks for, within the settings, whatever room there is. */
+export function recommend({ replicas, min, max, usage, targets }: Load): number {
+  const cpu = usage.flatMap((one) => percent(one.cpuMilli, one.cpuLimitMilli))
+  const memory = usage.flatMap((one) => percent(one.memoryMiB, one.memoryLimitMiB))
+  const wishes = [forMetric(replicas, cpu, targets.cpuPercent)]
+  if (targets.memoryPercent !== undefined) wishes.push(forMetric(replicas, memory, targets.memoryPercent))
+  const most = Math.min(max, Math.max(2 * replicas, replicas + atLeastAdded))
+  return Math.min(most, Math.max(1, min, ...wishes))
+}
+
+const percent = (used: number, limit: number): number[] => (limit > 0 ? [(100 * used) / limit] : [])
+
+/** Replicas that tell nothing count as idle where more are needed, and as well used where fewer are. */
+function forMetric(replicas: number, percents: readonly number[], target: number): number {
+  if (percents.length === 0 || target <= 0) return replicas
+  const sum = percents.reduce((total, one) => total + one, 0)
+  const ratio = sum / percents.length / target
+  if (Math.abs(ratio - 1) <= tolerance) return replicas
+  const silent = Math.max(0, replicas - percents.length)
+  if (silent === 0) return Math.ceil(ratio * replicas)
+  const careful = (ratio > 1 ? sum : sum + silent * target) / (percents.length + silent) / target
+  const isSameWay = ratio > 1 ? careful > 1 + tolerance : careful < 1 - tolerance
+  return isSameWay ? Math.ceil(careful * replicas) : replicas
+}

@@ -1,0 +1,109 @@
+import { settingsOfKind } from '@quayside/contract/services/advanced-settings.ts'
+import { effectiveSettings } from '@quayside/contract/services/setting-table.ts'
+import { type Database, inTransaction } from '../database/index.ts'
+import type { Engine } from '../engines/index.ts'
+import type { Clock } from '../lib/clock.ts'
+import type { Logger } from '../lib/log.ts'
+import { lockService } from '../services/index.ts'
+import type { Reconciler } from '../workflows/index.ts'
+import { type Decision, decideReplicas, type Recommendation, type Targets } from './recommend.ts'
+import { rangeOf, wantedReplicas } from './replicas.ts'
+import { listRunning, putScale, type RunningRow } from './scaling-store.ts'
+
+export interface ScalerOptions {
+  readonly database: Database
+  readonly engine: Pick<Engine, 'usage'>
+  readonly clock: Clock
+  readonly log: Logger
+  /** All that there is: replicas of a service together never get more CPU, nor all services' replicas more memory. */
+  readonly machine: { readonly cpuMilli: number; readonly memoryMiB: number }
+  /** Another number was written down: somebody has to carry it out. `sentence` tells people. */
+  readonly changed: (serviceId: string, sentence: string) => void
+}
+
+const everyMs = 15_000
+const usualPercent = 60
+
+/** Gives services whose settings allow it more replicas under load, and fewer when that is over. */
+export function createScaler(options: ScalerOptions): Reconciler {
+  const { database, engine, clock, log } = options
+  const histories = new Map<string, { readonly release: string; readonly history: readonly Recommendation[] }>()
+  /** Of those it was told already. */
+  const full = new Set<string>()
+  const decide = async (row: RunningRow, room: number, signal: AbortSignal): Promise<Decision> => {
+    const known = histories.get(row.id)
+    const history = known?.release === row.release_id ? known.history : []
+    const range = rangeOf(row.settings)
+    const replicas = wantedReplicas(range, row.scale)
+    const usage = await engine.usage(row.id, signal)
+    const load = { ...range, replicas, room, usage, targets: targetsOf(row) }
+    const decision = decideReplicas(load, history, clock.monotonic())
+    histories.set(row.id, { release: row.release_id, history: decision.history })
+    return decision
+  }
+  const tellFull = (row: RunningRow, isFull: boolean): void => {
+    if (isFull && !full.has(row.id)) {
+      log.warn({ serviceId: row.id }, 'a service needs more replicas than the machine has room for')
+    }
+    if (isFull) full.add(row.id)
+    else full.delete(row.id)
+  }
+  return {
+    name: 'scaling',
+    everyMs,
+    reconcile: async (signal) => {
+      const rows = await listRunning(database)
+      const known = new Set(rows.map(({ id }) => id))
+      for (const id of histories.keys()) if (!known.has(id)) histories.delete(id)
+      let free = options.machine.memoryMiB - rows.reduce((sum, row) => sum + reservedMiB(row), 0)
+      const looks = rows.filter(isScaled).map(async (row) => {
+        const replicas = wantedReplicas(rangeOf(row.settings), row.scale)
+        const { replicas: next, full: isFull } = await decide(row, roomFor(row, options.machine, free), signal)
+        tellFull(row, isFull)
+        if (next === replicas) return
+        if (!(await writeDown(options, row, next))) return
+        free -= (next - replicas) * (row.settings.memory ?? 0)
+        log.info({ serviceId: row.id, from: replicas, to: next }, 'the number of replicas was changed')
+        options.changed(row.id, `Scaled from ${replicas} to ${next} replica(s) by load.`)
+      })
+      for (const look of await Promise.allSettled(looks)) if (look.status === 'rejected') throw look.reason
+    },
+  }
+}
+
+const isScaled = (row: RunningRow): boolean => {
+  const { min, max } = rangeOf(row.settings)
+  return !row.busy && max > Math.max(1, min) && row.scale !== 0
+}
+
+/** All that may be written down is for this release, and only while no request acts. */
+async function writeDown({ database, clock }: ScalerOptions, row: RunningRow, replicas: number): Promise<boolean> {
+  return inTransaction(database, async (sql) => {
+    await lockService(sql, row.id)
+    const [now] = await listRunning(sql, { id: row.id })
+    if (!now || now.busy || now.release_id !== row.release_id || now.scale !== row.scale) return false
+    await putScale(sql, row.id, replicas, clock.now())
+    return true
+  })
+}
+
+const reservedMiB = (row: RunningRow): number =>
+  (row.settings.memory ?? 0) * wantedReplicas(rangeOf(row.settings), row.scale)
+
+/** How many replicas of the service there is room for, those that it has included. */
+function roomFor(row: RunningRow, machine: ScalerOptions['machine'], freeMiB: number): number {
+  const { cpu = 0, memory = 0 } = row.settings
+  const byCpu = cpu > 0 ? Math.floor(machine.cpuMilli / cpu) : Number.POSITIVE_INFINITY
+  const more = memory > 0 ? Math.max(0, Math.floor(freeMiB / memory)) : Number.POSITIVE_INFINITY
+  return Math.min(byCpu, wantedReplicas(rangeOf(row.settings), row.scale) + more)
+}
+
+function targetsOf({ kind, advanced_settings }: RunningRow): Targets {
+  const values = effectiveSettings(settingsOfKind(kind), advanced_settings)
+  const cpu = values['hpa.cpu.average_utilization_percent']
+  const memory = values['hpa.memory.average_utilization_percent']
+  return {
+    cpuPercent: typeof cpu === 'number' && cpu > 0 ? cpu : usualPercent,
+    ...(typeof memory === 'number' && memory > 0 ? { memoryPercent: memory } : {}),
+  }
+}

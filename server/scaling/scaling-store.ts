@@ -1,0 +1,75 @@
+import type { SettingValues } from '@quayside/contract/services/setting-table.ts'
+import type { Sql } from '../database/index.ts'
+import type { Json } from '../lib/json.ts'
+import type { Instances } from './replicas.ts'
+
+/** A service whose release should run, with what scaling needs to know of it. */
+export interface RunningRow {
+  readonly id: string
+  readonly name: string
+  readonly kind: string
+  readonly release_id: string
+  /** Those of the release. */
+  readonly settings: Instances & { readonly cpu?: number; readonly memory?: number } & Readonly<Record<string, Json>>
+  readonly advanced_settings: SettingValues
+  /** Null: nothing was written down. */
+  readonly scale: number | null
+  /** A running request acts on it. */
+  readonly busy: boolean
+  /** Requests reach it by the router. */
+  readonly routed: boolean
+  /** Of its autoscaling policy. */
+  readonly cooldown_period_seconds: number | null
+}
+
+/** Every service whose release should run; or one; or only those that may sleep. */
+export const listRunning = (sql: Sql, only: { readonly id?: string; readonly mayWake?: boolean } = {}) =>
+  sql<RunningRow[]>`
+    select s.id, s.name, s.kind, s.release_id, r.settings, r.advanced_settings, c.replicas as scale,
+      p.cooldown_period_seconds,
+      exists (select from route t where t.service_id = s.id and t.endpoints <> '[]') as routed,
+      exists (
+        select from deployment_request q join deployment_target t on t.request_id = q.id
+        where q.environment_id = s.environment_id and q.status in ('ONGOING', 'CANCELING') and t.service_id = s.id
+      ) as busy
+    from service s join release r on r.id = s.release_id
+      left join service_scale c on c.service_id = s.id
+      left join autoscaling_policy p on p.service_id = s.id
+    where (${only.id ?? null}::uuid is null or s.id = ${only.id ?? null})
+      and (${only.mayWake !== true} or r.settings->>'min_running_instances' = '0')`
+
+export async function putScale(sql: Sql, serviceId: string, replicas: number, now: Date): Promise<void> {
+  await sql`
+    insert into service_scale (service_id, replicas, changed_at) values (${serviceId}, ${replicas}, ${now})
+    on conflict (service_id) do update set replicas = excluded.replicas, waking = false, changed_at = excluded.changed_at`
+}
+
+/** What was written down for a service; null: nothing. */
+export async function findScale(sql: Sql, serviceId: string): Promise<number | null> {
+  const [row] = await sql<{ replicas: number }[]>`select replicas from service_scale where service_id = ${serviceId}`
+  return row?.replicas ?? null
+}
+
+/** One replica for each of these services that is asleep. Gives those that were. */
+export async function startWaking(sql: Sql, serviceIds: readonly string[], now: Date): Promise<string[]> {
+  const rows = await sql<{ service_id: string }[]>`
+    update service_scale set replicas = 1, waking = true, changed_at = ${now}
+    where service_id = any(${[...serviceIds]}::uuid[]) and replicas = 0 returning service_id`
+  return rows.map((row) => row.service_id)
+}
+
+/** It is up, or could not be brought up. True when it was waking. */
+export async function endWaking(sql: Sql, serviceId: string): Promise<boolean> {
+  const { count } = await sql`update service_scale set waking = false where service_id = ${serviceId} and waking`
+  return count > 0
+}
+
+/** What was deployed just now is awake. */
+export async function awaken(sql: Sql, serviceId: string): Promise<void> {
+  await sql`delete from service_scale where service_id = ${serviceId} and (replicas = 0 or waking)`
+}
+
+/** Nothing of it should run any more: it begins anew with the least its settings ask for. */
+export async function forgetScale(sql: Sql, serviceId: string): Promise<void> {
+  await sql`delete from service_scale where service_id = ${serviceId}`
+}

@@ -1,0 +1,68 @@
+import { type Database, inTransaction } from '../database/index.ts'
+import { setEndpoints } from '../domains/index.ts'
+import type { Clock } from '../lib/clock.ts'
+import type { Logger } from '../lib/log.ts'
+import type { Router } from '../routers/index.ts'
+import { lockService } from '../services/index.ts'
+import type { Reconciler } from '../workflows/index.ts'
+import { isIdle, type Quiet, stillQuiet } from './idle.ts'
+import { rangeOf, wantedReplicas } from './replicas.ts'
+import { listRunning, putScale, type RunningRow } from './scaling-store.ts'
+
+export interface SleeperOptions {
+  readonly database: Database
+  readonly router: Pick<Router, 'activity'>
+  readonly clock: Clock
+  readonly log: Logger
+  /** Another number was written down: somebody has to carry it out. `sentence` tells people. */
+  readonly changed: (serviceId: string, sentence: string) => void
+  /** How often it is looked; default five seconds. */
+  readonly everyMs?: number
+}
+
+/** Without an autoscaling policy, whose cool-down it is otherwise. */
+const usualIdleSeconds = 300
+
+/** Lets services fall asleep whose settings allow no replica at all, once nobody has asked for them at the router for long. */
+export function createSleeper(options: SleeperOptions): Reconciler {
+  const { database, router, clock, log } = options
+  const known = new Map<string, Quiet & { readonly release: string }>()
+  return {
+    name: 'sleep',
+    everyMs: options.everyMs ?? 5_000,
+    reconcile: async (signal) => {
+      const rows = (await listRunning(database, { mayWake: true })).filter(isAwake)
+      const ids = new Set(rows.map(({ id }) => id))
+      for (const id of known.keys()) if (!ids.has(id)) known.delete(id)
+      if (rows.length === 0) return
+      const activity = await router.activity(signal)
+      for (const row of rows) {
+        const now = clock.monotonic()
+        const before = known.get(row.id)
+        const quiet = stillQuiet(before?.release === row.release_id ? before : undefined, activity.get(row.id), now)
+        known.set(row.id, { ...quiet, release: row.release_id })
+        const idleSeconds = row.cooldown_period_seconds ?? usualIdleSeconds
+        if (!isIdle(quiet, idleSeconds * 1000, now)) continue
+        if (!(await fallAsleep(options, row))) continue
+        known.delete(row.id)
+        log.info({ serviceId: row.id, idleSeconds }, 'nobody asked for a service; it falls asleep')
+        options.changed(row.id, `Nobody asked for ${idleSeconds} s: it sleeps until the next request.`)
+      }
+    },
+  }
+}
+
+const isAwake = (row: RunningRow): boolean =>
+  !row.busy && row.routed && wantedReplicas(rangeOf(row.settings), row.scale) > 0
+
+/** From the next table on requests wait; those that are open go on until they are done. */
+async function fallAsleep({ database, clock }: SleeperOptions, row: RunningRow): Promise<boolean> {
+  return inTransaction(database, async (sql) => {
+    await lockService(sql, row.id)
+    const [now] = await listRunning(sql, { id: row.id, mayWake: true })
+    if (!now || !isAwake(now) || now.release_id !== row.release_id || now.scale !== row.scale) return false
+    await putScale(sql, row.id, 0, clock.now())
+    await setEndpoints(sql, row.id, row.release_id, [], clock.now())
+    return true
+  })
+}
