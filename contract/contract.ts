@@ -18,6 +18,7 @@ import { environmentActionOperations } from './resources/environment-action.ts'
 import { gitBrowsingOperations } from './resources/git-browsing.ts'
 import { gitCheckOperations } from './resources/git-check.ts'
 import { gitTokenOperations } from './resources/git-token.ts'
+import { gitWebhookOperations } from './resources/git-webhook.ts'
 import { lifecycleTemplateOperations } from './resources/lifecycle-template.ts'
 import { memberOperations } from './resources/member.ts'
 import { organizationOperations } from './resources/organization.ts'
@@ -41,6 +42,7 @@ export const contract = {
   ...customRoleOperations,
   ...accountOperations,
   ...gitTokenOperations,
+  ...gitWebhookOperations,
   ...webhookOperations,
   ...annotationsGroupOperations,
   ...labelsGroupOperations,

@@ -7,6 +7,7 @@ import { createOpenStreams, readVersion } from '../http/index.ts'
 import { createReplyPruner } from '../idempotency/index.ts'
 import { systemClock as clock } from '../lib/clock.ts'
 import type { Observer } from '../observations/index.ts'
+import { createPushPruner } from '../pushes/index.ts'
 import { createStateChangePruner } from '../state-changes/index.ts'
 import { createWebhookReconciler } from '../webhooks/index.ts'
 import { createWorkflows, type Reconciler, runReconcilers } from '../workflows/index.ts'
@@ -15,6 +16,7 @@ import { createDoor } from './door.ts'
 import { createFoundation } from './foundation.ts'
 import type { Drivers, Ground } from './ground.ts'
 import { createLiveness, createServiceObserver } from './observing.ts'
+import { createPushes } from './pushing.ts'
 import { createRecipe } from './recipe.ts'
 import { createRooms } from './rooms.ts'
 import { createScaling } from './scaling.ts'
@@ -26,7 +28,7 @@ const closeMs = 10_000
 
 /** Joins the rooms. Nothing runs before `start`. */
 export function compose(ground: Ground, drivers: Drivers) {
-  const foundation = createFoundation(ground, drivers)
+  const foundation = createFoundation(ground, drivers, { workflows: () => workflows })
   const { config, log, database, vault, pepper, engine, safeFetch, gitHost, lines, collector, routes } = foundation
   const recipe = createRecipe(foundation, { registries: () => rooms.registries, observer: () => observer })
   const clusterOperation = createClusterWorkflow({
@@ -49,6 +51,7 @@ export function compose(ground: Ground, drivers: Drivers) {
       createDeploymentWorkflow(recipe),
       clusterOperation,
       ...createCopyWorkflows(foundation, () => workflows),
+      createPushes(foundation, () => rooms.selected),
     ],
     clock,
     log,
@@ -61,7 +64,7 @@ export function compose(ground: Ground, drivers: Drivers) {
   const { publicUrl } = config
   const accounts = createAccounts({ database, vault, clock, log, pepper, publicUrl, invitations: rooms.invitations })
   const openStreams = createOpenStreams({ clock, log, limits: config.streamLimits })
-  const app = createDoor(foundation, rooms, accounts, openStreams)
+  const app = createDoor(foundation, rooms, accounts, { openStreams, workflows })
   const stopping = new AbortController()
   /** What works by itself. */
   const working: readonly Reconciler[] = [
@@ -78,6 +81,8 @@ export function compose(ground: Ground, drivers: Drivers) {
     createReplyPruner({ database, clock }),
     createStateChangePruner({ database, clock }),
     accounts.reconciler,
+    foundation.hostedPushes.reconciler,
+    createPushPruner({ database, clock }),
   ]
 
   let reconcilers: ReturnType<typeof runReconcilers> | undefined

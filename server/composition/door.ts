@@ -13,9 +13,11 @@ import {
 } from '../http/index.ts'
 import { systemClock as clock } from '../lib/clock.ts'
 import { AppError } from '../lib/error.ts'
+import { createReceiver } from '../pushes/index.ts'
 import { readSetting } from '../setting-store.ts'
 import { createStreams } from '../streams/index.ts'
 
+import type { Workflows } from '../workflows/index.ts'
 import type { Foundation } from './foundation.ts'
 
 /** The HTTP server with everything that it asks. */
@@ -23,9 +25,9 @@ export function createDoor(
   foundation: Foundation,
   rooms: Rooms,
   accounts: ReturnType<typeof createAccounts>,
-  openStreams: OpenStreams,
+  { openStreams, workflows }: { openStreams: OpenStreams; workflows: Pick<Workflows, 'submit' | 'nudge'> },
 ) {
-  const { config, log, database, vault, pepper, gitHost, engine, lines, stateChanges } = foundation
+  const { config, log, database, vault, pepper, gitHost, home, engine, lines, stateChanges } = foundation
   const verifyJwt = createJwtVerifier(config.issuers, clock, {
     issuer: issuerOf(config.publicUrl),
     audience: config.publicUrl,
@@ -46,6 +48,7 @@ export function createDoor(
     handlers: createHandlers(rooms),
     targetQuery,
     gitHost,
+    receiver: createReceiver({ database, vault, clock, workflows, home }),
     accounts,
     streams: {
       openStreams,

@@ -8,24 +8,33 @@ import { createSafeFetch } from '../lib/safe-fetch.ts'
 import { masker, type Secret } from '../lib/secret.ts'
 import { createCollector, openLineStore } from '../logs/index.ts'
 import { createGitTokens } from '../organizations/index.ts'
+import { createHostedPushes } from '../pushes/index.ts'
 import { createStateChanges } from '../state-changes/index.ts'
+import type { Workflows } from '../workflows/index.ts'
 
 import type { Drivers, Ground } from './ground.ts'
 
 /** What the rooms share: addresses that may be called, git, lines, routes. */
-export function createFoundation(ground: Ground, drivers: Drivers) {
+export function createFoundation(
+  ground: Ground,
+  drivers: Drivers,
+  later: { readonly workflows: () => Pick<Workflows, 'submit' | 'nudge'> },
+) {
   const { config, log, database, vault } = ground
   const { engine, router } = drivers
   const data = (name: string): string => join(config.dataDirectory, name)
   const guard = createAddressGuard({ allowedPrivateCidrs: config.allowPrivateTargets })
   const safeFetch = createSafeFetch(guard)
-  const gitHost = createGitHost({ directory: data('git'), log })
+  const hostedPushes = createHostedPushes({ database, clock, log, workflows: later.workflows, gitHost: () => gitHost })
+  const gitHost = createGitHost({ directory: data('git'), log, watch: hostedPushes.watch })
+  /** Where the built-in git host answers, and answered. */
+  const home: readonly string[] = [config.publicUrl, ...ground.formerUrls]
   const git = createGit({
     directory: data('checkouts'),
     guard,
     clock,
     builtInHost: {
-      origins: [config.publicUrl, ...ground.formerUrls],
+      origins: home,
       repositoryPath: (name, organization) => organization && gitHost.repositoryPath(organization, name),
     },
   })
@@ -43,6 +52,8 @@ export function createFoundation(ground: Ground, drivers: Drivers) {
     guard,
     safeFetch,
     gitHost,
+    hostedPushes,
+    home,
     git,
     lines,
     collector,

@@ -27,6 +27,7 @@ import type { Rooms } from '../http/index.ts'
 import { systemClock as clock } from '../lib/clock.ts'
 import { newId } from '../lib/id.ts'
 import { createEnvironments, createOrganizations, createProjects } from '../organizations/index.ts'
+import { createGitWebhooks, createPushRecords } from '../pushes/index.ts'
 import { addDefaultRegistries, createRegistries } from '../registries/index.ts'
 import { createAdvancedSettings, createRestrictions } from '../service-parts/index.ts'
 import { createServices, type ServiceRow } from '../services/index.ts'
@@ -103,6 +104,8 @@ export function createRooms(foundation: Foundation, workflows: Workflows): Rooms
       findCluster: findClusterId,
     }),
     gitTokens,
+    gitWebhooks: createGitWebhooks({ database, vault, clock, publicUrl: config.publicUrl }),
+    pushRecords: createPushRecords(database),
     gitProviders: createGitProviders(safeFetch),
     registries: createRegistries({ database, vault, clock, guard, safeFetch }),
     clusters: createClusters({ database, clock, vault, workflows, machine: ceiling, domain: config.domain }),

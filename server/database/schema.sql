@@ -457,6 +457,55 @@ create table event (
 );
 CREATE INDEX event_undispatched ON public.event USING btree (seq) WHERE (dispatched_at IS NULL);
 
+create table git_push (
+  id uuid not null,
+  seq bigint not null generated always as identity,
+  organization_id uuid not null,
+  source text not null,
+  repositories text[] not null,
+  branch text not null,
+  before text,
+  commit text not null,
+  pusher text not null,
+  paths text[],
+  received_at timestamp with time zone not null,
+  handled_at timestamp with time zone,
+  constraint git_push_id_fkey FOREIGN KEY (id) REFERENCES workflow(id) ON DELETE CASCADE,
+  constraint git_push_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organization(id) ON DELETE CASCADE,
+  constraint git_push_pkey PRIMARY KEY (id),
+  constraint git_push_source_check CHECK ((source = ANY (ARRAY['BITBUCKET'::text, 'BUILT_IN'::text, 'GITHUB'::text, 'GITLAB'::text])))
+);
+CREATE INDEX git_push_organization ON public.git_push USING btree (organization_id, seq DESC);
+CREATE INDEX git_push_received ON public.git_push USING btree (received_at);
+
+create table git_push_service (
+  push_id uuid not null,
+  service_id uuid not null,
+  service_name text not null,
+  kind text not null,
+  environment_id uuid not null,
+  environment_name text not null,
+  environment_mode text not null,
+  project_id uuid not null,
+  result text not null,
+  reason text,
+  request_id uuid,
+  constraint git_push_service_pkey PRIMARY KEY (push_id, service_id),
+  constraint git_push_service_push_id_fkey FOREIGN KEY (push_id) REFERENCES git_push(id) ON DELETE CASCADE,
+  constraint git_push_service_result_check CHECK ((result = ANY (ARRAY['DEPLOYED'::text, 'LEFT_OUT'::text, 'REFUSED'::text])))
+);
+
+create table git_receive (
+  id uuid not null,
+  organization_id uuid not null,
+  repository text not null,
+  pusher text not null,
+  started_at timestamp with time zone not null,
+  constraint git_receive_organization_id_repository_fkey FOREIGN KEY (organization_id, repository) REFERENCES hosted_repository(organization_id, name) ON DELETE CASCADE,
+  constraint git_receive_pkey PRIMARY KEY (id)
+);
+CREATE INDEX git_receive_repository ON public.git_receive USING btree (organization_id, repository);
+
 create table git_token (
   id uuid not null,
   organization_id uuid not null,
@@ -476,6 +525,36 @@ create table git_token (
 );
 CREATE UNIQUE INDEX git_token_name ON public.git_token USING btree (organization_id, lower(name));
 
+create table git_webhook (
+  id uuid not null,
+  organization_id uuid not null,
+  created_at timestamp with time zone not null,
+  updated_at timestamp with time zone not null,
+  provider text not null,
+  description text not null default ''::text,
+  sealed_secret text not null,
+  constraint git_webhook_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organization(id) ON DELETE CASCADE,
+  constraint git_webhook_pkey PRIMARY KEY (id),
+  constraint git_webhook_provider_check CHECK ((provider = ANY (ARRAY['BITBUCKET'::text, 'GITHUB'::text, 'GITLAB'::text])))
+);
+CREATE INDEX git_webhook_organization ON public.git_webhook USING btree (organization_id, created_at);
+
+create table git_webhook_delivery (
+  git_webhook_id uuid not null,
+  delivery_id text not null,
+  digest bytea,
+  received_at timestamp with time zone not null,
+  event text not null,
+  status text not null,
+  reason text,
+  constraint git_webhook_delivery_git_webhook_id_fkey FOREIGN KEY (git_webhook_id) REFERENCES git_webhook(id) ON DELETE CASCADE,
+  constraint git_webhook_delivery_pkey PRIMARY KEY (git_webhook_id, delivery_id),
+  constraint git_webhook_delivery_status_check CHECK ((status = ANY (ARRAY['ACCEPTED'::text, 'IGNORED'::text])))
+);
+CREATE UNIQUE INDEX git_webhook_delivery_digest ON public.git_webhook_delivery USING btree (git_webhook_id, digest);
+CREATE INDEX git_webhook_delivery_newest ON public.git_webhook_delivery USING btree (git_webhook_id, received_at DESC);
+CREATE INDEX git_webhook_delivery_received ON public.git_webhook_delivery USING btree (received_at);
+
 create table helm_repository (
   id uuid not null,
   organization_id uuid not null,
@@ -494,6 +573,23 @@ create table helm_repository (
   constraint helm_repository_pkey PRIMARY KEY (id)
 );
 CREATE UNIQUE INDEX helm_repository_name ON public.helm_repository USING btree (organization_id, lower(name));
+
+create table hosted_branch (
+  organization_id uuid not null,
+  repository text not null,
+  name text not null,
+  commit text not null,
+  constraint hosted_branch_organization_id_repository_fkey FOREIGN KEY (organization_id, repository) REFERENCES hosted_repository(organization_id, name) ON DELETE CASCADE,
+  constraint hosted_branch_pkey PRIMARY KEY (organization_id, repository, name)
+);
+
+create table hosted_repository (
+  organization_id uuid not null,
+  name text not null,
+  version bigint not null default 0,
+  constraint hosted_repository_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organization(id) ON DELETE CASCADE,
+  constraint hosted_repository_pkey PRIMARY KEY (organization_id, name)
+);
 
 create table invitation (
   id uuid not null,

@@ -14,6 +14,13 @@ import { environmentStatuses } from './status.ts'
 import type { WantedTarget } from './target-store.ts'
 import { takeTag } from './wanted-version.ts'
 
+/** A service, and the commit of its branch that was pushed. */
+export interface PushedTarget {
+  readonly service: ServiceRow
+  /** A full commit id. */
+  readonly commit: string
+}
+
 /** What is asked of several services of one environment together: one request for all of them, or none. */
 export function createSelected(options: DeploymentsOptions) {
   const { database } = options
@@ -33,6 +40,15 @@ export function createSelected(options: DeploymentsOptions) {
       const targets: WantedTarget[] = []
       for (const one of chosen) targets.push(await toTarget(options, one))
       await acceptRequest(options, { environment, action: 'DEPLOY', targets, by })
+    },
+
+    /** Services whose branch was pushed, each at the commit that was pushed; gives the id of the request. */
+    async deployPushed(
+      environment: Pick<EnvironmentRow, 'id' | 'name'>,
+      targets: readonly PushedTarget[],
+      by: RequestedBy,
+    ): Promise<string> {
+      return (await acceptRequest(options, { environment, action: 'DEPLOY', targets, by })).id
     },
 
     /** Gives the status of the environment, with that of the first service that was named. */

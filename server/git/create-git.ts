@@ -4,6 +4,7 @@ import type { AddressGuard } from '../lib/address.ts'
 import type { Attempt } from '../lib/attempt.ts'
 import { type Clock, systemClock } from '../lib/clock.ts'
 import { failpoint } from '../lib/failpoint.ts'
+import { readChangedPaths } from './changed-paths.ts'
 import { type CheckoutSource, openCheckout } from './checkout.ts'
 import { createFetchedCommits } from './fetched-commits.ts'
 import { type Checkout, type Git, GitError, type TreeView } from './git.ts'
@@ -34,6 +35,7 @@ export interface GitDriver extends Git {
   resolveCommit(repository: OwnedRepository, commit: string, signal: AbortSignal): ReturnType<Git['resolveCommit']>
   listDirectories(repository: OwnedRepository, path: string, signal: AbortSignal): ReturnType<Git['listDirectories']>
   log(repository: OwnedRepository, ...rest: Rest<Git['log']>): ReturnType<Git['log']>
+  changedPaths(repository: OwnedRepository, ...rest: Rest<Git['changedPaths']>): ReturnType<Git['changedPaths']>
   look<T>(repository: OwnedRepository, signal: AbortSignal, read: (tree: TreeView) => Promise<T>): Promise<T>
   checkout(repository: OwnedRepository, commit: string, attempt: Attempt): Promise<Checkout>
   /** Removes what a killed process left in the directory. Happens by itself before the first use. */
@@ -73,6 +75,9 @@ export function createGit(options: GitOptions): GitDriver {
       const place = await find(repository, signal)
       const head = await readHead(server, place, { branch: repository.branch, signal })
       return readLog(server, place, { head, count, from: start, signal })
+    },
+    async changedPaths(repository, commits, signal) {
+      return readChangedPaths(server, await find(repository, signal), { ...commits, signal })
     },
     async look(repository, signal, read) {
       const place = await find(repository, signal)

@@ -18,6 +18,12 @@ export interface Git {
     question: { readonly count: number; readonly from?: string | undefined },
     signal: AbortSignal,
   ): Promise<CommitInfo[]>
+  /** Paths of the files that differ between two commits, by their full ids; undefined where they are too many to be told. */
+  changedPaths(
+    repository: Repository,
+    commits: { readonly before: string; readonly after: string },
+    signal: AbortSignal,
+  ): Promise<string[] | undefined>
   /** Looks into the branch's head for as long as `read` takes; of a server, only the files that are read are sent. */
   look<T>(repository: Repository, signal: AbortSignal, read: (tree: TreeView) => Promise<T>): Promise<T>
   /** Fetches one commit into a private directory that `close` removes; repeatable, and cheap when it is there already. */

@@ -3,9 +3,12 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import { join } from 'node:path'
 import { type Logger, silentLogger } from '../lib/log.ts'
 import { createGitProgram } from './git-program.ts'
+import { type Heads, readHeads } from './hosted-heads.ts'
 import { createHostedRepositories } from './hosted-repositories.ts'
 import { importDirectory } from './import-directory.ts'
-import { type GitHostCall, refuse, serveCall } from './serve-call.ts'
+import { type GitHostCall, type PushWatch, refuse, serveCall } from './serve-call.ts'
+
+export type { PushWatch } from './serve-call.ts'
 
 /** The built-in git host: bare repositories, served over smart HTTP. Names mean nothing without their organization. */
 export interface GitHost {
@@ -20,6 +23,8 @@ export interface GitHost {
   repositoryPath(organization: string, name: string): string | undefined
   /** Makes an empty repository where there is none; safe to run twice at a time. Gives its path. Throws for a bad name. */
   ensure(organization: string, name: string): Promise<string>
+  /** The branches of a repository, as they are now; none where it is not there. */
+  heads(organization: string, name: string, signal: AbortSignal): Promise<Heads>
   /** Makes the files of a directory the content of main, unless they are already. Gives the commit id of main. */
   importDirectory(organization: string, name: string, directory: string, message: string): Promise<string>
 }
@@ -30,8 +35,10 @@ export function createGitHost(options: {
   readonly timeoutMs?: number
   readonly maxCalls?: number
   readonly log?: Logger
+  /** Is told of pushes. */
+  readonly watch?: PushWatch
 }): GitHost {
-  const { directory, timeoutMs = 10 * 60_000, maxCalls = 32, log = silentLogger } = options
+  const { directory, timeoutMs = 10 * 60_000, maxCalls = 32, log = silentLogger, watch } = options
   const home = join(directory, '.home')
   const program = createGitProgram(home)
   const repositories = createHostedRepositories(directory)
@@ -45,13 +52,19 @@ export function createGitHost(options: {
       calls++
       try {
         await mkdir(home, { recursive: true, mode: 0o700 })
-        await serveCall({ repositories, program, home, timeoutMs, log }, request, response, call)
+        await serveCall({ repositories, program, home, timeoutMs, log, watch }, request, response, call)
       } catch (thrown) {
         log.error({ err: thrown, repository: call.repository }, 'git call failed')
         refuse(response, 500, 'The git call failed.')
       } finally {
         calls--
       }
+    },
+    async heads(organization, name, signal) {
+      const path = repositories.pathOf(organization, name)
+      if (path === undefined || !(await repositories.exists(path))) return new Map()
+      await mkdir(home, { recursive: true, mode: 0o700 })
+      return readHeads(program, path, { signal, timeoutMs })
     },
     async importDirectory(organization, name, from, message) {
       await mkdir(home, { recursive: true, mode: 0o700 })

@@ -14,7 +14,7 @@ export interface RemoteRepository {
 }
 
 export interface Fetch {
-  readonly refspec: string
+  readonly refspec: string | readonly string[]
   /** Any commit id of the repository: tells how long its ids are. */
   readonly commit: string
   readonly flags: readonly string[]
@@ -35,7 +35,7 @@ export async function fetchInto(server: RemoteRepository, remote: Remote, fetch:
       program.run({
         gitDirectory,
         remote,
-        args: ['fetch', ...always, ...fetch.flags, '--end-of-options', remote.url.href, fetch.refspec],
+        args: ['fetch', ...always, ...fetch.flags, '--end-of-options', remote.url.href, ...[fetch.refspec].flat()],
         signal,
         timeoutMs: fetch.timeoutMs,
         ...(fetch.output ? { output: fetch.output } : {}),

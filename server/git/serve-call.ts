@@ -5,6 +5,7 @@ import { runCgi } from './cgi.ts'
 import { gitEnvironment } from './environment.ts'
 import { type ServicePath, serviceOf } from './git-path.ts'
 import type { GitProgram } from './git-program.ts'
+import { type Heads, readHeads } from './hosted-heads.ts'
 import type { HostedRepositories } from './hosted-repositories.ts'
 
 /** A call whose rights have been checked; see `GitHost.handle`. */
@@ -20,6 +21,20 @@ export interface GitHostCall {
   readonly remoteUser: string
 }
 
+/**
+ * Is told of pushes before and after, so that none can be lost: what was begun and never ended is looked for by whoever watches.
+ * `heads` reads the branches as they are when it is called.
+ */
+export interface PushWatch {
+  /** Before git takes anything in; a rejection refuses the push. Gives what ends it: does so once, and never rejects. */
+  begin(push: {
+    readonly organization: string
+    readonly repository: string
+    readonly pusher: string
+    readonly heads: () => Promise<Heads>
+  }): Promise<() => Promise<void>>
+}
+
 export interface CallServer {
   readonly repositories: HostedRepositories
   readonly program: GitProgram
@@ -27,6 +42,7 @@ export interface CallServer {
   readonly home: string
   readonly timeoutMs: number
   readonly log: Logger
+  readonly watch?: PushWatch | undefined
 }
 
 /** Pushes end with git's own tidying up, which the environment otherwise turns off. */
@@ -51,15 +67,21 @@ export async function serveCall(
   if (writes) await repositories.ensure(call.organization, call.repository)
   const signal = AbortSignal.timeout(timeoutMs)
   const isPush = call.servicePath === '/git-receive-pack'
+  const heads = (): Promise<Heads> => readHeads(server.program, path, { signal, timeoutMs })
+  const { organization, repository, remoteUser: pusher } = call
+  const endPush = isPush ? await server.watch?.begin({ organization, repository, pusher, heads }) : undefined
   const ended = await runCgi({
     request,
     response,
     program: 'git',
     args: ['http-backend'],
     environment: { ...gitEnvironment(home, undefined, housekeeping), ...cgiEnvironment(request, call, service, path) },
-    before: () => (isPush ? followHead(server, path, signal) : Promise.resolve()),
+    before: async () => {
+      if (isPush) await followHead(server, path, signal)
+      await endPush?.()
+    },
     signal,
-  })
+  }).finally(endPush)
   if (ended.exitCode !== 0) log.warn({ repository: path, ...ended }, 'git call failed')
 }
 

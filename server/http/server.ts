@@ -19,12 +19,13 @@ import { countHeader } from './count-header.ts'
 import { mountDocs } from './docs-route.ts'
 import { errorHandler, errorReply } from './errors.ts'
 import { type GitRouteOptions, mountGit } from './git-route.ts'
+import { type GitWebhookRouteOptions, mountGitWebhooks } from './git-webhook-route.ts'
 import { type MountOptions, mountContract } from './mount.ts'
 import { mountEventStream } from './streams/event-stream.ts'
 import type { OpenStreams } from './streams/open-streams.ts'
 import { mountSockets } from './streams/sockets.ts'
 
-export interface ServerOptions extends MountOptions, GitRouteOptions, AccountsRouteOptions {
+export interface ServerOptions extends MountOptions, GitRouteOptions, GitWebhookRouteOptions, AccountsRouteOptions {
   readonly streams: {
     readonly openStreams: OpenStreams
     readonly stateChanges: StateChanges
@@ -121,6 +122,7 @@ export function createServer(options: ServerOptions): FastifyInstance {
   mountDocs(app)
   mountContract(app, options)
   mountGit(app, options)
+  mountGitWebhooks(app, options)
   mountAccounts(app, options)
   mountEventStream(app, { ...options, ...options.streams })
   mountSockets(app, {

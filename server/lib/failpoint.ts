@@ -18,6 +18,8 @@ export const failpoints = [
   'finish.before',
   'finish.after',
   'webhook.sent',
+  'push.received',
+  'push.recorded',
 ] as const
 /** Such places elsewhere. */
 export const otherFailpoints = ['schedule.asked', 'copy.paused', 'copy.copied', 'copy.ended'] as const

@@ -17,6 +17,11 @@ export const listRestrictions = (sql: Sql, serviceId: string) =>
   sql<RestrictionRow[]>`
     select * from deployment_restriction where service_id = ${serviceId} order by created_at, id`
 
+/** Those of all these services. */
+export const listRestrictionsOf = (sql: Sql, serviceIds: readonly string[]) =>
+  sql<RestrictionRow[]>`
+    select * from deployment_restriction where service_id = any(${[...serviceIds]}::uuid[]) order by created_at, id`
+
 /** Locks the service, so that the count stays true until the transaction ends. */
 export async function countRestrictions(sql: Sql, serviceId: string): Promise<number> {
   await sql`select from service where id = ${serviceId} for no key update`

@@ -9,6 +9,7 @@ export {
   type DeployedCommit,
   deleteServiceRow,
   findService,
+  listAutoDeployed,
   listImageServices,
   listServices,
   lockService,

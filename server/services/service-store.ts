@@ -100,6 +100,12 @@ export const listImageServices = (
     and coalesce(s.settings #>> '{source,image,image_name}', s.settings ->> 'image_name') = ${wanted.imageName}
     and (s.settings ->> 'auto_deploy')::boolean order by s.created_at, s.id`
 
+/** Services of the organization that are deployed when their repository is pushed to; not those that are being made or deleted. */
+export const listAutoDeployed = (sql: Sql, organizationId: string) =>
+  sql<ServiceRow[]>`${from(sql)} where p.organization_id = ${organizationId} and not e.deleting and e.copying is null
+    and coalesce(s.settings ->> 'auto_deploy', s.settings #>> '{auto_deploy_config,auto_deploy}')::boolean
+    order by s.created_at, s.id`
+
 /** Locks the row against other changes for the rest of the transaction; false when it is gone. */
 export async function lockService(sql: Sql, id: string): Promise<boolean> {
   const rows = await sql`select id from service where id = ${id} for no key update`

@@ -45,6 +45,7 @@ const door = createServer({
   handlers: reached,
   targetQuery,
   gitHost: { handle: async () => {} },
+  receiver: { receive: async () => ({ status: 'ignored', reason: null }) },
   plans: Object.create(null),
   accounts: { handle: async () => {} },
   streams: Object.create(null),

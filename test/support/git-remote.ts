@@ -11,6 +11,8 @@ export interface GitRemote {
   readonly url: string
   /** Commits the tree on `main` and pushes it; gives the commit's id. */
   push(tree: Tree, message?: string): Promise<string>
+  /** Runs git in the working copy, with what it takes to push; gives what it prints. */
+  git(...args: string[]): Promise<string>
   remove(): Promise<void>
 }
 
@@ -37,6 +39,7 @@ export async function openGitRemote(options: { readonly url: string; readonly to
   await git('remote', 'add', 'origin', options.url)
   return {
     url: options.url,
+    git,
     push: async (tree, message = 'A change') => {
       await git('rm', '-r', '--quiet', '--force', '--ignore-unmatch', '.')
       for (const [path, content] of Object.entries(tree)) {

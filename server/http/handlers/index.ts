@@ -9,6 +9,7 @@ import { environmentDeploymentHandlers } from './environment-deployment.ts'
 import { environmentPlanHandlers } from './environment-plan.ts'
 import { gitHandlers } from './git.ts'
 import { gitProviderHandlers } from './git-provider.ts'
+import { gitWebhookHandlers } from './git-webhook.ts'
 import { groupHandlers } from './group.ts'
 import { kindHandlers } from './kind.ts'
 import { memberHandlers } from './member.ts'
@@ -42,6 +43,7 @@ export const createHandlers = (rooms: Rooms, browse = createBrowsing()): Handler
   ...registryHandlers(rooms, browse),
   ...gitHandlers(rooms, browse),
   ...gitProviderHandlers(rooms, browse),
+  ...gitWebhookHandlers(rooms),
 })
 
 export type { Rooms } from './rooms.ts'

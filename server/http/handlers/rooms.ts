@@ -30,6 +30,7 @@ import type {
   createOrganizations,
   createProjects,
 } from '../../organizations/index.ts'
+import type { GitWebhooks, PushRecords } from '../../pushes/index.ts'
 import type { createRegistries } from '../../registries/index.ts'
 import type { createAdvancedSettings, createRestrictions } from '../../service-parts/index.ts'
 import type { createServices } from '../../services/index.ts'
@@ -59,6 +60,8 @@ export interface Rooms {
   readonly rules: ReturnType<typeof createRules>
   readonly projectRules: ReturnType<typeof createProjectRules>
   readonly gitTokens: ReturnType<typeof createGitTokens>
+  readonly gitWebhooks: GitWebhooks
+  readonly pushRecords: PushRecords
   readonly gitProviders: ReturnType<typeof createGitProviders>
   readonly registries: ReturnType<typeof createRegistries>
   readonly clusters: ReturnType<typeof createClusters>

@@ -107,6 +107,7 @@ const repository = {
 
 /** Registries, and what is read of git. */
 export const gitRequests: Partial<Record<OperationName, Good>> = {
+  createGitWebhook: { body: { provider: 'GITLAB', description: 'of the group' } },
   createContainerRegistry: registry,
   editContainerRegistry: { body: { ...registry.body, name: 'A changed registry' } },
   getContainerRegistryAssociatedServices: inUse,

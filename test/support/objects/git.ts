@@ -1,9 +1,11 @@
+import type { Database } from '../../../server/database/index.ts'
+import { newId } from '../../../server/lib/id.ts'
 import { lifecycleTemplatesOf } from '../../../server/services/index.ts'
 import { canaryOf } from '../canary.ts'
 import type { Contribution } from '../fixture.ts'
 
 /** A registry and a Helm repository with a secret each; nothing uses them. */
-export const addGitObjects: Contribution = async ({ rooms, tenant, objects, suffix }) => {
+export const addGitObjects: Contribution = async ({ database, rooms, tenant, objects, suffix }) => {
   const { containerRegistries, helmRepositories } = rooms.registries
   const config = { username: 'robot', password: canaryOf(tenant) }
   const registry = await containerRegistries.create(tenant.organizationId, {
@@ -19,10 +21,31 @@ export const addGitObjects: Contribution = async ({ rooms, tenant, objects, suff
     skip_tls_verification: false,
     config,
   })
+  const gitWebhook = await rooms.gitWebhooks.create(tenant.organizationId, { provider: 'GITHUB' })
+  await addPush(database, tenant.organizationId, gitWebhook.id, suffix)
   return {
+    gitWebhookId: gitWebhook.id,
     containerRegistryId: registry.id,
     helmRepositoryId: repository.id,
     serviceId: objects.applicationId,
     lifecycleTemplateId: lifecycleTemplatesOf(tenant.organizationId)[0]?.id ?? '',
   }
+}
+
+/** As if a push had come to the webhook, which nothing follows. */
+async function addPush(
+  database: Database,
+  organizationId: string,
+  gitWebhookId: string,
+  suffix: number,
+): Promise<void> {
+  const id = newId()
+  const commit = `${suffix}`.padStart(40, '0')
+  await database`insert into workflow (id, kind, key, input, state) values (${id}, 'git push', ${id}, '{}', 'done')`
+  await database`
+    insert into git_push (id, organization_id, source, repositories, branch, commit, pusher, received_at, handled_at)
+    values (${id}, ${organizationId}, 'GITHUB', '{github.com/a/b}', 'main', ${commit}, 'Ada', now(), now())`
+  await database`
+    insert into git_webhook_delivery (git_webhook_id, delivery_id, received_at, event, status)
+    values (${gitWebhookId}, ${id}, now(), 'push', 'ACCEPTED')`
 }

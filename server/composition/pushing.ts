@@ -1,0 +1,21 @@
+import { refusalOf, repositoryOf } from '../deployments/index.ts'
+import type { Rooms } from '../http/index.ts'
+import { systemClock as clock } from '../lib/clock.ts'
+import { createPushWorkflow } from '../pushes/index.ts'
+
+import type { Foundation } from './foundation.ts'
+
+/** What follows on pushes to repositories; `selected` is there once everything is joined. */
+export function createPushes(foundation: Foundation, selected: () => Rooms['selected']) {
+  const { database, log, git, home, readCredential } = foundation
+  return createPushWorkflow({
+    database,
+    clock,
+    log,
+    git,
+    home,
+    refusalOf,
+    repositoryOf: (service, repository) => repositoryOf(database, readCredential, service.organization_id, repository),
+    deploy: (environment, targets, by) => selected().deployPushed(environment, targets, by),
+  })
+}

@@ -1,0 +1,49 @@
+import { GitError } from './git.ts'
+import { records } from './git-program.ts'
+import type { Place } from './locate.ts'
+import { fetchInto, type RemoteRepository } from './remote-repository.ts'
+
+/** More than these are not told one by one. */
+const mostPaths = 10_000
+
+/**
+ * Paths of the files that differ between two commits, whatever lies between them; undefined where they are more than 10,000. Of a
+ * server, only the two commits and their directories are fetched. Throws GitError where it has one of them no more.
+ */
+export async function readChangedPaths(
+  server: RemoteRepository,
+  place: Place,
+  question: { readonly before: string; readonly after: string; readonly signal: AbortSignal },
+): Promise<string[] | undefined> {
+  if (typeof place === 'string') return differences(server, place, question)
+  const { before, after, signal } = question
+  const gitDirectory = await fetchInto(server, place, {
+    refspec: [after, before],
+    commit: after,
+    flags: ['--depth=1', '--filter=blob:none'],
+    signal,
+    timeoutMs: server.limits.questionMs,
+  })
+  try {
+    return await differences(server, gitDirectory, question)
+  } finally {
+    await server.scratch.remove(gitDirectory)
+  }
+}
+
+async function differences(
+  { program, limits }: RemoteRepository,
+  gitDirectory: string,
+  { before, after, signal }: { readonly before: string; readonly after: string; readonly signal: AbortSignal },
+): Promise<string[] | undefined> {
+  if (![before, after].every((commit) => /^(?:[0-9a-f]{40}|[0-9a-f]{64})$/.test(commit))) {
+    throw new GitError('commit', 'Commits are compared by their full ids only.')
+  }
+  const args = ['diff-tree', '-r', '-z', '--name-only', '--no-renames', '--end-of-options', before, after]
+  const found: string[] = []
+  for await (const path of records(program.open({ gitDirectory, args, signal, timeoutMs: limits.questionMs }), '\0')) {
+    found.push(Buffer.from(path, 'latin1').toString())
+    if (found.length > mostPaths) return undefined
+  }
+  return found
+}

@@ -1,0 +1,89 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import type { Clock } from '../lib/clock.ts'
+import { AppError } from '../lib/error.ts'
+import type { Received, Receiver } from '../pushes/index.ts'
+import { readBytes } from './body.ts'
+import type { Budgets } from './budgets.ts'
+import { createRateLimiter } from './rate-limit.ts'
+
+/** What tells of pushes; see server/pushes. */
+export interface GitWebhookRouteOptions {
+  readonly clock: Clock
+  readonly budgets: Budgets
+  readonly receiver: Receiver
+}
+
+/** What GitHub sends at most; https://docs.github.com/en/webhooks/webhook-events-and-payloads#payload-cap */
+const maxBytes = 25 * 1024 * 1024
+const bodyTimeoutMs = 30_000
+/** Of all bodies that are being read: whoever sends them is not known yet. */
+const maxBytesAtOnce = 100 * 1024 * 1024
+/** Below this, a body costs no more than any other request. */
+const smallBytes = 256 * 1024
+/** Messages of one webhook: for ever a second, and at once. */
+const [perSecond, burst] = [2, 120]
+
+/** `POST <public URL>/webhook/git/<provider>/<id>`: no token, but a signature over the very bytes of the body. */
+export function mountGitWebhooks(app: FastifyInstance, options: GitWebhookRouteOptions): void {
+  const limiter = createRateLimiter(perSecond, burst, options.clock)
+  const room = { left: maxBytesAtOnce }
+  app.register(async (scope) => {
+    scope.removeAllContentTypeParsers()
+    scope.addContentTypeParser('*', (_request, _payload, done) => done(null))
+    scope.route({
+      method: 'POST',
+      url: '/webhook/git/:provider/:webhookId',
+      bodyLimit: maxBytes,
+      handler: async (request, reply) => {
+        const { receiver, budgets } = options
+        check(budgets.take(undefined, request.ip), reply)
+        const body = await readBody(request, options.clock, room)
+        // Path parameters are texts: the router gives them so.
+        const { provider = '', webhookId = '' } = request.params as Record<string, string>
+        const received = await receiver.receive({ provider, webhookId, headers: headersOf(request), body }, (id) =>
+          check(limiter.take(id), reply),
+        )
+        return reply.code(codes[received.status]).send(received)
+      },
+    })
+  })
+}
+
+const codes = { accepted: 202, ignored: 200, repeated: 200 } as const satisfies Record<Received['status'], number>
+
+function check({ allowed, resetSeconds }: ReturnType<Budgets['take']>, reply: FastifyReply): void {
+  if (allowed) return
+  const seconds = Math.max(1, resetSeconds)
+  reply.header('retry-after', seconds)
+  throw new AppError('tooManyRequests', `Too many requests; try again in ${seconds} s.`)
+}
+
+async function readBody(request: FastifyRequest, clock: Clock, room: { left: number }): Promise<Buffer> {
+  if (request.headers['content-encoding'] !== undefined) {
+    throw new AppError('unsupportedMediaType', 'The body must not be compressed.')
+  }
+  const length = request.headers['content-length']
+  const announced = length === undefined ? maxBytes : Number(length)
+  if (announced > maxBytes) throw new AppError('tooLarge', `The body is larger than ${maxBytes} bytes.`)
+  const taken = announced > smallBytes ? announced : 0
+  if (taken > room.left)
+    throw new AppError('unavailable', 'Too many large messages at a time. Try again in a few seconds.')
+  room.left -= taken
+  try {
+    return await readBytes(request.raw, maxBytes, bodyTimeoutMs, clock)
+  } finally {
+    room.left += taken
+  }
+}
+
+/** Those that came twice are joined by Node or kept as the first one; here they are none, for which one counts would be a guess. */
+function headersOf({ raw }: FastifyRequest): Readonly<Record<string, string>> {
+  const found = new Map<string, string[]>()
+  for (let index = 0; index < raw.rawHeaders.length; index += 2) {
+    const name = (raw.rawHeaders[index] ?? '').toLowerCase()
+    found.set(name, [...(found.get(name) ?? []), raw.rawHeaders[index + 1] ?? ''])
+  }
+  return Object.fromEntries(
+    [...found].flatMap(([name, values]) => (values.length === 1 ? [[name, values[0] ?? '']] : [])),
+  )
+}

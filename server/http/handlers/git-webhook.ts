@@ -1,0 +1,23 @@
+import { visible } from '../../access/index.ts'
+import type { Handlers } from '../call.ts'
+import type { Rooms } from './rooms.ts'
+
+const idOf = (ids: readonly string[]): string => ids[0] ?? ''
+
+/** Where git providers tell of pushes, and what was pushed. */
+export const gitWebhookHandlers = ({ gitWebhooks, pushRecords }: Rooms) =>
+  ({
+    listGitWebhooks: async ({ target }) => ({ results: await gitWebhooks.list(target.id) }),
+    createGitWebhook: ({ target, body }) => gitWebhooks.create(target.id, body),
+    rotateGitWebhookSecret: ({ target, ids }) => gitWebhooks.rotate(target.id, idOf(ids)),
+    deleteGitWebhook: async ({ target, ids }) => void (await gitWebhooks.remove(target.id, idOf(ids))),
+    listGitWebhookDeliveries: async ({ target, ids }) => ({
+      results: await gitWebhooks.deliveries(target.id, idOf(ids)),
+    }),
+    listGitPushes: async ({ target, caller }) => {
+      const seen = visible(caller)
+      const isVisible = (at: { readonly project_id: string; readonly environment_mode: string }): boolean =>
+        seen.environment(at.project_id, at.environment_mode)
+      return { results: await pushRecords.list(target.id, isVisible) }
+    },
+  }) satisfies Partial<Handlers>

@@ -1,0 +1,233 @@
+import assert from 'node:assert/strict'
+import { randomUUID } from 'node:crypto'
+import { after, test } from 'node:test'
+import { type GitRemote, openGitRemote } from '../../test/support/git-remote.ts'
+import { createPlatform } from '../../test/support/platform.ts'
+import { until } from '../../test/support/until.ts'
+
+/** Pushes by the real git to the built-in git host, and what they deploy. */
+const platform = await createPlatform({ after }, { works: true })
+const { a, call, builder, database } = platform
+const origin = await platform.listen()
+const dockerfile = { Dockerfile: 'FROM scratch\n' }
+
+const send = async (method: string, path: string, body?: object) => {
+  const answer = await call(a.tokens.ADMIN, method, path, body, { 'x-state-dialect': 'full' })
+  assert.ok(answer.status < 300, `${method} ${path}: ${answer.text}`)
+  return Object(answer.body)
+}
+
+async function openRepository(): Promise<GitRemote & { readonly name: string; readonly address: string }> {
+  const name = `r${randomUUID().slice(0, 8)}`
+  const remote = await openGitRemote({ url: `${origin}/git/${name}.git`, token: a.tokens.WRITE })
+  after(() => remote.remove())
+  return { ...remote, name, address: `http://localhost:3000/git/${name}.git` }
+}
+
+async function addEnvironment(): Promise<string> {
+  const { id } = await send('POST', `/project/${a.objects.projectId}/environment`, { name: `e-${randomUUID()}` })
+  return id
+}
+
+async function addApplication(
+  url: string,
+  git: object = {},
+  settings: object = {},
+  environmentId?: string,
+): Promise<string> {
+  const { id } = await send('POST', `/environment/${environmentId ?? (await addEnvironment())}/application`, {
+    name: `s${randomUUID().slice(0, 8)}`,
+    git_repository: { url, branch: 'main', ...git },
+    auto_deploy: true,
+    ...settings,
+  })
+  return id
+}
+
+const atRest = (id: string) =>
+  until(`${id} is at rest`, async () => {
+    const status = await send('GET', `/application/${id}/status`)
+    return status.deployment_request_id === null && status.deployment_requests_count === 0 && status
+  })
+
+/** Waits until the push of that commit was handled; gives what it meant for each service. */
+const handled = (commit: string) =>
+  until(`the push of ${commit} is handled`, async () => {
+    const { results } = await send('GET', `/organization/${a.organizationId}/gitPush`)
+    return results.find((push: Record<string, unknown>) => push['git_commit_id'] === commit && push['handled_at'])
+  })
+const results = async (commit: string): Promise<Map<string, Record<string, unknown>>> => {
+  const push = await handled(commit)
+  return new Map(push.services.map((one: Record<string, unknown>) => [String(one['service_id']), one]))
+}
+const deployedCommits = async (id: string): Promise<string[]> => {
+  const { results } = await send('GET', `/application/${id}/deploymentHistoryV2`)
+  return results.map(
+    (entry: { details: { commit: { git_commit_id: string } | null } }) => entry.details.commit?.git_commit_id,
+  )
+}
+
+/** Ends the deployment that builds for ever; what waits behind it goes on. */
+async function cancelRunning(id: string): Promise<void> {
+  const [running] = await database<{ id: string }[]>`
+    select r.id from deployment_request r join deployment_target t on t.request_id = r.id
+    where t.service_id = ${id} and r.status = 'ONGOING'`
+  await send('POST', `/deploymentQueue/${running?.id}/cancelDeployment`)
+}
+
+test('a push deploys the commit, and history and the record of changes tell who pushed it', async () => {
+  const repository = await openRepository()
+  const id = await addApplication(repository.address)
+  const commit = await repository.push(dockerfile, 'The first version')
+  const result = (await results(commit)).get(id)
+  assert.deepEqual([result?.['result'], result?.['reason']], ['DEPLOYED', null])
+  assert.equal((await atRest(id)).state, 'DEPLOYED')
+  const [entry] = (await send('GET', `/application/${id}/deploymentHistoryV2`)).results
+  assert.deepEqual(
+    [entry.auditing_data.origin, entry.auditing_data.triggered_by, entry.status],
+    ['GIT', 'WRITE', 'DEPLOYED'],
+  )
+  const { git_commit_id, message, author_name } = entry.details.commit
+  assert.deepEqual([git_commit_id, message, author_name], [commit, 'The first version', 'Ada'])
+  const { events } = await send(
+    'GET',
+    `/organization/${a.organizationId}/events?targetId=${id}&eventType=TRIGGER_DEPLOY`,
+  )
+  assert.deepEqual([events.length, events[0].origin, events[0].triggered_by], [1, 'GIT', 'WRITE'])
+  assert.equal(JSON.parse(events[0].change).git_commit_id, commit)
+})
+
+test('other branches, other repositories and services without auto_deploy are left alone', async () => {
+  const [repository, other] = [await openRepository(), await openRepository()]
+  const off = await addApplication(repository.address, {}, { auto_deploy: false })
+  const never = await addApplication(repository.address, {}, { auto_deploy: null })
+  const elsewhere = await addApplication(other.address)
+  const release = await addApplication(repository.address, { branch: 'release' })
+  const first = await repository.push(dockerfile)
+  assert.deepEqual([...(await results(first)).keys()], [])
+  await repository.git('push', '--quiet', 'origin', 'main:release')
+  await until('the branch is deployed', async () => (await deployedCommits(release))[0] === first)
+  for (const id of [off, never, elsewhere]) assert.deepEqual(await deployedCommits(id), [])
+})
+
+test('only services below whose root path something changed are deployed, by restrictions where there are some', async () => {
+  const repository = await openRepository()
+  const files = { 'a/Dockerfile': 'FROM scratch\n', 'b/Dockerfile': 'FROM scratch\n', 'docs/x.md': '1' }
+  const ofA = await addApplication(repository.address, { root_path: '/a' })
+  const ofB = await addApplication(repository.address, { root_path: 'b' })
+  const matching = await addApplication(repository.address, { root_path: 'b' })
+  const excluding = await addApplication(repository.address, {}, { dockerfile_path: 'a/Dockerfile' })
+  const restrict = (id: string, mode: string, value: string) =>
+    send('POST', `/application/${id}/deploymentRestriction`, { mode, type: 'PATH', value })
+  await restrict(matching, 'MATCH', 'docs')
+  await restrict(excluding, 'EXCLUDE', 'docs/')
+  const meanings = async (commit: string) => {
+    const found = await results(commit)
+    return [ofA, ofB, matching, excluding].map((id) => found.get(id)?.['result'])
+  }
+  const first = await repository.push(files)
+  assert.deepEqual(await meanings(first), ['DEPLOYED', 'DEPLOYED', 'DEPLOYED', 'DEPLOYED'], 'a new branch is all new')
+  const second = await repository.push({ ...files, 'a/main.js': '1' })
+  assert.deepEqual(await meanings(second), ['DEPLOYED', 'LEFT_OUT', 'LEFT_OUT', 'DEPLOYED'])
+  const third = await repository.push({ ...files, 'a/main.js': '1', 'docs/x.md': '2' })
+  assert.deepEqual(await meanings(third), ['LEFT_OUT', 'LEFT_OUT', 'DEPLOYED', 'LEFT_OUT'])
+  const reasons = await results(third)
+  assert.match(String(reasons.get(ofA)?.['reason']), /No changed file is below its root path "\/a"/)
+  assert.match(String(reasons.get(excluding)?.['reason']), /excluded by its deployment restrictions/)
+  const empty = await repository.push({ ...files, 'a/main.js': '1', 'docs/x.md': '2' })
+  assert.deepEqual(await meanings(empty), ['DEPLOYED', 'DEPLOYED', 'DEPLOYED', 'DEPLOYED'], 'an empty commit')
+  for (const id of [ofA, ofB, matching, excluding]) await atRest(id)
+})
+
+test('one push deploys every environment that follows the branch, each with its own request', async () => {
+  const repository = await openRepository()
+  const environmentId = await addEnvironment()
+  const [one, two] = [
+    await addApplication(repository.address, {}, {}, environmentId),
+    await addApplication(repository.address, {}, {}, environmentId),
+  ]
+  const far = await addApplication(repository.address)
+  const commit = await repository.push(dockerfile)
+  const found = await results(commit)
+  const requests = [one, two, far].map((id) => found.get(id)?.['deployment_request_id'])
+  assert.equal(requests[0], requests[1])
+  assert.notEqual(requests[0], requests[2])
+  for (const id of [one, two, far]) {
+    assert.equal((await atRest(id)).state, 'DEPLOYED')
+    assert.deepEqual(await deployedCommits(id), [commit])
+  }
+})
+
+test('K10: pushes during a deployment wait as one, which deploys the newest', async () => {
+  const repository = await openRepository()
+  const id = await addApplication(repository.address)
+  builder.tell(id, { type: 'hang' })
+  const commits = [await repository.push(dockerfile)]
+  await until('the first one builds', async () => (await send('GET', `/application/${id}/status`)).state === 'BUILDING')
+  for (let version = 1; version <= 4; version++) {
+    commits.push(await repository.push({ ...dockerfile, version: `${version}` }))
+  }
+  await handled(commits.at(-1) ?? '')
+  const status = await send('GET', `/application/${id}/status`)
+  assert.equal(status.deployment_requests_count, 1)
+  builder.tell(id, { type: 'succeed' })
+  await cancelRunning(id)
+  assert.equal((await atRest(id)).state, 'DEPLOYED')
+  assert.deepEqual(await deployedCommits(id), [commits.at(-1), commits[0]])
+})
+
+test('a stopped service is not started by a push, and says so', async () => {
+  const repository = await openRepository()
+  const id = await addApplication(repository.address)
+  await handled(await repository.push(dockerfile))
+  await atRest(id)
+  await send('POST', `/application/${id}/stop`)
+  await atRest(id)
+  const found = (await results(await repository.push({ ...dockerfile, two: '' }))).get(id)
+  assert.deepEqual([found?.['result'], found?.['reason']], ['LEFT_OUT', 'It is stopped; deploy it to start it.'])
+  assert.equal((await atRest(id)).state, 'STOPPED')
+})
+
+test('a commit that is on its branch no more when its turn comes is not deployed, nor is another one', async () => {
+  const repository = await openRepository()
+  const id = await addApplication(repository.address)
+  builder.tell(id, { type: 'hang' })
+  const first = await repository.push(dockerfile)
+  await until('the first one builds', async () => (await send('GET', `/application/${id}/status`)).state === 'BUILDING')
+  const gone = await repository.push({ ...dockerfile, gone: '' })
+  await handled(gone)
+  await send('PUT', `/application/${id}`, { auto_deploy: false })
+  await repository.git('commit', '--quiet', '--amend', '--message', 'another one')
+  await repository.git('push', '--quiet', '--force', 'origin', 'main')
+  builder.tell(id, { type: 'succeed' })
+  await cancelRunning(id)
+  const { state, reason } = await atRest(id)
+  assert.equal(state, 'BUILD_ERROR')
+  assert.match(reason, new RegExp(`Commit ${gone} is not on the branch "main"`))
+  assert.deepEqual(await deployedCommits(id), [undefined, first])
+})
+
+test('a service without a branch follows main, or master where that is the default', async () => {
+  const repository = await openRepository()
+  const id = await addApplication(repository.address, { branch: null })
+  await repository.git('checkout', '--quiet', '-b', 'master')
+  await repository.git('commit', '--quiet', '--allow-empty', '--message', 'on master')
+  await repository.git('push', '--quiet', 'origin', 'master')
+  const onMaster = await repository.git('rev-parse', 'HEAD')
+  assert.equal((await results(onMaster)).get(id)?.['result'], 'DEPLOYED')
+})
+
+test('jobs and charts that cannot run say why', async () => {
+  const repository = await openRepository()
+  const environmentId = await addEnvironment()
+  const { id } = await send('POST', `/environment/${environmentId}/helm`, {
+    name: 'chart',
+    auto_deploy: true,
+    source: { git_repository: { url: repository.address, branch: 'main' } },
+    arguments: [],
+    values_override: {},
+  })
+  const found = (await results(await repository.push(dockerfile))).get(id)
+  assert.equal(found?.['result'], 'REFUSED')
+  assert.match(String(found?.['reason']), /Helm charts need Kubernetes/)
+})

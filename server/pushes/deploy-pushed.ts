@@ -1,0 +1,120 @@
+import { serviceTypeOf } from '@quayside/contract/enums.ts'
+import { recordChange } from '../audit/index.ts'
+import { unitOfWork } from '../database/index.ts'
+import { AppError } from '../lib/error.ts'
+import { findService, type ServiceRow } from '../services/index.ts'
+import type { RunContext } from '../workflows/index.ts'
+import type { Decision } from './decide.ts'
+import { insertPushedServices, listDecided, type PushRow } from './push-store.ts'
+import type { PushWorkflowOptions } from './push-workflow.ts'
+
+/**
+ * All pushes ask as one caller, so that a waiting deployment takes in the next push. It is the platform that deploys: that it may was
+ * said by whoever turned automatic deployments on.
+ */
+const caller = 'git push'
+
+/** Errors that stay the same however often they are tried. */
+const lasting = new Set<AppError['code']>(['invalid', 'conflict', 'notFound'])
+/** Of what passes: the services change at that very moment. */
+const mostTries = 20
+
+/** One environment's part of a push: the request, what it meant for each service, and the record of changes, together and once. */
+export async function deployPushed(
+  options: PushWorkflowOptions,
+  push: PushRow,
+  decisions: readonly Decision[],
+  context: RunContext,
+): Promise<void> {
+  for (let tries = 1; ; tries++) {
+    try {
+      return await write(options, push, decisions, context, undefined)
+    } catch (error) {
+      if (!(error instanceof AppError)) throw error
+      const isLasting = lasting.has(error.code) || tries === mostTries
+      if (isLasting) return write(options, push, decisions, context, error.message)
+      await options.clock.sleep(250, context.signal)
+    }
+  }
+}
+
+/** `refused`: why the environment does not take the request. */
+function write(
+  options: PushWorkflowOptions,
+  push: PushRow,
+  decisions: readonly Decision[],
+  context: RunContext,
+  refused: string | undefined,
+): Promise<void> {
+  const { database } = options
+  return unitOfWork(database, () =>
+    context.fenced(async (sql) => {
+      const done = await listDecided(sql, push.id)
+      const left = decisions.filter(({ service_id }) => !done.has(service_id))
+      const wanted = left.filter(({ result }) => result === 'DEPLOYED')
+      const services: ServiceRow[] = []
+      for (const { service_id } of wanted) {
+        const service = await findService(sql, service_id)
+        if (service) services.push(service)
+      }
+      const requestId = refused === undefined ? await request(options, push, services) : undefined
+      const isThere = new Set(services.map(({ id }) => id))
+      const rows = left.map((one) => outcome(one, refused, isThere))
+      await insertPushedServices(
+        sql,
+        rows.map((row) => ({
+          ...row,
+          push_id: push.id,
+          request_id: row.result === 'DEPLOYED' ? (requestId ?? null) : null,
+        })),
+      )
+      if (requestId === undefined) return
+      for (const service of services) await recordChange(sql, entryOf(options, push, service, requestId))
+    }),
+  )
+}
+
+function outcome(one: Decision, refused: string | undefined, isThere: ReadonlySet<string>): Decision {
+  if (one.result !== 'DEPLOYED') return one
+  if (!isThere.has(one.service_id)) return { ...one, result: 'REFUSED', reason: 'It is gone.' }
+  return refused === undefined ? one : { ...one, result: 'REFUSED', reason: refused }
+}
+
+async function request(
+  { deploy }: PushWorkflowOptions,
+  { commit, pusher }: PushRow,
+  services: readonly ServiceRow[],
+): Promise<string | undefined> {
+  const [first] = services
+  if (!first) return undefined
+  const environment = { id: first.environment_id, name: first.environment_name }
+  const targets = services.map((service) => ({ service, commit }))
+  return deploy(environment, targets, { id: caller, name: pusher, origin: 'GIT' })
+}
+
+/** As the record of changes tells of it. */
+const entryOf = ({ clock }: PushWorkflowOptions, push: PushRow, service: ServiceRow, requestId: string) => ({
+  organization_id: push.organization_id,
+  created_at: clock.now(),
+  event_type: 'TRIGGER_DEPLOY',
+  target_type: serviceTypeOf(service.kind),
+  target_id: service.id,
+  target_name: service.name,
+  sub_target_type: null,
+  project_id: service.project_id,
+  project_name: service.project_name,
+  environment_id: service.environment_id,
+  environment_name: service.environment_name,
+  origin: 'GIT',
+  triggered_by: push.pusher,
+  caller,
+  user_agent: null,
+  change: JSON.stringify({
+    deployment_request_id: requestId,
+    repository: push.repositories[0],
+    branch: push.branch,
+    git_commit_id: push.commit,
+  }),
+  original_change: null,
+  request_id: push.id,
+})

@@ -1,0 +1,66 @@
+import type { Database } from '../database/index.ts'
+import type { Clock } from '../lib/clock.ts'
+import type { Reconciler } from '../workflows/index.ts'
+import { deleteGitDeliveriesBefore } from './git-webhook-store.ts'
+import { deletePushesBefore, listPushes, type PushedServiceRow } from './push-store.ts'
+
+const shownPushes = 100
+const keptDays = 30
+const dayMs = 24 * 3600 * 1000
+
+/** The moment before which nothing is kept. */
+const keptSince = (clock: Clock): Date => new Date(clock.now().getTime() - keptDays * dayMs)
+
+/** What was pushed to repositories of an organization, and what came of it. */
+export function createPushRecords(database: Database) {
+  return {
+    /** The last 100, newest first; of their services those that `isVisible` lets through. */
+    async list(organizationId: string, isVisible: (service: PushedServiceRow) => boolean) {
+      const rows = await listPushes(database, organizationId, shownPushes)
+      return rows.map(
+        ({ id, source, repositories, branch, before, commit, pusher, received_at, handled_at, services }) => ({
+          id,
+          created_at: received_at,
+          source,
+          repository: repositories[0] ?? '',
+          branch,
+          previous_commit_id: before,
+          git_commit_id: commit,
+          pusher,
+          handled_at,
+          services: services.filter(isVisible).map(toService),
+        }),
+      )
+    },
+  }
+}
+
+export type PushRecords = ReturnType<typeof createPushRecords>
+
+const toService = ({
+  service_id,
+  service_name,
+  environment_id,
+  environment_name,
+  result,
+  reason,
+  request_id,
+}: PushedServiceRow) => ({
+  service_id,
+  service_name,
+  environment_id,
+  environment_name,
+  result,
+  reason,
+  deployment_request_id: request_id,
+})
+
+/** Forgets pushes, and messages of providers, after 30 days. */
+export const createPushPruner = ({ database, clock }: { database: Database; clock: Clock }): Reconciler => ({
+  name: 'old pushes',
+  everyMs: 3600 * 1000,
+  reconcile: async () => {
+    await deletePushesBefore(database, keptSince(clock))
+    await deleteGitDeliveriesBefore(database, keptSince(clock))
+  },
+})

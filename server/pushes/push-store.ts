@@ -1,0 +1,78 @@
+import type { KindName } from '@quayside/contract/services/kinds.ts'
+import type { Sql } from '../database/index.ts'
+import type { Push } from './push.ts'
+
+export type PushSource = 'BITBUCKET' | 'BUILT_IN' | 'GITHUB' | 'GITLAB'
+
+export interface PushRow {
+  readonly id: string
+  readonly organization_id: string
+  readonly source: PushSource
+  readonly repositories: string[]
+  readonly branch: string
+  readonly before: string | null
+  readonly commit: string
+  readonly pusher: string
+  readonly paths: string[] | null
+  readonly received_at: Date
+  readonly handled_at: Date | null
+}
+
+/** What a push meant for one service. */
+export interface PushedServiceRow {
+  readonly push_id: string
+  readonly service_id: string
+  readonly service_name: string
+  readonly kind: KindName
+  readonly environment_id: string
+  readonly environment_name: string
+  readonly environment_mode: string
+  readonly project_id: string
+  readonly result: 'DEPLOYED' | 'LEFT_OUT' | 'REFUSED'
+  readonly reason: string | null
+  readonly request_id: string | null
+}
+
+export async function insertPush(sql: Sql, push: Push & { readonly id: string; readonly receivedAt: Date }) {
+  const { id, organizationId, source, repositories, branch, before, commit, pusher, paths, receivedAt } = push
+  await sql`
+    insert into git_push (id, organization_id, source, repositories, branch, before, commit, pusher, paths, received_at)
+    values (${id}, ${organizationId}, ${source}, ${[...repositories]}, ${branch}, ${before ?? null}, ${commit}, ${pusher},
+      ${paths ? [...paths] : null}, ${receivedAt})`
+}
+
+export async function findPush(sql: Sql, id: string): Promise<PushRow | undefined> {
+  const [row] = await sql<PushRow[]>`select * from git_push where id = ${id}`
+  return row
+}
+
+export async function setPushHandled(sql: Sql, id: string, now: Date): Promise<void> {
+  await sql`update git_push set handled_at = coalesce(handled_at, ${now}) where id = ${id}`
+}
+
+/** Once for each service: a second try of the same push throws a unique violation. */
+export async function insertPushedServices(sql: Sql, rows: readonly PushedServiceRow[]): Promise<void> {
+  if (rows.length > 0) await sql`insert into git_push_service ${sql(rows.map((row) => ({ ...row })))}`
+}
+
+/** Ids of the services for which the push was decided. */
+export async function listDecided(sql: Sql, pushId: string): Promise<Set<string>> {
+  const rows = await sql<{ service_id: string }[]>`select service_id from git_push_service where push_id = ${pushId}`
+  return new Set(rows.map((row) => row.service_id))
+}
+
+/** The last pushes of an organization, newest first, each with what it meant. */
+export const listPushes = (sql: Sql, organizationId: string, count: number) =>
+  sql<(PushRow & { readonly services: PushedServiceRow[] })[]>`
+    select p.*, coalesce(s.services, '[]') as services
+    from (select * from git_push where organization_id = ${organizationId} order by seq desc limit ${count}) p
+    left join lateral (select jsonb_agg(to_jsonb(one) order by one.service_name, one.service_id) as services
+      from git_push_service one where one.push_id = p.id) s on true
+    order by p.seq desc`
+
+/** Its work goes with it. Gives how many went. */
+export async function deletePushesBefore(sql: Sql, before: Date): Promise<number> {
+  const deleted = await sql`
+    delete from workflow where id in (select id from git_push where received_at < ${before}) and state <> 'running'`
+  return deleted.count
+}

@@ -1,0 +1,66 @@
+import type { Database } from '../database/index.ts'
+import type { PushedTarget, RequestedBy } from '../deployments/index.ts'
+import type { GitDriver, OwnedRepository } from '../git/index.ts'
+import type { Clock } from '../lib/clock.ts'
+import type { Logger } from '../lib/log.ts'
+import type { Repository, ServiceRow } from '../services/index.ts'
+import type { Workflow } from '../workflows/index.ts'
+import { type Decision, decidePush } from './decide.ts'
+import { deployPushed } from './deploy-pushed.ts'
+import { pushWorkflow } from './push.ts'
+import { findPush, setPushHandled } from './push-store.ts'
+
+export interface PushWorkflowOptions {
+  readonly database: Database
+  readonly clock: Clock
+  readonly log: Logger
+  readonly git: Pick<GitDriver, 'resolveHead' | 'changedPaths'>
+  /** The repository of a service, with what it takes to read it. */
+  readonly repositoryOf: (service: ServiceRow, repository: Repository) => Promise<OwnedRepository>
+  /** Origins of the built-in git host. */
+  readonly home: readonly string[]
+  /** Why a service cannot be deployed at all. */
+  readonly refusalOf: (service: ServiceRow) => string | undefined
+  /** Asks for one deployment of these services of one environment; gives the id of the request. Throws what forbids it. */
+  readonly deploy: (
+    environment: { readonly id: string; readonly name: string },
+    targets: readonly PushedTarget[],
+    by: RequestedBy,
+  ) => Promise<string>
+}
+
+interface Input {
+  readonly pushId: string
+  readonly [key: string]: string
+}
+
+/**
+ * What follows on a push: DECIDE says for every service that asks for automatic deployments of that repository whether it is one, then
+ * each environment gets one request for those that are.
+ */
+export function createPushWorkflow(options: PushWorkflowOptions): Workflow<Input> {
+  const { database, clock, log } = options
+  return {
+    name: pushWorkflow,
+    run: async ({ pushId }, step, context) => {
+      const push = await findPush(database, pushId)
+      if (!push) return
+      const decisions: Decision[] = await step('DECIDE', ({ signal }) => decidePush(options, push, signal), {
+        deadlineSeconds: 300,
+      })
+      for (const [environmentId, ofEnvironment] of Map.groupBy(decisions, ({ environment_id }) => environment_id)) {
+        await step(`DEPLOY ${environmentId}`, () => deployPushed(options, push, ofEnvironment, context))
+      }
+      await step('END', () => context.fenced((sql) => setPushHandled(sql, pushId, clock.now())), {
+        evenIfCanceled: true,
+      })
+      const services = decisions.map(({ service_name, result, reason }) => ({ name: service_name, result, reason }))
+      const { repositories, branch, commit, pusher } = push
+      log.info({ pushId, repository: repositories[0], branch, commit, pusher, services }, 'git push handled')
+    },
+    abandoned: async ({ pushId }, reason, sql) => {
+      log.warn({ pushId, reason }, 'a git push could not be handled; deploy the services of its repository by hand')
+      await setPushHandled(sql, pushId, clock.now())
+    },
+  }
+}

@@ -1,0 +1,133 @@
+import { createHash } from 'node:crypto'
+import { type Database, inTransaction } from '../database/index.ts'
+import { repositoryKey } from '../git/index.ts'
+import type { Clock } from '../lib/clock.ts'
+import { AppError } from '../lib/error.ts'
+import { parseId } from '../lib/id.ts'
+import { Secret } from '../lib/secret.ts'
+import type { Vault } from '../vault/index.ts'
+import type { Workflows } from '../workflows/index.ts'
+import {
+  findReceivingWebhook,
+  type GitWebhookRow,
+  insertGitDelivery,
+  type WebhookProvider,
+} from './git-webhook-store.ts'
+import { secretCell } from './git-webhooks.ts'
+import { pushEvents, readPayload, type Told } from './payloads.ts'
+import { recordPush } from './push.ts'
+import { type Headers, signings } from './signatures.ts'
+
+export interface ReceiverOptions {
+  readonly database: Database
+  readonly vault: Vault
+  readonly clock: Clock
+  readonly workflows: Pick<Workflows, 'submit' | 'nudge'>
+  /** Origins of the built-in git host: no webhook speaks for its repositories. */
+  readonly home: readonly string[]
+}
+
+/** A message of a git provider, as it came. */
+export interface Message {
+  /** As in the address: `github`. */
+  readonly provider: string
+  /** As in the address. */
+  readonly webhookId: string
+  readonly headers: Headers
+  readonly body: Buffer
+}
+
+/** What became of a message. */
+export interface Received {
+  readonly status: 'accepted' | 'ignored' | 'repeated'
+  readonly reason: string | null
+}
+
+/** Stands in for the secret of a webhook that is not there, so that looking for one takes as long. */
+const nobodys = new Secret('nobody knows this')
+
+export interface Receiver {
+  /**
+   * Takes a message in: looks whether it is signed before it reads it, and writes it down with the pushes that it tells of before it
+   * answers. Throws 404 for an address that nobody has, 401 for a wrong signature, 400 for what is no JSON. `take` is called once it
+   * is known whose message it is, and may refuse it.
+   */
+  receive(message: Message, take: (webhookId: string) => void): Promise<Received>
+}
+
+export function createReceiver(options: ReceiverOptions): Receiver {
+  const { database, vault, clock } = options
+  return {
+    async receive({ provider: word, webhookId, headers, body }, take) {
+      const provider = providerOf(word)
+      const id = parseId(webhookId)
+      const webhook = provider && id ? await findReceivingWebhook(database, provider, id) : undefined
+      const secret = webhook
+        ? await vault.open(database, webhook.organization_id, secretCell(webhook.id), webhook.sealed_secret)
+        : nobodys
+      const signing = signings[provider ?? 'GITHUB']
+      const isGood = signing.isGood(headers, body, secret, clock.now())
+      if (!webhook) throw new AppError('notFound', 'There is no such webhook.')
+      if (!isGood) throw new AppError('unauthorized', 'The message is not signed with the secret of this webhook.')
+      take(webhook.id)
+      return writeDown(options, webhook, { headers, body })
+    },
+  }
+}
+
+const providers: readonly WebhookProvider[] = ['BITBUCKET', 'GITHUB', 'GITLAB']
+const providerOf = (word: string): WebhookProvider | undefined => providers.find((name) => name.toLowerCase() === word)
+
+async function writeDown(
+  { database, clock, workflows, home }: ReceiverOptions,
+  { id, organization_id: organizationId, provider }: GitWebhookRow,
+  { headers, body }: Pick<Message, 'headers' | 'body'>,
+): Promise<Received> {
+  const signing = signings[provider]
+  const event = signing.event(headers)
+  const told =
+    event === pushEvents[provider] ? understand(provider, body, home) : { ignored: 'It is no push of a branch.' }
+  const [status, reason] = 'ignored' in told ? (['IGNORED', told.ignored] as const) : (['ACCEPTED', null] as const)
+  const digest = createHash('sha256').update(body).digest()
+  const now = clock.now()
+  const isNew = await inTransaction(database, async (sql) => {
+    const row = { git_webhook_id: id, received_at: now, event: event.slice(0, 100), status, reason }
+    const delivery_id = signing.deliveryId(headers, digest)
+    if (
+      !(await insertGitDelivery(sql, { ...row, delivery_id, digest: signing.isIdUnsigned(headers) ? digest : null }))
+    ) {
+      return false
+    }
+    if ('ignored' in told) return true
+    for (const push of told.pushes) {
+      await recordPush(sql, workflows, { organizationId, source: provider, repositories: told.keys, ...push }, now)
+    }
+    return true
+  })
+  if (!isNew) return { status: 'repeated', reason: 'This message came before.' }
+  if (status === 'ACCEPTED') workflows.nudge()
+  return { status: status === 'ACCEPTED' ? 'accepted' : 'ignored', reason }
+}
+
+/** With the keys of the repository instead of its addresses. */
+function understand(
+  provider: WebhookProvider,
+  body: Buffer,
+  home: readonly string[],
+): (Exclude<Told, { ignored: string }> & { readonly keys: readonly string[] }) | { readonly ignored: string } {
+  const told = readPayload(provider, parse(body))
+  if ('ignored' in told) return told
+  const keys = told.addresses.flatMap((address) => repositoryKey(address, home) ?? [])
+  const foreign = [...new Set(keys)].filter((key) => !key.startsWith('/'))
+  return foreign.length === 0 ? { ignored: 'It names no repository.' } : { ...told, keys: foreign }
+}
+
+/** Whoever sent it knows the secret; providers are not asked to be strict. Throws 400. */
+function parse(body: Buffer): unknown {
+  try {
+    return JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(body))
+  } catch (error) {
+    const message = 'The message is not JSON in UTF-8: choose the content type application/json at the provider.'
+    throw new AppError('invalid', message, { cause: error })
+  }
+}

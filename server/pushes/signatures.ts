@@ -1,0 +1,93 @@
+import { createHash, createHmac, timingSafeEqual } from 'node:crypto'
+import type { Secret } from '../lib/secret.ts'
+import type { WebhookProvider } from './git-webhook-store.ts'
+
+/** Headers by their names in lower case; one that is sent twice counts as not sent. */
+export type Headers = Readonly<Record<string, string | string[] | undefined>>
+
+/** Who sent a message, and by what it is told from others. */
+interface Signing {
+  /** Whether whoever sent it knows the secret. Takes the same time wherever the difference is. */
+  isGood(headers: Headers, body: Buffer, secret: Secret, now: Date): boolean
+  /** As the provider calls this message, again and again when it is sent again. */
+  deliveryId(headers: Headers, digest: Buffer): string
+  /** The event that it tells of. */
+  event(headers: Headers): string
+  /** The signature does not cover the id: the same body under another id is the same message. */
+  readonly isIdUnsigned: (headers: Headers) => boolean
+}
+
+/** Signed timestamps may be this old, or this far ahead. */
+const toleranceMs = 5 * 60_000
+
+/**
+ * How each provider signs its messages.
+ *
+ * GitHub: `X-Hub-Signature-256: sha256=<hex HMAC-SHA256 of the body>`; the older `X-Hub-Signature` (SHA-1) does not count.
+ * https://docs.github.com/en/webhooks/using-webhooks/validating-webhook-deliveries
+ *
+ * GitLab: `X-Gitlab-Token: <the secret>`, or with a signing token `webhook-signature: v1,<base64 HMAC-SHA256>` over
+ * `<webhook-id>.<webhook-timestamp>.<body>`, as Standard Webhooks have it; where that is sent, the other one does not count.
+ * `Idempotency-Key` stays the same when a message is sent again; `X-Gitlab-Event-UUID` is shared by a chain of events.
+ * https://docs.gitlab.com/user/project/integrations/webhooks/ · https://gitlab.com/gitlab-org/gitlab/-/merge_requests/230944
+ *
+ * Bitbucket Cloud: `X-Hub-Signature: sha256=<hex HMAC-SHA256 of the body>`.
+ * https://support.atlassian.com/bitbucket-cloud/docs/manage-webhooks/
+ */
+export const signings: Readonly<Record<WebhookProvider, Signing>> = {
+  GITHUB: {
+    isGood: (headers, body, secret) => isHubSignature(one(headers, 'x-hub-signature-256'), body, secret),
+    deliveryId: (headers, digest) => one(headers, 'x-github-delivery') ?? unnamed(digest),
+    event: (headers) => one(headers, 'x-github-event') ?? '',
+    isIdUnsigned: () => true,
+  },
+  GITLAB: {
+    isGood: (headers, body, secret, now) =>
+      headers['webhook-signature'] === undefined
+        ? isSame(one(headers, 'x-gitlab-token') ?? '', secret.reveal()) && secret.reveal() !== ''
+        : isStandardSignature(headers, body, secret, now),
+    deliveryId: (headers, digest) =>
+      one(headers, 'idempotency-key') ??
+      one(headers, 'webhook-id') ??
+      `${one(headers, 'x-gitlab-event-uuid') ?? ''}${unnamed(digest)}`,
+    event: (headers) => one(headers, 'x-gitlab-event') ?? '',
+    isIdUnsigned: () => false,
+  },
+  BITBUCKET: {
+    isGood: (headers, body, secret) => isHubSignature(one(headers, 'x-hub-signature'), body, secret),
+    deliveryId: (headers, digest) => one(headers, 'x-request-uuid') ?? unnamed(digest),
+    event: (headers) => one(headers, 'x-event-key') ?? '',
+    isIdUnsigned: () => true,
+  },
+}
+
+const unnamed = (digest: Buffer): string => `sha256:${digest.toString('hex')}`
+
+/** Undefined unless it is there once and no longer than what providers send. */
+function one(headers: Headers, name: string): string | undefined {
+  const value = headers[name]
+  return typeof value === 'string' && value !== '' && value.length <= 200 ? value : undefined
+}
+
+function isHubSignature(signature: string | undefined, body: Buffer, secret: Secret): boolean {
+  const key = secret.reveal()
+  const expected = `sha256=${createHmac('sha256', key).update(body).digest('hex')}`
+  return isSame(signature ?? '', expected) && key !== ''
+}
+
+function isStandardSignature(headers: Headers, body: Buffer, secret: Secret, now: Date): boolean {
+  const [id, timestamp] = [one(headers, 'webhook-id'), one(headers, 'webhook-timestamp')]
+  const signatures = (one(headers, 'webhook-signature') ?? '').split(' ')
+  const text = secret.reveal()
+  const key = text.startsWith('whsec_') ? Buffer.from(text.slice('whsec_'.length), 'base64') : Buffer.from(text)
+  const expected = createHmac('sha256', key).update(`${id}.${timestamp}.`).update(body).digest('base64')
+  const isKnown = signatures.map((signature) => isSame(signature, `v1,${expected}`)).includes(true)
+  const ageMs = Math.abs(now.getTime() - Number(timestamp) * 1000)
+  return isKnown && key.length > 0 && id !== undefined && /^\d{1,12}$/.test(timestamp ?? '') && ageMs <= toleranceMs
+}
+
+/** Compares digests, which have one length: how long it takes says nothing about the texts. */
+function isSame(given: string, expected: string): boolean {
+  const digest = (text: string): Buffer => createHash('sha256').update(text).digest()
+  return timingSafeEqual(digest(given), digest(expected))
+}

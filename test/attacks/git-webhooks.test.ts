@@ -1,0 +1,337 @@
+import assert from 'node:assert/strict'
+import { createHmac, randomUUID } from 'node:crypto'
+import { request } from 'node:http'
+import { after, test } from 'node:test'
+import { Secret } from '../../server/lib/secret.ts'
+import { signings } from '../../server/pushes/signatures.ts'
+import {
+  bitbucket,
+  commitOf,
+  github,
+  gitlabSigned,
+  hosts,
+  type ProviderMessage,
+  senders,
+  zeros,
+} from '../support/git-provider.ts'
+import { createPlatform } from '../support/platform.ts'
+
+/** Group K: messages of git providers, which bring a signature instead of a token. Nothing works here: what is written down counts. */
+const platform = await createPlatform({ after })
+const { a, b, call, database } = platform
+const origin = await platform.listen()
+
+interface Webhook {
+  readonly id: string
+  readonly path: string
+  readonly secret: string
+}
+type Provider = keyof typeof senders
+const providers = ['GITHUB', 'GITLAB', 'BITBUCKET'] as const
+
+async function makeWebhook(provider: Provider, tenant = a, body: object = {}): Promise<Webhook> {
+  const path = `/organization/${tenant.organizationId}/gitWebhook`
+  const answer = await call(tenant.tokens.ADMIN, 'POST', path, { provider, ...body })
+  assert.equal(answer.status, 201, answer.text)
+  const { id, url, secret } = Object(answer.body)
+  return { id, secret, path: new URL(url).pathname }
+}
+const send = ({ path }: Pick<Webhook, 'path'>, { headers, body }: ProviderMessage) =>
+  call(undefined, 'POST', path, body, headers)
+const pushes = () =>
+  database`select organization_id, branch, commit from git_push where id not in (select id from workflow where state = 'done') order by seq`
+const facts = { repository: 'acme/shop', before: commitOf('a'), after: commitOf('b') }
+
+for (const provider of providers) {
+  test(`K1: ${provider}: a message without the right signature is refused before it is read, and nothing is kept`, async () => {
+    const [webhook, other] = [await makeWebhook(provider), await makeWebhook(provider, b)]
+    const good = senders[provider](facts, webhook.secret)
+    const without = Object.fromEntries(
+      Object.entries(good.headers).filter(([name]) => !/signature|gitlab-token/.test(name)),
+    )
+    const sha1 = good.headers['x-hub-signature']?.startsWith('sha1=')
+      ? { 'x-hub-signature': good.headers['x-hub-signature'] }
+      : {}
+    const bad: ProviderMessage[] = [
+      { body: good.body, headers: without },
+      { body: good.body, headers: { ...without, ...sha1 } },
+      { body: '{', headers: without },
+      { body: '\xff', headers: without },
+      senders[provider](facts, ''),
+      senders[provider](facts, other.secret),
+      senders[provider](facts, `${webhook.secret} `),
+      senders[provider](facts, webhook.secret.slice(0, -1)),
+      ...['x-hub-signature', 'x-hub-signature-256', 'x-gitlab-token', 'webhook-signature'].flatMap((name) =>
+        ['', 'sha256=', 'sha256=00', 'v1,', 'sha1=00'].map((value) => ({
+          body: good.body,
+          headers: { ...without, [name]: value },
+        })),
+      ),
+      // The signature of another body; GitLab's token says nothing of it.
+      ...(provider === 'GITLAB' ? [] : [{ body: `${good.body} `, headers: good.headers }]),
+    ]
+    const before = await platform.fingerprint()
+    const texts = new Set<string>()
+    for (const message of bad) {
+      const answer = await send(webhook, message)
+      assert.equal(answer.status, 401, JSON.stringify(message.headers))
+      texts.add(answer.text)
+    }
+    assert.equal(texts.size, 1, 'what was wrong can be told from the answer')
+    assert.deepEqual(await platform.fingerprint(), before)
+    assert.equal((await send(webhook, good)).status, 202)
+  })
+
+  test(`K2: ${provider}: the same message again answers 200 and does nothing`, async () => {
+    const webhook = await makeWebhook(provider)
+    const message = senders[provider]({ ...facts, branch: `k2-${provider.toLowerCase()}` }, webhook.secret)
+    assert.equal((await send(webhook, message)).status, 202)
+    const before = await platform.fingerprint()
+    const again = [message]
+    // The id is not signed there: under another one it is the same message.
+    if (provider !== 'GITLAB') {
+      const headers = { ...message.headers, 'x-github-delivery': randomUUID(), 'x-request-uuid': randomUUID() }
+      again.push({ ...message, headers })
+    }
+    for (const one of again) {
+      const { status, body } = await send(webhook, one)
+      assert.deepEqual([status, Object(body).status], [200, 'repeated'])
+    }
+    assert.deepEqual(await platform.fingerprint(), before)
+  })
+
+  test(`K5: ${provider}: tags, deleted branches, odd names and other events are ignored`, async () => {
+    const webhook = await makeWebhook(provider)
+    const make = senders[provider]
+    const event = { GITHUB: 'x-github-event', GITLAB: 'x-gitlab-event', BITBUCKET: 'x-event-key' }[provider]
+    const tag = {
+      ref: 'refs/tags/v1',
+      push: { changes: [{ new: { type: 'tag', name: 'v1', target: { hash: commitOf('c') } } }] },
+    }
+    const messages = [
+      make({ ...facts, change: tag }, webhook.secret),
+      make({ ...facts, after: zeros }, webhook.secret),
+      make({ ...facts, branch: 'a..b' }, webhook.secret),
+      make({ ...facts, branch: '--upload-pack=x' }, webhook.secret),
+      make({ ...facts, after: 'HEAD' }, webhook.secret),
+      make({ ...facts, after: 'abc1234' }, webhook.secret),
+      ...['ping', 'pull_request', 'Merge Request Hook', 'pullrequest:created', ''].map((name) =>
+        make({ ...facts, change: { name } }, webhook.secret, { [event]: name }),
+      ),
+    ]
+    const count = (await pushes()).length
+    for (const message of messages) {
+      const { status, body } = await send(webhook, message)
+      assert.deepEqual([status, Object(body).status], [200, 'ignored'], message.body)
+    }
+    assert.equal((await pushes()).length, count)
+  })
+
+  test(`K8: ${provider}: whose webhook it is decides whose services follow, whatever the message says`, async () => {
+    const [ofA, ofB] = [await makeWebhook(provider), await makeWebhook(provider, b)]
+    const branch = `k8-${provider.toLowerCase()}`
+    const change = { organization_id: b.organizationId, organization: { id: b.organizationId } }
+    assert.equal((await send(ofA, senders[provider]({ ...facts, branch, change }, ofA.secret))).status, 202)
+    const seen = async () =>
+      (await pushes()).filter((push) => push['branch'] === branch).map((push) => push['organization_id'])
+    assert.deepEqual(await seen(), [a.organizationId])
+    assert.equal((await send(ofB, senders[provider]({ ...facts, branch }, ofB.secret))).status, 202)
+    assert.deepEqual(await seen(), [a.organizationId, b.organizationId])
+    const repositories = await database`select repositories from git_push where branch = ${branch}`
+    for (const row of repositories) assert.ok(row['repositories'].includes(`${hosts[provider]}/acme/shop`))
+  })
+
+  test(`K11: ${provider}: an empty secret opens nothing`, async () => {
+    const { headers, body } = senders[provider](facts, '')
+    assert.equal(signings[provider].isGood(headers, Buffer.from(body), new Secret(''), new Date()), false)
+    const webhook = await makeWebhook(provider, a, { secret: '' })
+    assert.match(webhook.secret, /^whsec_[A-Za-z0-9+/]{43}=$/)
+    assert.equal((await send(webhook, senders[provider](facts, ''))).status, 401)
+  })
+
+  test(`K4: ${provider}: whatever a signed message holds is answered, and breaks nothing`, async () => {
+    const webhook = await makeWebhook(provider)
+    const make = senders[provider]
+    const odd: unknown[] = [
+      null,
+      true,
+      7,
+      1e308,
+      '',
+      'x'.repeat(5000),
+      '\u0000',
+      '\ud800',
+      [],
+      [[]],
+      {},
+      { a: { a: [] } },
+      '../..',
+      { length: 9e9 },
+    ]
+    const names = [
+      'ref',
+      'before',
+      'after',
+      'repository',
+      'pusher',
+      'commits',
+      'head_commit',
+      'forced',
+      'project',
+      'user_name',
+      'push',
+      'actor',
+    ]
+    const bodies = names.flatMap((name) => odd.map((value) => ({ [name]: value })))
+    bodies.push(
+      { push: { changes: odd } },
+      { repository: { clone_url: 'ext::sh -c id', links: { html: { href: 'file:///etc' } } }, project: {} },
+    )
+    // One limit a webhook: a few of them share the work.
+    const webhooks = [webhook, await makeWebhook(provider), await makeWebhook(provider)]
+    for (const [index, change] of bodies.entries()) {
+      const to = webhooks[index % webhooks.length] ?? webhook
+      const { status, text } = await send(to, make({ ...facts, change }, to.secret))
+      assert.ok([200, 202].includes(status), `${JSON.stringify(change).slice(0, 100)}: ${status} ${text}`)
+    }
+  })
+}
+
+test('K1: GitLab’s signing token: id and time are signed, and a wrong signature is not rescued by a right token', async () => {
+  const webhook = await makeWebhook('GITLAB')
+  const now = Math.floor(performance.timeOrigin / 1000 + performance.now() / 1000)
+  const signed = gitlabSigned(facts, webhook.secret, now)
+  const bad: ProviderMessage[] = [
+    gitlabSigned(facts, webhook.secret, now - 600),
+    gitlabSigned(facts, webhook.secret, now + 600),
+    { ...signed, body: `${signed.body} ` },
+    { ...signed, headers: { ...signed.headers, 'webhook-id': randomUUID() } },
+    { ...signed, headers: { ...signed.headers, 'webhook-timestamp': `${now + 1}` } },
+    { ...signed, headers: { ...signed.headers, 'webhook-signature': 'v1,AAAA', 'x-gitlab-token': webhook.secret } },
+  ]
+  for (const message of bad) assert.equal((await send(webhook, message)).status, 401)
+  assert.equal((await send(webhook, signed)).status, 202)
+  assert.equal(Object((await send(webhook, signed)).body).status, 'repeated')
+})
+
+test('an address that nobody has answers 404, as does one of another provider and a deleted one', async () => {
+  const webhook = await makeWebhook('GITHUB')
+  const message = () => github(facts, webhook.secret)
+  const paths = [
+    webhook.path.replace(webhook.id, randomUUID()),
+    webhook.path.replace(webhook.id, 'x'),
+    webhook.path.replace('github', 'gitlab'),
+    webhook.path.replace('github', 'GITHUB'),
+    webhook.path.replace('github', '__proto__'),
+  ]
+  const texts = new Set<string>()
+  for (const path of paths) {
+    const answer = await send({ path }, message())
+    assert.equal(answer.status, 404, path)
+    texts.add(answer.text)
+  }
+  assert.equal(texts.size, 1)
+  const list = `/organization/${a.organizationId}/gitWebhook`
+  assert.equal((await call(a.tokens.ADMIN, 'DELETE', `${list}/${webhook.id}`)).status, 204)
+  assert.equal((await send(webhook, message())).status, 404)
+})
+
+test('a new secret ends the former one at once, and no secret is shown twice or logged', async () => {
+  const webhook = await makeWebhook('GITHUB')
+  const path = `/organization/${a.organizationId}/gitWebhook`
+  const rotated = Object((await call(a.tokens.ADMIN, 'POST', `${path}/${webhook.id}/secret`)).body)
+  assert.notEqual(rotated.secret, webhook.secret)
+  assert.equal((await send(webhook, github(facts, webhook.secret))).status, 401)
+  assert.equal((await send(webhook, github(facts, rotated.secret))).status, 202)
+  const shown = [
+    (await call(a.tokens.READ, 'GET', path)).text,
+    (await call(a.tokens.ADMIN, 'GET', `${path}/${webhook.id}/delivery`)).text,
+    (await call(a.tokens.ADMIN, 'GET', `/organization/${a.organizationId}/events`)).text,
+    ...platform.logged,
+    JSON.stringify(await database`select * from git_webhook`),
+  ]
+  for (const text of shown) {
+    for (const secret of [webhook.secret, rotated.secret]) assert.ok(!text.includes(secret))
+  }
+})
+
+test('signed rubbish is 400, and says what to set', async () => {
+  const webhook = await makeWebhook('BITBUCKET')
+  const bodies = [Buffer.from('{'), Buffer.from('payload=%7B%7D'), Buffer.from([0x22, 0xff, 0x22]), Buffer.alloc(0)]
+  for (const body of bodies) {
+    const signature = `sha256=${createHmac('sha256', webhook.secret).update(body).digest('hex')}`
+    const headers = { 'x-event-key': 'repo:push', 'x-hub-signature': signature, 'x-request-uuid': randomUUID() }
+    const answer = await call(undefined, 'POST', webhook.path, body, headers)
+    assert.equal(answer.status, 400)
+    assert.match(answer.text, /content type application\/json/)
+  }
+})
+
+test('a message about the built-in git host moves nothing there', async () => {
+  const webhook = await makeWebhook('GITHUB')
+  const repository = { clone_url: 'http://localhost:3000/git/hello.git' }
+  const { status, body } = await send(webhook, github({ ...facts, change: { repository } }, webhook.secret))
+  assert.deepEqual([status, Object(body).status], [200, 'ignored'])
+})
+
+test('K3: a body of 26 MB is 413, announced or not', async () => {
+  const webhook = await makeWebhook('GITHUB')
+  const attempt = (headers: Record<string, string>, megabytes: number): Promise<number | string> =>
+    new Promise((resolve) => {
+      const sent = request(`${origin}${webhook.path}`, { method: 'POST', headers: { host: 'localhost', ...headers } })
+      sent.on('response', (response) => resolve(response.resume().statusCode ?? 0))
+      sent.on('error', (error: NodeJS.ErrnoException) => resolve(error.code ?? 'error'))
+      const chunk = Buffer.alloc(1024 * 1024, 0x20)
+      let left = megabytes
+      const write = (): void => {
+        while (left-- > 0) if (!sent.write(chunk)) return void sent.once('drain', write)
+        sent.end()
+      }
+      write()
+    })
+  assert.equal(await attempt({ 'content-length': `${26 * 1024 * 1024}` }, 0), 413)
+  // What does not end is cut off.
+  assert.ok([413, 'ECONNRESET', 'EPIPE'].includes(await attempt({ 'transfer-encoding': 'chunked' }, 60)))
+})
+
+test('each webhook takes so many messages; others go on', async () => {
+  const [busy, other] = [await makeWebhook('GITHUB'), await makeWebhook('GITHUB')]
+  const statuses: number[] = []
+  let retryAfter: unknown
+  for (let turn = 0; turn < 130; turn++) {
+    const { status, headers } = await send(busy, github({ ...facts, branch: `n${turn}` }, busy.secret))
+    statuses.push(status)
+    if (status === 429) retryAfter = headers['retry-after']
+  }
+  assert.equal(statuses.filter((status) => status === 202).length >= 120, true)
+  assert.ok(statuses.includes(429))
+  assert.ok(Number(retryAfter) >= 1)
+  // Who does not know the secret takes nothing of what the webhook may.
+  for (let turn = 0; turn < 130; turn++) assert.equal((await send(other, github(facts, 'wrong'))).status, 401)
+  assert.equal((await send(other, github(facts, other.secret))).status, 202)
+})
+
+test('K9: how much of a signature is right does not show in the time that it takes', () => {
+  const { headers, body } = bitbucket(facts, 'secret')
+  const bytes = Buffer.from(body)
+  const right = headers['x-hub-signature'] ?? ''
+  const first = right.replace(/^sha256=./, 'sha256=x')
+  const last = right.replace(/.$/, 'x')
+  const times: Record<string, number[]> = { [first]: [], [last]: [] }
+  for (let turn = 0; turn < 2000; turn++) {
+    for (const signature of [first, last]) {
+      const started = performance.now()
+      const isGood = signings.BITBUCKET.isGood(
+        { 'x-hub-signature': signature },
+        bytes,
+        new Secret('secret'),
+        new Date(),
+      )
+      times[signature]?.push(performance.now() - started)
+      assert.equal(isGood, false)
+    }
+  }
+  const median = (list: number[] = []): number => list.toSorted((one, two) => one - two)[list.length >> 1] ?? 0
+  const ratio = median(times[first]) / median(times[last])
+  assert.ok(ratio > 0.6 && ratio < 1.6, `${ratio}`)
+})
