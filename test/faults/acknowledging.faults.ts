@@ -1,0 +1,111 @@
+import assert from 'node:assert/strict'
+import { after, before, test } from 'node:test'
+import { makeApplication, makeEnvironment, type TestApplication } from '../support/application.ts'
+import { type ServerProcess, startServer } from '../support/server-process.ts'
+import { web } from '../support/trees.ts'
+import { until } from '../support/until.ts'
+
+// What was acknowledged is there; what was not is there whole or not at all, and may be sent again under its key.
+
+let server: ServerProcess
+let application: TestApplication
+
+before(async () => {
+  server = await startServer()
+  application = await makeApplication(server, { environmentId: await makeEnvironment(server, 'faults'), name: 'web' })
+  await application.run(web('first'))
+})
+after(async () => {
+  await application?.git.remove()
+  await server?.close()
+})
+
+/** Sends a POST under a key; undefined where no answer came. */
+async function send(path: string, body: object, key: string): Promise<{ status: number; text: string } | undefined> {
+  const headers = {
+    authorization: `Token ${server.token}`,
+    'content-type': 'application/json',
+    'idempotency-key': key,
+  }
+  const options = { method: 'POST', headers, body: JSON.stringify(body), signal: AbortSignal.timeout(20_000) }
+  try {
+    const answer = await fetch(`${server.apiUrl.replace('localhost', '127.0.0.1')}${path}`, options)
+    return { status: answer.status, text: await answer.text() }
+  } catch {
+    return undefined
+  }
+}
+const count = async (): Promise<number> =>
+  (await server.sql`select from deployment_target where service_id = ${application.id}`).length
+const deployPath = (): string => `/application/${application.id}/deploy`
+
+test('a server killed before a request was written down knows nothing of it, and takes it when it is sent again', async () => {
+  const before = await count()
+  let sent: ReturnType<typeof send> | undefined
+  await server.sql.begin(async (sql) => {
+    await sql`select from environment where id = ${application.environmentId} for update`
+    sent = send(deployPath(), {}, 'key-1')
+    await until('the request waits for the environment', async () => {
+      const waiting = await server.sql`
+        select from pg_stat_activity where wait_event_type = 'Lock' and datname = current_database()`
+      return waiting.length > 0
+    })
+    await server.kill9()
+  })
+  assert.equal(await sent, undefined)
+  await server.restart()
+  assert.equal(await count(), before)
+  const again = await send(deployPath(), {}, 'key-1')
+  assert.equal(again?.status, 202, again?.text)
+  assert.equal((await application.settles()).state, 'RUNNING')
+  assert.equal(await count(), before + 1)
+})
+
+test('a server killed before it could answer tells the same answer to the same key, and deploys once', async () => {
+  const before = await count()
+  await server.restart({ failpoint: 'request.committed:kill' })
+  assert.equal(await send(deployPath(), {}, 'key-2'), undefined)
+  assert.equal((await server.exited()).signal, 'SIGKILL')
+  await server.restart()
+  const [first, second] = [await send(deployPath(), {}, 'key-2'), await send(deployPath(), {}, 'key-2')]
+  assert.equal(first?.status, 202, first?.text)
+  assert.deepEqual(second, first)
+  assert.equal((await application.settles()).state, 'RUNNING')
+  assert.equal(await count(), before + 1)
+})
+
+test('an import of ten thousand variables that is cut off at any moment is there whole or not at all', async (t) => {
+  const vars = Array.from({ length: 10_000 }, (_, n) => ({
+    name: `KEY_${n}`,
+    value: `value ${n}`,
+    scope: 'APPLICATION',
+    is_secret: n % 2 === 0,
+  }))
+  const path = `/application/${application.id}/environmentVariable/import`
+  const written = async (): Promise<number> =>
+    (await server.sql`select from variable where service_id = ${application.id} and key like 'KEY_%'`).length
+  const seen: number[] = []
+  for (const [round, written10] of [1, 3, 10].entries()) {
+    await server.sql`delete from variable where service_id = ${application.id} and key like 'KEY_%'`
+    const sent = send(path, { overwrite: true, vars }, `import-${round}`)
+    await until(
+      'it is being written, or has ended',
+      async () => {
+        const [row] = await server.sql<{ writing: number }[]>`
+        select count(*)::int as writing from pg_stat_activity
+        where datname = current_database() and query ilike '%insert into variable%' and state <> 'idle'`
+        const ended = await Promise.race([sent.then(() => true), Promise.resolve(false)])
+        return ended || (row?.writing ?? 0) > 0
+      },
+      { everyMs: written10 },
+    )
+    await server.kill9()
+    const answer = await sent
+    await server.restart()
+    const there = await written()
+    assert.ok(there === 0 || there === 10_000, `${there} of 10,000`)
+    if (answer?.status === 201) assert.equal(there, 10_000)
+    seen.push(there)
+  }
+  t.diagnostic(`written: ${seen.join(', ')}`)
+})
