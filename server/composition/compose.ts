@@ -1,6 +1,7 @@
 import { createAccounts } from '../accounts/index.ts'
 import { createPruner, createSealer } from '../audit/index.ts'
 import { createClusterWorkflow } from '../clusters/index.ts'
+import { createPulse } from '../database/index.ts'
 import { createDeploymentWorkflow, createScheduled } from '../deployments/index.ts'
 import { createScheduler } from '../environments/index.ts'
 import { createOpenStreams, readVersion } from '../http/index.ts'
@@ -64,7 +65,8 @@ export function compose(ground: Ground, drivers: Drivers) {
   const { publicUrl } = config
   const accounts = createAccounts({ database, vault, clock, log, pepper, publicUrl, invitations: rooms.invitations })
   const openStreams = createOpenStreams({ clock, log, limits: config.streamLimits })
-  const app = createDoor(foundation, rooms, accounts, { openStreams, workflows })
+  const pulse = ground.databaseUrl === undefined ? undefined : createPulse({ url: ground.databaseUrl, clock })
+  const app = createDoor(foundation, rooms, accounts, { openStreams, workflows, pulse })
   const stopping = new AbortController()
   /** What works by itself. */
   const working: readonly Reconciler[] = [
@@ -119,6 +121,7 @@ export function compose(ground: Ground, drivers: Drivers) {
         workflows.stop(),
         reconcilers?.stop(),
       ])
+      await pulse?.stop()
       await cut
       stopping.abort()
       await foundation.stateChanges.close()

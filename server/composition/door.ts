@@ -1,5 +1,6 @@
 import { createJwtVerifier, credentialReader } from '../access/index.ts'
 import { type createAccounts, issuerOf, ownAccounts } from '../accounts/index.ts'
+import type { Pulse } from '../database/index.ts'
 import { createPlans } from '../deployments/index.ts'
 import {
   createBudgets,
@@ -20,12 +21,19 @@ import { createStreams } from '../streams/index.ts'
 import type { Workflows } from '../workflows/index.ts'
 import type { Foundation } from './foundation.ts'
 
+/** What the door needs of what works by itself. */
+interface Working {
+  readonly openStreams: OpenStreams
+  readonly workflows: Pick<Workflows, 'submit' | 'nudge'>
+  readonly pulse: Pulse | undefined
+}
+
 /** The HTTP server with everything that it asks. */
 export function createDoor(
   foundation: Foundation,
   rooms: Rooms,
   accounts: ReturnType<typeof createAccounts>,
-  { openStreams, workflows }: { openStreams: OpenStreams; workflows: Pick<Workflows, 'submit' | 'nudge'> },
+  { openStreams, workflows, pulse }: Working,
 ) {
   const { config, log, database, vault, pepper, gitHost, home, engine, lines, stateChanges } = foundation
   const verifyJwt = createJwtVerifier(config.issuers, clock, {
@@ -56,8 +64,10 @@ export function createDoor(
       feeds: createStreams({ database, clock, engine, lines, stateChanges, stages: rooms.stages }),
       ownOrigin: config.publicUrl,
     },
+    pulse,
     ready: async () => {
-      await readSetting(database, 'instance').catch((error: unknown) => {
+      const read = () => readSetting(database, 'instance')
+      await (pulse ? pulse.whileHeard(read) : read()).catch((error: unknown) => {
         throw new AppError('unavailable', 'The database does not answer.', { cause: error })
       })
     },

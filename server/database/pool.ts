@@ -61,6 +61,8 @@ type Work = (sql: postgres.TransactionSql) => unknown
 export interface Hooks {
   readonly onclose: () => void
   readonly onnotify?: (channel: string, payload: string) => void
+  /** Instead of `connectSocket`, which it has to call. */
+  readonly socket?: typeof connectSocket
 }
 
 /** The driver's pool, as all of this room use it. Its own `begin` is not safe: see TransactionGuard. */

@@ -2,6 +2,7 @@ import { isUtf8 } from 'node:buffer'
 import { contract, type Operation, pathParameters } from '@quayside/contract'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { authorize, placeOf, type ReadCredential, type TargetQuery } from '../access/index.ts'
+import type { Pulse } from '../database/index.ts'
 import { AppError } from '../lib/error.ts'
 import { parseId } from '../lib/id.ts'
 import { createAnswer } from './answer.ts'
@@ -23,6 +24,8 @@ export interface MountOptions extends ChangeOptions {
   readonly budgets: Budgets
   /** How the target that an operation's path names is found; undefined for operations without one. */
   readonly targetQuery: (operation: Operation) => TargetQuery | undefined
+  /** Where it is there, requests end with 503 when the database stands still. */
+  readonly pulse?: Pulse | undefined
 }
 
 /**
@@ -42,9 +45,12 @@ function mountOperation(app: FastifyInstance, operation: Operation, options: Mou
     schema:
       operation.reply['type'] === 'null' || operation.contentType ? {} : { response: { [status]: operation.reply } },
     config: isText(operation) ? { contentType: operation.contentType } : {},
-    handler: createHandler(operation, options),
+    handler: heard(createHandler(operation, options), options.pulse),
   })
 }
+
+const heard = (handler: ReturnType<typeof createHandler>, pulse: Pulse | undefined): typeof handler =>
+  pulse ? (request, reply) => pulse.whileHeard(() => handler(request, reply)) : handler
 
 /** Its body is a text: YAML, say. */
 const isText = ({ body }: Operation): boolean => body?.type === 'string'

@@ -1,4 +1,4 @@
-import { chmod, mkdtemp } from 'node:fs/promises'
+import { chmod, mkdir, mkdtemp } from 'node:fs/promises'
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -24,8 +24,9 @@ export interface Ground {
   readonly routerPort: number
 }
 
-export async function findGround(): Promise<Ground> {
-  const dataDirectory = await mkdtemp(join(tmpdir(), 'quayside-e2e-'))
+export async function findGround(wanted?: string): Promise<Ground> {
+  if (wanted) await mkdir(wanted)
+  const dataDirectory = wanted ?? (await mkdtemp(join(tmpdir(), 'quayside-e2e-')))
   // Others may pass through, for PostgreSQL runs as another user where the tests are run by root.
   await chmod(dataDirectory, 0o711)
   return { dataDirectory, port: await freePort(), routerPort: await freePort() }

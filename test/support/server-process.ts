@@ -59,12 +59,16 @@ export interface ServerProcess {
 
 /**
  * Starts a server and waits until it is ready: its first start makes an organization and deploys the example. `cutAt`: so many
- * starts before that are cut off. `engineSocket`: another engine than the machine's.
+ * starts before that are cut off. `engineSocket`: another engine than the machine's. `dataDirectory`: where its data shall be.
  */
 export async function startServer(
-  options: StartOptions & { readonly cutAt?: readonly Cut[]; readonly engineSocket?: string } = {},
+  options: StartOptions & {
+    readonly cutAt?: readonly Cut[]
+    readonly engineSocket?: string
+    readonly dataDirectory?: string
+  } = {},
 ): Promise<ServerProcess> {
-  const ground = await findGround()
+  const ground = await findGround(options.dataDirectory)
   const tidying = startTidying(ground.dataDirectory)
   try {
     return await startOn(ground, tidying, options)

@@ -1,0 +1,77 @@
+import type { Socket } from 'node:net'
+import { type Clock, systemClock } from '../lib/clock.ts'
+import { AppError } from '../lib/error.ts'
+import type { Database } from './database.ts'
+import { connectSocket, type Target } from './driver-socket.ts'
+import { connect } from './pool.ts'
+
+const everyMs = 1000
+/** A PostgreSQL that has not answered the least of questions for so long is taken for deaf. */
+const deafAfterMs = 5000
+
+/** Tells a PostgreSQL that stands still, or that a network swallows, from one that is merely slow. */
+export interface Pulse {
+  /** The outcome of `work`; rejects with `unavailable` as soon as PostgreSQL is deaf. What was sent may still be done later. */
+  whileHeard<T>(work: () => Promise<T>): Promise<T>
+  stop(): Promise<void>
+}
+
+const isConnectTimeout = (error: unknown): boolean =>
+  error instanceof Error && 'code' in error && error.code === 'CONNECT_TIMEOUT'
+
+const deaf = (): AppError => new AppError('unavailable', 'The database does not answer. Try again in a moment.')
+
+/** Asks on a connection of its own, once a second. A refused connection is an answer: those who ask are told so anyhow. */
+export function createPulse({ url, clock = systemClock }: { readonly url: string; readonly clock?: Clock }): Pulse {
+  const stopping = new AbortController()
+  const waiting = new Set<(reason: AppError) => void>()
+  let isDeaf = false
+
+  const beat = async (sql: Database): Promise<boolean> => {
+    const limit = new AbortController()
+    const answered = sql`select 1`.then(
+      () => true,
+      (error: unknown) => !isConnectTimeout(error),
+    )
+    const late = clock.sleep(deafAfterMs, AbortSignal.any([limit.signal, stopping.signal])).then(
+      () => false,
+      () => true,
+    )
+    return Promise.race([answered, late]).finally(() => limit.abort())
+  }
+  const watch = async (): Promise<void> => {
+    let socket: Socket | undefined
+    const opened = (target: Target): Socket => {
+      socket = connectSocket(target)
+      return socket
+    }
+    const sql = connect({ url, max: 1, name: 'quayside pulse' }, { onclose: () => {}, socket: opened })
+    while (!stopping.signal.aborted) {
+      isDeaf = !(await beat(sql))
+      if (isDeaf) {
+        for (const reject of waiting) reject(deaf())
+        // Swallowed by a network it would never come back; the next beat opens another one.
+        socket?.destroy()
+      }
+      await clock.sleep(everyMs, stopping.signal).catch(() => {})
+    }
+    await sql.end({ timeout: 1 })
+  }
+  const watching = watch()
+
+  return {
+    whileHeard: <T>(work: () => Promise<T>): Promise<T> => {
+      if (isDeaf) return Promise.reject(deaf())
+      return new Promise<T>((resolve, reject) => {
+        waiting.add(reject)
+        work()
+          .then(resolve, reject)
+          .finally(() => waiting.delete(reject))
+      })
+    },
+    stop: async () => {
+      stopping.abort()
+      await watching
+    },
+  }
+}
