@@ -93,6 +93,7 @@ export function environmentState(states: readonly State[]): State {
     'DELETING',
     'BUILDING',
     'DEPLOYING',
+    'EXECUTING',
     'RESTARTING',
     'STOPPING',
     'DELETE_QUEUED',
@@ -101,7 +102,8 @@ export function environmentState(states: readonly State[]): State {
     'STOP_QUEUED',
     'QUEUED',
   )
-  if (underWay) return underWay
+  // Clients wait for environments, and know no EXECUTING of one.
+  if (underWay) return underWay === 'EXECUTING' ? 'DEPLOYING' : underWay
   const failed = firstOf('BUILD_ERROR', 'DEPLOYMENT_ERROR', 'RESTART_ERROR', 'STOP_ERROR', 'DELETE_ERROR')
   if (failed) return failed
   return firstOf('DEPLOYED', 'RESTARTED', 'STOPPED', 'CANCELED', 'DELETED') ?? 'READY'

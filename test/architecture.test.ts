@@ -7,14 +7,15 @@ const root = resolve(import.meta.dirname, '..')
 
 /** Which rooms of the server a room may enter; `lib` and the contract are free for all. The same table stands in ARCHITECTURE.md. */
 const mayImport: Record<string, readonly string[]> = {
-  http: 'access accounts audit catalogue clusters credentials database deployments domains environments git git-providers inspections groups idempotency logs organizations pushes registries service-parts services state-changes streams variables vault webhooks'.split(
+  http: 'access accounts audit catalogue clusters credentials database deployments domains environments git git-providers inspections groups idempotency jobs logs organizations pushes registries service-parts services state-changes streams variables vault webhooks'.split(
     ' ',
   ),
   deployments:
-    'audit builders database domains engines events git groups logs observations organizations routers scaling services variables vault workflows'.split(
+    'audit builders database domains engines events git groups jobs logs observations organizations routers scaling services variables vault workflows'.split(
       ' ',
     ),
   pushes: ['audit', 'database', 'deployments', 'git', 'service-parts', 'services', 'vault', 'workflows'],
+  jobs: ['database', 'engines', 'variables', 'vault', 'workflows'],
   observations: ['database', 'engines', 'scaling', 'workflows'],
   scaling: ['database', 'domains', 'engines', 'routers', 'services', 'workflows'],
   webhooks: ['database', 'events', 'organizations', 'vault', 'workflows'],
@@ -210,6 +211,7 @@ const tellsKindsApart: Record<string, string> = {
   'contract/': 'the table of kinds, and the enumerations of the wire',
   'server/deployments/to-workload.ts': 'settings become a workload',
   'server/deployments/database-': 'what the official images of databases need',
+  'server/deployments/job-': 'what a job runs, and when',
   'server/deployments/versioned.ts': 'what the version of a kind is made from',
   'server/first-start.ts': 'the example is an application',
   'server/services/': 'the settings of each kind as a record',

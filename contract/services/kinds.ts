@@ -79,3 +79,7 @@ export const kindNames = Object.keys(serviceKinds) as KindName[]
 
 /** The stages that every new environment has, in their order. */
 export const defaultStages = ['DEFAULT DATABASE', 'DEFAULT JOB', 'DEFAULT CONTAINER', 'DEFAULT APPLICATION'] as const
+
+/** Kinds whose programs are run to their end, now and then, in place of for long. */
+export const taskKinds: readonly KindName[] = ['job']
+export const isTaskKind = (kind: KindName): boolean => taskKinds.includes(kind)

@@ -1,4 +1,5 @@
 import { operation } from '../operation.ts'
+import { JobRun } from '../resources/job-run.ts'
 import { Link } from '../resources/log.ts'
 import { DeploymentAccepted } from '../resources/status.ts'
 import { List, NoBody, Results, Text, Type, Uuid } from '../schema.ts'
@@ -77,6 +78,14 @@ export const specialOperations = {
     handler: 'listTerraformResources',
     summary: 'What its last apply made; none before.',
     reply: Results(TerraformResource),
+  }),
+  listJobRuns: operation({
+    ...onJob,
+    ...read,
+    path: '/job/{jobId}/run',
+    handler: 'listJobRuns',
+    summary: 'Its runs, newest first; as many as its settings keep, at most 100.',
+    reply: Results(JobRun),
   }),
   cleanFailedJob: operation({
     ...onJob,

@@ -28,6 +28,7 @@ export function buildOrder(recipe: BuildRecipe): BuildOrder {
         recipe.targetStage ?? '',
         Object.entries(buildArguments),
         ...(recipe.secretsHash === undefined ? [] : [recipe.secretsHash]),
+        ...(recipe.hasOwnDockerfile ? [{ dockerfile: recipe.dockerfileText }] : []),
       ]),
     )
     .digest('hex')

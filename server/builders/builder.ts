@@ -22,6 +22,8 @@ export interface BuildRecipe {
   /** Relative to the context. */
   readonly dockerfile: string
   readonly targetStage?: string
+  /** `dockerfileText` is not of the repository: it takes the place of whatever stands there under `dockerfile`. */
+  readonly hasOwnDockerfile?: boolean
   /** Text of the Dockerfile as committed: tells which ARGs are declared and which frontend is asked for. */
   readonly dockerfileText: string
   /** Non-secret variables; only those that the Dockerfile declares as ARG become build arguments. */

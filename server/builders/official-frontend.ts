@@ -25,19 +25,27 @@ export function withoutSyntaxLine(text: string): string {
   return asked === undefined ? text : text.replace(asked, '# (read by the built-in frontend)')
 }
 
-/** The same archive with another content of one file. */
-export function replaceFile(archive: Readable, path: string, content: string): Readable {
+/** The same archive with another content of one file; `addsIt`: also where it has none of that name. */
+export function replaceFile(
+  archive: Readable,
+  path: string,
+  content: string,
+  { addsIt = false }: { readonly addsIt?: boolean } = {},
+): Readable {
   const packed = pack()
+  let isThere = false
   const copy = async (): Promise<void> => {
     for await (const entry of archive.pipe(extract())) {
       const { header } = entry
       if (header.type === 'file' && header.name.replace(/^\.\//, '') === path) {
+        isThere = true
         packed.entry({ ...header, size: Buffer.byteLength(content) }, content)
         entry.resume()
       } else {
         await pipeline(entry, packed.entry(header))
       }
     }
+    if (addsIt && !isThere) packed.entry({ name: path, mode: 0o644 }, content)
     packed.finalize()
   }
   archive.once('error', (error) => packed.destroy(error))

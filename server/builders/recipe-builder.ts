@@ -104,7 +104,8 @@ async function abortable<T>(promise: Promise<T>, signal: AbortSignal): Promise<T
 function ignored(): void {}
 
 /** The context as the built-in frontend reads it, where the Dockerfile asks for Docker's own one. */
-function plainSource(stream: Readable, { dockerfile, dockerfileText }: BuildRecipe): Readable {
+function plainSource(stream: Readable, { dockerfile, dockerfileText, hasOwnDockerfile }: BuildRecipe): Readable {
+  if (hasOwnDockerfile) return replaceFile(stream, dockerfile, withoutSyntaxLine(dockerfileText), { addsIt: true })
   if (requestedFrontend(dockerfileText) === undefined) return stream
   return replaceFile(stream, dockerfile, withoutSyntaxLine(dockerfileText))
 }

@@ -16,6 +16,7 @@ import { createCopyWorkflows, createStandstillReconciler } from './copying.ts'
 import { createDoor } from './door.ts'
 import { createFoundation } from './foundation.ts'
 import type { Drivers, Ground } from './ground.ts'
+import { createJobRuns } from './job-runs.ts'
 import { createLiveness, createServiceObserver } from './observing.ts'
 import { createPushes } from './pushing.ts'
 import { createRecipe } from './recipe.ts'
@@ -31,7 +32,12 @@ const closeMs = 10_000
 export function compose(ground: Ground, drivers: Drivers) {
   const foundation = createFoundation(ground, drivers, { workflows: () => workflows })
   const { config, log, database, vault, pepper, engine, safeFetch, gitHost, lines, collector, routes } = foundation
-  const recipe = createRecipe(foundation, { registries: () => rooms.registries, observer: () => observer })
+  const recipe = createRecipe(foundation, {
+    workflows: () => workflows,
+    registries: () => rooms.registries,
+    observer: () => observer,
+  })
+  const jobs = createJobRuns(foundation, recipe)
   const clusterOperation = createClusterWorkflow({
     database,
     clock,
@@ -53,10 +59,12 @@ export function compose(ground: Ground, drivers: Drivers) {
       clusterOperation,
       ...createCopyWorkflows(foundation, () => workflows),
       createPushes(foundation, () => rooms.selected),
+      jobs.workflow,
     ],
     clock,
     log,
-    maxRunning: 50,
+    // Most of them wait: for a run of a job to end, or for their turn.
+    maxRunning: 200,
     // A server that is killed again and again during one deployment must still end it; what kills servers by itself is parked.
     maxAttempts: 30,
   })
@@ -76,6 +84,7 @@ export function compose(ground: Ground, drivers: Drivers) {
     createLiveness(foundation),
     createStandstillReconciler(foundation),
     ...createScaling(foundation, observer, () => reconcilers?.nudge('routes'), stopping.signal),
+    ...jobs.reconcilers,
     createScheduler({ database, clock, log, ...createScheduled({ database, clock, workflows }) }),
     createWebhookReconciler({ database, vault, clock, log, safeFetch }),
     createSealer({ database }),

@@ -8,6 +8,7 @@ import { createSlots } from '../lib/slots.ts'
 import type { Observer } from '../observations/index.ts'
 import { loginOf } from '../registries/index.ts'
 import { internalHost } from '../variables/index.ts'
+import type { Workflows } from '../workflows/index.ts'
 
 import type { Foundation } from './foundation.ts'
 
@@ -16,7 +17,11 @@ const buildLimits = { cpuMilli: 4000, memoryMiB: 4096, timeoutSeconds: 1800, max
 /** What a deployment acts through; `later` is there once everything is joined. */
 export function createRecipe(
   foundation: Foundation,
-  later: { readonly registries: () => Rooms['registries']; readonly observer: () => Observer },
+  later: {
+    readonly workflows: () => Workflows
+    readonly registries: () => Rooms['registries']
+    readonly observer: () => Observer
+  },
 ): RecipeOptions {
   const { config, database, log, vault, git, readCredential, builder, engine, router, routes, lines, collect } =
     foundation
@@ -38,6 +43,7 @@ export function createRecipe(
     routes,
     lines,
     collect,
+    workflows: later.workflows,
     endRepair: (service) => later.observer().endRepair(service),
     publicPorts: {
       ...config.publicPorts,

@@ -382,6 +382,8 @@ create table deployment_target (
   reason text,
   started_at timestamp with time zone,
   finished_at timestamp with time zone,
+  force_event text,
+  constraint deployment_target_force_event_check CHECK ((force_event = ANY (ARRAY['START'::text, 'STOP'::text, 'DELETE'::text, 'CRON'::text]))),
   constraint deployment_target_pkey PRIMARY KEY (request_id, service_id),
   constraint deployment_target_request_id_fkey FOREIGN KEY (request_id) REFERENCES deployment_request(id) ON DELETE CASCADE,
   constraint deployment_target_status_check CHECK ((status = ANY (ARRAY['QUEUED'::text, 'ONGOING'::text, 'SUCCESS'::text, 'ERROR'::text, 'CANCELED'::text, 'CANCELING'::text, 'SKIPPED'::text])))
@@ -645,6 +647,43 @@ CREATE INDEX issuer_record_expiry ON public.issuer_record USING btree (expires_a
 CREATE INDEX issuer_record_grant ON public.issuer_record USING btree (grant_id) WHERE (grant_id IS NOT NULL);
 CREATE INDEX issuer_record_uid ON public.issuer_record USING btree (model, uid) WHERE (uid IS NOT NULL);
 CREATE INDEX issuer_record_user_code ON public.issuer_record USING btree (model, user_code_hash) WHERE (user_code_hash IS NOT NULL);
+
+create table job_run (
+  id uuid not null,
+  service_id uuid not null,
+  release_id uuid not null,
+  request_id uuid,
+  trigger text not null,
+  event text not null,
+  status text not null default 'QUEUED'::text,
+  scheduled_at timestamp with time zone,
+  created_at timestamp with time zone not null,
+  updated_at timestamp with time zone not null,
+  started_at timestamp with time zone,
+  finished_at timestamp with time zone,
+  tries integer not null default 0,
+  exit_code integer,
+  reason text,
+  constraint job_run_event_check CHECK ((event = ANY (ARRAY['START'::text, 'STOP'::text, 'DELETE'::text, 'CRON'::text]))),
+  constraint job_run_pkey PRIMARY KEY (id),
+  constraint job_run_service_id_fkey FOREIGN KEY (service_id) REFERENCES service(id) ON DELETE CASCADE,
+  constraint job_run_service_id_scheduled_at_key UNIQUE (service_id, scheduled_at),
+  constraint job_run_status_check CHECK ((status = ANY (ARRAY['QUEUED'::text, 'RUNNING'::text, 'SUCCESS'::text, 'ERROR'::text, 'CANCELED'::text, 'SKIPPED'::text]))),
+  constraint job_run_trigger_check CHECK ((trigger = ANY (ARRAY['CRON'::text, 'FORCED'::text, 'DEPLOYMENT'::text])))
+);
+CREATE INDEX job_run_active ON public.job_run USING btree (service_id) WHERE (status = ANY (ARRAY['QUEUED'::text, 'RUNNING'::text]));
+CREATE INDEX job_run_service ON public.job_run USING btree (service_id, created_at DESC);
+
+create table job_schedule (
+  service_id uuid not null,
+  release_id uuid not null,
+  scheduled_at text not null,
+  timezone text not null,
+  next_at timestamp with time zone,
+  constraint job_schedule_pkey PRIMARY KEY (service_id),
+  constraint job_schedule_service_id_fkey FOREIGN KEY (service_id) REFERENCES service(id) ON DELETE CASCADE
+);
+CREATE INDEX job_schedule_next ON public.job_schedule USING btree (next_at) WHERE (next_at IS NOT NULL);
 
 create table kept_reply (
   caller text not null,

@@ -159,6 +159,8 @@ async function readSource(options: RecipeOptions, work: Work, source: Source, si
     await setReleaseCommit(sql, release.id, commit)
   })
   work.report.line(`Commit ${id.slice(0, 12)} by ${authorName}: ${message.split('\n')[0] ?? ''}`)
+  const { dockerfileRaw } = existingBuild(release)
+  if (dockerfileRaw !== null) return dockerfileRaw
   const rootPath = contextPath(release)
   const path = [rootPath, dockerfilePath(release)].filter((part) => part !== '').join('/')
   const dockerfile = await checkout.readFile(path, signal)
@@ -199,13 +201,14 @@ async function build(
 }
 
 function recipeOf(options: RecipeOptions, { release }: Source, dockerfileText: string): BuildRecipe {
-  const stage = existingBuild(release).targetStage
+  const { targetStage: stage, dockerfileRaw } = existingBuild(release)
   return {
     service: release.service_id,
     commit: release.commit?.id ?? '',
     rootPath: contextPath(release),
     dockerfile: dockerfilePath(release),
     ...(stage ? { targetStage: stage } : {}),
+    ...(dockerfileRaw === null ? {} : { hasOwnDockerfile: true }),
     dockerfileText,
     variables: release.variables.variables,
     limits: buildLimitsOf(options.buildLimits, release.advanced_settings),

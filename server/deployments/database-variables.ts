@@ -2,8 +2,8 @@ import { type DatabaseType, databaseTable } from '@quayside/contract/services/da
 import type { Sql } from '../database/index.ts'
 import type { Secret } from '../lib/secret.ts'
 import { formerPasswordName, openSecrets, passwordName, type ServiceRow } from '../services/index.ts'
-import { formerPasswordVariable } from './exchange-password.ts'
 import type { Vault } from '../vault/index.ts'
+import { formerPasswordVariable } from './exchange-password.ts'
 
 /** By the type: the variables by which its official image makes the owner. */
 const variables: Record<

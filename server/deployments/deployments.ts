@@ -3,11 +3,13 @@ import type { Action } from '@quayside/contract/states.ts'
 import { isAtRest } from '@quayside/contract/states.ts'
 import { inTransaction } from '../database/index.ts'
 import { type GitDriver, GitError } from '../git/index.ts'
+import type { JobEvent } from '../jobs/index.ts'
 import { AppError } from '../lib/error.ts'
 import { deleteEnvironmentRow, type EnvironmentRow, markEnvironmentDeleting } from '../organizations/index.ts'
 import { deleteServiceRow, findService, listServices, lockService, type ServiceRow } from '../services/index.ts'
 import type { Workflows } from '../workflows/index.ts'
 import { cancelDeployment } from './cancel.ts'
+import { checkForced } from './job-release.ts'
 import { refusalOf, refuseKind } from './refusal-of-kind.ts'
 import { acceptRequest, type RequestedBy, type RequestOptions } from './request.ts'
 import { listActiveRequests, lockEnvironment } from './request-store.ts'
@@ -22,6 +24,12 @@ export interface DeploymentsOptions extends RequestOptions {
   readonly readCredential: ReadGitCredential
 }
 
+/** What a deployment of one service asks for. */
+interface Asked {
+  readonly commit?: string | undefined
+  readonly forceEvent?: JobEvent | undefined
+}
+
 /** A repository that does not answer within this does not refuse a request: the deployment then fails with its reason. */
 const commitCheckMs = 5000
 
@@ -31,8 +39,10 @@ export function createDeployments(options: DeploymentsOptions) {
   const environmentOf = (service: ServiceRow) => ({ id: service.environment_id, name: service.environment_name })
 
   /** Gives the deployment in the specification's words, and the whole status of that moment. */
-  const act = async (service: ServiceRow, action: Action, by: RequestedBy, commit?: string) => {
-    const wish = { environment: environmentOf(service), action, targets: [{ service, commit }], by }
+  const act = async (service: ServiceRow, action: Action, by: RequestedBy, asked: Asked = {}) => {
+    const { commit, forceEvent } = asked
+    const targets = [{ service, commit, forceEvent }]
+    const wish = { environment: environmentOf(service), action, targets, by }
     const accepted = await acceptRequest(options, wish)
     const { id, created_at } = accepted
     const status = acceptedStatus(service, action, accepted) ?? (await serviceStatus(database, service.id, 'full'))
@@ -56,13 +66,16 @@ export function createDeployments(options: DeploymentsOptions) {
       refuseKind(service)
       const commit = wanted.commit ? await checkCommit(options, service, wanted.commit) : undefined
       const current = wanted.tag ? await takeTag(options, service, wanted.tag) : service
-      return act(current, 'DEPLOY', by, commit)
+      const { forceEvent } = wanted
+      if (forceEvent) checkForced(current, forceEvent)
+      return act(current, 'DEPLOY', by, { commit, forceEvent })
     },
 
     /** The commit that was deployed last, again; without one, the head of the branch. */
-    async redeploy(service: ServiceRow, by: RequestedBy) {
+    async redeploy(service: ServiceRow, by: RequestedBy, { forceEvent }: Pick<WantedVersion, 'forceEvent'> = {}) {
       refuseKind(service)
-      return act(service, 'DEPLOY', by, service.deployed_commit?.id)
+      if (forceEvent) checkForced(service, forceEvent)
+      return act(service, 'DEPLOY', by, { commit: service.deployed_commit?.id, forceEvent })
     },
     stop: (service: ServiceRow, by: RequestedBy) => act(service, 'STOP', by),
 

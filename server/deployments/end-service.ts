@@ -1,10 +1,13 @@
+import { isTaskKind } from '@quayside/contract/services/kinds.ts'
 import { phases } from '@quayside/contract/states.ts'
 import type { Sql } from '../database/index.ts'
 import { replaceHosts, setEndpoints } from '../domains/index.ts'
 import { EngineError } from '../engines/index.ts'
+import { endRunning, endTimetable } from '../jobs/index.ts'
 import { serviceStream } from '../logs/index.ts'
 import { deleteServiceRow, lockService, setDataVersion } from '../services/index.ts'
 import { drainOthers } from './drain.ts'
+import { executeEnding } from './job-execution.ts'
 import { setLastDeployment, setServingNothing } from './outcome-store.ts'
 import { explainLate, type RecipeOptions, type ReportStep, type Work, whileUnreachable } from './recipe.ts'
 import { finishTarget } from './settle.ts'
@@ -36,6 +39,7 @@ export async function endService(
   // Once begun it is carried through: what lost its traffic, and perhaps its data, is not there to go back to.
   context.signal.throwIfAborted()
   report.enter(words[action].working)
+  if (isTaskKind(target.kind)) await executeEnding(options, work, action)
   await explainLate(
     step(`${id}/ROUTER_DEPLOYMENT`, ({ signal }) => unpublish(options, work, action, signal), {
       deadlineSeconds: routerSeconds,
@@ -91,6 +95,7 @@ async function unpublish(
     await enterState(sql, target, phases[action].working)
     await setEndpoints(sql, id, null, [], options.clock.now())
     await setServingNothing(sql, id)
+    if (isTaskKind(target.kind)) await endTimetable(sql, options, id)
   })
   await whileUnreachable(options, signal, report, () => options.routes.apply(signal))
 }
@@ -105,8 +110,16 @@ async function end(
   await options.endRepair(target.service_id)
   await drainOthers(options, report, { id: target.service_id, keep: undefined }, signal)
   const attempt = { signal, output: report }
-  await whileUnreachable(options, signal, report, () =>
-    action === 'STOP' ? engine.retire(target.service_id, undefined, attempt) : engine.erase(target.service_id, attempt),
-  )
+  // What has ended of a job stays until its lines are collected.
+  if (isTaskKind(target.kind) && action !== 'DELETE')
+    await whileUnreachable(options, signal, report, () =>
+      endRunning(options, ({ service }) => service === target.service_id, attempt),
+    )
+  else
+    await whileUnreachable(options, signal, report, () =>
+      action === 'STOP'
+        ? engine.retire(target.service_id, undefined, attempt)
+        : engine.erase(target.service_id, attempt),
+    )
   if (action !== 'STOP') await builder.prune(target.service_id, [], signal)
 }

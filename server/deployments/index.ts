@@ -14,6 +14,7 @@ export { environmentLog, executionOf, toEnvironmentLog } from './environment-log
 export { toEnvironmentLogV1 } from './environment-log-v1.ts'
 export { serviceHistory } from './history.ts'
 export { haveImage } from './image-release.ts'
+export { loadJob } from './job-release.ts'
 export { lastReason } from './outcome-store.ts'
 export { createPlans, type Plans } from './plans.ts'
 export { projectOverview } from './project-status.ts'

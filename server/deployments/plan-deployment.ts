@@ -1,6 +1,6 @@
 import { serviceTypeOf } from '@quayside/contract/enums.ts'
 import type { DeploymentEffect } from '@quayside/contract/resources/deployment-plan.ts'
-import type { KindName } from '@quayside/contract/services/kinds.ts'
+import { isTaskKind, type KindName } from '@quayside/contract/services/kinds.ts'
 import { buildOf, type Versioned } from './versioned.ts'
 
 /** A version of a service, as far as it decides what has to be made anew. */
@@ -52,6 +52,8 @@ function effectOf(wanted: Version, running: Version | undefined, changed: readon
   const former = running && buildOf(versioned(running))
   if (build && JSON.stringify(build) !== JSON.stringify(former)) return 'REBUILD'
   if (build && changed.some((name) => name.startsWith('build.'))) return 'REBUILD'
+  // What a job runs at its deployment is run whatever has changed.
+  if (isTaskKind(wanted.kind)) return 'RESTART'
   return !running || changed.some((name) => !unfelt.has(name)) ? 'RESTART' : 'NOTHING'
 }
 

@@ -14,7 +14,7 @@ import { deploymentSink, type LineStore } from '../logs/index.ts'
 import type { Router } from '../routers/index.ts'
 import type { ServiceRow } from '../services/index.ts'
 import type { Vault } from '../vault/index.ts'
-import { type RunContext, type Step, StepTimeoutError } from '../workflows/index.ts'
+import { type RunContext, type Step, StepTimeoutError, type Workflows } from '../workflows/index.ts'
 import type { RequestRow } from './request-store.ts'
 import type { ReadGitCredential } from './source.ts'
 import type { TargetRow } from './target-store.ts'
@@ -39,6 +39,7 @@ export interface RecipeOptions {
   readonly router: Router
   readonly routes: Pick<RoutePublisher, 'apply'>
   readonly lines: LineStore
+  readonly workflows: () => Pick<Workflows, 'submit' | 'requestCancel' | 'nudge'>
   /** The service's run-time lines are collected from now on, with these texts masked. */
   readonly collect: (serviceId: string, secrets: readonly Secret[]) => void
   /** Ends what the observer may have under way for a service: from here on the request alone acts on it. */
@@ -91,6 +92,8 @@ export type ReportStep =
   | 'Restarted'
   | 'RestartedError'
   | 'Cancelled'
+  | 'Executing'
+  | 'JobOutput'
 
 export function createReport(lines: LineStore, executionId: string, target: TargetRow): Report {
   let step: ReportStep = 'Start'

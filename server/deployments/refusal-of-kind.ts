@@ -9,7 +9,6 @@ export interface RunningPlace {
 }
 
 const unable: Partial<Record<KindName, string>> = {
-  job: 'Jobs cannot be run yet',
   helm: 'Helm charts need Kubernetes',
   terraform: 'Terraform stacks cannot be applied yet',
 }
@@ -23,7 +22,10 @@ export function refusalOfKind(kind: KindName, { name, engine }: RunningPlace): s
     return `Cluster "${name}" is a record: no engine of this installation runs anything on it. Use the built-in cluster.`
   }
   const reason = unable[kind]
-  return reason && `${reason}: cluster "${name}" is a Docker Engine, which runs applications, containers and databases.`
+  return (
+    reason &&
+    `${reason}: cluster "${name}" is a Docker Engine, which runs applications, containers, databases and jobs.`
+  )
 }
 
 /** The same of a service, thrown as 400. */

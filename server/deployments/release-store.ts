@@ -62,6 +62,15 @@ export async function setReleasePort(sql: Sql, id: string, port: number): Promis
   await sql`update release set public_port = ${port} where id = ${id}`
 }
 
+/** The newest version of a service that has an image. */
+export async function findLastRelease(sql: Sql, serviceId: string): Promise<ReleaseRow | undefined> {
+  const [row] = await sql<ReleaseRow[]>`
+    select r.*, s.kind from release r join service s on s.id = r.service_id
+    where r.service_id = ${serviceId} and r.image is not null
+    order by r.id = s.release_id desc nulls last, r.created_at desc limit 1`
+  return row
+}
+
 /** Image references of the newest releases of a service, the one that runs among them. */
 export async function keptImages(sql: Sql, serviceId: string, count: number): Promise<string[]> {
   const rows = await sql<{ reference: string }[]>`

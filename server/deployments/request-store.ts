@@ -43,9 +43,7 @@ export async function readSituation(
   sql: Sql,
   asked: { environmentId: string; services: readonly string[]; caller: string; action: Action },
 ): Promise<Situation | undefined> {
-  const [row] = await sql<
-    (Omit<Situation, 'waiting'> & { id: string | null; created_at: Date | null })[]
-  >`
+  const [row] = await sql<(Omit<Situation, 'waiting'> & { id: string | null; created_at: Date | null })[]>`
     select e.deleting, w.id, w.created_at, coalesce(s.states, '{}') as states, s.copying,
       jsonb_build_object('cluster', c.name, 'hasEngine', c.engine is not null, 'isDemo', c.is_demo,
         'restriction', o.billing_deployment_restriction) as at
@@ -56,6 +54,7 @@ export async function readSituation(
       where id = any(${[...asked.services]}::uuid[])) s
     left join lateral (select * from deployment_request where environment_id = e.id and status = 'QUEUED'
       order by seq desc limit 1) w on w.caller = ${asked.caller} and w.action = ${asked.action}
+        and not exists (select from deployment_target t where t.request_id = w.id and t.force_event is not null)
     where e.id = ${asked.environmentId}`
   if (!row) return undefined
   const { id, created_at, deleting, states, copying, at } = row
@@ -70,6 +69,7 @@ export interface AcceptedTarget {
   readonly icon_uri: string
   readonly stage_id: string
   readonly wanted_commit: string | null
+  readonly force_event: string | null
 }
 
 export interface Acceptance {
@@ -135,7 +135,7 @@ export async function writeRequest(sql: Sql, acceptance: Acceptance): Promise<Wr
     ), held as (
       select w.*, s.state as former_state, g.name as stage_name, g.deployment_order as stage_order, n.request_number
       from numbered n cross join jsonb_to_recordset(${sql.json(targets.map((target) => ({ ...target })))}) as w(
-          service_id uuid, kind text, name text, icon_uri text, stage_id uuid, wanted_commit text)
+          service_id uuid, kind text, name text, icon_uri text, stage_id uuid, wanted_commit text, force_event text)
         join service s on s.id = w.service_id and s.state = any(${[...allowed]}::text[])
           and (s.copying is null or ${request.action} = 'DELETE')
         join deployment_stage g on g.id = w.stage_id
@@ -144,9 +144,9 @@ export async function writeRequest(sql: Sql, acceptance: Acceptance): Promise<Wr
       select request_number from held group by request_number having count(*) = ${targets.length}
     ), ${place === 'merged' ? sql`` : newRequest} ${recorded} targeted as (
       insert into deployment_target (request_id, service_id, kind, name, icon_uri, stage_name, stage_order, state,
-        wanted_commit, former_state)
+        wanted_commit, force_event, former_state)
       select ${request.id}, service_id, kind, name, icon_uri, stage_name, stage_order, ${queued}, wanted_commit,
-        former_state
+        force_event, former_state
       from held where exists (select from accepted)
       ${place === 'merged' ? newerWish : sql``}
     ), entered as (

@@ -90,7 +90,9 @@ const acceptUnderLock = (options: RequestOptions, wish: Wish): Promise<AcceptedR
     const services = wish.targets.map(({ service }) => service.id)
     const situation = await readSituation(sql, { environmentId: environment.id, services, caller: by.id, action })
     const waiting = checked(situation, wish).waiting
-    const merges = waiting !== undefined && (await holdWaiting(sql, waiting.id))
+    // What is forced is a run of its own.
+    const isForced = wish.targets.some(({ forceEvent }) => forceEvent)
+    const merges = !isForced && waiting !== undefined && (await holdWaiting(sql, waiting.id))
     const request = merges ? waiting : { id: newId(), created_at: options.clock.now() }
     if (await writeRequest(sql, acceptance(options, wish, request, merges ? 'merged' : 'last'))) return request
     throw new AppError('unavailable', 'The services change at this moment. Try again.')
@@ -115,13 +117,14 @@ function acceptance(
       caller: by.id,
     },
     place,
-    targets: targets.map(({ service, commit }) => ({
+    targets: targets.map(({ service, commit, forceEvent }) => ({
       service_id: service.id,
       kind: service.kind,
       name: service.name,
       icon_uri: service.settings.icon_uri,
       stage_id: service.stage_id,
       wanted_commit: commit ?? null,
+      force_event: forceEvent ?? null,
     })),
     allowed: stateNames.filter((state) => refusal(action, state) === undefined),
     queued: phases[action].queued,

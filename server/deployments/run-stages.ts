@@ -1,8 +1,10 @@
+import { isTaskKind } from '@quayside/contract/services/kinds.ts'
 import { findService } from '../services/index.ts'
 import { CanceledError } from '../workflows/index.ts'
 import { buildRelease, repeatRelease } from './build-release.ts'
 import { endService, removeLines } from './end-service.ts'
 import { fetchRelease } from './image-release.ts'
+import { startJob } from './job-start.ts'
 import { startTargets } from './outcome-store.ts'
 import type { RecipeOptions, Work } from './recipe.ts'
 import { isUnable, refusalOf } from './refusal-of-kind.ts'
@@ -74,7 +76,7 @@ async function runStage(options: RecipeOptions, stage: readonly Work[], retiring
   const isStarted = async (work: Work): Promise<boolean> => {
     const release = releases.get(work)
     const isUp = await settle(options, work, async () => {
-      if (release) await startRelease(options, work, release)
+      if (release) await (isTaskKind(work.target.kind) ? startJob : startRelease)(options, work, release)
     })
     if (isUp) retiring.push(retireFormer(options, work))
     return isUp

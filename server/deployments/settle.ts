@@ -1,3 +1,4 @@
+import { isTaskKind } from '@quayside/contract/services/kinds.ts'
 import { phases, type RequestStatus, type State } from '@quayside/contract/states.ts'
 import type { Sql } from '../database/index.ts'
 import { listServiceRoutes, setEndpoints } from '../domains/index.ts'
@@ -6,6 +7,7 @@ import { findService } from '../services/index.ts'
 import { CanceledError } from '../workflows/index.ts'
 import { drainOthers } from './drain.ts'
 import { type Failure, toFailure } from './failure.ts'
+import { endJob } from './job-execution.ts'
 import { setLastDeployment } from './outcome-store.ts'
 import type { RecipeOptions, ReportStep, Work } from './recipe.ts'
 import { nextWaitingAction, setFormerState, setServiceState, type TargetRow, updateTarget } from './target-store.ts'
@@ -94,6 +96,7 @@ async function fail(options: RecipeOptions, work: Work, failure: Failure): Promi
 /** Ends what the failed version has running. Traffic that it has already goes back to the former version first. */
 async function removeNew(options: RecipeOptions, work: Work, signal: AbortSignal): Promise<void> {
   const { target, request, report } = work
+  if (isTaskKind(target.kind)) return endJob(options, work, signal)
   if (request.action !== 'DEPLOY' && request.action !== 'RESTART') return
   const service = await findService(options.database, target.service_id)
   const keep = service?.release_id ?? undefined

@@ -1,3 +1,4 @@
+import { isTaskKind } from '@quayside/contract/services/kinds.ts'
 import { setEndpoints } from '../domains/index.ts'
 import { type Endpoint, EngineError } from '../engines/index.ts'
 import type { Attempt } from '../lib/attempt.ts'
@@ -182,9 +183,19 @@ async function retireOthers(options: RecipeOptions, { target, report }: Work, si
   const id = target.service_id
   const current = (await findService(options.database, id))?.release_id
   if (!current) return
+  // Runs of a former version of a job end by themselves.
+  if (!isTaskKind(target.kind)) await endOthers(options, report, { id, current }, signal)
+  const kept = await keptImages(options.database, id, options.keptReleases)
+  await options.builder.prune(id, kept, signal)
+}
+
+async function endOthers(
+  options: RecipeOptions,
+  report: Work['report'],
+  { id, current }: { readonly id: string; readonly current: string },
+  signal: AbortSignal,
+): Promise<void> {
   const open = await drainOthers(options, report, { id, keep: current }, signal)
   if (open > 0) report.line(`${open} request(s) on the former version were still open and are ended.`, 'warning')
   await whileUnreachable(options, signal, report, () => options.engine.retire(id, current, { signal, output: report }))
-  const kept = await keptImages(options.database, id, options.keptReleases)
-  await options.builder.prune(id, kept, signal)
 }

@@ -1,6 +1,7 @@
 import type { KindName } from '@quayside/contract/services/kinds.ts'
 import { type Action, phases, type RequestStatus, type State } from '@quayside/contract/states.ts'
 import type { Sql } from '../database/index.ts'
+import type { JobEvent } from '../jobs/index.ts'
 import type { ServiceRow } from '../services/index.ts'
 
 /** What a request does to one service. */
@@ -15,6 +16,8 @@ export interface TargetRow {
   readonly state: State
   readonly status: RequestStatus | 'SKIPPED'
   readonly wanted_commit: string | null
+  /** What of a job is run, in place of what its deployment runs. */
+  readonly force_event: JobEvent | null
   readonly former_state: State
   readonly release_id: string | null
   readonly commit: CommitJson | null
@@ -34,6 +37,7 @@ export interface WantedTarget {
   readonly service: Pick<ServiceRow, 'id' | 'kind' | 'name' | 'stage_id' | 'state'> & { settings: { icon_uri: string } }
   /** A full commit id; undefined: the head of the branch when the request runs. */
   readonly commit: string | undefined
+  readonly forceEvent?: JobEvent | undefined
 }
 
 export const listTargets = (sql: Sql, requestIds: readonly string[]) =>

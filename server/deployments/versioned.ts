@@ -10,17 +10,33 @@ export interface Build {
   readonly repository: Repository
   readonly dockerfilePath: string
   readonly targetStage: string | null
+  /** The text of a Dockerfile that stands in the settings, in place of one of the repository. */
+  readonly dockerfileRaw: string | null
 }
 
 /** Undefined for what is not built here. */
 export function buildOf(versioned: Versioned): Build | undefined {
-  if (versioned.kind !== 'application') return undefined
-  const { git_repository, dockerfile_path, docker_target_build_stage } = versioned.settings
+  const source = sourceOf(versioned)
+  if (!source) return undefined
+  const { git_repository, dockerfile_path, docker_target_build_stage, dockerfile_raw = null } = source
   return {
     repository: git_repository,
-    dockerfilePath: dockerfile_path ?? 'Dockerfile',
+    dockerfilePath: dockerfile_raw === null ? (dockerfile_path ?? 'Dockerfile') : '.quayside.Dockerfile',
     targetStage: docker_target_build_stage,
+    dockerfileRaw: dockerfile_raw,
   }
+}
+
+interface DockerSource {
+  readonly git_repository: Repository
+  readonly dockerfile_path: string | null
+  readonly docker_target_build_stage: string | null
+  readonly dockerfile_raw?: string | null
+}
+
+function sourceOf({ kind, settings }: Versioned): DockerSource | undefined {
+  if (kind === 'application') return settings
+  return kind === 'job' && 'docker' in settings.source ? settings.source.docker : undefined
 }
 
 /** The image that a service is to run, as an engine asks for it; undefined for what is built, and for what has none. */
@@ -29,8 +45,9 @@ export function imageOf(versioned: Versioned, origin: Origin | null): string | u
     const { type, version } = versioned.settings
     return `docker.io/library/${databaseTable[type].image}:${version}`
   }
-  if (versioned.kind !== 'container') return undefined
-  const { image_name, tag } = versioned.settings
+  const image = registryImageOf(versioned)
+  if (!image) return undefined
+  const { image_name, tag } = image
   return `${registryHost(origin?.url ?? '')}/${image_name}:${tag}`
 }
 
@@ -41,8 +58,13 @@ const registryHost = (url: string): string =>
     .replace(/^(?:index\.|registry-1\.)?docker\.io(?:\/v[12])?(?=\/|$)|^hub\.docker\.com(?=\/|$)/, 'docker.io')
     .replace(/\/+$/, '')
 
+function registryImageOf({ kind, settings }: Versioned): { image_name: string; tag: string } | undefined {
+  if (kind === 'container') return settings
+  return kind === 'job' && 'image' in settings.source ? settings.source.image : undefined
+}
+
 /** Whether an image of a registry has a tag that a deployment may choose. */
-export const hasTag = ({ kind }: Versioned): boolean => kind === 'container'
+export const hasTag = (versioned: Versioned): boolean => registryImageOf(versioned) !== undefined
 
 /** Two versions must not have the files at the same time: the former one ends first. */
 export const ownsItsFiles = ({ kind }: Versioned): boolean => kind === 'database'

@@ -1,4 +1,5 @@
 import type { Database } from '../database/index.ts'
+import type { JobEvent } from '../jobs/index.ts'
 import type { Clock } from '../lib/clock.ts'
 import { AppError } from '../lib/error.ts'
 import { checkTag, findService, type ServiceRow, updateTag } from '../services/index.ts'
@@ -9,6 +10,8 @@ export interface WantedVersion {
   readonly commit?: string
   readonly tag?: string
   readonly chart?: string
+  /** What of a job is to be run. */
+  readonly forceEvent?: JobEvent
 }
 
 /** From now on the service is the image of this tag. Gives its row. */

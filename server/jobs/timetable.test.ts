@@ -137,12 +137,16 @@ test('whatever the settings accept has a next moment that fits it, and none befo
       const range = ['*', '*', number(field), `${number(field)}-${number(field)}`][random(4)] ?? '*'
       return random(3) === 0 ? `${range}/${random(8)}` : range
     }
-    const text = [0, 1, 2, 3, 4].map((field) => (random(4) === 0 ? `${piece(field)},${piece(field)}` : piece(field))).join(' ')
+    const text = [0, 1, 2, 3, 4]
+      .map((field) => (random(4) === 0 ? `${piece(field)},${piece(field)}` : piece(field)))
+      .join(' ')
     if (!accepts(text)) continue
     accepted++
     const after = new Date(Date.UTC(2026, random(12), 1 + random(28), random(24), random(60)))
     const next = nextOccurrence({ scheduled_at: text, timezone: 'Etc/UTC' }, after)
-    const sets = normalized(text).split(' ').map((field) => (field === '*' ? undefined : new Set(field.split(',').map(Number))))
+    const sets = normalized(text)
+      .split(' ')
+      .map((field) => (field === '*' ? undefined : new Set(field.split(',').map(Number))))
     const fits = (at: Date): boolean => {
       const [minute, hour, day, month, weekday] = sets
       const onDay = day?.has(at.getUTCDate()) ?? true

@@ -44,9 +44,7 @@ export function nextOccurrence({ scheduled_at, timezone }: Timetable, after: Dat
   const pattern = new Cron(text, { timezone: 'UTC', mode: '5-part' })
   const next = (wallMs: number): number | undefined => pattern.nextRun(new Date(wallMs))?.getTime()
   const isHourly = text.split(' ')[1] === '*'
-  const found = isHourly
-    ? nextByHours(next, timezone, after.getTime())
-    : nextByClock(next, timezone, after.getTime())
+  const found = isHourly ? nextByHours(next, timezone, after.getTime()) : nextByClock(next, timezone, after.getTime())
   return found === undefined ? undefined : new Date(found)
 }
 
@@ -115,7 +113,8 @@ function numbersOf(piece: string, field: Field): number[] {
   const [low = '', high] = range.split('-')
   const first = range === '*' ? least : numberOf(low, field)
   // A single number with a step begins a range that goes up to the end.
-  const last = range === '*' ? greatest : high === undefined ? (step ? Math.max(first, greatest) : first) : numberOf(high, field)
+  const last =
+    range === '*' ? greatest : high === undefined ? (step ? Math.max(first, greatest) : first) : numberOf(high, field)
   const every = step ? Number(step) : 1
   return Array.from({ length: Math.max(0, Math.floor((last - first) / every) + 1) }, (_, n) => first + n * every)
 }

@@ -1,3 +1,4 @@
+import { taskKinds } from '@quayside/contract/services/kinds.ts'
 import type { Sql } from '../database/index.ts'
 import type { Observation } from '../engines/index.ts'
 import { type Instances, rangeOf, wantedReplicas } from '../scaling/index.ts'
@@ -7,6 +8,8 @@ import type { Wish } from './decide.ts'
 export interface WishRow extends Wish {
   readonly id: string
   readonly organization_id: string
+  /** It is run now and then, and nobody else starts it. */
+  readonly is_task: boolean
   /** A running request acts on it. */
   readonly busy: boolean
 }
@@ -16,7 +19,7 @@ type StoredWish = Omit<WishRow, 'replicas'> & Required<Instances> & { readonly s
 /** Every service, or one. */
 export async function listWishes(sql: Sql, id?: string): Promise<WishRow[]> {
   const rows = await sql<StoredWish[]>`
-    select s.id, p.organization_id, s.release_id, exists (
+    select s.id, p.organization_id, s.release_id, s.kind = any(${[...taskKinds]}) as is_task, exists (
       select from deployment_request r join deployment_target t on t.request_id = r.id
       where r.environment_id = s.environment_id and r.status in ('ONGOING', 'CANCELING') and t.service_id = s.id
     ) as busy, c.replicas as scale,

@@ -70,6 +70,7 @@ export function createObserver(options: ObserverOptions): Observer {
   }
   const attend = async (before: Before | undefined, wish: WishRow, seen: Observation, signal: AbortSignal) => {
     if (seen.state !== 'absent') options.collect(wish)
+    if (wish.is_task) return
     const running = repairs.get(wish.id)
     if (running && (wish.busy || running.replicas !== wish.replicas)) running.stop.abort()
     // What was seen while a request acted, or of another wish, says nothing about what is to be done now.

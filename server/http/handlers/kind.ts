@@ -2,6 +2,7 @@ import { type DatabaseType, databaseTable, databaseTypes } from '@quayside/contr
 import { terraformVersions } from '@quayside/contract/services/terraform.ts'
 import { requireOn } from '../../access/index.ts'
 import { listEnvironmentLinks } from '../../domains/index.ts'
+import { jobRuns } from '../../jobs/index.ts'
 import { AppError } from '../../lib/error.ts'
 import { listImageServices, listServices } from '../../services/index.ts'
 import type { Handlers } from '../call.ts'
@@ -23,7 +24,8 @@ export const kindHandlers = (rooms: Rooms) => {
     listTerraformResources: async () => ({ results: [] }),
     listTerraformVersions: async () => ({ results: terraformVersions }),
 
-    // Jobs do not run here: no failed run of one is left.
+    listJobRuns: async ({ target }) => ({ results: await jobRuns(database, target.id) }),
+    // What a run leaves is removed by itself soon after its end.
     cleanFailedJob: async () => ({ clean_kubernetes_jobs: [] }),
     cleanFailedJobs: async ({ kind, target, body }) => {
       const jobs = new Set((await listServices(database, target.id, kind)).map(({ id }) => id))

@@ -2,6 +2,7 @@ import { serviceKinds } from '@quayside/contract/services/kinds.ts'
 import { notFound, requireOn } from '../../access/index.ts'
 import { environmentStatuses, serviceHistory, serviceStatus, type WantedVersion } from '../../deployments/index.ts'
 import { listLinks } from '../../domains/index.ts'
+import type { JobEvent } from '../../jobs/index.ts'
 import { AppError } from '../../lib/error.ts'
 import { lineId, serviceLine, serviceStream } from '../../logs/index.ts'
 import { findEnvironment } from '../../organizations/index.ts'
@@ -48,8 +49,9 @@ export const serviceHandlers = (rooms: Rooms) => {
       const lists = await environmentStatuses(database, target.id)
       return { results: lists[serviceKinds[kind].plural] }
     },
-    deployService: (call) => deployments.deploy(call.target, requestedBy(call), wantedVersion(call.body ?? {})),
-    redeployService: (call) => deployments.redeploy(call.target, requestedBy(call)),
+    deployService: (call) =>
+      deployments.deploy(call.target, requestedBy(call), wantedVersion(call.body ?? {}, call.query)),
+    redeployService: (call) => deployments.redeploy(call.target, requestedBy(call), wantedVersion({}, call.query)),
     stopService: (call) => deployments.stop(call.target, requestedBy(call)),
     restartService: (call) => deployments.restart(call.target, requestedBy(call)),
     uninstallService: (call) => deployments.uninstall(call.target, requestedBy(call)),
@@ -86,8 +88,12 @@ interface VersionBody {
 }
 
 /** An empty text asks for nothing, like an absent one. */
-const wantedVersion = ({ git_commit_id, image_tag, chart_version }: VersionBody): WantedVersion => ({
+const wantedVersion = (
+  { git_commit_id, image_tag, chart_version }: VersionBody,
+  query: { readonly forceEvent?: JobEvent | 'DIFF'; readonly applyImmediately?: boolean } | undefined,
+): WantedVersion => ({
   ...(git_commit_id ? { commit: git_commit_id } : {}),
   ...(image_tag ? { tag: image_tag } : {}),
   ...(chart_version ? { chart: chart_version } : {}),
+  ...(query?.forceEvent && query.forceEvent !== 'DIFF' ? { forceEvent: query.forceEvent } : {}),
 })

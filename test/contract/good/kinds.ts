@@ -39,8 +39,15 @@ const alone: Prepare = async ({ database }, { more }) => {
   return undefined
 }
 
+/** A run that went well. */
+const hasRun: Prepare = async ({ database }, { more }) => {
+  await database`
+    insert into job_run (id, service_id, release_id, "trigger", event, status, created_at, updated_at, started_at, finished_at)
+    values (gen_random_uuid(), ${more['jobId'] ?? ''}, gen_random_uuid(), 'CRON', 'CRON', 'SUCCESS', now(), now(), now(), now())`
+  return undefined
+}
+
 const unable = (reason: RegExp, body?: object): Good => ({ ...(body && { body }), refused: { status: 400, reason } })
-const jobs = /^Jobs cannot be run yet/
 const charts = /^Helm charts need Kubernetes/
 const stacks = /^Terraform stacks cannot be applied yet/
 
@@ -62,12 +69,12 @@ export const kinds: Partial<Record<OperationName, Good>> = {
   cloneHelm: clone('helm'),
   cloneTerraform: clone('terraform'),
   deployContainer: { body: { image_tag: '1.2' } },
-  deployJob: unable(jobs, {}),
+  deployJob: { body: {}, query: { forceEvent: 'CRON' } },
   deployHelm: unable(charts, {}),
   deployTerraform: unable(stacks, {}),
   redeployContainer: { prepare: deployed('containerId') },
   redeployDatabase: { prepare: deployed('databaseId') },
-  redeployJob: unable(jobs),
+  redeployJob: { prepare: deployed('jobId') },
   redeployHelm: unable(charts),
   redeployTerraform: unable(stacks),
   stopContainer: { prepare: deployed('containerId') },
@@ -90,6 +97,7 @@ export const kinds: Partial<Record<OperationName, Good>> = {
   listHelmLinks: { empty: true },
   getHelmKubernetesServices: { empty: true },
   getTerraformResources: { empty: true },
+  listJobRuns: { prepare: hasRun },
   cleanFailedJobs: { body: {} },
   autoDeployContainerEnvironments: { body: { image_name: 'library/hello', tag: '2.0' }, prepare: alone },
   autoDeployJobEnvironments: {

@@ -1,0 +1,20 @@
+// Runs of jobs: what a run is and how it ends, timetables of cron jobs and the runs that they bring, outputs.
+
+export type { JobEvent, JobRunRow, RunEnd, Trigger } from './job-run.ts'
+export { isActive, runOfTry } from './job-run.ts'
+export { beginRun, endRun, findRuns, insertRun, listRuns, listRunsOf } from './job-run-store.ts'
+export { createJobRunWorkflow } from './job-run-workflow.ts'
+export {
+  endRunning,
+  endTimetable,
+  followTimetable,
+  forgetRunsOf,
+  type JobsOptions,
+  type LoadedJob,
+  takeOutputs,
+} from './jobs.ts'
+export { outputFile } from './outputs.ts'
+export { createRunPruner, createTaskSweeper, createTimetables } from './reconcilers.ts'
+export { jobRuns } from './run-records.ts'
+export { runToEnd } from './run-task.ts'
+export { nextOccurrence, type Timetable } from './timetable.ts'

@@ -1,0 +1,88 @@
+import type { Sql } from '../database/index.ts'
+import type { JobRunRow, RunEnd, RunStatus } from './job-run.ts'
+
+/** The runs that are kept of a service, those of its timetable aside. */
+const keptRuns = 100
+
+type NewRun = Pick<
+  JobRunRow,
+  'id' | 'service_id' | 'release_id' | 'request_id' | 'trigger' | 'event' | 'scheduled_at' | 'created_at'
+>
+
+/** False when it is there already, by its id or by the moment of its timetable. */
+export async function insertRun(sql: Sql, run: NewRun): Promise<boolean> {
+  const inserted = await sql`
+    insert into job_run ${sql({ ...run, updated_at: run.created_at })} on conflict do nothing`
+  return inserted.count === 1
+}
+
+export async function findRun(sql: Sql, id: string): Promise<JobRunRow | undefined> {
+  const [row] = await sql<JobRunRow[]>`select * from job_run where id = ${id}`
+  return row
+}
+
+/** Newest first. */
+export const listRuns = (sql: Sql, serviceId: string, count: number) =>
+  sql<JobRunRow[]>`
+    select * from job_run where service_id = ${serviceId}
+    order by coalesce(scheduled_at, created_at) desc, id desc limit ${count}`
+
+export const findRuns = (sql: Sql, ids: readonly string[]) =>
+  sql<JobRunRow[]>`select * from job_run where id = any(${[...ids]}::uuid[])`
+
+/** Those that a deployment request began. */
+export const listRunsOf = (sql: Sql, serviceId: string, requestId: string) =>
+  sql<JobRunRow[]>`select * from job_run where service_id = ${serviceId} and request_id = ${requestId}`
+
+/** Those that have not ended. */
+export const listActiveRuns = (sql: Sql, serviceId: string) =>
+  sql<JobRunRow[]>`
+    select * from job_run where service_id = ${serviceId} and status in ('QUEUED', 'RUNNING') order by created_at`
+
+export async function beginRun(sql: Sql, id: string, now: Date): Promise<void> {
+  await sql`update job_run set status = 'RUNNING', updated_at = ${now} where id = ${id} and status = 'QUEUED'`
+}
+
+/** Why a run is going to be cancelled. */
+export async function noteReason(sql: Sql, id: string, reason: string): Promise<void> {
+  await sql`update job_run set reason = ${reason} where id = ${id} and status in ('QUEUED', 'RUNNING')`
+}
+
+/** Writes the end once; a run that has ended stays as it is. */
+export async function endRun(
+  sql: Sql,
+  id: string,
+  end: Partial<RunEnd> & { readonly status: RunStatus; readonly reason: string | null; readonly now: Date },
+): Promise<void> {
+  const { status, reason, now, tries = 0, exitCode = null, startedAt = null, finishedAt = null } = end
+  const known = status === 'CANCELED' ? sql`coalesce(reason, ${reason})` : sql`${reason}::text`
+  await sql`
+    update job_run set status = ${status}, reason = ${known}, tries = ${tries}, exit_code = ${exitCode},
+      started_at = ${startedAt}, finished_at = coalesce(${finishedAt}::timestamptz, ${now}), updated_at = ${now}
+    where id = ${id} and status in ('QUEUED', 'RUNNING')`
+}
+
+/** Of the ended runs of a timetable, so many that ended well and so many that did not are kept; of others the last ones. */
+export async function forgetRuns(
+  sql: Sql,
+  serviceId: string,
+  keep: { readonly well: number; readonly badly: number },
+): Promise<void> {
+  await sql`
+    delete from job_run r using (
+      select id, "trigger", status = 'SUCCESS' as well, row_number() over (
+        partition by "trigger" = 'CRON', "trigger" = 'CRON' and status = 'SUCCESS'
+        order by coalesce(scheduled_at, created_at) desc) as place
+      from job_run where service_id = ${serviceId} and status not in ('QUEUED', 'RUNNING')
+    ) o
+    where r.id = o.id and o.place > case
+      when o."trigger" <> 'CRON' then ${keptRuns} when o.well then ${keep.well} else ${keep.badly} end::int`
+}
+
+/** Runs that ended longer ago than their job's settings keep them. */
+export async function forgetOldRuns(sql: Sql, now: Date): Promise<void> {
+  await sql`
+    delete from job_run r using service s
+    where s.id = r.service_id and r.finished_at < ${now}::timestamptz
+      - make_interval(secs => (s.advanced_settings ->> 'job.delete_ttl_seconds_after_finished')::float8)`
+}

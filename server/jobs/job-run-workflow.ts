@@ -1,0 +1,146 @@
+import { silent } from '../lib/attempt.ts'
+import { messageOf } from '../lib/error.ts'
+import { failpoint } from '../lib/failpoint.ts'
+import { CanceledError, type RunContext, type Step, type Workflow } from '../workflows/index.ts'
+import { decideStart } from './decide.ts'
+import { isActive, type JobRunRow, runOfTry } from './job-run.ts'
+import { beginRun, endRun, findRun, findRuns, listActiveRuns } from './job-run-store.ts'
+import { cancelRun, endRunning, forgetRunsOf, type JobsOptions, type LoadedJob, runSettings } from './jobs.ts'
+import { runToEnd } from './run-task.ts'
+import { lockSchedule } from './schedule-store.ts'
+
+export const jobRunWorkflow = 'job-run'
+
+interface Input {
+  readonly runId: string
+  readonly [key: string]: string
+}
+
+/** One run of a timetable: prepared a little ahead, begun at its time unless others of its job are in the way, and told how it ended. */
+export function createJobRunWorkflow(options: JobsOptions): Workflow<Input> {
+  return {
+    name: jobRunWorkflow,
+    run: (input, step, context) => runScheduled(options, input.runId, step, context),
+    abandoned: (input, reason, sql) =>
+      endRun(sql, input.runId, {
+        status: reason === 'canceled' ? 'CANCELED' : 'ERROR',
+        reason: reason === 'canceled' ? 'It was ended.' : `It could not go on (${reason}).`,
+        now: options.clock.now(),
+      }),
+  }
+}
+
+async function runScheduled(options: JobsOptions, runId: string, step: Step, context: RunContext): Promise<void> {
+  const row = await findRun(options.database, runId)
+  if (!row || !isActive(row)) return
+  const job = await options.load(row)
+  if (!job) {
+    const gone = { status: 'ERROR', reason: 'The version that was to run is gone.', now: options.clock.now() } as const
+    await context.fenced((sql) => endRun(sql, runId, gone))
+    return
+  }
+  options.collect(row.service_id, job.secrets)
+  try {
+    await runJob(options, { row, job, step, context })
+  } catch (error) {
+    if (!context.signal.aborted || !(context.signal.reason instanceof CanceledError)) throw error
+    await step('STOP', ({ signal }) => stop(options, runId, signal), { evenIfCanceled: true, deadlineSeconds: 120 })
+    throw context.signal.reason
+  }
+}
+
+interface Scheduled {
+  readonly row: JobRunRow
+  readonly job: LoadedJob
+  readonly step: Step
+  readonly context: RunContext
+}
+
+async function runJob(options: JobsOptions, { row, job, step, context }: Scheduled): Promise<void> {
+  const { clock } = options
+  const run = {
+    ...job,
+    id: row.id,
+    prefix: '',
+    mayStart: async () => {
+      await untilTime(options, row, context.signal)
+      const replaced = await step('BEGIN', () => begin(options, { row, job, step, context }))
+      if (replaced === null) return false
+      await untilEnded(options, replaced, context.signal)
+      return true
+    },
+    // Cron jobs have no outputs.
+    takeOutput: async () => undefined,
+    output: silent,
+  }
+  const end = await runToEnd(options, run, { step, signal: context.signal })
+  failpoint('job.ended')
+  if (!end) return
+  await step(
+    'END',
+    () =>
+      context.fenced(async (sql) => {
+        const reason = end.reason && [end.reason, ...end.lastLines].join('\n')
+        await endRun(sql, row.id, { ...end, status: reason ? 'ERROR' : 'SUCCESS', reason, now: clock.now() })
+        await forgetRunsOf(sql, row.service_id, job.advancedSettings)
+      }),
+    { evenIfCanceled: true },
+  )
+}
+
+/** A clock that is put back meanwhile delays nothing for longer. */
+const longestWaitMs = 10_000
+
+async function untilTime({ clock }: JobsOptions, { scheduled_at }: JobRunRow, signal: AbortSignal): Promise<void> {
+  if (!scheduled_at) return
+  const endMs = clock.monotonic() + longestWaitMs
+  for (;;) {
+    const leftMs = Math.min(scheduled_at.getTime() - clock.now().getTime(), endMs - clock.monotonic())
+    if (leftMs <= 0) return
+    await clock.sleep(leftMs, signal)
+  }
+}
+
+/** Null: it is not to run, and its end is written. Otherwise the runs that it takes the place of. */
+const begin = (options: JobsOptions, { row, job, context }: Scheduled): Promise<string[] | null> =>
+  context.fenced(async (sql) => {
+    const now = options.clock.now()
+    // Of two runs that begin at the same time, one waits here for the other.
+    if (!(await lockSchedule(sql, row.service_id))) {
+      await endRun(sql, row.id, { status: 'CANCELED', reason: 'Its job was stopped before its time.', now })
+      return null
+    }
+    const others = (await listActiveRuns(sql, row.service_id)).filter(
+      (one) => one.id !== row.id && one.event === 'CRON' && one.status === 'RUNNING',
+    )
+    const start = decideStart(runSettings(job.advancedSettings).policy, others)
+    if (start.kind === 'skip') {
+      await endRun(sql, row.id, { status: 'SKIPPED', reason: start.reason, now })
+      await forgetRunsOf(sql, row.service_id, job.advancedSettings)
+      return null
+    }
+    await beginRun(sql, row.id, now)
+    for (const id of start.replaces) await cancelRun(sql, options, id, 'Another run took its place.')
+    return [...start.replaces]
+  })
+
+/** Those that are replaced have their grace time. */
+async function untilEnded(
+  { database, clock, workflows }: JobsOptions,
+  replaced: readonly string[],
+  signal: AbortSignal,
+): Promise<void> {
+  if (replaced.length === 0) return
+  workflows().nudge()
+  while ((await findRuns(database, replaced)).some(isActive)) await clock.sleep(100, signal)
+}
+
+async function stop(options: JobsOptions, runId: string, signal: AbortSignal): Promise<void> {
+  try {
+    await endRunning(options, ({ run }) => runOfTry(run) === runId, { signal, output: silent })
+  } catch (error) {
+    signal.throwIfAborted()
+    // Whatever still runs of an ended run is found and ended by the reconciler.
+    options.log.warn({ reason: messageOf(error), runId }, 'a run could not be ended yet')
+  }
+}

@@ -1,0 +1,73 @@
+import { afterCommit, inTransaction } from '../database/index.ts'
+import { silent } from '../lib/attempt.ts'
+import { failpoint } from '../lib/failpoint.ts'
+import { newId } from '../lib/id.ts'
+import type { Reconciler } from '../workflows/index.ts'
+import { decideClaim } from './decide.ts'
+import { isActive, runOfTry } from './job-run.ts'
+import { findRuns, forgetOldRuns, insertRun } from './job-run-store.ts'
+import { jobRunWorkflow } from './job-run-workflow.ts'
+import type { JobsOptions } from './jobs.ts'
+import { lockDue, setNext } from './schedule-store.ts'
+
+/** So long before its time a run is written down and prepared, so that it begins in time. */
+const aheadMs = 3000
+
+/** Writes down the runs whose time has come or is about to: each once, however many servers look. */
+export const createTimetables = (options: JobsOptions): Reconciler => ({
+  name: 'timetables',
+  everyMs: 1000,
+  reconcile: async () => {
+    await inTransaction(options.database, async (sql) => {
+      const now = options.clock.now()
+      for (const due of await lockDue(sql, new Date(now.getTime() + aheadMs))) {
+        const { at, next } = decideClaim(due, due.next_at, now)
+        const id = newId()
+        const of = { service_id: due.service_id, release_id: due.release_id, request_id: null }
+        const run = { id, ...of, trigger: 'CRON', event: 'CRON', scheduled_at: at, created_at: now } as const
+        if (await insertRun(sql, run))
+          await options.workflows().submit(sql, { id, kind: jobRunWorkflow, key: id, input: { runId: id } })
+        await setNext(sql, due.service_id, next)
+      }
+      afterCommit(() => {
+        failpoint('job.claimed')
+        options.workflows().nudge()
+      })
+    })
+  },
+})
+
+/** An ended run stays on the engine for so long, for its lines to be collected. */
+const keptMs = 10_000
+
+/** Removes from the engine what runs left that have ended, and what no run knows of. */
+export const createTaskSweeper = (options: JobsOptions): Reconciler => ({
+  name: 'ended tasks',
+  everyMs: 5000,
+  reconcile: async (signal) => {
+    const { database, engine, clock, collect } = options
+    const tasks = await engine.listTasks(signal)
+    const runs = new Map(
+      (
+        await findRuns(
+          database,
+          tasks.map(({ run }) => runOfTry(run)),
+        )
+      ).map((run) => [run.id, run]),
+    )
+    const keptFrom = clock.now().getTime() - keptMs
+    for (const { run: id, service } of tasks) {
+      const run = runs.get(runOfTry(id))
+      if (run) collect(service)
+      const isKept = run && (isActive(run) || run.updated_at.getTime() > keptFrom)
+      if (!isKept) await engine.endTask(id, { signal, output: silent })
+    }
+  },
+})
+
+/** Forgets runs that ended too long ago for their job's settings. */
+export const createRunPruner = ({ database, clock }: Pick<JobsOptions, 'database' | 'clock'>): Reconciler => ({
+  name: 'old runs',
+  everyMs: 60_000,
+  reconcile: () => forgetOldRuns(database, clock.now()),
+})

@@ -1,0 +1,134 @@
+import { type Engine, EngineError, type Release, type Task, type TaskOutcome } from '../engines/index.ts'
+import type { LineSink } from '../lib/attempt.ts'
+import type { Clock } from '../lib/clock.ts'
+import type { Step } from '../workflows/index.ts'
+import { failureOf, pauseMs } from './decide.ts'
+import { type RunEnd, tryId } from './job-run.ts'
+
+export interface RunningOptions {
+  readonly engine: Pick<Engine, 'prepareTask' | 'runTask'>
+  readonly clock: Clock
+}
+
+/** One run, as whoever runs it knows it. */
+export interface Run {
+  readonly id: string
+  readonly release: Release<Task>
+  /** How often its program is begun anew after a failure. */
+  readonly retries: number
+  /** Stands before the names of its steps. */
+  readonly prefix: string
+  /** Has the engine have the image. */
+  readonly haveImage: (signal: AbortSignal) => Promise<void>
+  /** When all is prepared: false, and nothing is run. */
+  readonly mayStart?: () => Promise<boolean>
+  /** What its output file said, once it ended well; gives what is wrong with that. May be called again after a crash. */
+  readonly takeOutput: (outcome: TaskOutcome) => Promise<string | undefined>
+  readonly output: LineSink
+}
+
+/** Beside what the program may take: an engine that was away, and telling the outcome. */
+const marginSeconds = 900
+const prepareSeconds = 600
+
+/**
+ * Runs the program to its end, and again after a failure as often as the run allows. Undefined: it may not start. Every try is two steps:
+ * whoever goes on with the workflow joins the try that is under way, and begins none anew that was begun.
+ */
+export async function runToEnd(
+  options: RunningOptions,
+  run: Run,
+  { step, signal }: { readonly step: Step; readonly signal: AbortSignal },
+): Promise<RunEnd | undefined> {
+  let startedAt: string | null = null
+  for (let tries = 1; ; tries++) {
+    try {
+      await prepare(options, run, tries, step)
+      if (tries === 1 && run.mayStart && !(await run.mayStart())) return undefined
+      const tried = await step(`${run.prefix}RUN-${tries}`, (attempt) => runOnce(options, run, tries, attempt.signal), {
+        deadlineSeconds: run.release.workload.timeoutSeconds + marginSeconds,
+      })
+      startedAt ??= tried.startedAt
+      const isLast = tried.reason === null || tried.isFinal || tries > run.retries
+      if (isLast) return { ...end(tried), tries, startedAt }
+      await pause(options, run, tried, tries, signal)
+    } catch (error) {
+      if (!(error instanceof EngineError) || signal.aborted) throw error
+      return failed(error, tries, startedAt)
+    }
+  }
+}
+
+/** How one try ended. */
+type Tried = Omit<RunEnd, 'tries'> & { readonly isFinal: boolean }
+const end = ({ exitCode, finishedAt, reason, lastLines }: Tried) => ({ exitCode, finishedAt, reason, lastLines })
+
+function failed(error: EngineError, tries: number, startedAt: string | null): RunEnd {
+  const { message: reason, lastLines } = error
+  return { tries, exitCode: null, startedAt, finishedAt: null, reason, lastLines: [...lastLines] }
+}
+
+const prepare = (options: RunningOptions, run: Run, tries: number, step: Step): Promise<void> =>
+  step(
+    `${run.prefix}PREPARE-${tries}`,
+    ({ signal }) =>
+      untilReached(options, run.output, signal, async () => {
+        if (tries === 1) await run.haveImage(signal)
+        await options.engine.prepareTask(run.release, tryId(run.id, tries), { signal, output: run.output })
+      }),
+    { deadlineSeconds: prepareSeconds },
+  )
+
+async function runOnce(options: RunningOptions, run: Run, tries: number, signal: AbortSignal): Promise<Tried> {
+  const { release, output } = run
+  const outcome = await untilReached(options, output, signal, () =>
+    options.engine.runTask(release, tryId(run.id, tries), { signal, output }),
+  )
+  const failure = failureOf(outcome, release.workload)
+  // What a program wrote is as wrong the next time.
+  const problem = failure === undefined ? await run.takeOutput(outcome) : undefined
+  const reason = failure ?? problem ?? null
+  return {
+    exitCode: outcome.exitCode,
+    startedAt: outcome.startedAt.toISOString(),
+    finishedAt: outcome.finishedAt.toISOString(),
+    reason,
+    lastLines: reason === null ? [] : [...outcome.lastLines],
+    isFinal: problem !== undefined,
+  }
+}
+
+/** Counts from the end of the try, also when nobody was here meanwhile. */
+async function pause(
+  { clock }: RunningOptions,
+  run: Run,
+  { reason, finishedAt }: Tried,
+  tries: number,
+  signal: AbortSignal,
+): Promise<void> {
+  const wholeMs = pauseMs(tries)
+  run.output.line(
+    `${reason} It is tried again in ${wholeMs / 1000} s (try ${tries + 1} of ${run.retries + 1}).`,
+    'warning',
+  )
+  const sinceMs = clock.now().getTime() - Date.parse(finishedAt ?? '')
+  await clock.sleep(Math.max(0, wholeMs - Math.max(0, sinceMs)), signal)
+}
+
+/** Goes on trying while the engine is away. */
+async function untilReached<T>(
+  { clock }: RunningOptions,
+  output: LineSink,
+  signal: AbortSignal,
+  work: () => Promise<T>,
+): Promise<T> {
+  for (let tries = 0; ; tries++) {
+    try {
+      return await work()
+    } catch (error) {
+      if (!(error instanceof EngineError) || error.reason !== 'unreachable' || signal.aborted) throw error
+      if (tries === 0) output.line('The engine cannot be reached; trying again until it answers.', 'warning')
+      await clock.sleep(1000, signal)
+    }
+  }
+}

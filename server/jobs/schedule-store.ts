@@ -1,0 +1,34 @@
+import type { Sql } from '../database/index.ts'
+import type { Timetable } from './timetable.ts'
+
+export interface ScheduleRow extends Timetable {
+  readonly service_id: string
+  readonly release_id: string
+  readonly next_at: Date | null
+}
+
+/** Nobody else changes or follows it until the transaction ends. */
+export async function lockSchedule(sql: Sql, serviceId: string): Promise<ScheduleRow | undefined> {
+  const [row] = await sql<ScheduleRow[]>`select * from job_schedule where service_id = ${serviceId} for update`
+  return row
+}
+
+export async function saveSchedule(sql: Sql, row: ScheduleRow): Promise<void> {
+  await sql`
+    insert into job_schedule ${sql({ ...row })}
+    on conflict (service_id) do update set release_id = excluded.release_id, scheduled_at = excluded.scheduled_at,
+      timezone = excluded.timezone, next_at = excluded.next_at`
+}
+
+export async function setNext(sql: Sql, serviceId: string, next: Date | null): Promise<void> {
+  await sql`update job_schedule set next_at = ${next} where service_id = ${serviceId}`
+}
+
+export async function deleteSchedule(sql: Sql, serviceId: string): Promise<void> {
+  await sql`delete from job_schedule where service_id = ${serviceId}`
+}
+
+/** Locks those whose moment has come by then; what another server is just following is left to it. */
+export const lockDue = (sql: Sql, upTo: Date) =>
+  sql<(ScheduleRow & { readonly next_at: Date })[]>`
+    select * from job_schedule where next_at <= ${upTo} order by next_at limit 100 for update skip locked`
