@@ -47,9 +47,10 @@ export async function isCopying(sql: Sql, id: string): Promise<boolean> {
   return rows.length === 1
 }
 
-/** The copy is whole; false when it was deleted. */
+/** The copy is whole, and so is all that is in it; false when it was deleted. */
 export async function endCopy(sql: Sql, id: string): Promise<boolean> {
   const rows = await sql`update environment set copying = null where id = ${id} returning id`
+  await sql`update service set copying = null where environment_id = ${id} and copying is not null`
   return rows.length === 1
 }
 

@@ -12,6 +12,7 @@ import {
   isCopying,
   lockCopy,
   setCopying,
+  setServiceCopying,
   skipCopies,
 } from './clone-store.ts'
 import { copyData, type DataCopyOptions, dataOf, eraseData, type ServiceData } from './data-copy.ts'
@@ -111,7 +112,9 @@ async function copyEnvironment(
       withData,
       ...(copyId === undefined ? {} : { id: copyId }),
     }
-    services.set(from.id, await options.copyService(sql, clone))
+    const made = await options.copyService(sql, clone)
+    services.set(from.id, made)
+    if (withData) await setServiceCopying(sql, made, from.id)
   }
   const skipped = originals.filter(({ is_skipped }) => is_skipped)
   await skipCopies(sql, copiesOf(skipped, services))
