@@ -15,8 +15,8 @@ import { systemClock as clock } from '../lib/clock.ts'
 import { newId } from '../lib/id.ts'
 import { findEnvironment } from '../organizations/index.ts'
 import { copyServiceParts, partsOf, setParts } from '../service-parts/index.ts'
-import { cloneService, findService, type ServicesOptions } from '../services/index.ts'
-import { copyVariables, internalHost } from '../variables/index.ts'
+import { cloneService, findService, rewriteSettings, type ServicesOptions } from '../services/index.ts'
+import { copyVariables, findRename, internalHost, type VariableCopy } from '../variables/index.ts'
 import type { Reconciler, Workflows } from '../workflows/index.ts'
 
 import type { Foundation } from './foundation.ts'
@@ -33,6 +33,12 @@ export const hostDeclarer =
     const host = publicPortHost(internalHost(service), config.domain)
     await reservePublicPort(sql, { id: service.id, host }, config.publicPorts)
   }
+
+/** Copies variables and secrets; settings that name built-ins of a copied service name those of its copy. */
+export async function copyNames(sql: Sql, { vault }: Pick<Foundation, 'vault'>, copy: VariableCopy): Promise<void> {
+  await copyVariables(sql, { vault, clock }, copy)
+  await rewriteSettings(sql, [...copy.services.values()], await findRename(sql, copy))
+}
 
 /** Has the data of a service follow into its copy, which is left alone until they are there. */
 export const dataCopier =
@@ -63,7 +69,7 @@ export function createCopyWorkflows(foundation: Foundation, workflows: () => Wor
       // Those of all services together follow, when every copy is there.
       copyService: (sql, clone) =>
         cloneService(sql, { vault, clock, declareHosts, parts, copyVariables: async () => {} }, clone),
-      copyVariables: (sql, copy) => copyVariables(sql, { vault, clock }, copy),
+      copyVariables: (sql, copy) => copyNames(sql, { vault }, copy),
       recordFailure: (sql, { environmentId, reason }) => recordFailedCopy(sql, environmentId, undefined, reason),
     }),
     createServiceCopyWorkflow({

@@ -31,10 +31,10 @@ import { createGitWebhooks, createPushRecords } from '../pushes/index.ts'
 import { addDefaultRegistries, createRegistries } from '../registries/index.ts'
 import { createAdvancedSettings, createRestrictions } from '../service-parts/index.ts'
 import { createServices, type ServiceRow } from '../services/index.ts'
-import { copyVariables, internalHost } from '../variables/index.ts'
+import { internalHost } from '../variables/index.ts'
 import { createWebhooks } from '../webhooks/index.ts'
 import type { Workflows } from '../workflows/index.ts'
-import { dataCopier, hostDeclarer, serviceParts } from './copying.ts'
+import { copyNames, dataCopier, hostDeclarer, serviceParts } from './copying.ts'
 import type { Foundation } from './foundation.ts'
 
 const mebibyte = 1024 * 1024
@@ -122,9 +122,9 @@ export function createRooms(foundation: Foundation, workflows: Workflows): Rooms
       parts: serviceParts,
       copyData: dataCopier(workflows),
       copyVariables: (sql, { from, to }) =>
-        copyVariables(
+        copyNames(
           sql,
-          { vault, clock },
+          { vault },
           { from: placeOf(from), to: placeOf(to), services: new Map([[from.id, to.id]]), withEnvironment: false },
         ),
     }),

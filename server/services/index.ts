@@ -3,6 +3,7 @@ export { type Clone, cloneService } from './clone.ts'
 export { repositoriesOf } from './kind-settings.ts'
 export { type LifecycleTemplate, lifecycleTemplatesOf } from './lifecycle-templates.ts'
 export { listReferringServices } from './referring-store.ts'
+export { rewriteSettings } from './rewrite-settings.ts'
 export { deleteServiceSecret } from './secret-store.ts'
 export { openSecrets } from './secrets.ts'
 export {

@@ -190,3 +190,12 @@ export async function deleteServiceRow(sql: Sql, id: string): Promise<void> {
 
 /** Settings hold nothing but JSON; the library's type of it does not know optional members. */
 const asJson = (sql: Sql, settings: Settings) => sql.json(settings as unknown as Exclude<Json, undefined>)
+
+/** Settings as the texts of their JSON. */
+export const listSettings = (sql: Sql, ids: readonly string[]) =>
+  sql<{ id: string; settings: string }[]>`
+    select id, settings::text as settings from service where id = any(${[...ids]}::uuid[])`
+
+export async function writeSettings(sql: Sql, id: string, settings: string): Promise<void> {
+  await sql`update service set settings = ${settings}::text::jsonb where id = ${id}`
+}

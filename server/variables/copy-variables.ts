@@ -33,6 +33,12 @@ export async function copyVariables(
   await insertRows(sql, await withTexts(sql, vault, copy, planned, rename), clock.now())
 }
 
+/** Pure once it is there: a text with the names of built-ins that its copy has to have. The copies of the services are there already. */
+export async function findRename(sql: Sql, copy: VariableCopy): Promise<(text: string) => string> {
+  const { prefixes } = await findNames(sql, copy)
+  return (text) => renameIn(text, prefixes)
+}
+
 async function findNames(sql: Sql, copy: VariableCopy) {
   const factsOf = async ({ projectId, environmentId }: VariableCopy['from']) => {
     const facts = await findFacts(sql, { projectId, environmentId, serviceId: null })

@@ -3,7 +3,7 @@
 export { createAny, editAny, listAny, removeAny, standOnAny } from './any-variables.ts'
 export { internalHost } from './built-ins.ts'
 export type { VariableContext } from './change.ts'
-export { copyVariables } from './copy-variables.ts'
+export { copyVariables, findRename } from './copy-variables.ts'
 export { type Change, type Near, type Seer, servicesThatSee } from './impact.ts'
 export { importVariables } from './import-variables.ts'
 export { ResolveError } from './interpolate.ts'

@@ -48,3 +48,24 @@ export const withoutDockerfile = (): Tree => ({ 'app.js': 'nothing builds me' })
 
 /** Its build runs this program. */
 export const building = (source: string): Tree => ({ Dockerfile: dockerfile(run(source)), 'app.js': '' })
+
+/**
+ * Counts up in two files of its volume at /data, the second right after the first, with a large file between them in the order of names.
+ * Answers what it found there when it began: `<first> <second>`.
+ */
+export const counting = (): Tree => ({
+  Dockerfile: dockerfile(),
+  'app.js': `
+    const { existsSync, openSync, readFileSync, writeFileSync, writeSync } = require('node:fs')
+    const read = (name) => (existsSync('/data/' + name) ? Number(readFileSync('/data/' + name, 'utf8')) : 0)
+    const found = read('a') + ' ' + read('z')
+    if (!existsSync('/data/m')) writeFileSync('/data/m', Buffer.alloc(48e6, 7))
+    let count = read('a')
+    // Over what is there: a file is never empty for a moment.
+    const open = (name) => openSync('/data/' + name, existsSync('/data/' + name) ? 'r+' : 'w+')
+    const [first, second] = [open('a'), open('z')]
+    const write = (file) => writeSync(file, String(count).padStart(12, '0'), 0)
+    setInterval(() => { count++; write(first); write(second) }, 2)
+    require('node:http').createServer((_, response) => response.end(found)).listen(8080)
+    process.on('SIGTERM', () => process.exit(0))`,
+})
