@@ -1,5 +1,6 @@
 import { recordChange } from '../audit/index.ts'
 import { afterCommit, type Sql } from '../database/index.ts'
+import { volumesOf } from '../deployments/index.ts'
 import { publicHosts, publicPortHost, replaceHosts, reservePublicPort } from '../domains/index.ts'
 import {
   createCopyWorkflow,
@@ -59,6 +60,7 @@ export function createCopyWorkflows(foundation: Foundation, workflows: () => Wor
     database,
     clock,
     log,
+    volumesOf: (service) => volumesOf(service, service.id),
     copyVolumes: (volumes, owner, attempt) => engine.copyVolumes(volumes, owner, attempt),
     eraseVolumes: (service, attempt) => engine.erase(service, attempt),
   }

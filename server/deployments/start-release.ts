@@ -154,7 +154,7 @@ async function finish(
       return deleteRelease(sql, release.id)
     }
     // A copied database has taken its own password: it was asked with it.
-    if (release.kind === 'database') await deleteServiceSecret(sql, target.service_id, formerPasswordName)
+    if (ownsItsFiles(release)) await deleteServiceSecret(sql, target.service_id, formerPasswordName)
     await leavePublicPort(sql, release)
     const wish = { id: target.service_id, release_id: release.id }
     await insertObservation(sql, wish, { state: 'running', release: release.id, replicas: [] }, now)

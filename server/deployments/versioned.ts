@@ -73,6 +73,13 @@ export const ownsItsFiles = ({ kind }: Versioned): boolean => kind === 'database
 export const isPublished = (versioned: Versioned): boolean =>
   versioned.kind === 'database' && versioned.settings.accessibility === 'PUBLIC'
 
+/** The volumes of a service: where each is mounted, and the id under which an engine knows it. */
+export function volumesOf(versioned: Versioned, serviceId: string): ReadonlyMap<string, string> {
+  if (versioned.kind === 'database') return new Map([[dataPathOf(versioned.settings), serviceId]])
+  if (versioned.kind !== 'application' && versioned.kind !== 'container') return new Map()
+  return new Map(versioned.settings.storage.map(({ mount_point, id }) => [mount_point, id]))
+}
+
 /** Where an engine keeps the data of a database, by the layout of its official image. */
 export function dataPathOf({ type, version }: SettingsOf['database']): string {
   const isNewLayout = type === 'POSTGRESQL' && Number.parseInt(version, 10) >= 18

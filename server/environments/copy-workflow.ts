@@ -77,14 +77,15 @@ async function idsOf({ database }: CopyOptions, id: string): Promise<Record<stri
   return Object.fromEntries(services.map((service) => [service.id, newRandomId()]))
 }
 
-async function plannedData({ database }: CopyOptions, ids: CopyIds): Promise<ServiceData[]> {
+async function plannedData(options: CopyOptions, ids: CopyIds): Promise<ServiceData[]> {
+  const { database } = options
   const planned: ServiceData[] = []
   for (const [sourceId, copyId] of Object.entries(ids)) {
     const [from, to] = [await findService(database, sourceId), await findService(database, copyId)]
     // Without a copy: it was deleted before the rows were copied, or the copy is gone as a whole.
     if (!to) continue
     if (!from) throw new Error(`service "${to.name}" was deleted while its environment was copied`)
-    planned.push(dataOf(from, to))
+    planned.push(dataOf(options, from, to))
   }
   return planned.filter(({ volumes }) => volumes.length > 0)
 }

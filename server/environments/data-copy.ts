@@ -19,6 +19,8 @@ export interface DataCopyOptions {
   readonly database: Database
   readonly clock: Clock
   readonly log: Logger
+  /** The ids of the volumes of a service, by the paths at which they are mounted. */
+  readonly volumesOf: (service: ServiceRow) => ReadonlyMap<string, string>
   /** Copies volumes as they are at one moment; gives bytes. */
   readonly copyVolumes: (
     volumes: ServiceData['volumes'],
@@ -29,23 +31,18 @@ export interface DataCopyOptions {
   readonly eraseVolumes: (service: string, attempt: Attempt) => Promise<void>
 }
 
-/** Pure: which volume of a copy is made from which. Volumes of a program are told by where they are mounted. */
-export function dataOf(from: ServiceRow, to: ServiceRow): ServiceData {
-  return { source: from.id, service: to.id, environment: to.environment_id, volumes: volumesOf(from, to) }
-}
-
-function volumesOf(from: ServiceRow, to: ServiceRow): ServiceData['volumes'] {
-  // A database has one volume, which has the id of its service.
-  if (from.kind === 'database') return [{ from: from.id, to: to.id }]
-  const storage = (service: ServiceRow) => {
-    const { settings } = service
-    return 'storage' in settings && Array.isArray(settings.storage) ? settings.storage : []
-  }
-  const made = new Map(storage(to).map(({ mount_point, id }) => [mount_point, id]))
-  return storage(from).flatMap(({ mount_point, id }) => {
-    const copy = made.get(mount_point)
+/** Which volume of a copy is made from which; volumes of a service are told by where they are mounted. */
+export function dataOf(
+  { volumesOf }: Pick<DataCopyOptions, 'volumesOf'>,
+  from: ServiceRow,
+  to: ServiceRow,
+): ServiceData {
+  const made = volumesOf(to)
+  const volumes = [...volumesOf(from)].flatMap(([path, id]) => {
+    const copy = made.get(path)
     return copy === undefined ? [] : [{ from: id, to: copy }]
   })
+  return { source: from.id, service: to.id, environment: to.environment_id, volumes }
 }
 
 /** As long as a volume takes: whoever does not want to wait deletes the copy. */

@@ -29,7 +29,7 @@ export function createServiceCopyWorkflow(options: ServiceCopyOptions): Workflow
         const [from, to] = [await findService(database, sourceId), await findService(database, serviceId)]
         if (!to) return []
         if (!from) throw new Error('the service that was to be copied does not exist any more')
-        return [dataOf(from, to)]
+        return [dataOf(options, from, to)]
       })
       const isThere = await copyData(options, planned, step, () => isServiceCopying(database, serviceId))
       const isWhole = isThere && (await step('END', () => context.fenced((sql) => endServiceCopy(sql, serviceId))))
