@@ -9,6 +9,7 @@ import { redeploying } from './redeploying.ts'
 import { resting } from './resting.ts'
 import { routing } from './routing.ts'
 import { starting } from './starting.ts'
+import { streaming } from './streaming.ts'
 import { table } from './table.ts'
 
 /** `npm run bench`: all figures as a table; `-- NAME …` only those, `-- --json` as JSON. Progress goes to standard error. */
@@ -22,6 +23,7 @@ const benchmarks: readonly Benchmark[] = [
   accepting,
   routing,
   logging,
+  streaming,
   resting,
 ]
 

@@ -17,6 +17,8 @@ export const auditTypes = [
   'TRIGGER_FORCE_RUN',
   'TRIGGER_TERRAFORM_FORCE_UNLOCK',
   'TRIGGER_TERRAFORM_MIGRATE_STATE',
+  'SHELL',
+  'PORT_FORWARD',
 ] as const
 export type AuditType = (typeof auditTypes)[number]
 

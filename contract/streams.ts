@@ -1,3 +1,4 @@
+import type { AuditType } from './audit.ts'
 import type { Access } from './operation.ts'
 import { EnvironmentLog } from './resources/deployment.ts'
 import { StatusesWithStages } from './resources/deployment-history.ts'
@@ -185,6 +186,8 @@ export interface Stream {
   readonly list?: 'command'
   /** Why it is closed at once. */
   readonly refuses?: string
+  /** What the record of changes says when it is opened. */
+  readonly event?: AuditType
 }
 
 const nothingThere = 'There is no such component on a machine with Docker; read /service/logs and /deployment/logs.'
@@ -294,6 +297,7 @@ export const streams = {
     query: Type.Object(shell),
     list: 'command',
     message: undefined,
+    event: 'SHELL',
   },
   '/shell/ephemeral': {
     targets: ['service'],
@@ -313,6 +317,7 @@ export const streams = {
     access: 'write',
     query: Type.Object({ ...ofService, service_type: serviceType, port: Integer(1, 65_535), pod_name: replicaName }),
     message: undefined,
+    event: 'PORT_FORWARD',
   },
   '/shell/debug': {
     targets: ['cluster'],

@@ -185,6 +185,9 @@ test('L9, L11: names and commands reach the engine as what they are, or not at a
   client.socket.send(Buffer.from('hello\rexit\r'))
   assert.equal((await client.ended).code, 1000)
   assert.match(client.bytes(), /said hello/)
+  const rows = await database<{ change: string }[]>`
+    select change from audit_event where event_type = 'SHELL' and target_id = ${service} and triggered_by <> ''`
+  assert.ok(rows.length > 0 && rows.every(({ change }) => !change.includes('$(id)')))
 }) // biome-ignore format: one line
 
 test('row 26: when the server stops, clients are told to come back', async (t) => {

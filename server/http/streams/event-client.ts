@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
-import { type Authorized, visible } from '../../access/index.ts'
+import { type Authorized, type Visible, visible } from '../../access/index.ts'
 import type { AppError } from '../../lib/error.ts'
 import type { StateChange, StateChanges } from '../../state-changes/index.ts'
 import type { OpenStream } from './open-streams.ts'
@@ -26,7 +26,7 @@ export class EventClient implements OpenStream {
   readonly check: () => Promise<Authorized>
   readonly #response: ServerResponse
   readonly #feed: StateChanges
-  #visible: ReturnType<typeof visible>
+  #visible: Visible
   /** While former changes are told. */
   #pending: StateChange[] | undefined = []
   #last = 0
@@ -37,7 +37,7 @@ export class EventClient implements OpenStream {
     this.check = check
     this.#response = response
     this.#feed = feed
-    this.#visible = visible(authorized.caller)
+    this.#visible = visibleTo(authorized)
   }
 
   /** From the feed's reader: must not wait. */
@@ -65,8 +65,8 @@ export class EventClient implements OpenStream {
     this.#pending = undefined
   }
 
-  renew({ caller }: Authorized): void {
-    this.#visible = visible(caller)
+  renew(authorized: Authorized): void {
+    this.#visible = visibleTo(authorized)
   }
 
   /** Also tells how far the client is: what it may not read counts, too. */
@@ -100,6 +100,15 @@ export class EventClient implements OpenStream {
     this.#response.write(text)
     if (this.#response.writableLength > longestQueueBytes) this.socket.destroy()
   }
+}
+
+const known = new WeakMap<Authorized, Visible>()
+
+/** Clients that are checked together share it. */
+function visibleTo(authorized: Authorized): Visible {
+  const shared = known.get(authorized) ?? visible(authorized.caller)
+  known.set(authorized, shared)
+  return shared
 }
 
 const tooOld = 'What happened since is not kept any more: read everything again.'

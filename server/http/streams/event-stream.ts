@@ -60,15 +60,18 @@ async function open(options: EventStreamOptions, request: FastifyRequest, reply:
       release()
       throw error
     })
-  reply.raw.once('close', () => {
+  const leave = (): void => {
     following.end()
     openStreams.remove(client)
     release()
-  })
+  }
+  reply.raw.once('close', leave)
+  // It may be gone before it was answered.
+  if (socket.destroyed) leave()
   sendHead(reply, options.random ?? Math.random)
   // Beats keep it open; who is gone is found by them, and by the kernel.
   socket.setKeepAlive(true, 15_000)
-  openStreams.add(client)
+  if (!socket.destroyed) openStreams.add(client)
   await client.begin(organization, lastEventId(request), following.from).catch(() => socket.destroy())
 }
 

@@ -1,31 +1,24 @@
 import type { IncomingMessage } from 'node:http'
-import { Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
-import { type Stream, type StreamPath, streamPaths, streams } from '@quayside/contract/streams.ts'
+import { streamPaths, streams } from '@quayside/contract/streams.ts'
 import type { FastifyInstance } from 'fastify'
-import { type WebSocket, WebSocketServer } from 'ws'
-import { type Authorized, authorize, type ReadCredential, visible } from '../../access/index.ts'
-import type { Database } from '../../database/index.ts'
-import { AppError, errorCodes, messageOf } from '../../lib/error.ts'
+import { WebSocketServer } from 'ws'
+import { authorize } from '../../access/index.ts'
+import { AppError, errorCodes } from '../../lib/error.ts'
 import type { Logger } from '../../lib/log.ts'
-import type { Feeds } from '../../streams/index.ts'
 import type { Budgets } from '../budgets.ts'
 import { countHeader } from '../count-header.ts'
 import { errorReply, expectedError } from '../errors.ts'
-import type { OpenStreams } from './open-streams.ts'
-import { closeCodes, SocketStream } from './socket-stream.ts'
-import { type StreamQuery, streamQueryReader } from './stream-query.ts'
-import { type AuthorizedStream, authorizeStream } from './stream-target.ts'
+import { type Admitted, runStream, type StreamRunOptions } from './run-stream.ts'
+import { streamQueryReader } from './stream-query.ts'
+import { authorizeStream } from './stream-target.ts'
 
-export interface SocketsOptions {
-  readonly database: Database
-  readonly log: Logger
-  readonly readCredential: ReadCredential
+export interface SocketsOptions extends StreamRunOptions {
   readonly budgets: Budgets
-  readonly openStreams: OpenStreams
-  readonly feeds: Feeds
   /** Of web pages that may connect: this server's own, and those that may use the API. */
   readonly origins: readonly string[]
+  /** Why nothing of the request is looked at, if so. */
+  readonly refusal: (request: IncomingMessage) => AppError | undefined
 }
 
 const maxMessageBytes = 1024 * 1024
@@ -35,10 +28,7 @@ const tokenProtocol = 'auth.bearer.'
 const readers = new Map(streamPaths.map((path) => [path, streamQueryReader(streams[path])]))
 
 /** Every stream of the contract as WebSocket. Who the caller is must be clear before the upgrade; the rest is told by the code of the close. */
-export function mountSockets(
-  app: FastifyInstance,
-  options: SocketsOptions & { readonly refusal: (request: IncomingMessage) => AppError | undefined },
-): void {
+export function mountSockets(app: FastifyInstance, options: SocketsOptions): void {
   const server = new WebSocketServer({
     noServer: true,
     maxPayload: maxMessageBytes,
@@ -54,26 +44,13 @@ export function mountSockets(
         if (socket.destroyed) return admitted.release()
         socket.off('error', onError)
         socket.once('close', admitted.release)
-        server.handleUpgrade(request, socket, head, (webSocket) => void run(options, admitted, webSocket, socket))
+        server.handleUpgrade(request, socket, head, (webSocket) => void runStream(options, admitted, webSocket, socket))
       })
       .catch((error: unknown) => refuse(options.log, socket, error))
   })
 }
 
-/** Somebody known, who asks for a stream. */
-interface Admitted {
-  readonly path: StreamPath
-  readonly stream: Stream
-  readonly authorization: string
-  readonly release: () => void
-  /** What he asked for, or why he does not get it. */
-  readonly outcome: { readonly query: StreamQuery; readonly found: AuthorizedStream } | { readonly refused: AppError }
-}
-
-async function admit(
-  options: SocketsOptions & { readonly refusal: (request: IncomingMessage) => AppError | undefined },
-  request: IncomingMessage,
-): Promise<Admitted> {
+async function admit(options: SocketsOptions, request: IncomingMessage): Promise<Admitted> {
   const { database, readCredential, budgets, openStreams, origins } = options
   const refused = options.refusal(request)
   if (refused) throw refused
@@ -92,13 +69,15 @@ async function admit(
   // Of others, and of none, streams are closed at once: they count for the caller alone.
   const counted = organizationIds.includes(organizationId) ? organizationId : caller.id
   const release = openStreams.reserve({ callerId: caller.id, organizationId: counted })
+  const { headers } = request
+  const admitted = { path, stream, authorization: authorization ?? '', headers, release }
   try {
     const query = readers.get(path)?.(url.searchParams) ?? { query: {}, command: [] }
     const found = await authorizeStream(database, credential, stream, query)
-    return { path, stream, authorization: authorization ?? '', release, outcome: { query, found } }
+    return { ...admitted, outcome: { query, found } }
   } catch (error) {
     const isFinal = error instanceof AppError && ['invalid', 'notFound', 'forbidden'].includes(error.code)
-    if (isFinal) return { path, stream, authorization: authorization ?? '', release, outcome: { refused: error } }
+    if (isFinal) return { ...admitted, outcome: { refused: error } }
     release()
     throw error
   }
@@ -139,55 +118,4 @@ function refuse(log: Logger, socket: Duplex, error: unknown): void {
     `HTTP/1.1 ${known.status} ${known.error}\r\nContent-Type: application/json; charset=utf-8\r\nCache-Control: no-store\r\n` +
       `${known.status === 401 ? 'WWW-Authenticate: Bearer\r\n' : ''}Content-Length: ${Buffer.byteLength(body)}\r\nConnection: close\r\n\r\n${body}`,
   )
-}
-
-async function run(options: SocketsOptions, admitted: Admitted, webSocket: WebSocket, socket: Duplex): Promise<void> {
-  const { database, readCredential, openStreams, feeds, log } = options
-  const { path, stream, authorization, outcome } = admitted
-  const query = 'query' in outcome ? outcome.query : { query: {}, command: [] }
-  let authorized: Authorized | undefined = 'found' in outcome ? outcome.found.authorized : undefined
-  const connection = new SocketStream({
-    webSocket,
-    // Whoever listens on TCP gets sockets of it.
-    socket: socket instanceof Socket ? socket : new Socket(),
-    key: `${authorization} ${path} ${JSON.stringify(query)}`,
-    check: async () => (await authorizeStream(database, await readCredential(authorization), stream, query)).authorized,
-    onRenew: (now) => {
-      authorized = now
-    },
-  })
-  if ('refused' in outcome) {
-    const { code, message } = outcome.refused
-    return connection.close(code === 'invalid' ? closeCodes.badQuery : closeCodes.refused, message)
-  }
-  if (stream.refuses !== undefined) return connection.close(closeCodes.refused, stream.refuses)
-  openStreams.add(connection)
-  connection.signal.addEventListener('abort', () => openStreams.remove(connection), { once: true })
-  const {
-    subject,
-    organizationId,
-    authorized: { caller },
-  } = outcome.found
-  const call = { subject, organizationId, ...query, visible: () => visible(authorized?.caller ?? caller) }
-  try {
-    await feeds[path](call, connection, connection.signal)
-    connection.close(closeCodes.done, '')
-  } catch (error) {
-    if (connection.signal.aborted) return
-    connection.close(...closeOf(error))
-    if (!(error instanceof AppError) && !isEngineError(error)) log.error({ err: error, path }, 'a stream failed')
-  }
-}
-
-/** What the engine says is for people; whether trying again helps, it says too. */
-const isEngineError = (error: unknown): error is Error & { readonly reason: string } =>
-  error instanceof Error && error.name === 'EngineError' && 'reason' in error
-
-function closeOf(error: unknown): [code: number, reason: string] {
-  if (error instanceof AppError)
-    return [error.code === 'invalid' ? closeCodes.badQuery : closeCodes.refused, error.message]
-  if (isEngineError(error)) {
-    return [error.reason === 'refused' ? closeCodes.refused : closeCodes.again, messageOf(error)]
-  }
-  return [closeCodes.again, 'Something went wrong on our side.']
 }

@@ -1,0 +1,113 @@
+import type { IncomingHttpHeaders } from 'node:http'
+import { Socket } from 'node:net'
+import type { Duplex } from 'node:stream'
+import type { Stream, StreamPath } from '@quayside/contract/streams.ts'
+import type { WebSocket } from 'ws'
+import { type Authorized, type ReadCredential, visible } from '../../access/index.ts'
+import { recordChange } from '../../audit/index.ts'
+import type { Database } from '../../database/index.ts'
+import type { Clock } from '../../lib/clock.ts'
+import { AppError, messageOf } from '../../lib/error.ts'
+import { newId } from '../../lib/id.ts'
+import type { Logger } from '../../lib/log.ts'
+import type { Feeds } from '../../streams/index.ts'
+import { auditEntry } from '../audit-entry.ts'
+import { readClient } from '../client.ts'
+import type { OpenStreams } from './open-streams.ts'
+import { closeCodes, SocketStream } from './socket-stream.ts'
+import type { StreamQuery } from './stream-query.ts'
+import { type AuthorizedStream, authorizeStream } from './stream-target.ts'
+
+export interface StreamRunOptions {
+  readonly database: Database
+  readonly clock: Clock
+  readonly log: Logger
+  readonly readCredential: ReadCredential
+  readonly openStreams: OpenStreams
+  readonly feeds: Feeds
+}
+
+/** Somebody known, who asks for a stream. */
+export interface Admitted {
+  readonly path: StreamPath
+  readonly stream: Stream
+  readonly authorization: string
+  readonly headers: IncomingHttpHeaders
+  readonly release: () => void
+  /** What he asked for, or why he does not get it. */
+  readonly outcome: { readonly query: StreamQuery; readonly found: AuthorizedStream } | { readonly refused: AppError }
+}
+
+/** Sends the stream over the WebSocket until one side ends; tells by the code of the close why it ended. */
+export async function runStream(
+  options: StreamRunOptions,
+  admitted: Admitted,
+  webSocket: WebSocket,
+  socket: Duplex,
+): Promise<void> {
+  const { database, readCredential, openStreams, feeds, log } = options
+  const { path, stream, authorization, outcome } = admitted
+  const query = 'query' in outcome ? outcome.query : { query: {}, command: [] }
+  let authorized: Authorized | undefined
+  const connection = new SocketStream({
+    webSocket,
+    // Whoever listens on TCP gets sockets of it.
+    socket: socket instanceof Socket ? socket : new Socket(),
+    key: `${authorization} ${path} ${JSON.stringify(query)}`,
+    check: async () => (await authorizeStream(database, await readCredential(authorization), stream, query)).authorized,
+    onRenew: (now) => {
+      authorized = now
+    },
+  })
+  if ('refused' in outcome) return connection.close(...closeOf(outcome.refused))
+  if (stream.refuses !== undefined) return connection.close(closeCodes.refused, stream.refuses)
+  openStreams.add(connection)
+  connection.signal.addEventListener('abort', () => openStreams.remove(connection), { once: true })
+  const { subject, organizationId, authorized: first } = outcome.found
+  const call = { subject, organizationId, ...query, visible: () => visible((authorized ?? first).caller) }
+  try {
+    await record(options, admitted, outcome.found, query)
+    await feeds[path](call, connection, connection.signal)
+    connection.close(closeCodes.done, '')
+  } catch (error) {
+    if (connection.signal.aborted) return
+    connection.close(...closeOf(error))
+    if (!(error instanceof AppError) && !isEngineError(error)) log.error({ err: error, path }, 'a stream failed')
+  }
+}
+
+/** Who opens a shell or a port is written down before it is open. What is typed, and the command, may hold secrets: they are not. */
+async function record(
+  { database, clock }: StreamRunOptions,
+  { stream, headers }: Admitted,
+  { authorized: { caller, target }, subject }: AuthorizedStream,
+  { query }: StreamQuery,
+): Promise<void> {
+  if (stream.event === undefined) return
+  const { pod_name = null, port = null } = query
+  const entry = auditEntry({
+    operation: { target: subject.type, event: { type: stream.event, target: 'SERVICE' } },
+    call: { caller, target, ids: [], client: readClient(headers) },
+    place: undefined,
+    reply: { pod_name, port },
+    former: undefined,
+    requestId: newId(),
+    userAgent: headers['user-agent'],
+    now: clock.now(),
+  })
+  if (entry) await recordChange(database, entry)
+}
+
+/** What the engine says is for people; whether trying again helps, it says too. */
+const isEngineError = (error: unknown): error is Error & { readonly reason: string } =>
+  error instanceof Error && error.name === 'EngineError' && 'reason' in error
+
+function closeOf(error: unknown): [code: number, reason: string] {
+  if (error instanceof AppError) {
+    return [error.code === 'invalid' ? closeCodes.badQuery : closeCodes.refused, error.message]
+  }
+  if (isEngineError(error)) {
+    return [error.reason === 'refused' ? closeCodes.refused : closeCodes.again, messageOf(error)]
+  }
+  return [closeCodes.again, 'Something went wrong on our side.']
+}
