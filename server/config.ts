@@ -31,6 +31,8 @@ export interface Config {
   /** Builds that run at the same time, and services that are started at the same time. */
   readonly parallelBuilds: number
   readonly parallelDeployments: number
+  /** What images, caches, volumes and lines may take on the disk; undefined: half of it. */
+  readonly diskBudgetGiB: number | undefined
   readonly logLevel: string
   readonly failpoint: string | undefined
 }
@@ -69,6 +71,7 @@ export function readConfig(variables: Variables = process.env): Config {
     corsOrigins: origins(variables['QUAYSIDE_CORS_ORIGINS']),
     parallelBuilds: number(variables, 'QUAYSIDE_PARALLEL_BUILDS', 2, 1, 100),
     parallelDeployments: number(variables, 'QUAYSIDE_PARALLEL_DEPLOYMENTS', 7, 1, 100),
+    diskBudgetGiB: number(variables, 'QUAYSIDE_DISK_BUDGET', 0, 0, 1_000_000) || undefined,
     logLevel: oneOf(variables, 'QUAYSIDE_LOG_LEVEL', ['info', 'debug', 'warn', 'error', 'fatal', 'trace', 'silent']),
     failpoint: variables['QUAYSIDE_FAILPOINT'],
   })

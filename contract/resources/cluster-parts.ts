@@ -40,6 +40,23 @@ const ClusterLog = Type.Object({
   }),
 })
 
+const bytes = Type.Integer({ minimum: 0 })
+const DiskUsage = Type.Object({
+  measured_at: Nullable(Timestamp),
+  disk_bytes: bytes,
+  disk_free_bytes: bytes,
+  /** More than that is not kept. */
+  budget_bytes: bytes,
+  parts: Type.Array(
+    Type.Object({
+      name: Enum(['IMAGES', 'BUILD_CACHE', 'VOLUMES', 'LOGS']),
+      count: Type.Integer({ minimum: 0, description: 'how many there are; 0 for caches' }),
+      bytes,
+      freeable_bytes: Type.Integer({ minimum: 0, description: 'what would be removed when there is too much' }),
+    }),
+  ),
+})
+
 const tag = 'Cluster'
 const inOrganization = '/organization/{organizationId}/cluster/{clusterId}'
 const yaml = 'application/x-yaml'
@@ -153,6 +170,16 @@ export const clusterPartOperations = {
     summary: 'Answers 409: the built-in cluster is this machine, others were never started from here.',
     reply: ClusterStatus,
     status: 202,
+  }),
+  getClusterDiskUsage: operation({
+    ...admin,
+    method: 'GET',
+    status: 200,
+    path: `${inOrganization}/diskUsage`,
+    handler: 'getClusterDiskUsage',
+    summary:
+      'What images, build caches, volumes and logs of the platform take on the disk of a cluster that runs something, and what nothing needs of it.',
+    reply: DiskUsage,
   }),
   'list-cluster-lock': operation({
     ...read,

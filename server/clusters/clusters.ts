@@ -60,6 +60,12 @@ export function createClusterRecords({ database, clock, machine }: ClustersOptio
       return { is_ready: engine !== null && status === 'DEPLOYED' }
     },
 
+    /** Throws AppError `conflict` for a cluster that runs nothing. */
+    async requireEngine(organizationId: string, id: string): Promise<void> {
+      const { engine, name } = await find(database, organizationId, id)
+      if (engine === null) throw new AppError('conflict', `Cluster "${name}" is a record: it has no disk here.`)
+    },
+
     /** A record in the state READY: nothing is made anywhere. */
     async create(organization: Owner, body: NewCluster) {
       const { cloud_provider, kubernetes = 'MANAGED' } = body

@@ -13,6 +13,7 @@ import { createStateChangePruner } from '../state-changes/index.ts'
 import { createWebhookReconciler } from '../webhooks/index.ts'
 import { createWorkflows, type Reconciler, runReconcilers } from '../workflows/index.ts'
 import { createCopyWorkflows, createStandstillReconciler } from './copying.ts'
+import { createDisk, diskReconciler } from './disk.ts'
 import { createDoor } from './door.ts'
 import { createFoundation } from './foundation.ts'
 import type { Drivers, Ground } from './ground.ts'
@@ -32,10 +33,15 @@ const closeMs = 10_000
 export function compose(ground: Ground, drivers: Drivers) {
   const foundation = createFoundation(ground, drivers, { workflows: () => workflows })
   const { config, log, database, vault, pepper, engine, safeFetch, gitHost, lines, collector, routes } = foundation
+  const disk = createDisk(foundation)
   const recipe = createRecipe(foundation, {
     workflows: () => workflows,
     registries: () => rooms.registries,
     observer: () => observer,
+    onDiskFull: () => {
+      disk.measureSoon()
+      reconcilers?.nudge('disk')
+    },
   })
   const jobs = createJobRuns(foundation, recipe)
   const clusterOperation = createClusterWorkflow({
@@ -68,7 +74,7 @@ export function compose(ground: Ground, drivers: Drivers) {
     // A server that is killed again and again during one deployment must still end it; what kills servers by itself is parked.
     maxAttempts: 30,
   })
-  const rooms = createRooms(foundation, workflows)
+  const rooms = createRooms(foundation, workflows, disk)
   const observer: Observer = createServiceObserver(foundation, recipe, () => reconcilers?.nudge('routes'))
   const { publicUrl } = config
   const accounts = createAccounts({ database, vault, clock, log, pepper, publicUrl, invitations: rooms.invitations })
@@ -82,6 +88,7 @@ export function compose(ground: Ground, drivers: Drivers) {
     routes.reconciler,
     observer,
     createLiveness(foundation),
+    diskReconciler(disk),
     createStandstillReconciler(foundation),
     ...createScaling(foundation, observer, () => reconcilers?.nudge('routes'), stopping.signal),
     ...jobs.reconcilers,

@@ -10,6 +10,7 @@ import { loginOf } from '../registries/index.ts'
 import { internalHost } from '../variables/index.ts'
 import type { Workflows } from '../workflows/index.ts'
 
+import { keptReleases } from './disk.ts'
 import type { Foundation } from './foundation.ts'
 
 /** What every build may use at most. */
@@ -21,6 +22,7 @@ export function createRecipe(
     readonly workflows: () => Workflows
     readonly registries: () => Rooms['registries']
     readonly observer: () => Observer
+    readonly onDiskFull: () => void
   },
 ): RecipeOptions {
   const { config, database, log, vault, git, readCredential, builder, engine, router, routes, lines, collect } =
@@ -53,6 +55,7 @@ export function createRecipe(
     },
     slots: { builds: createSlots(config.parallelBuilds), deployments: createSlots(config.parallelDeployments) },
     drainMs: 30_000,
-    keptReleases: 5,
+    keptReleases,
+    onDiskFull: later.onDiskFull,
   }
 }

@@ -12,6 +12,7 @@ import { createClusters, findCluster, insertBuiltInCluster } from '../clusters/i
 import { createCredentials } from '../credentials/index.ts'
 import type { Sql } from '../database/index.ts'
 import { createDeployments, createSelected } from '../deployments/index.ts'
+import type { DiskKeeper } from '../disk/index.ts'
 import { createCustomDomains, resolveNames } from '../domains/index.ts'
 import {
   createClone,
@@ -46,7 +47,7 @@ const placeOf = ({ organization_id, project_id, environment_id }: ServiceRow) =>
 })
 
 /** The rooms that answer requests. */
-export function createRooms(foundation: Foundation, workflows: Workflows): Rooms {
+export function createRooms(foundation: Foundation, workflows: Workflows, disk: DiskKeeper): Rooms {
   const { config, database, vault, pepper, guard, safeFetch, git, lines, gitTokens, readCredential, formerUrls } =
     foundation
   const declareHosts = hostDeclarer(foundation)
@@ -109,6 +110,7 @@ export function createRooms(foundation: Foundation, workflows: Workflows): Rooms
     gitProviders: createGitProviders(safeFetch),
     registries: createRegistries({ database, vault, clock, guard, safeFetch }),
     clusters: createClusters({ database, clock, vault, workflows, machine: ceiling, domain: config.domain }),
+    disk,
     credentials: createCredentials({ database, vault, clock }),
     services: createServices({
       database,

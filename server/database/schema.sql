@@ -390,6 +390,14 @@ create table deployment_target (
 );
 CREATE INDEX deployment_target_service ON public.deployment_target USING btree (service_id, service_seq DESC);
 
+create table disk_usage (
+  is_only boolean not null default true,
+  measured_at timestamp with time zone not null,
+  usage jsonb not null,
+  constraint disk_usage_is_only_check CHECK (is_only),
+  constraint disk_usage_pkey PRIMARY KEY (is_only)
+);
+
 create table environment (
   id uuid not null,
   project_id uuid not null,
@@ -458,6 +466,13 @@ create table event (
   constraint event_seq_key UNIQUE (seq)
 );
 CREATE INDEX event_undispatched ON public.event USING btree (seq) WHERE (dispatched_at IS NULL);
+
+create table fetched_image (
+  reference text not null,
+  fetched_at timestamp with time zone not null,
+  used_at timestamp with time zone not null,
+  constraint fetched_image_pkey PRIMARY KEY (reference)
+);
 
 create table git_push (
   id uuid not null,

@@ -13,6 +13,9 @@ export interface Failure {
   readonly lastLines: readonly string[]
 }
 
+export const isDiskFull = (error: unknown): boolean =>
+  (error instanceof BuildError || error instanceof EngineError) && error.reason === 'disk-full'
+
 /**
  * What a thrown error means for the deployment; undefined for what is no outcome of it (a lost lease, a database that is
  * away, a bug): that goes on to the workflow, which runs again or gives up.

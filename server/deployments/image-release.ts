@@ -1,3 +1,4 @@
+import { noteFetched } from '../disk/index.ts'
 import { EngineError, type PinnedImage } from '../engines/index.ts'
 import type { Attempt } from '../lib/attempt.ts'
 import { findService, type Origin } from '../services/index.ts'
@@ -36,7 +37,7 @@ export async function fetchRelease(options: RecipeOptions, work: Work): Promise<
 
 /** Has the engine get the image of a version again where it went: by its digest, whatever its tag stands for by now. */
 export async function haveImage(
-  options: Pick<RecipeOptions, 'database' | 'registryLogin' | 'engine'>,
+  options: Pick<RecipeOptions, 'database' | 'clock' | 'registryLogin' | 'engine'>,
   organizationId: string,
   release: ReleaseRow,
   attempt: Attempt,
@@ -47,6 +48,7 @@ export async function haveImage(
   attempt.output.line(`The engine has no image ${reference} any more; it is fetched again.`, 'warning')
   const service = await findService(options.database, release.service_id)
   const login = await readLogin(options, organizationId, service?.origin ?? null)
+  await noteFetched(options.database, { reference, isThere: false }, options.clock.now())
   await options.engine.fetchImage(reference, login, attempt)
 }
 
@@ -67,6 +69,7 @@ async function mirror(
     (error: unknown) => pinFormer(options, work, image, attempt, error),
   )
   report.line(foundText(image, pinned))
+  await context.fenced((sql) => noteFetched(sql, pinned, options.clock.now()))
   await whileUnreachable(options, signal, report, () => engine.fetchImage(pinned.reference, login, attempt))
   return { reference: pinned.reference, digest: pinned.digest }
 }

@@ -69,7 +69,7 @@ export async function engineTask(
 
 /** What a run of the timetable runs; undefined when its job or version is gone, or runs nothing for that event. */
 export async function loadJob(
-  options: Pick<RecipeOptions, 'database' | 'vault' | 'engine' | 'registryLogin'>,
+  options: Pick<RecipeOptions, 'database' | 'clock' | 'vault' | 'engine' | 'registryLogin'>,
   { service_id, release_id, event }: JobRunRow,
 ): Promise<LoadedJob | undefined> {
   const row = await findRelease(options.database, release_id)

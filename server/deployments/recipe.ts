@@ -54,6 +54,8 @@ export interface RecipeOptions {
   readonly drainMs: number
   /** Releases of a service whose images are kept. */
   readonly keptReleases: number
+  /** Is told when the disk of the engine is full. */
+  readonly onDiskFull?: () => void
 }
 
 /** One service's part of one request, while it runs. */

@@ -71,15 +71,6 @@ export async function findLastRelease(sql: Sql, serviceId: string): Promise<Rele
   return row
 }
 
-/** Image references of the newest releases of a service, the one that runs among them. */
-export async function keptImages(sql: Sql, serviceId: string, count: number): Promise<string[]> {
-  const rows = await sql<{ reference: string }[]>`
-    select image->>'reference' as reference from release
-    where service_id = ${serviceId} and image is not null
-    order by id = (select release_id from service where id = ${serviceId}) desc nulls last, created_at desc limit ${count}`
-  return rows.map((row) => row.reference)
-}
-
 /** Our own rows are JSON; the library's type of it does not know interfaces. */
 const json = (sql: Sql, value: object) => sql.json(value as unknown as Exclude<Json, undefined>)
 

@@ -6,7 +6,7 @@ import { liveEndpoints } from '../observations/index.ts'
 import { findService } from '../services/index.ts'
 import { CanceledError } from '../workflows/index.ts'
 import { drainOthers } from './drain.ts'
-import { type Failure, toFailure } from './failure.ts'
+import { type Failure, isDiskFull, toFailure } from './failure.ts'
 import { endJob } from './job-execution.ts'
 import { setLastDeployment } from './outcome-store.ts'
 import type { RecipeOptions, ReportStep, Work } from './recipe.ts'
@@ -50,6 +50,7 @@ export async function settle(options: RecipeOptions, work: Work, phase: () => Pr
   } catch (error) {
     const { aborted, reason } = work.context.signal
     if (aborted && !(reason instanceof CanceledError)) throw error
+    if (isDiskFull(error)) options.onDiskFull?.()
     const failure = toFailure(aborted ? reason : error, phases[work.request.action].failed)
     if (!failure) throw error
     await fail(options, work, failure)

@@ -88,6 +88,20 @@ export function engineImagesCases(name: string, open: () => Promise<ImagesBench>
       }
     })
 
+    it('tells what an image takes, removes it, and finds nothing to remove the second time', async () => {
+      await bench.push('5')
+      const { reference } = await pin('5')
+      await bench.engine.fetchImage(reference, bench.login, attempt())
+      const { images, totalBytes, freeBytes } = await bench.engine.disk(AbortSignal.timeout(60_000))
+      assert.ok(totalBytes > 0 && freeBytes >= 0 && freeBytes <= totalBytes)
+      const [found] = images.filter(({ references }) => references.includes(reference))
+      assert.ok(found && found.bytes > 0 && found.service === undefined, JSON.stringify(found))
+      for (let times = 0; times < 2; times++) {
+        assert.equal(await bench.engine.removeImage(reference, AbortSignal.timeout(10_000)), true)
+      }
+      assert.equal((await pin('5')).isThere, false)
+    })
+
     it('uses an image that was made on the engine when the registry is away, and has fetched ones at hand', async () => {
       await bench.push('4')
       const fetched = await pin('4')

@@ -18,6 +18,12 @@ export interface Engine {
   pinImage(image: string, login: RegistryLogin | undefined, attempt: Attempt): Promise<PinnedImage>
   /** Has the engine get the image of a pinned reference, unless it is there. Throws as pinImage does. */
   fetchImage(reference: string, login: RegistryLogin | undefined, attempt: Attempt): Promise<void>
+  /** What takes space on the engine's disk, measured now: that may take minutes. */
+  disk(signal: AbortSignal): Promise<EngineDisk>
+  /** Removes an image by its pinned reference. Gives false, and leaves it, while a container or another name uses it. */
+  removeImage(reference: string, signal: AbortSignal): Promise<boolean>
+  /** Removes what builds kept and nothing uses, the longest unused first, until so many bytes are left. Gives the bytes that were freed. */
+  trimBuildCache(keepBytes: number, signal: AbortSignal): Promise<number>
   /** Makes the release run and returns once every replica is healthy. Throws EngineError; then nothing of the release is left but its last lines. */
   start(release: Release, attempt: Attempt): Promise<Endpoint[]>
   /**
@@ -88,6 +94,26 @@ export interface PinnedImage {
   readonly isThere: boolean
   /** Who named it: `engine` where the registry was not to be had and the engine's own image is used. */
   readonly namedBy: 'registry' | 'engine'
+}
+
+/** The engine's disk, in bytes. */
+export interface EngineDisk {
+  readonly totalBytes: number
+  readonly freeBytes: number
+  /** All of them, also those of others. */
+  readonly images: readonly {
+    /** Tags as they are; digests as releases name them. */
+    readonly references: readonly string[]
+    /** For which it was built. */
+    readonly service?: string
+    /** What it alone takes, without what it shares with others. */
+    readonly bytes: number
+    readonly createdAt: Date
+  }[]
+  /** Those of this installation, by the ids of their storages. */
+  readonly volumes: readonly { readonly id: string; readonly bytes: number }[]
+  /** Of all builds of the engine: a cache tells nothing of whose it is. */
+  readonly buildCache: { readonly bytes: number; readonly freeableBytes: number }
 }
 
 /** An immutable version of a service, ready to run. */
@@ -320,5 +346,6 @@ export type EngineReason =
   | 'image-missing'
   /** The registry cannot be asked at the moment; it may have the image. */
   | 'registry-away'
+  | 'disk-full'
   | 'refused'
   | 'unreachable'

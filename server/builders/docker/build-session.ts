@@ -67,9 +67,9 @@ async function dialSession(docker: Docker, id: string, abortSignal: AbortSignal)
 function answer(stream: ServerHttp2Stream, path: string | undefined, secrets: BuildSecrets): void {
   stream.on('error', () => stream.destroy())
   // Two bytes: field 1 (status) = 1 (serving).
-  if (path === healthPath) return reply(stream, Buffer.from([0x08, 0x01]))
-  if (path === secretPath) return void giveSecret(stream, secrets)
-  refuse(stream, grpcStatus.unimplemented)
+  if (path === healthPath) reply(stream, Buffer.from([0x08, 0x01]))
+  else if (path === secretPath) giveSecret(stream, secrets)
+  else refuse(stream, grpcStatus.unimplemented)
 }
 
 function giveSecret(stream: ServerHttp2Stream, secrets: BuildSecrets): void {

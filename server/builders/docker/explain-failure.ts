@@ -38,7 +38,7 @@ function stepProblem({ error, step, recipe, limited }: BuildFailure): BuildError
   const exitCode = /(?:exit code: |exit status )(\d+)/.exec(error)?.[1]
   if (/no space left on device/i.test([error, ...(step?.lastLines ?? [])].join('\n'))) {
     return new BuildError(
-      'failed',
+      'disk-full',
       'The build failed because the disk of the engine is full. Free space there and deploy again.',
     )
   }

@@ -1,7 +1,7 @@
 import type { ContainerCreateOptions, ContainerInfo, ContainerInspectInfo } from 'dockerode'
 import type { LineSink } from '../../lib/attempt.ts'
 import { EngineError } from '../engine.ts'
-import { type DockerDaemon, isRefusal } from './daemon.ts'
+import { type DaemonRefusal, type DockerDaemon, isRefusal } from './daemon.ts'
 import { label, labelFilter } from './labels.ts'
 import { type ReplicaState, replicaState } from './replica-state.ts'
 
@@ -75,6 +75,7 @@ export async function createContainer(
       )
     }
     if (isRefusal(error, 400, 404)) throw new EngineError('refused', `Docker refused the container: ${error.message}`)
+    if (isRefusal(error, 500)) refuseFull(error)
     // A fault of the daemon, not of the workload: worth another try.
     if (isRefusal(error, 500, 502, 503)) throw new EngineError('unreachable', `Docker failed: ${error.message}`)
     throw error
@@ -110,6 +111,7 @@ export async function startContainer(daemon: DockerDaemon, id: string, signal: A
         `port ${taken} of the machine is in use by another program; end that program, or have another port published`,
       )
     }
+    if (isRefusal(error, 500)) refuseFull(error)
     const isFaultOfDaemon = isRefusal(error, 500, 503) && !/OCI runtime/.test(error.message)
     if (isFaultOfDaemon) throw new EngineError('unreachable', `Docker failed: ${error.message}`)
     if (isRefusal(error, 400, 404, 409, 500)) {
@@ -120,6 +122,15 @@ export async function startContainer(daemon: DockerDaemon, id: string, signal: A
     }
     throw error
   }
+}
+
+/** Trying again makes no room. */
+function refuseFull({ message }: DaemonRefusal): void {
+  if (!/no space left on device/i.test(message)) return
+  throw new EngineError(
+    'disk-full',
+    `The disk of the engine is full: the container cannot be made (${message}). Free space there, and deploy again.`,
+  )
 }
 
 /** The port of the machine that could not be published, out of the words of the daemon or of its proxy. */

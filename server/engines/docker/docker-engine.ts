@@ -5,6 +5,7 @@ import type { Clock } from '../../lib/clock.ts'
 import {
   type Endpoint,
   type Engine,
+  type EngineDisk,
   EngineError,
   type LogLine,
   type LogQuery,
@@ -26,6 +27,7 @@ import { execIn } from './container-output.ts'
 import { inspectContainer, listContainers } from './containers.ts'
 import { copyVolumes } from './copy-volumes.ts'
 import { DockerDaemon } from './daemon.ts'
+import { measureDisk, removeImage, trimBuildCache } from './disk.ts'
 import { fetchImage, pinImage } from './fetch-image.ts'
 import { label } from './labels.ts'
 import { Liveness } from './liveness.ts'
@@ -66,6 +68,18 @@ export class DockerEngine implements Engine {
 
   pinImage(image: string, login: RegistryLogin | undefined, attempt: Attempt): Promise<PinnedImage> {
     return pinImage(this.#host, image, login, attempt)
+  }
+
+  disk(signal: AbortSignal): Promise<EngineDisk> {
+    return measureDisk(this.#host.daemon, this.#host.instance, signal)
+  }
+
+  removeImage(reference: string, signal: AbortSignal): Promise<boolean> {
+    return removeImage(this.#host.daemon, reference, signal)
+  }
+
+  trimBuildCache(keepBytes: number, signal: AbortSignal): Promise<number> {
+    return trimBuildCache(this.#host.daemon, keepBytes, signal)
   }
 
   fetchImage(reference: string, login: RegistryLogin | undefined, attempt: Attempt): Promise<void> {

@@ -2,7 +2,7 @@ import type { IncomingMessage } from 'node:http'
 import type { Attempt } from '../../lib/attempt.ts'
 import type { Clock } from '../../lib/clock.ts'
 import { messageOf } from '../../lib/error.ts'
-import { EngineError, type PinnedImage, type RegistryLogin } from '../engine.ts'
+import { EngineError, type EngineReason, type PinnedImage, type RegistryLogin } from '../engine.ts'
 import { DaemonRefusal, type DockerDaemon, isRefusal } from './daemon.ts'
 import { type ImageReference, isImageId, parseReference } from './image-reference.ts'
 import { label } from './labels.ts'
@@ -78,8 +78,12 @@ interface Problem {
   readonly problem: ProblemKind
   readonly text: string
 }
-const toError = ({ problem, text }: Problem): EngineError =>
-  new EngineError(problem === 'away' || problem === 'busy' ? 'registry-away' : 'image-missing', text)
+const reasons: Partial<Record<ProblemKind, EngineReason>> = {
+  away: 'registry-away',
+  busy: 'registry-away',
+  'disk-full': 'disk-full',
+}
+const toError = ({ problem, text }: Problem): EngineError => new EngineError(reasons[problem] ?? 'image-missing', text)
 
 type Said = { readonly said: string }
 

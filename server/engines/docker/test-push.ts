@@ -36,6 +36,13 @@ export async function tagImage(socketPath: string, image: string, reference: str
   })
 }
 
+/** Makes a container of the image, which is not started; gives its id. */
+export async function makeContainer(socketPath: string, image: string): Promise<string> {
+  const body = { Image: image, Cmd: ['true'] }
+  const call = { method: 'POST', path: '/containers/create', body, signal: limit() } as const
+  return String(Object(await daemonAt(socketPath).json(call)).Id)
+}
+
 /** A new image under the reference: one that is there, with another command and without new layers. */
 export async function changeImage(
   socketPath: string,
@@ -44,14 +51,12 @@ export async function changeImage(
   changes: readonly string[],
 ): Promise<void> {
   const daemon = daemonAt(socketPath)
-  const name = `quayside-change-${randomUUID()}`
-  const body = { Image: from, Cmd: ['true'] }
-  await daemon.send({ method: 'POST', path: '/containers/create', query: { name }, body, signal: limit() })
+  const container = await makeContainer(socketPath, from)
   const [repo, tag] = taken(reference)
   // The daemon takes several changes as one text of lines.
-  const query = { container: name, repo, tag, changes: changes.join('\n') }
+  const query = { container, repo, tag, changes: changes.join('\n') }
   await daemon.send({ method: 'POST', path: '/commit', query, signal: limit() })
-  await daemon.send({ method: 'DELETE', path: `/containers/${name}`, query: { force: true }, signal: limit() })
+  await daemon.send({ method: 'DELETE', path: `/containers/${container}`, query: { force: true }, signal: limit() })
 }
 
 /** Pushes the image of that name to its registry. */

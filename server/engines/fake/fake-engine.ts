@@ -6,6 +6,7 @@ import { Secret } from '../../lib/secret.ts'
 import {
   type Endpoint,
   type Engine,
+  type EngineDisk,
   EngineError,
   type LogLine,
   type LogQuery,
@@ -193,6 +194,24 @@ export class FakeEngine implements Engine {
   async listTasks(signal: AbortSignal): Promise<RunningTask[]> {
     this.#reach(signal)
     return this.#tasks.list()
+  }
+
+  async disk(signal: AbortSignal): Promise<EngineDisk> {
+    this.#reach(signal)
+    const volumes = this.volumes.ids().map((id) => ({ id, bytes: 1000 }))
+    return this.images.disk(volumes)
+  }
+
+  async removeImage(reference: string, signal: AbortSignal): Promise<boolean> {
+    this.#reach(signal)
+    if (this.#replicas.some(({ workload }) => workload.image === reference)) return false
+    this.images.remove(reference)
+    return true
+  }
+
+  async trimBuildCache(keepBytes: number, signal: AbortSignal): Promise<number> {
+    this.#reach(signal)
+    return this.images.trimCache(keepBytes)
   }
 
   async observe(service: string, signal: AbortSignal): Promise<Observation> {

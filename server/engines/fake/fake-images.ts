@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import type { Attempt } from '../../lib/attempt.ts'
-import { EngineError, type PinnedImage, type RegistryLogin } from '../engine.ts'
+import { type EngineDisk, EngineError, type PinnedImage, type RegistryLogin } from '../engine.ts'
 
 /** Images in memory, and the one registry of the world, which has an image under every tag that is asked for. */
 export class FakeImages {
@@ -33,6 +33,28 @@ export class FakeImages {
   /** The image goes from the engine without its knowing. */
   remove(reference: string): void {
     this.#there.delete(reference)
+  }
+
+  /** What builds kept. */
+  cacheBytes = 0
+  /** Images that other builds made, as `disk` tells them. */
+  readonly built: EngineDisk['images'][number][] = []
+
+  /** A disk of a million bytes, of which every image that was fetched takes a thousand. */
+  disk(volumes: EngineDisk['volumes']): EngineDisk {
+    const fetched = [...this.#there].map((reference) => ({
+      references: [reference],
+      bytes: 1000,
+      createdAt: new Date(0),
+    }))
+    const buildCache = { bytes: this.cacheBytes, freeableBytes: this.cacheBytes }
+    return { totalBytes: 1_000_000, freeBytes: 500_000, images: [...fetched, ...this.built], volumes, buildCache }
+  }
+
+  trimCache(keepBytes: number): number {
+    const freed = Math.max(0, this.cacheBytes - keepBytes)
+    this.cacheBytes -= freed
+    return freed
   }
 
   /** The references that the engine has. */

@@ -15,6 +15,7 @@ export class FakeVolumes {
     return isNew
   }
 
+  ids = (): string[] => [...this.#owners.keys()]
   has = (id: string): boolean => this.#owners.has(id)
   read = (id: string): string => this.#texts.get(id) ?? ''
   write = (id: string, text: string): void => void this.#texts.set(id, text)

@@ -3,8 +3,11 @@ import type { Rooms } from './rooms.ts'
 
 const idOf = (ids: readonly string[]): string => ids[0] ?? ''
 
+/** What is told before the first measuring. */
+const notMeasured = { measured_at: null, disk_bytes: 0, disk_free_bytes: 0, budget_bytes: 0, parts: [] }
+
 /** Clusters and what hangs on them. */
-export const clusterHandlers = ({ clusters }: Rooms) => {
+export const clusterHandlers = ({ clusters, disk }: Rooms) => {
   const { parts, locks, operations } = clusters
   return {
     listClusters: async ({ target }) => ({ results: await clusters.list(target.id) }),
@@ -30,6 +33,11 @@ export const clusterHandlers = ({ clusters }: Rooms) => {
     getDnsProvider: async ({ target }) => parts.dnsProvider(target),
     setDnsProvider: ({ target, body }) => parts.setDnsProvider(target, body.dns_provider),
     listClusterEnvironments: async ({ target }) => ({ results: await parts.environments(target) }),
+
+    getClusterDiskUsage: async ({ target, ids }) => {
+      await clusters.requireEngine(target.id, idOf(ids))
+      return (await disk.usage()) ?? notMeasured
+    },
 
     listClusterLocks: async ({ target }) => ({ results: await locks.list(target.id) }),
     lockCluster: ({ target, caller, body }) => locks.lock(target, caller.name, body),

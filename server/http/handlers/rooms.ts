@@ -10,6 +10,7 @@ import type { createClusters } from '../../clusters/index.ts'
 import type { createCredentials } from '../../credentials/index.ts'
 import type { Database } from '../../database/index.ts'
 import type { createSelected, Deployments } from '../../deployments/index.ts'
+import type { DiskKeeper } from '../../disk/index.ts'
 import type { createCustomDomains, PublicAddress } from '../../domains/index.ts'
 import type {
   createClone,
@@ -66,6 +67,7 @@ export interface Rooms {
   readonly registries: ReturnType<typeof createRegistries>
   readonly clusters: ReturnType<typeof createClusters>
   readonly credentials: ReturnType<typeof createCredentials>
+  readonly disk: Pick<DiskKeeper, 'usage'>
   readonly services: ReturnType<typeof createServices>
   readonly deployments: Deployments
   readonly webhooks: ReturnType<typeof createWebhooks>

@@ -67,6 +67,7 @@ export const clusters: Partial<Record<OperationName, Good>> = {
   StopCluster: { refused: { status: 409, reason: /the machine that this platform runs on/ } },
   lockCluster: { body: lock, prepare: onRecord },
   'unlock-cluster': after(onRecord, 'POST', '/lock', lock),
+  getClusterDiskUsage: { prepare: onEngine },
   'list-cluster-lock': after(onRecord, 'POST', '/lock', lock),
   editClusterDnsProvider: {
     body: {

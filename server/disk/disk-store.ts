@@ -1,0 +1,73 @@
+import type { Sql } from '../database/index.ts'
+import type { Json } from '../lib/json.ts'
+import type { DiskUsage } from './sort-disk.ts'
+
+/**
+ * Written before the engine fetches an image that it does not have: what is found under this reference later is ours. Of an image that
+ * the engine has it only moves the time of its last use, where it is ours.
+ */
+export async function noteFetched(
+  sql: Sql,
+  image: { readonly reference: string; readonly isThere: boolean },
+  now: Date,
+): Promise<void> {
+  if (image.isThere) await sql`update fetched_image set used_at = ${now} where reference = ${image.reference}`
+  else {
+    await sql`
+      insert into fetched_image (reference, fetched_at, used_at) values (${image.reference}, ${now}, ${now})
+      on conflict (reference) do update set used_at = excluded.used_at`
+  }
+}
+
+/** The images of a service, one row each: the one that runs first, then by the newest version that has it. */
+const placedImages = (sql: Sql) => sql`
+  select r.service_id, r.image ->> 'reference' as reference, row_number() over (
+    partition by r.service_id
+    order by coalesce(bool_or(r.id = s.release_id), false) desc, max(r.created_at) desc
+  ) as place
+  from release r join service s on s.id = r.service_id
+  where r.image is not null
+  group by r.service_id, r.image ->> 'reference'`
+
+/** References of the images of a service that are kept: that of the version that runs, and of the newest ones; `count` in all. */
+export async function keptImages(sql: Sql, serviceId: string, count: number): Promise<string[]> {
+  const rows = await sql<{ reference: string }[]>`
+    select reference from (${placedImages(sql)}) image
+    where service_id = ${serviceId} and place <= ${count} order by place`
+  return rows.map(({ reference }) => reference)
+}
+
+/** The same of every service: reference → nothing; and the services of which something is under way, which are left alone. */
+export async function readNeeds(sql: Sql, count: number) {
+  const kept = await sql<{ service_id: string; reference: string }[]>`
+    select service_id, reference from (${placedImages(sql)}) image where place <= ${count}`
+  const services = await sql<{ id: string; is_busy: boolean }[]>`
+    select s.id, exists (
+      select from deployment_target t where t.service_id = s.id and t.finished_at is null
+    ) as is_busy from service s`
+  const fetched = await sql<{ reference: string; used_at: Date }[]>`
+    select reference, used_at from fetched_image order by used_at`
+  return {
+    kept: Map.groupBy(kept, (row) => row.service_id),
+    services: new Map(services.map(({ id, is_busy }) => [id, { isBusy: is_busy }])),
+    fetched,
+  }
+}
+export type Needs = Awaited<ReturnType<typeof readNeeds>>
+
+export async function forgetFetched(sql: Sql, reference: string): Promise<void> {
+  await sql`delete from fetched_image where reference = ${reference}`
+}
+
+export async function writeUsage(sql: Sql, usage: DiskUsage, now: Date): Promise<void> {
+  // Our own rows are JSON; the library's type of it does not know interfaces.
+  const json = sql.json(usage as unknown as Exclude<Json, undefined>)
+  await sql`
+    insert into disk_usage (measured_at, usage) values (${now}, ${json})
+    on conflict (is_only) do update set measured_at = excluded.measured_at, usage = excluded.usage`
+}
+
+export async function readUsage(sql: Sql): Promise<{ measured_at: Date; usage: DiskUsage } | undefined> {
+  const [row] = await sql<{ measured_at: Date; usage: DiskUsage }[]>`select measured_at, usage from disk_usage`
+  return row
+}

@@ -1,0 +1,147 @@
+import assert from 'node:assert/strict'
+import { after, test } from 'node:test'
+import { createPlatform } from '../../test/support/platform.ts'
+import { until } from '../../test/support/until.ts'
+import { FakeEngine } from '../engines/index.ts'
+import { systemClock } from '../lib/clock.ts'
+import { silentLogger } from '../lib/log.ts'
+import { keptImages } from './disk-store.ts'
+import { createDiskKeeper } from './keeper.ts'
+
+/** Which images are kept, which are removed, and what is told of the disk. */
+const platform = await createPlatform({ after }, { works: true })
+const { a, call, engine, builder, database } = platform
+await platform.addRepository(a)
+const later = { ...systemClock, now: () => new Date(Date.now() + 2 * 3600_000) }
+const keeper = (budgetBytes: number | undefined, at = systemClock, engines: FakeEngine = engine) =>
+  createDiskKeeper({
+    database,
+    engine: engines,
+    builder,
+    clock: at,
+    log: silentLogger,
+    keptReleases: 2,
+    budgetBytes,
+    measureLogs: async () => ({ count: 3, bytes: 30 }),
+  })
+const signal = AbortSignal.timeout(60_000)
+
+const must = async (method: string, at: string, sent?: object) => {
+  const answer = await call(a.tokens.ADMIN, method, at, sent, { 'x-state-dialect': 'full' })
+  assert.ok(answer.status < 300, `${method} ${at}: ${answer.status} ${answer.text}`)
+  return Object(answer.body)
+}
+async function deploy(path: string, action: string, sent?: object) {
+  await must('POST', `${path}/${action}`, sent)
+  await until('it has ended', async () => (await must('GET', `${path}/status`)).deployment_request_id === null)
+  assert.match((await must('GET', `${path}/status`)).state, /DEPLOYED|RESTARTED/)
+}
+
+test('an image goes when no kept version has it, and neither before nor when somebody else brought it', async () => {
+  const { containerId = '' } = (await platform.addObjects(a)).more
+  const path = `/container/${containerId}`
+  const foreign = `docker.io/library/foreign@sha256:${'f'.repeat(64)}`
+  await engine.fetchImage(foreign, undefined, { signal, output: { line: () => {} } })
+  const before = new Set(engine.images.references())
+  for (const image_tag of ['t1', 't2', 't3']) await deploy(path, 'deploy', { image_tag })
+  // The same image again, which is no further one.
+  for (let times = 0; times < 3; times++) await deploy(path, 'restart-service')
+  const [first, second, third] = engine.images.references().filter((one) => !before.has(one))
+  assert.deepEqual(await keptImages(database, containerId, 2), [third, second])
+  await keeper(undefined).reconcile(signal)
+  assert.ok(engine.images.references().includes(first ?? ''), 'what was fetched just now stays')
+  await keeper(undefined, later).reconcile(signal)
+  const left = engine.images.references()
+  assert.deepEqual(
+    [first, second, third, foreign].map((one) => left.includes(one ?? '')),
+    [false, true, true, true],
+  )
+  assert.equal(await countRows(first), 0)
+  await deploy(path, 'deploy', { image_tag: 't1' })
+  assert.ok(engine.images.references().includes(first ?? ''), 'it is fetched again')
+  assert.equal(await countRows(first), 1)
+})
+
+test('what is measured is told, without asking the engine', async () => {
+  const { organizationId } = a
+  const [cluster] = (await must('GET', `/organization/${organizationId}/cluster`)).results
+  const path = `/organization/${organizationId}/cluster/${cluster.id}/diskUsage`
+  await keeper(500_000).reconcile(signal)
+  engine.reachable = false
+  try {
+    const told = await must('GET', path)
+    assert.ok(Date.parse(told.measured_at) > Date.now() - 60_000)
+    assert.deepEqual([told.disk_bytes, told.disk_free_bytes, told.budget_bytes], [1_000_000, 500_000, 500_000])
+    const parts = new Map(told.parts.map((part: { name: string }) => [part.name, part]))
+    assert.deepEqual(parts.get('LOGS'), { name: 'LOGS', count: 3, bytes: 30, freeable_bytes: 0 })
+    assert.deepEqual([...parts.keys()], ['IMAGES', 'BUILD_CACHE', 'VOLUMES', 'LOGS'])
+    await keeper(500_000).reconcile(signal)
+  } finally {
+    engine.reachable = true
+  }
+  assert.equal((await call(a.tokens.READ, 'GET', path)).status, 403)
+  const record = await must('POST', `/organization/${organizationId}/cluster`, {
+    name: 'far',
+    region: 'eu',
+    cloud_provider: 'AWS',
+    kubernetes: 'SELF_MANAGED',
+    features: [],
+  })
+  const refused = await call(a.tokens.ADMIN, 'GET', path.replace(cluster.id, record.id))
+  assert.equal(refused.status, 409, refused.text)
+})
+
+test('over its budget, built images that no kept version has go first, then caches that the operator allowed', async () => {
+  const { applicationId } = await platform.addObjects(a)
+  const path = `/application/${applicationId}`
+  await deploy(path, 'deploy', {})
+  const [reference = ''] = builder.references().filter((one) => one.startsWith(`quayside/${applicationId}:`))
+  const images = new FakeEngine({ clock: systemClock })
+  const image = (name: string, service: string, age: number) => ({
+    references: [name],
+    service,
+    bytes: 100_000,
+    createdAt: new Date(Date.now() - age),
+  })
+  const old = `quayside/${applicationId}:old`
+  images.images.built.push(
+    image(reference, applicationId, 0),
+    image(old, applicationId, 1000),
+    image('quayside/stranger:1', '0190c0de-0000-7000-8000-000000000000', 5000),
+  )
+  images.images.cacheBytes = 300_000
+  const pruned: [string, readonly string[]][] = []
+  const watched = {
+    prune: async (service: string, keep: readonly string[]) => {
+      pruned.push([service, keep])
+      images.images.built.splice(1, 1)
+    },
+  }
+  const keep = (budgetBytes: number | undefined) =>
+    createDiskKeeper({
+      database,
+      engine: images,
+      builder: watched,
+      clock: systemClock,
+      log: silentLogger,
+      keptReleases: 2,
+      budgetBytes,
+      measureLogs: async () => ({ count: 0, bytes: 0 }),
+    })
+  const roomy = keep(undefined)
+  await roomy.reconcile(signal)
+  assert.deepEqual(pruned, [], 'within half of the disk nothing is freed')
+  const tight = keep(250_000)
+  await tight.reconcile(signal)
+  assert.deepEqual(pruned, [[applicationId, [reference]]])
+  assert.equal(images.images.cacheBytes, 150_000, 'the cache gives what was missing')
+  const [part] = (await tight.usage())?.parts ?? []
+  assert.deepEqual(part, { name: 'IMAGES', count: 1, bytes: 100_000, freeable_bytes: 0 })
+  await tight.reconcile(signal)
+  assert.equal(pruned.length, 1, 'it is not measured again at once')
+})
+
+async function countRows(reference: string | undefined): Promise<number> {
+  const rows = await database`select from fetched_image where reference = ${reference ?? ''}`
+  return rows.length
+}

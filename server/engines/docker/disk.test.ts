@@ -1,0 +1,65 @@
+import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { createServer } from 'node:http'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import { systemClock } from '../../lib/clock.ts'
+import { DockerDaemon } from './daemon.ts'
+import { measureDisk, trimBuildCache } from './disk.ts'
+
+const digest = `sha256:${'a'.repeat(64)}`
+const answers: Readonly<Record<string, object>> = {
+  '/info': { DockerRootDir: '/nowhere' },
+  '/build/prune': { CachesDeleted: ['a'], SpaceReclaimed: 70 },
+  '/system/df': {
+    Images: [
+      { Created: 1, Size: 100, SharedSize: 60, Labels: { 'quayside.service': 's' }, RepoTags: ['quayside/s:1'] },
+      { Created: 2, Size: 50, SharedSize: -1, Labels: null, RepoTags: null, RepoDigests: [`redis@${digest}`] },
+      { Created: 3, Size: 5, SharedSize: 0, RepoDigests: ['<none>@<none>'] },
+    ],
+    Volumes: [
+      { Name: 'v', Labels: { 'quayside.instance': 'mine', 'quayside.storage': 'one' }, UsageData: { Size: 7 } },
+      { Name: 'w', Labels: { 'quayside.instance': 'other' }, UsageData: { Size: 1000 } },
+      { Name: 'x', Labels: null, UsageData: null },
+    ],
+    BuildCache: [
+      { Size: 10, InUse: false, Shared: false },
+      { Size: 20, InUse: true, Shared: false },
+      { Size: 40, InUse: false, Shared: true },
+    ],
+  },
+}
+
+test('what the daemon tells of its disk is told apart: whose it is, what it alone takes, what could go', async (t) => {
+  const directory = await mkdtemp(join(tmpdir(), 'quayside-disk-'))
+  const asked: string[] = []
+  const server = createServer((request, response) => {
+    asked.push(decodeURIComponent(request.url ?? ''))
+    response.end(JSON.stringify(answers[(request.url ?? '').replace(/\?.*/, '')] ?? {}))
+  }).listen(join(directory, 'docker.sock'))
+  await once(server, 'listening')
+  t.after(async () => {
+    server.closeAllConnections()
+    server.close()
+    await rm(directory, { recursive: true })
+  })
+  const daemon = new DockerDaemon({ socketPath: join(directory, 'docker.sock'), clock: systemClock })
+  const { totalBytes, freeBytes, ...found } = await measureDisk(daemon, 'mine', AbortSignal.timeout(10_000))
+  assert.ok(totalBytes > freeBytes && freeBytes > 0)
+  assert.deepEqual(found, {
+    images: [
+      { references: ['quayside/s:1'], service: 's', bytes: 40, createdAt: new Date(1000) },
+      { references: [`docker.io/library/redis@${digest}`], bytes: 50, createdAt: new Date(2000) },
+      { references: [], bytes: 5, createdAt: new Date(3000) },
+    ],
+    volumes: [{ id: 'one', bytes: 7 }],
+    buildCache: { bytes: 30, freeableBytes: 10 },
+  })
+  assert.equal(await trimBuildCache(daemon, 1234.5, AbortSignal.timeout(10_000)), 70)
+  assert.ok(
+    asked.some((url) => /^\/build\/prune\?(?=.*all=true)(?=.*keep-storage=1234\b)/.test(url)),
+    asked.join(),
+  )
+})

@@ -1,0 +1,104 @@
+import { statfs } from 'node:fs/promises'
+import { type EngineDisk, EngineError } from '../engine.ts'
+import { type DockerDaemon, isRefusal } from './daemon.ts'
+import { isImageId, parseReference } from './image-reference.ts'
+import { label } from './labels.ts'
+
+/** The daemon looks into every volume. */
+const measureMs = 300_000
+
+/** Parts of what the daemon answers, in the shape of its published API. */
+interface SystemDisk {
+  readonly Images?: readonly DiskImage[] | null
+  readonly Volumes?:
+    | readonly {
+        readonly Name: string
+        readonly Labels?: Readonly<Record<string, string>> | null
+        readonly UsageData?: { readonly Size: number } | null
+      }[]
+    | null
+  readonly BuildCache?: readonly { readonly Size: number; readonly InUse: boolean; readonly Shared: boolean }[] | null
+}
+interface DiskImage {
+  readonly Created: number
+  readonly Size: number
+  /** -1: not known. */
+  readonly SharedSize: number
+  readonly Labels?: Readonly<Record<string, string>> | null
+  readonly RepoTags?: readonly string[] | null
+  readonly RepoDigests?: readonly string[] | null
+}
+
+/** Engine.disk for Docker. */
+export async function measureDisk(daemon: DockerDaemon, instance: string, signal: AbortSignal): Promise<EngineDisk> {
+  const [found, info] = await Promise.all([
+    daemon.json({ method: 'GET', path: '/system/df', signal, timeoutMs: measureMs }) as Promise<SystemDisk>,
+    daemon.json({ method: 'GET', path: '/info', signal }) as Promise<{ DockerRootDir?: string }>,
+  ])
+  const { bsize, blocks, bavail } = await statfs(info.DockerRootDir ?? '/').catch(() => statfs('/'))
+  const cache = (found.BuildCache ?? []).filter(({ Shared }) => !Shared)
+  const sum = (list: readonly { readonly Size: number }[]): number => list.reduce((all, { Size }) => all + Size, 0)
+  return {
+    totalBytes: bsize * blocks,
+    freeBytes: bsize * bavail,
+    images: (found.Images ?? []).map(toImage),
+    volumes: (found.Volumes ?? []).flatMap(({ Labels, UsageData }) =>
+      Labels?.[label.instance] === instance
+        ? [{ id: Labels[label.storage] ?? '', bytes: Math.max(0, UsageData?.Size ?? 0) }]
+        : [],
+    ),
+    buildCache: { bytes: sum(cache), freeableBytes: sum(cache.filter(({ InUse }) => !InUse)) },
+  }
+}
+
+function toImage({
+  Created,
+  Size,
+  SharedSize,
+  Labels,
+  RepoTags,
+  RepoDigests,
+}: DiskImage): EngineDisk['images'][number] {
+  const service = Labels?.[label.service]
+  return {
+    references: [
+      ...(RepoTags ?? []),
+      ...(RepoDigests ?? []).filter((text) => !text.startsWith('<none>')).map((text) => withHost(text)),
+    ],
+    ...(service === undefined ? {} : { service }),
+    bytes: Math.max(0, Size - Math.max(0, SharedSize)),
+    createdAt: new Date(Created * 1000),
+  }
+}
+
+/** As releases write it. */
+function withHost(text: string): string {
+  const { name, digest } = parseReference(text)
+  return `${name}@${digest}`
+}
+
+/** Engine.removeImage for Docker. */
+export async function removeImage(daemon: DockerDaemon, reference: string, signal: AbortSignal): Promise<boolean> {
+  if (!isImageId(reference) && parseReference(reference).digest === undefined) {
+    throw new EngineError('refused', `"${reference}" is not pinned: only what has a digest is removed`)
+  }
+  const path = `/images/${reference}`
+  try {
+    // The shape is that of Docker's published API.
+    const found = (await daemon.json({ method: 'GET', path: `${path}/json`, signal })) as DiskImage
+    if ((found.RepoTags ?? []).length > 0 || (found.RepoDigests ?? []).length > 1) return false
+    await daemon.send({ method: 'DELETE', path, query: { noprune: false }, signal, timeoutMs: 120_000 })
+    return true
+  } catch (error) {
+    if (isRefusal(error, 404)) return true
+    if (isRefusal(error, 409)) return false
+    throw error
+  }
+}
+
+/** Engine.trimBuildCache for Docker. */
+export async function trimBuildCache(daemon: DockerDaemon, keepBytes: number, signal: AbortSignal): Promise<number> {
+  const query = { all: true, 'keep-storage': Math.floor(keepBytes) }
+  const answer = await daemon.json({ method: 'POST', path: '/build/prune', query, signal, timeoutMs: measureMs })
+  return Number(Object(answer).SpaceReclaimed ?? 0)
+}
