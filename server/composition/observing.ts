@@ -1,6 +1,6 @@
 import { inTransaction } from '../database/index.ts'
 import { engineRelease, findRelease, haveImage, type RecipeOptions } from '../deployments/index.ts'
-import { leadsTo, setEndpoints, touchRoutes } from '../domains/index.ts'
+import { leadsTo, readVersion, setEndpoints, touchRoutes } from '../domains/index.ts'
 import { systemClock as clock } from '../lib/clock.ts'
 import type { Secret } from '../lib/secret.ts'
 import { createObserver, isWished, type Observer } from '../observations/index.ts'
@@ -59,6 +59,7 @@ export function createServiceObserver(
       if (addresses.length > 0) await router.drained(addresses, recipe.drainMs, signal)
       return true
     },
+    routesVersion: () => readVersion(database),
     failed: async (service) => {
       if (!(await endWaking(database, service))) return
       await touchRoutes(database)

@@ -7,4 +7,12 @@ export { releasePublicPort } from './public-port-store.ts'
 export { type PublicPortRange, publicPortHost, reservePublicPort } from './public-ports.ts'
 export { createRoutePublisher, type RoutePublisher } from './publisher.ts'
 export { type Resolve, resolveNames } from './resolve.ts'
-export { leadsTo, listServiceRoutes, type RouteRow, replaceHosts, setEndpoints, touchRoutes } from './route-store.ts'
+export {
+  leadsTo,
+  listServiceRoutes,
+  type RouteRow,
+  readVersion,
+  replaceHosts,
+  setEndpoints,
+  touchRoutes,
+} from './route-store.ts'

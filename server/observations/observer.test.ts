@@ -53,6 +53,7 @@ async function openBench(t: Cleanup, change: Partial<ObserverOptions> = {}): Pro
     moveTraffic: async (_service, id) => void moved.push(id),
     leave: async () => true,
     failed: async () => {},
+    routesVersion: async () => 0,
     collect: () => {},
     ...change,
   })

@@ -24,6 +24,8 @@ export interface ObserverOptions {
   ) => Promise<boolean>
   /** A service could not be brought up. */
   readonly failed: (serviceId: string) => Promise<void>
+  /** Grows with every change of the routes: what traffic follows has to be looked at anew. */
+  readonly routesVersion: () => Promise<number>
   /** Something of this service runs: its lines are to be collected. */
   readonly collect: (wish: WishRow) => void
 }
@@ -50,6 +52,8 @@ export function createObserver(options: ObserverOptions): Observer {
   const repairs = new Map<string, UnderWay>()
   /** How often something was begun or ended for a service: what was seen before that is old. */
   const rounds = new Map<string, number>()
+  /** What was carried over to rows already, in words: while it is the same there is nothing to write. */
+  const settled = new Map<string, string>()
   const turn = (serviceId: string): void => void rounds.set(serviceId, (rounds.get(serviceId) ?? 0) + 1)
   /** In the background, so that one service that does not come back keeps no other from being seen. */
   const begin = (serviceId: string, replicas: number, outer: AbortSignal, work: Work): void => {
@@ -68,14 +72,21 @@ export function createObserver(options: ObserverOptions): Observer {
       })
     repairs.set(serviceId, { ended, stop, replicas })
   }
-  const attend = async (before: Before | undefined, wish: WishRow, seen: Observation, signal: AbortSignal) => {
+  const attend = async (before: Before | undefined, wish: WishRow, seen: Observation, look: Look) => {
+    const { signal, routes } = look
+    if (wish.busy) settled.delete(wish.id)
     if (seen.state !== 'absent') options.collect(wish)
     if (wish.is_task) return
     const running = repairs.get(wish.id)
     if (running && (wish.busy || running.replicas !== wish.replicas)) running.stop.abort()
     // What was seen while a request acted, or of another wish, says nothing about what is to be done now.
     if (running || !before || !isSame(before.wish, wish) || before.round !== rounds.get(wish.id)) return
-    const repair = await reconcileOne(options, failures, wish, judge(wish, seen))
+    const judged = judge(wish, seen)
+    const words = JSON.stringify([wish.release_id, wish.replicas, routes, judged])
+    if (settled.get(wish.id) === words) return
+    const repair = await reconcileOne(options, failures, wish, judged)
+    if (!repair && judged.state === 'running') settled.set(wish.id, words)
+    else settled.delete(wish.id)
     if (!repair || before.round !== rounds.get(wish.id)) return
     begin(wish.id, wish.replicas, signal, (ending) => tryRepair(options, failures, wish, repair, ending))
   }
@@ -86,7 +97,7 @@ export function createObserver(options: ObserverOptions): Observer {
     const before = beforehand(wished)
     const seen = await engine.observe(serviceId, signal)
     const [wish] = await listWishes(database, serviceId)
-    if (wish) await attend(before, wish, seen, signal)
+    if (wish) await attend(before, wish, seen, { signal, routes: await options.routesVersion() })
   }
   const again = (serviceId: string, signal: AbortSignal): void => {
     look(serviceId, signal).catch((error: unknown) => {
@@ -104,8 +115,10 @@ export function createObserver(options: ObserverOptions): Observer {
       for (const service of seen.keys()) {
         if (!known.has(service)) begin(service, 0, signal, (ending) => removeOrphan(options, service, ending))
       }
+      for (const id of settled.keys()) if (!known.has(id)) settled.delete(id)
+      const routes = await options.routesVersion()
       for (const wish of wishes) {
-        await attend(before.get(wish.id), wish, seen.get(wish.id) ?? { state: 'absent' }, signal)
+        await attend(before.get(wish.id), wish, seen.get(wish.id) ?? { state: 'absent' }, { signal, routes })
       }
     },
     endRepair: async (serviceId) => {
@@ -124,6 +137,12 @@ interface UnderWay {
   readonly stop: AbortController
   /** What the repair makes it be. */
   readonly replicas: number
+}
+
+interface Look {
+  readonly signal: AbortSignal
+  /** The version of the routes at that time. */
+  readonly routes: number
 }
 
 /** What was known of a service just before the engine was asked. */

@@ -29,6 +29,7 @@ import { copyVolumes } from './copy-volumes.ts'
 import { DockerDaemon } from './daemon.ts'
 import { measureDisk, removeImage, trimBuildCache } from './disk.ts'
 import { fetchImage, pinImage } from './fetch-image.ts'
+import { KnownStates } from './known-states.ts'
 import { label } from './labels.ts'
 import { Liveness } from './liveness.ts'
 import { serviceLogs } from './logs.ts'
@@ -57,6 +58,7 @@ export class DockerEngine implements Engine {
   readonly #host: Host
   readonly #liveness: Liveness
   readonly #usage: Usage
+  readonly #known = new KnownStates()
   #hasInit: boolean | undefined
 
   constructor({ socketPath, instance, clock }: DockerEngineOptions) {
@@ -114,7 +116,14 @@ export class DockerEngine implements Engine {
   async observeAll(signal: AbortSignal): Promise<ReadonlyMap<string, Observation>> {
     const found = await this.#list({}, signal)
     this.#usage.keepOnly(new Set(found.map(({ Id }) => Id)))
-    const states = await this.#inspectAll(found, signal)
+    this.#known.begin(this.#host.clock.monotonic())
+    const looks = found.map(async (listed) => ({
+      listed,
+      state: this.#known.find(listed) ?? (await inspectContainer(this.#host.daemon, listed.Id, signal)),
+    }))
+    const seen = (await Promise.all(looks)).flatMap(({ listed, state }) => (state ? [{ listed, state }] : []))
+    this.#known.keep(seen)
+    const states = seen.map(({ state }) => state)
     const now = this.#host.clock.now()
     const byService = Map.groupBy(states, (state) => state.service)
     return new Map([...byService].map(([service, replicas]) => [service, toObservation(replicas, now)]))

@@ -117,7 +117,7 @@ async function* followed(
 }
 
 /** How often we look although the daemon told us nothing. */
-const lookEveryMs = 10_000
+const lookEveryMs = 60_000
 
 async function keepAttached(
   source: Source,

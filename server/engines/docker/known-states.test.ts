@@ -1,0 +1,41 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import type { ContainerInfo } from 'dockerode'
+import { isLongUp, KnownStates } from './known-states.ts'
+import { sampleState } from './sample-state.ts'
+
+const listed = (Status: string, IPAddress = '172.18.0.2', State = 'running'): ContainerInfo =>
+  // Only what is read of the daemon's answer.
+  ({ Id: 'c1', State, Status, NetworkSettings: { Networks: { n: { IPAddress } } } }) as unknown as ContainerInfo
+
+test('what is up for a minute or more can be known, nothing younger and nothing paused', () => {
+  for (const status of ['Up About a minute', 'Up 2 minutes', 'Up About an hour', 'Up 5 hours', 'Up 3 weeks']) {
+    assert.equal(isLongUp(listed(status)), true, status)
+  }
+  for (const status of [
+    'Up 59 seconds',
+    'Up Less than a second',
+    'Up 1 second',
+    'Up 2 hours (Paused)',
+    'Created',
+    '',
+  ]) {
+    assert.equal(isLongUp(listed(status)), false, status)
+  }
+  assert.equal(isLongUp(listed('Up 2 minutes', '', 'restarting')), false)
+})
+
+test('a container is asked again after a restart, with another address, and after a long time without a look', () => {
+  const states = new KnownStates()
+  const state = sampleState()
+  const learn = (): void => states.keep([{ listed: listed('Up 2 minutes'), state }])
+  states.begin(0)
+  assert.equal(states.find(listed('Up 2 minutes')), undefined)
+  learn()
+  states.begin(1_000)
+  assert.equal(states.find(listed('Up 3 minutes')), state)
+  assert.equal(states.find(listed('Up 1 second')), undefined)
+  assert.equal(states.find(listed('Up 2 minutes', '172.18.0.9')), undefined)
+  states.begin(60_000)
+  assert.equal(states.find(listed('Up 3 minutes')), undefined)
+})

@@ -1,0 +1,46 @@
+import type { ContainerInfo } from 'dockerode'
+import type { ReplicaState } from './replica-state.ts'
+
+interface Known {
+  readonly state: ReplicaState
+  readonly address: string
+}
+
+/** So long after the last look nothing is taken for granted. */
+const longestGapMs = 20_000
+
+/**
+ * What was learned of containers that run on unchanged, so that a look at all of them costs one list and not a question for each. A list
+ * tells since when a container is up, in words: what is up for minutes has not been restarted since a look a moment ago.
+ */
+export class KnownStates {
+  #known = new Map<string, Known>()
+  #lookedMs = Number.NEGATIVE_INFINITY
+
+  /** Begins a look at everything; `nowMs` by a monotonic clock. */
+  begin(nowMs: number): void {
+    if (nowMs - this.#lookedMs > longestGapMs) this.#known.clear()
+    this.#lookedMs = nowMs
+  }
+
+  /** The state of a listed container where it can only be what it was; undefined: it has to be asked. */
+  find(listed: ContainerInfo): ReplicaState | undefined {
+    const known = this.#known.get(listed.Id)
+    return known && isLongUp(listed) && known.address === addressOf(listed) ? known.state : undefined
+  }
+
+  /** What was asked, from now on known; all others are forgotten. */
+  keep(states: readonly { readonly listed: ContainerInfo; readonly state: ReplicaState }[]): void {
+    const kept = states.filter(({ listed, state }) => state.running && isLongUp(listed))
+    this.#known = new Map(kept.map(({ listed, state }) => [listed.Id, { state, address: addressOf(listed) }]))
+  }
+}
+
+/** `Up 3 minutes`, and not `Up 12 seconds`, `Up Less than a second` or `Up 2 hours (Paused)`. */
+export const isLongUp = ({ State, Status }: Pick<ContainerInfo, 'State' | 'Status'>): boolean =>
+  State === 'running' && /^Up (?:About )?(?:an?|\d+) (?:minute|hour|day|week|month|year)s?$/.test(Status)
+
+const addressOf = ({ NetworkSettings }: ContainerInfo): string =>
+  Object.values(NetworkSettings?.Networks ?? {})
+    .map(({ IPAddress }) => IPAddress)
+    .join()

@@ -1,0 +1,76 @@
+import assert from 'node:assert/strict'
+import { after, before, test } from 'node:test'
+import { makeApplication, makeEnvironment, type TestApplication } from '../support/application.ts'
+import { type ServerProcess, startServer } from '../support/server-process.ts'
+import { get } from '../support/traffic.ts'
+import { web } from '../support/trees.ts'
+import { until } from '../support/until.ts'
+
+// A service that nobody asks for does not run, and whoever asks notices no more than a delay.
+
+let server: ServerProcess
+let application: TestApplication
+
+before(
+  async () => {
+    server = await startServer()
+    const settings = {
+      min_running_instances: 0,
+      max_running_instances: 1,
+      autoscaling: {
+        mode: 'KEDA',
+        cooldown_period_seconds: 1,
+        scalers: [{ scaler_type: 'http', role: 'PRIMARY', config_json: { any: 'thing' } }],
+      },
+    }
+    const environmentId = await makeEnvironment(server, 'sleep')
+    application = await makeApplication(server, { environmentId, name: 'web', settings })
+    await application.run(web('awake'))
+  },
+  { timeout: 90_000 },
+)
+after(async () => {
+  await application?.git.remove()
+  await server?.close()
+})
+
+const containers = async (): Promise<number> =>
+  (await server.engine.containersWith(`quayside.service=${application.id}`)).length
+
+const sleeps = (): Promise<unknown> =>
+  until('it sleeps', async () => (await containers()) === 0, { limitMs: 40_000, seen: () => server.output.slice(-8) })
+
+const herd = (size: number): Promise<unknown[]> =>
+  Promise.all(Array.from({ length: size }, () => get(application.url).catch(String)))
+
+test('a herd of requests wakes what sleeps once, and none is lost', { timeout: 90_000 }, async () => {
+  await sleeps()
+  const asleep = await application.status()
+  assert.deepEqual([asleep.state, asleep.reason], ['RUNNING', null])
+  const isStopped = () =>
+    server.sql`select from observation where service_id = ${application.id} and state = 'stopped'`.then(([row]) => row)
+  await until('that nothing runs is written down', isStopped)
+  for (const answer of await herd(100)) assert.deepEqual(answer, { status: 200, body: 'awake' })
+  assert.equal(await containers(), 1)
+  const lines = (await application.log()).map(({ message }) => message)
+  assert.equal(lines.filter((line) => line === 'up awake').length, 2, lines.join('\n'))
+})
+
+test('requests that come while it falls asleep are answered', { timeout: 90_000 }, async () => {
+  for (let round = 0; round < 2; round++) {
+    const isAsleep = async () => {
+      const [row] = await server.sql`select from service_scale where service_id = ${application.id} and replicas = 0`
+      return row !== undefined
+    }
+    await until('it is told to sleep', isAsleep, { limitMs: 40_000, everyMs: 2 })
+    for (const answer of await herd(20)) assert.deepEqual(answer, { status: 200, body: 'awake' })
+  }
+})
+
+test('a request that comes while the server is away waits for it', { timeout: 90_000 }, async () => {
+  await sleeps()
+  await server.kill9()
+  const answer = get(application.url)
+  await server.restart()
+  assert.deepEqual(await answer, { status: 200, body: 'awake' })
+})
