@@ -979,9 +979,9 @@ create table state_change (
   cluster_id uuid,
   type text not null,
   data jsonb not null,
-  constraint state_change_pkey PRIMARY KEY (id),
-  constraint state_change_sequence_key UNIQUE (sequence)
+  constraint state_change_pkey PRIMARY KEY (id)
 );
+CREATE UNIQUE INDEX state_change_sequence ON public.state_change USING btree (sequence) WHERE (sequence IS NOT NULL);
 CREATE INDEX state_change_unsealed ON public.state_change USING btree (id) WHERE (sequence IS NULL);
 
 create table state_change_feed (
@@ -1133,31 +1133,26 @@ CREATE OR REPLACE FUNCTION public.record_deployment_status()
  RETURNS trigger
  LANGUAGE plpgsql
 AS $function$
-declare
-  place environment;
 begin
-  select * into place from environment where id = new.environment_id;
-  perform record_environment_change('deployment.status', place, jsonb_build_object('deployment_request_id', new.id,
-    'execution_id', new.execution_id, 'action', new.action, 'status', new.status));
+  insert into state_change (organization_id, project_id, mode, cluster_id, type, data)
+  select p.organization_id, p.id, e.mode, e.cluster_id, 'deployment.status', jsonb_build_object('project_id', p.id,
+    'environment_id', e.id, 'deployment_request_id', new.id, 'execution_id', new.execution_id, 'action', new.action,
+    'status', new.status)
+  from environment e join project p on p.id = e.project_id where e.id = new.environment_id;
   return null;
 end $function$;
-
-CREATE OR REPLACE FUNCTION public.record_environment_change(change_type text, place environment, details jsonb)
- RETURNS void
- LANGUAGE sql
-AS $function$
-  insert into state_change (organization_id, project_id, mode, cluster_id, type, data)
-  select p.organization_id, place.project_id, place.mode, place.cluster_id, change_type,
-    jsonb_build_object('project_id', place.project_id, 'environment_id', place.id) || details
-  from project p where p.id = place.project_id
-$function$;
 
 CREATE OR REPLACE FUNCTION public.record_environment_row()
  RETURNS trigger
  LANGUAGE plpgsql
 AS $function$
+declare
+  changed environment := coalesce(new, old);
 begin
-  perform record_environment_change(tg_argv[0], coalesce(new, old), '{}');
+  insert into state_change (organization_id, project_id, mode, cluster_id, type, data)
+  select p.organization_id, p.id, changed.mode, changed.cluster_id, tg_argv[0],
+    jsonb_build_object('project_id', p.id, 'environment_id', changed.id)
+  from project p where p.id = changed.project_id;
   return null;
 end $function$;
 
@@ -1165,14 +1160,12 @@ CREATE OR REPLACE FUNCTION public.record_observation()
  RETURNS trigger
  LANGUAGE plpgsql
 AS $function$
-declare
-  place environment;
-  kind_of text;
 begin
-  select e.* into place from environment e join service s on s.environment_id = e.id where s.id = new.service_id;
-  select kind into kind_of from service where id = new.service_id;
-  perform record_environment_change('service.running', place,
-    jsonb_build_object('service_id', new.service_id, 'kind', kind_of, 'state', new.state));
+  insert into state_change (organization_id, project_id, mode, cluster_id, type, data)
+  select p.organization_id, p.id, e.mode, e.cluster_id, 'service.running', jsonb_build_object('project_id', p.id,
+    'environment_id', e.id, 'service_id', s.id, 'kind', s.kind, 'state', new.state)
+  from service s join environment e on e.id = s.environment_id join project p on p.id = e.project_id
+  where s.id = new.service_id;
   return null;
 end $function$;
 
@@ -1182,14 +1175,11 @@ CREATE OR REPLACE FUNCTION public.record_service_row()
 AS $function$
 declare
   changed service := coalesce(new, old);
-  place environment;
 begin
-  -- A service that goes together with its environment is told by the end of that.
-  select * into place from environment where id = changed.environment_id;
-  if found then
-    perform record_environment_change(tg_argv[0], place,
-      jsonb_build_object('service_id', changed.id, 'kind', changed.kind, 'state', changed.state));
-  end if;
+  insert into state_change (organization_id, project_id, mode, cluster_id, type, data)
+  select p.organization_id, p.id, e.mode, e.cluster_id, tg_argv[0], jsonb_build_object('project_id', p.id,
+    'environment_id', e.id, 'service_id', changed.id, 'kind', changed.kind, 'state', changed.state)
+  from environment e join project p on p.id = e.project_id where e.id = changed.environment_id;
   return null;
 end $function$;
 
