@@ -6,8 +6,9 @@ import { connectSocket, type Target } from './driver-socket.ts'
 import { connect } from './pool.ts'
 
 const everyMs = 1000
-/** A PostgreSQL that has not answered the least of questions for so long is taken for deaf. */
-const deafAfterMs = 5000
+const turnMs = 500
+/** A PostgreSQL that has not answered the least of questions in so many turns is taken for deaf. */
+const deafAfterTurns = 10
 
 /** Tells a PostgreSQL that stands still, or that a network swallows, from one that is merely slow. */
 export interface Pulse {
@@ -27,17 +28,20 @@ export function createPulse({ url, clock = systemClock }: { readonly url: string
   const waiting = new Set<(reason: AppError) => void>()
   let isDeaf = false
 
+  /** Counted in turns, not by the clock: a process that itself stood still must not take PostgreSQL for deaf. */
   const beat = async (sql: Database): Promise<boolean> => {
-    const limit = new AbortController()
-    const answered = sql`select 1`.then(
-      () => true,
-      (error: unknown) => !isConnectTimeout(error),
+    let heard: boolean | undefined
+    const asked = sql`select 1`.then(
+      () => (heard = true),
+      (error: unknown) => (heard = !isConnectTimeout(error)),
     )
-    const late = clock.sleep(deafAfterMs, AbortSignal.any([limit.signal, stopping.signal])).then(
-      () => false,
-      () => true,
-    )
-    return Promise.race([answered, late]).finally(() => limit.abort())
+    for (let turn = 0; heard === undefined && turn < deafAfterTurns && !stopping.signal.aborted; turn++) {
+      const over = new AbortController()
+      const pause = clock.sleep(turnMs, AbortSignal.any([over.signal, stopping.signal])).catch(() => {})
+      await Promise.race([asked, pause])
+      over.abort()
+    }
+    return heard ?? stopping.signal.aborted
   }
   const watch = async (): Promise<void> => {
     let socket: Socket | undefined

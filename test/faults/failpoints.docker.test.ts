@@ -34,7 +34,8 @@ after(async () => {
 })
 
 // What is sent last is waited for first: elsewhere a delivery that was cut off is only made again after 20 s.
-const isOfDeployments = (point: (typeof failpoints)[number]): boolean => point !== 'webhook.sent' && !point.startsWith('push.')
+const isOfDeployments = (point: (typeof failpoints)[number]): boolean =>
+  point !== 'webhook.sent' && !point.startsWith('push.')
 const points = ['webhook.sent' as const, ...failpoints.filter(isOfDeployments)]
 
 for (const point of points) {

@@ -43,6 +43,8 @@ export interface ServerProcess {
   api<T = unknown>(method: string, path: string, body?: unknown): Promise<Reply<T>>
   /** The same; throws unless the answer is a success. */
   must<T = unknown>(method: string, path: string, body?: unknown): Promise<T>
+  /** Of the present process. */
+  pid(): number
   /** How the present process ended, once it has. */
   exited(): Promise<Exit>
   kill9(): Promise<void>
@@ -128,6 +130,7 @@ async function startOn(
       if (reply.status >= 300) throw new Error(`${method} ${path}: ${reply.status} ${JSON.stringify(reply.body)}`)
       return reply.body
     },
+    pid: () => run.child.pid ?? 0,
     exited: () => run.exit,
     kill9: async () => void (await end('SIGKILL')),
     pause: () => void run.child.kill('SIGSTOP'),

@@ -1,0 +1,88 @@
+import assert from 'node:assert/strict'
+import { readdir, readFile, readlink } from 'node:fs/promises'
+import { join } from 'node:path'
+import { after, before, test } from 'node:test'
+import { systemClock as clock } from '../../server/lib/clock.ts'
+import { makeApplication, makeEnvironment, type TestApplication } from '../support/application.ts'
+import { assertDeployedOnce, lastRequest } from '../support/deployment-facts.ts'
+import { type PrivateEngine, startPrivateEngine, whyNoPrivateEngine } from '../support/private-engine.ts'
+import { type ServerProcess, startServer } from '../support/server-process.ts'
+import { web } from '../support/trees.ts'
+import { until } from '../support/until.ts'
+
+// Everything is killed at once, containers included, as when the power fails: after the next start all converges without anybody.
+
+const rounds = 4
+const skip = (await whyNoPrivateEngine()) ?? false
+let engine: PrivateEngine
+let server: ServerProcess
+let application: TestApplication
+
+before(async () => {
+  if (skip) return
+  engine = await startPrivateEngine()
+  server = await startServer({ engineSocket: engine.socketPath })
+  application = await makeApplication(server, { environmentId: await makeEnvironment(server, 'faults'), name: 'web' })
+  await application.run(web('first'))
+})
+after(async () => {
+  await application?.git.remove()
+  await server?.close()
+  await engine?.close()
+})
+
+/** Processes whose command line, or working directory, lies in one of these directories. */
+async function processesOf(directories: readonly string[]): Promise<number[]> {
+  const pids = (await readdir('/proc')).filter((name) => /^\d+$/.test(name)).map(Number)
+  const found = await Promise.all(
+    pids.map(async (pid) => {
+      const line = await readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => '')
+      const place = await readlink(`/proc/${pid}/cwd`).catch(() => '')
+      return directories.some((directory) => line.includes(directory) || place.startsWith(directory)) ? pid : undefined
+    }),
+  )
+  return found.flatMap((pid) => (pid === undefined || pid === process.pid ? [] : [pid]))
+}
+
+/** Kills the server, the router, PostgreSQL, the engine, its containerd and every container of it. */
+async function cutPower(): Promise<void> {
+  const containers = await server.engine.containersWith(`quayside.instance=${server.instance}`)
+  const states = await Promise.all(containers.map(({ Id }) => server.engine.ask('GET', `/containers/${Id}/json`)))
+  const inside = states.map((state) => Number(Object(state).State?.Pid)).filter((pid) => pid > 0)
+  const directory = engine.socketPath.replace(/\/[^/]+$/, '')
+  const own = await processesOf([server.dataDirectory, directory])
+  for (const pid of [...own, ...inside]) {
+    if (await isTidying(pid)) continue
+    try {
+      process.kill(pid, 'SIGKILL')
+    } catch {
+      // It is gone.
+    }
+  }
+  await server.kill9()
+  await engine.kill9()
+}
+
+/** What removes the test's remains must outlive the cut. */
+const isTidying = async (pid: number): Promise<boolean> =>
+  (await readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => '')).includes('tidy-up.ts')
+
+for (let round = 1; round <= rounds; round++) {
+  test(`everything converges after a power cut in the middle of a deployment (${round})`, { skip }, async (t) => {
+    const version = `after cut ${round}`
+    await application.ship(web(version, { buildMs: 500 }))
+    const request = await lastRequest(server, application)
+    const wait = Math.floor(((clock.now().getTime() * 7919) % 2200) + 100)
+    t.diagnostic(`cut after ${wait} ms`)
+    await clock.sleep(wait)
+    await cutPower()
+    await engine.start()
+    await server.restart()
+    await assertDeployedOnce(server, application, { version, request, limitMs: 120_000 })
+    await until('the address answers', async () => (await application.answer()).body === version)
+    const ends = await server.sql`
+      select from event where payload_id = ${request} and type in ('DEPLOYMENT_SUCCESSFUL', 'DEPLOYMENT_FAILURE')`
+    assert.equal(ends.length, 1)
+    assert.deepEqual(await readdir(join(server.dataDirectory, 'checkouts', 'scratch')), [])
+  })
+}
