@@ -5,7 +5,7 @@ import { checkOrigins, gitTokenOf } from './check-settings.ts'
 import { isPublished, routedPorts } from './kind-settings.ts'
 import { givePassword } from './password.ts'
 import { openSecrets, writeSecret } from './secrets.ts'
-import { findService, insertService, type ServiceRow, stageNameOf } from './service-store.ts'
+import { findService, insertService, type ServiceRow, setDataVersion, stageNameOf } from './service-store.ts'
 import type { ServicesOptions } from './services.ts'
 import type { Settings } from './settings/branch.ts'
 import { formerPasswordName, passwordName } from './settings/database.ts'
@@ -49,6 +49,7 @@ export async function cloneService(
   if (withData && kind === 'database' && former) {
     await writeSecret(sql, vault, { id, organizationId }, { name: formerPasswordName, text: former.reveal(), now })
   }
+  if (withData) await setDataVersion(sql, id, from.data_version)
   await options.parts.copy(sql, from.id, id, now)
   await options.declareHosts(sql, { id, kind, name, ports: routedPorts(settings), isPublished: isPublished(settings) })
   const to = await findService(sql, id)

@@ -1,0 +1,51 @@
+import assert from 'node:assert/strict'
+import { after, before, test } from 'node:test'
+import { makeEnvironment } from '../support/application.ts'
+import { makeDatabase, type TestDatabase } from '../support/database.ts'
+import { provideDatabaseImages } from '../support/database-images.ts'
+import { type ServerProcess, startServer } from '../support/server-process.ts'
+
+// What differs by the type of a database: how its owner enters, and that it ends in order and keeps what it was given.
+
+let server: ServerProcess
+let environmentId: string
+
+before(
+  async () => {
+    await provideDatabaseImages('mysql', 'redis')
+    server = await startServer()
+    environmentId = await makeEnvironment(server, 'kinds')
+  },
+  { timeout: 600_000 },
+)
+after(() => server?.close())
+
+/** Runs a client in the container, at the address that others have; `$0` is the password, `$1` the host. */
+async function ask(database: TestDatabase, command: string): Promise<string> {
+  const { host, password } = await database.credentials()
+  const { exitCode, output } = await database.exec('sh', '-c', command, password, host)
+  assert.equal(exitCode, 0, output)
+  return output.trim()
+}
+
+test('MySQL and Redis take their owner as soon as they are deployed, and keep their data over a stop', async () => {
+  const mysql = await makeDatabase(server, environmentId, 'mysql', { mode: 'MANAGED', memory: 512 })
+  const redis = await makeDatabase(server, environmentId, 'redis')
+  await server.must('POST', `/environment/${environmentId}/deploy`)
+  for (const database of [mysql, redis]) {
+    const { state, reason } = await database.settles()
+    assert.deepEqual({ state, reason }, { state: 'RUNNING', reason: null })
+  }
+  const inMysql = (sql: string) =>
+    ask(mysql, `MYSQL_PWD="$0" mysql --host="$1" --user=root --skip-column-names --execute='${sql}'`)
+  const inRedis = (words: string) => ask(redis, `REDISCLI_AUTH="$0" redis-cli -h "$1" ${words}`)
+  await inMysql('create table mysql.kept (name text); insert into mysql.kept values ("one")')
+  assert.equal(await inRedis('set kept one'), 'OK')
+  assert.match((await redis.exec('redis-cli', 'ping')).output, /NOAUTH/)
+  for (const database of [mysql, redis]) await database.acts('stop', 'STOPPED')
+  for (const database of [mysql, redis]) await database.acts('deploy')
+  assert.equal(await inMysql('select name from mysql.kept'), 'one')
+  assert.equal(await inRedis('get kept'), 'one')
+  assert.doesNotMatch(await mysql.printed(), /crash recovery|Starting crash/i)
+  assert.doesNotMatch(await redis.printed(), /Bad file format|truncat/i)
+})

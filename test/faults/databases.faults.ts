@@ -1,0 +1,165 @@
+import assert from 'node:assert/strict'
+import { mkdir } from 'node:fs/promises'
+import { request } from 'node:http'
+import { dirname, join } from 'node:path'
+import { after, before, test } from 'node:test'
+import { run } from '../../server/lib/run.ts'
+import { makeEnvironment } from '../support/application.ts'
+import { makeDatabase, type TestDatabase } from '../support/database.ts'
+import { copyImage, provideDatabaseImages } from '../support/database-images.ts'
+import { type PrivateEngine, startPrivateEngine, whyNoPrivateEngine } from '../support/private-engine.ts'
+import { connects } from '../support/reach.ts'
+import { type ServerProcess, startServer } from '../support/server-process.ts'
+import { until } from '../support/until.ts'
+
+// A database loses nothing that it acknowledged when the engine, the server or its own program is killed, and is never opened by a version
+// that cannot read its data. The tests build on each other.
+
+const skip = (await whyNoPrivateEngine()) ?? false
+let engine: PrivateEngine
+let server: ServerProcess
+let database: TestDatabase
+let written = 0
+
+before(
+  async () => {
+    if (skip) return
+    await provideDatabaseImages('postgresql')
+    engine = await startPrivateEngine()
+    await copyImage('postgres:15', engine.socketPath)
+    server = await startServer({ engineSocket: engine.socketPath })
+    database = await makeDatabase(server, await makeEnvironment(server, 'faults'), 'postgresql', {
+      accessibility: 'PUBLIC',
+    })
+    await database.acts('deploy')
+    await inSql(database, 'create table kept (n int)')
+    await write()
+  },
+  { timeout: 600_000 },
+)
+after(async () => {
+  await server?.close()
+  await engine?.close()
+})
+
+async function inSql(of: TestDatabase, sql: string): Promise<string> {
+  const { exitCode, output } = await of.exec('psql', '--username=root', '--dbname=postgres', '-qAtc', sql)
+  assert.equal(exitCode, 0, output)
+  return output.trim()
+}
+const write = async (): Promise<void> => void (await inSql(database, `insert into kept values (${++written})`))
+const assertKept = async (): Promise<void> =>
+  assert.equal(await inSql(database, 'select count(*) from kept'), String(written))
+/** Until it answers its owner again. */
+const comesBack = (): Promise<true> =>
+  until(
+    'the database answers',
+    async () =>
+      inSql(database, 'select 1').then(
+        () => true as const,
+        () => undefined,
+      ),
+    { limitMs: 60_000 },
+  )
+
+test('it goes on while the engine is killed, and is published again after its start', { skip }, async () => {
+  const { port } = await database.record()
+  await write()
+  await engine.kill9()
+  await engine.start()
+  await comesBack()
+  await assertKept()
+  await until('the port answers', () => connects(port))
+  assert.equal((await database.record()).port, port)
+})
+
+test('a deployment that the engine is killed under ends well, with the data of before', { skip }, async () => {
+  await write()
+  await server.must('POST', `${database.path}/restart-service`)
+  await until('the former container is gone or going', async () => {
+    const [status] = await server.sql<{ state: string }[]>`select state from service where id = ${database.id}`
+    return status?.state === 'RESTARTING'
+  })
+  await engine.kill9()
+  await engine.start()
+  assert.equal((await database.settles()).state, 'RUNNING')
+  await assertKept()
+})
+
+test('killed with the server, it comes back with all that was acknowledged', { skip }, async () => {
+  await write()
+  const [container] = await server.engine.containersWith(`quayside.service=${database.id}`)
+  await server.kill9()
+  await server.engine.ask('POST', `/containers/${container?.Id}/kill?signal=KILL`)
+  await server.restart()
+  await comesBack()
+  await assertKept()
+  assert.match(await database.printed(), /automatic recovery in progress/)
+})
+
+test('a version that cannot open the data is not started on it, wherever it comes from', { skip }, async () => {
+  await write()
+  const { status, message } = await database.edit({ version: '16' })
+  assert.equal(status, 409, message)
+  // As if a copy or an older version of the settings had brought it.
+  await server.sql`update service set data_version = '14' where id = ${database.id}`
+  await server.must('POST', `${database.path}/restart-service`)
+  const { reason } = await database.settles()
+  assert.match(reason ?? '', /has data of PostgreSQL 14, which PostgreSQL 15 does not open.*dump and restore/)
+  await assertKept()
+  await server.sql`update service set data_version = '15' where id = ${database.id}`
+  await database.acts('deploy')
+  await assertKept()
+})
+
+test('a disk that is full fails what is written then, and is survived once it is larger', { skip }, async (t) => {
+  const small = await makeDatabase(server, await makeEnvironment(server, 'small'), 'postgresql')
+  const disk = await mountDisk(100)
+  t.after(() => run('umount', ['--lazy', disk.path], { timeoutMs: 10_000 }))
+  await makeVolume(`quay-vol-${small.id}`, disk.path)
+  await small.acts('deploy')
+  await inSql(small, 'create table kept (n int, filler text)')
+  let acknowledged = 0
+  const fill = async (): Promise<boolean> => {
+    const values = `select ${acknowledged}, repeat(md5(g::text), 30) from generate_series(1, 2000) g`
+    const isWritten = await inSql(small, `insert into kept ${values}`).then(
+      () => true,
+      (error) => {
+        assert.match(String(error), /No space left on device|terminat|connection|not running|refused/i)
+        return false
+      },
+    )
+    if (isWritten) acknowledged++
+    return !isWritten
+  }
+  await until('the disk is full', fill, { limitMs: 90_000, everyMs: 1 })
+  assert.ok(acknowledged > 0)
+  await disk.grow(300)
+  const kept = () => inSql(small, 'select count(distinct n) from kept').catch(() => undefined)
+  assert.equal(await until('it answers again', kept, { limitMs: 60_000 }), String(acknowledged))
+  assert.equal(await fill(), false)
+})
+
+/** A file system of so many MiB in the directory of the engine, which is removed with that. */
+async function mountDisk(mebibytes: number) {
+  const path = join(dirname(engine.socketPath), 'small')
+  await mkdir(path)
+  const mount = async (...options: readonly string[]): Promise<void> => {
+    const { exitCode, stderr } = await run('mount', [...options, path], { timeoutMs: 10_000 })
+    assert.equal(exitCode, 0, stderr)
+  }
+  await mount('-t', 'tmpfs', '-o', `size=${mebibytes}m`, 'tmpfs')
+  return { path, grow: (to: number) => mount('-o', `remount,size=${to}m`) }
+}
+
+/** A volume that is this directory, there before the platform asks for it. */
+async function makeVolume(name: string, path: string): Promise<void> {
+  const body = JSON.stringify({ Name: name, DriverOpts: { type: 'none', o: 'bind', device: path } })
+  const { promise, resolve, reject } = Promise.withResolvers<number | undefined>()
+  const headers = { 'content-type': 'application/json' }
+  const asked = request({ socketPath: engine.socketPath, method: 'POST', path: '/volumes/create', headers }, (answer) =>
+    answer.resume().on('end', () => resolve(answer.statusCode)),
+  )
+  asked.once('error', reject).end(body)
+  assert.equal(await promise, 201)
+}
