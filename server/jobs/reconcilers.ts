@@ -1,4 +1,4 @@
-import { afterCommit, inTransaction } from '../database/index.ts'
+import { inTransaction } from '../database/index.ts'
 import { silent } from '../lib/attempt.ts'
 import { failpoint } from '../lib/failpoint.ts'
 import { newId } from '../lib/id.ts'
@@ -18,22 +18,25 @@ export const createTimetables = (options: JobsOptions): Reconciler => ({
   name: 'timetables',
   everyMs: 1000,
   reconcile: async () => {
-    await inTransaction(options.database, async (sql) => {
+    const claimed = await inTransaction(options.database, async (sql) => {
+      let count = 0
       const now = options.clock.now()
       for (const due of await lockDue(sql, new Date(now.getTime() + aheadMs))) {
         const { at, next } = decideClaim(due, due.next_at, now)
         const id = newId()
         const of = { service_id: due.service_id, release_id: due.release_id, request_id: null }
         const run = { id, ...of, trigger: 'CRON', event: 'CRON', scheduled_at: at, created_at: now } as const
-        if (await insertRun(sql, run))
+        if (await insertRun(sql, run)) {
+          count++
           await options.workflows().submit(sql, { id, kind: jobRunWorkflow, key: id, input: { runId: id } })
+        }
         await setNext(sql, due.service_id, next)
       }
-      afterCommit(() => {
-        failpoint('job.claimed')
-        options.workflows().nudge()
-      })
+      return count
     })
+    if (claimed === 0) return
+    failpoint('job.claimed')
+    options.workflows().nudge()
   },
 })
 

@@ -1,0 +1,310 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { type Cleanup, testDatabase } from '../database/testing.ts'
+import type { TaskBehaviour } from '../engines/fake/fake-tasks.ts'
+import { fakeTask } from '../engines/fake/fake-workload.ts'
+import { FakeEngine } from '../engines/index.ts'
+import { type Clock, systemClock } from '../lib/clock.ts'
+import { armFailpoints } from '../lib/failpoint.ts'
+import { newId } from '../lib/id.ts'
+import { silentLogger } from '../lib/log.ts'
+import { addPlace, addService } from '../variables/testing.ts'
+import { testVault } from '../vault/testing.ts'
+import { createWorkflows, type Workflows } from '../workflows/index.ts'
+import { until } from '../workflows/testing.ts'
+import type { JobRunRow } from './job-run.ts'
+import { createJobRunWorkflow } from './job-run-workflow.ts'
+import { endTimetable, followTimetable, type JobsOptions } from './jobs.ts'
+import { createTaskSweeper, createTimetables } from './reconcilers.ts'
+import { jobRuns } from './run-records.ts'
+
+interface Cron {
+  readonly engine: FakeEngine
+  readonly serviceId: string
+  readonly clock: Clock & { set(moment: string): void; step(ms: number): void }
+  readonly options: JobsOptions
+  readonly workflows: Workflows
+  runs(): Promise<JobRunRow[]>
+  /** Every server looks for what is due. */
+  look(): Promise<void>
+  follow(scheduled_at: string, timezone?: string): Promise<void>
+  /** All runs that there are have ended. */
+  quiet(count: number): Promise<JobRunRow[]>
+}
+
+/** A cron job that is deployed, and servers that follow its timetable; the wall clock is the test's. */
+async function openCron(
+  t: Cleanup,
+  {
+    behaviour = {},
+    settings = {},
+    retries = 0,
+    servers = 1,
+    timeoutSeconds = 60,
+  }: {
+    readonly behaviour?: TaskBehaviour
+    readonly settings?: Readonly<Record<string, unknown>>
+    readonly retries?: number
+    readonly servers?: number
+    readonly timeoutSeconds?: number
+  } = {},
+): Promise<Cron> {
+  // Ended before their database is.
+  const all: { workflows: Workflows; options: JobsOptions }[] = []
+  t.after(async () => {
+    await Promise.all(all.map(({ workflows }) => workflows.stop()))
+  })
+  const { sql } = await testDatabase(t)
+  const place = await addPlace(sql)
+  const { serviceId } = await addService(sql, place.environment, 'job')
+  let shiftMs = 0
+  const clock = {
+    ...systemClock,
+    now: () => new Date(systemClock.now().getTime() + shiftMs),
+    set: (moment: string): void => {
+      shiftMs = Date.parse(moment) - systemClock.now().getTime()
+    },
+    step: (ms: number): void => {
+      shiftMs += ms
+    },
+  }
+  const engine = new FakeEngine({ clock })
+  engine.behave('cron', { task: behaviour })
+  const release = {
+    id: newId(),
+    service: serviceId,
+    environment: place.environment.environmentId,
+    displayName: 'nightly',
+    workload: { ...fakeTask('cron'), timeoutSeconds },
+  }
+  const advancedSettings = {
+    'cronjob.concurrency_policy': 'Forbidden',
+    'cronjob.success_jobs_history_limit': 5,
+    'cronjob.failed_jobs_history_limit': 5,
+    ...settings,
+  }
+  for (let number = 0; number < servers; number++) {
+    const options: JobsOptions = {
+      database: sql,
+      clock,
+      log: silentLogger,
+      vault: await testVault(t, sql),
+      engine,
+      workflows: () => workflows,
+      load: async () => ({ release, retries, secrets: [], advancedSettings, haveImage: async () => {} }),
+      collect: () => {},
+    }
+    const workflow = createJobRunWorkflow(options)
+    const workflows = createWorkflows({
+      database: sql,
+      clock,
+      log: silentLogger,
+      workflows: [workflow],
+      maxRunning: 20,
+    })
+    workflows.start()
+    all.push({ workflows, options })
+  }
+  const [first] = all
+  assert.ok(first)
+  const { signal } = new AbortController()
+  const runs = async () => [...(await sql<JobRunRow[]>`select * from job_run order by scheduled_at`)]
+  return {
+    engine,
+    serviceId,
+    clock,
+    ...first,
+    runs,
+    look: async () => {
+      await Promise.all(all.map(({ options }) => createTimetables(options).reconcile(signal)))
+    },
+    follow: (scheduled_at, timezone = 'Etc/UTC') =>
+      sql.begin((tx) =>
+        followTimetable(tx, { serviceId, releaseId: release.id, now: clock.now() }, { scheduled_at, timezone }),
+      ),
+    quiet: (count) =>
+      until(`${count} runs have ended`, async () => {
+        const found = await runs()
+        return found.length === count && found.every((run) => run.finished_at !== null) && found
+      }),
+  }
+}
+
+const moments = (runs: readonly JobRunRow[]) => runs.map((run) => run.scheduled_at?.toISOString().slice(11, 16))
+
+test('a run is begun at its time, neither before nor more than a second after', async (t) => {
+  const cron = await openCron(t)
+  cron.clock.set('2026-05-04T09:59:59.300Z')
+  await cron.follow('* * * * *')
+  await cron.look()
+  const [run] = await cron.quiet(1)
+  assert.deepEqual(
+    [run?.status, run?.trigger, run?.event, run?.exit_code, run?.tries],
+    ['SUCCESS', 'CRON', 'CRON', 0, 1],
+  )
+  const late = (run?.started_at?.getTime() ?? 0) - Date.parse('2026-05-04T10:00:00Z')
+  assert.ok(late >= 0 && late < 1000, `${late} ms`)
+  await cron.look()
+  assert.equal((await cron.runs()).length, 1)
+})
+
+test('two servers run one moment once', async (t) => {
+  const cron = await openCron(t, { servers: 2 })
+  cron.clock.set('2026-05-04T10:00:00Z')
+  await cron.follow('* * * * *')
+  cron.clock.set('2026-05-04T10:01:00.100Z')
+  await Promise.all([cron.look(), cron.look(), cron.look()])
+  await cron.quiet(1)
+  assert.equal(cron.engine.tasksBegun, 1)
+})
+
+test('moments that were missed are made up for by one run, of the last of them', async (t) => {
+  const cron = await openCron(t)
+  cron.clock.set('2026-05-04T10:00:00Z')
+  await cron.follow('*/5 * * * *')
+  cron.clock.set('2026-05-04T13:02:00Z')
+  await cron.look()
+  await cron.look()
+  assert.deepEqual(moments(await cron.quiet(1)), ['13:00'])
+})
+
+test('a clock that is put forward or back brings no run twice', async (t) => {
+  const cron = await openCron(t)
+  cron.clock.set('2026-05-04T10:00:30Z')
+  await cron.follow('* * * * *')
+  cron.clock.set('2026-05-04T10:01:00.100Z')
+  await cron.look()
+  await cron.quiet(1)
+  cron.clock.step(3_600_000)
+  await cron.look()
+  assert.deepEqual(moments(await cron.quiet(2)), ['10:01', '11:01'])
+  cron.clock.step(-3_600_000)
+  for (let minute = 0; minute < 3; minute++) {
+    await cron.look()
+    cron.clock.step(60_000)
+  }
+  assert.deepEqual(moments(await cron.quiet(2)), ['10:01', '11:01'])
+  cron.clock.set('2026-05-04T11:02:00.100Z')
+  await cron.look()
+  assert.deepEqual(moments(await cron.quiet(3)), ['10:01', '11:01', '11:02'])
+})
+
+const overlaps = [
+  ['Forbidden', ['RUNNING', 'SKIPPED'], 1],
+  ['Allow', ['RUNNING', 'RUNNING'], 2],
+  ['Replace', ['CANCELED', 'RUNNING'], 2],
+] as const
+for (const [policy, statuses, begun] of overlaps) {
+  test(`while a run goes on, ${policy} makes of the next: ${statuses[1]}`, async (t) => {
+    const cron = await openCron(t, {
+      behaviour: { runsMs: 'forever' },
+      settings: { 'cronjob.concurrency_policy': policy },
+      timeoutSeconds: 7200,
+    })
+    cron.clock.set('2026-05-04T10:00:00Z')
+    await cron.follow('* * * * *')
+    for (const moment of ['10:01', '10:02']) {
+      cron.clock.set(`2026-05-04T${moment}:00.100Z`)
+      await cron.look()
+      await until(
+        `the run of ${moment} is decided`,
+        async () => (await cron.runs()).length > 0 && (await cron.runs()).every(({ status }) => status !== 'QUEUED'),
+      )
+    }
+    await until('both are as they shall be', async () => {
+      const found = (await cron.runs()).map(({ status }) => status)
+      return found.join() === statuses.join() && cron.engine.tasksBegun === begun
+    })
+    const [first, second] = await cron.runs()
+    if (policy === 'Forbidden')
+      assert.match(second?.reason ?? '', /^The run of 2026-05-04T10:01:00\.000Z was still going/)
+    if (policy === 'Replace') assert.equal(first?.reason, 'Another run took its place.')
+  })
+}
+
+test('a run that fails is begun again as often as it may, and tells why it failed', async (t) => {
+  const cron = await openCron(t, { behaviour: { exitCode: 5, lines: ['no disk'] }, retries: 1 })
+  cron.clock.set('2026-05-04T10:00:00Z')
+  await cron.follow('* * * * *')
+  cron.clock.set('2026-05-04T10:01:00.100Z')
+  await cron.look()
+  const [run] = await cron.quiet(1)
+  assert.deepEqual([run?.status, run?.exit_code, run?.tries], ['ERROR', 5, 2])
+  assert.equal(run?.reason, 'It ended with exit code 5.\nno disk')
+})
+
+test('a job that is stopped runs no more, and what ran by its timetable ends', async (t) => {
+  const cron = await openCron(t, { behaviour: { runsMs: 'forever' }, timeoutSeconds: 7200 })
+  cron.clock.set('2026-05-04T10:00:00Z')
+  await cron.follow('* * * * *')
+  cron.clock.set('2026-05-04T10:01:00.100Z')
+  await cron.look()
+  await until('it runs', () => cron.engine.tasksBegun === 1)
+  await cron.options.database.begin((sql) => endTimetable(sql, cron.options, cron.serviceId))
+  cron.workflows.nudge()
+  const [run] = await cron.quiet(1)
+  assert.deepEqual([run?.status, run?.reason], ['CANCELED', 'Its job was stopped.'])
+  cron.clock.set('2026-05-04T10:02:00.100Z')
+  await cron.look()
+  assert.equal((await cron.runs()).length, 1)
+  assert.equal(
+    (await cron.engine.listTasks(AbortSignal.timeout(1000))).some(({ running }) => running),
+    false,
+  )
+})
+
+test('a run that is written down is run although the server ended before it began', async (t) => {
+  const cron = await openCron(t)
+  cron.clock.set('2026-05-04T10:00:00Z')
+  await cron.follow('* * * * *')
+  cron.clock.set('2026-05-04T10:01:00.100Z')
+  armFailpoints('job.claimed:throw')
+  t.after(() => armFailpoints(undefined))
+  await assert.rejects(cron.look(), /failpoint/)
+  await cron.quiet(1)
+  await cron.look()
+  assert.equal((await cron.runs()).length, 1)
+  assert.equal(cron.engine.tasksBegun, 1)
+})
+
+test('a new version keeps the moments of the same timetable, and another timetable has its own', async (t) => {
+  const cron = await openCron(t)
+  cron.clock.set('2026-05-04T10:00:00Z')
+  await cron.follow('* * * * *')
+  cron.clock.set('2026-05-04T10:01:00.100Z')
+  // Deployed anew at the very moment.
+  await cron.follow('* * * * *')
+  await cron.look()
+  assert.deepEqual(moments(await cron.quiet(1)), ['10:01'])
+  await cron.follow('0 12 * * *')
+  cron.clock.set('2026-05-04T10:02:00.100Z')
+  await cron.look()
+  assert.equal((await cron.runs()).length, 1)
+})
+
+test('as many ended runs are remembered as the settings say, and nothing of them stays on the engine', async (t) => {
+  const cron = await openCron(t, { settings: { 'cronjob.success_jobs_history_limit': 2 } })
+  cron.clock.set('2026-05-04T10:00:00Z')
+  await cron.follow('* * * * *')
+  for (const minute of [1, 2, 3, 4]) {
+    cron.clock.set(`2026-05-04T10:0${minute}:00.100Z`)
+    await cron.look()
+    await until('it has run', async () => cron.engine.tasksBegun === minute && (await cron.quiet(Math.min(minute, 2))))
+  }
+  assert.deepEqual(moments(await cron.runs()), ['10:03', '10:04'])
+  const listed = await jobRuns(cron.options.database, cron.serviceId)
+  assert.deepEqual(
+    listed.map(({ status, duration_sec }) => [status, duration_sec]),
+    [
+      ['SUCCESS', 0],
+      ['SUCCESS', 0],
+    ],
+  )
+  const sweep = () => createTaskSweeper(cron.options).reconcile(AbortSignal.timeout(5000))
+  const left = async () => (await cron.engine.listTasks(AbortSignal.timeout(1000))).length
+  await sweep()
+  assert.ok((await left()) >= 1, 'the lines of the last one may not be collected yet')
+  cron.clock.step(60_000)
+  await sweep()
+  assert.equal(await left(), 0)
+})
