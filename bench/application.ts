@@ -24,10 +24,14 @@ export interface Application {
 }
 
 /** Makes it, in an environment of its own, and deploys its first version. */
-export async function createApplication(session: Session, installation: Installation): Promise<Application> {
+export async function createApplication(
+  session: Session,
+  installation: Installation,
+  settings: object = {},
+): Promise<Application> {
   const repository = await createRepository(session, installation, 'bench')
   await repository.push('first')
-  const { id } = await declare(installation)
+  const { id } = await declare(installation, settings)
   const path = `/application/${id}`
   const { results } = await installation.api('GET', `${path}/link`)
   const host = hostOf(results)
@@ -57,7 +61,7 @@ export async function createApplication(session: Session, installation: Installa
   return application
 }
 
-async function declare({ api, port }: Installation): Promise<{ id: string }> {
+async function declare({ api, port }: Installation, settings: object): Promise<{ id: string }> {
   const organization = firstId((await api('GET', '/organization')).results)
   const project = await api('POST', `/organization/${organization}/project`, { name: 'bench' })
   const environment = await api('POST', `/project/${project.id}/environment`, { name: 'bench' })
@@ -67,6 +71,7 @@ async function declare({ api, port }: Installation): Promise<{ id: string }> {
     cpu: limits.cpuMilli,
     memory: limits.memoryMiB,
     ports: [{ internal_port: 8080, publicly_accessible: true, protocol: 'HTTP' }],
+    ...settings,
   })
   return { id: String(id) }
 }

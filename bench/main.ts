@@ -2,6 +2,7 @@ import { accepting } from './accepting.ts'
 import { changing } from './changing.ts'
 import { depth } from './depth.ts'
 import type { Benchmark, Figure } from './figure.ts'
+import { idling } from './idling.ts'
 import { logging } from './logging.ts'
 import { reading } from './reading.ts'
 import { readingContract } from './reading-contract.ts'
@@ -11,12 +12,14 @@ import { routing } from './routing.ts'
 import { starting } from './starting.ts'
 import { streaming } from './streaming.ts'
 import { table } from './table.ts'
+import { waking } from './waking.ts'
 
 /** `npm run bench`: all figures as a table; `-- NAME …` only those, `-- --json` as JSON. Progress goes to standard error. */
 const benchmarks: readonly Benchmark[] = [
   starting,
   changing,
   redeploying,
+  waking,
   reading,
   readingContract,
   depth,
@@ -25,6 +28,7 @@ const benchmarks: readonly Benchmark[] = [
   logging,
   streaming,
   resting,
+  idling,
 ]
 
 const known = benchmarks.flatMap(({ figures }) => figures)

@@ -3,6 +3,7 @@ import { engineRelease, findRelease, haveImage, type RecipeOptions } from '../de
 import { leadsTo, readVersion, setEndpoints, touchRoutes } from '../domains/index.ts'
 import { systemClock as clock } from '../lib/clock.ts'
 import type { Secret } from '../lib/secret.ts'
+import { serviceLine, serviceStream } from '../logs/index.ts'
 import { createObserver, isWished, type Observer } from '../observations/index.ts'
 import { endWaking } from '../scaling/index.ts'
 import { lockService } from '../services/index.ts'
@@ -12,6 +13,8 @@ import type { Foundation } from './foundation.ts'
 
 /** A table that comes late is handed over by the reconciler of routes. */
 const routerMs = 5_000
+/** Of a service that fails; more are in its log. */
+const mostLines = 10
 
 /** Sees what runs and brings it back; `nudgeRoutes` has the router told at once. */
 export function createServiceObserver(
@@ -19,7 +22,7 @@ export function createServiceObserver(
   recipe: RecipeOptions,
   nudgeRoutes: () => void,
 ): Observer {
-  const { database, log, engine, router, routes, collector, collect } = foundation
+  const { database, log, engine, router, routes, lines, collector, collect } = foundation
   return createObserver({
     database,
     clock,
@@ -59,6 +62,8 @@ export function createServiceObserver(
       if (addresses.length > 0) await router.drained(addresses, recipe.drainMs, signal)
       return true
     },
+    lastLines: async (service) =>
+      (await lines.tail(serviceStream(service), mostLines)).flatMap((line) => serviceLine(line).text || []),
     routesVersion: () => readVersion(database),
     failed: async (service) => {
       if (!(await endWaking(database, service))) return

@@ -54,6 +54,7 @@ async function openBench(t: Cleanup, change: Partial<ObserverOptions> = {}): Pro
     leave: async () => true,
     failed: async () => {},
     routesVersion: async () => 0,
+    lastLines: async () => [],
     collect: () => {},
     ...change,
   })
@@ -119,6 +120,34 @@ test('writes down what it sees, and lets traffic follow', async (t) => {
   const [row] = await sql`select state, reason from observation`
   assert.deepEqual(row, { state: 'failing', reason: 'exited with code 3, 3 times' })
 }) // biome-ignore format: one line
+
+test('why a service fails is told with what it printed last, also while it is up for a moment, and forgotten when it is well', async (t) => {
+  let printed = 'heap is full'
+  const { sql, engine, look, release, wish } = await openBench(t, { lastLines: async () => [printed] })
+  const wanted = release()
+  await engine.start(wanted, attempt)
+  await wish(wanted.id)
+  const see = engine.observeAll.bind(engine)
+  const pretend = async (state: 'failing' | 'running', reason: string | undefined, outOfMemory: boolean) => {
+    engine.observeAll = async (signal) => {
+      const seen = (await see(signal)).get(wanted.service)
+      assert.ok(seen && seen.state !== 'absent')
+      const replicas = seen.replicas.map((replica) => ({ ...replica, outOfMemory, exits: reason ? 4 : 0 }))
+      return new Map([[wanted.service, { ...seen, state, replicas, ...(reason ? { reason } : {}) }]])
+    }
+    await look()
+    return (await sql<{ state: string; reason: string | null }[]>`select state, reason from observation`)[0]
+  }
+  const first = 'ran out of memory, exited 4 times\nheap is full'
+  assert.deepEqual(await pretend('failing', 'ran out of memory, exited 4 times', true), {
+    state: 'failing',
+    reason: first,
+  })
+  printed = 'up again'
+  assert.deepEqual(await pretend('failing', 'exited 4 times', false), { state: 'failing', reason: first })
+  assert.deepEqual(await pretend('running', undefined, false), { state: 'running', reason: null })
+  assert.equal((await pretend('failing', 'exited 5 times', false))?.reason, 'exited 5 times\nup again')
+})
 
 test('leaves a service to its request, and others of the environment not', async (t) => {
   const { sql, engine, look, running, place, release, begin, wish } = await openBench(t)

@@ -4,6 +4,7 @@ import { type Attempt, silent } from '../lib/attempt.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { Logger } from '../lib/log.ts'
 import type { Reconciler } from '../workflows/index.ts'
+import { CrashReasons } from './crash-reasons.ts'
 import { decideRepair, judge, liveEndpoints, type Repair } from './decide.ts'
 import { insertObservation, isWished, listWishes, type WishRow } from './observation-store.ts'
 
@@ -26,6 +27,8 @@ export interface ObserverOptions {
   readonly failed: (serviceId: string) => Promise<void>
   /** Grows with every change of the routes: what traffic follows has to be looked at anew. */
   readonly routesVersion: () => Promise<number>
+  /** What a service printed last, without secrets; for people who ask why it fails. */
+  readonly lastLines: (serviceId: string) => Promise<readonly string[]>
   /** Something of this service runs: its lines are to be collected. */
   readonly collect: (wish: WishRow) => void
 }
@@ -49,6 +52,7 @@ const longestPauseMs = 60_000
 export function createObserver(options: ObserverOptions): Observer {
   const { database, engine, log } = options
   const failures: Failures = new Map()
+  const reasons = new CrashReasons(options)
   const repairs = new Map<string, UnderWay>()
   /** How often something was begun or ended for a service: what was seen before that is old. */
   const rounds = new Map<string, number>()
@@ -81,7 +85,7 @@ export function createObserver(options: ObserverOptions): Observer {
     if (running && (wish.busy || running.replicas !== wish.replicas)) running.stop.abort()
     // What was seen while a request acted, or of another wish, says nothing about what is to be done now.
     if (running || !before || !isSame(before.wish, wish) || before.round !== rounds.get(wish.id)) return
-    const judged = judge(wish, seen)
+    const judged = await reasons.explain(wish.id, judge(wish, seen))
     const words = JSON.stringify([wish.release_id, wish.replicas, routes, judged])
     if (settled.get(wish.id) === words) return
     const repair = await reconcileOne(options, failures, wish, judged)
@@ -115,6 +119,7 @@ export function createObserver(options: ObserverOptions): Observer {
       for (const service of seen.keys()) {
         if (!known.has(service)) begin(service, 0, signal, (ending) => removeOrphan(options, service, ending))
       }
+      reasons.forget((id) => known.has(id))
       for (const id of settled.keys()) if (!known.has(id)) settled.delete(id)
       const routes = await options.routesVersion()
       for (const wish of wishes) {

@@ -13,4 +13,6 @@ export function stillQuiet(known: Quiet | undefined, seen: Activity | undefined,
   return isSame ? known : { sinceMs: nowMs, requests }
 }
 
-export const isIdle = (quiet: Quiet, idleMs: number, nowMs: number): boolean => nowMs - quiet.sinceMs >= idleMs
+/** Whoever was seen once only, or asked just now, is not: that takes a second look, however short the time. */
+export const isIdle = (quiet: Quiet, idleMs: number, nowMs: number): boolean =>
+  nowMs > quiet.sinceMs && nowMs - quiet.sinceMs >= idleMs

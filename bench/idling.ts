@@ -1,0 +1,62 @@
+import { systemClock as clock } from '../server/lib/clock.ts'
+import { createApplication, limits } from './application.ts'
+import { absolute, atMost, type Benchmark } from './figure.ts'
+import { createInstallation, type Installation } from './installation.ts'
+import { cpuSeconds, pssMB } from './processes.ts'
+import { until } from './until.ts'
+
+const services = 100
+/** What containers have been up for that long is not looked at one by one any more. */
+const settleMs = 75_000
+const measureMs = 30_000
+
+/** What one hundred applications that nobody asks for cost the server: CPU in per cent of a core, and memory for each. */
+export const idling: Benchmark = {
+  figures: ['idle-100-cpu', 'idle-100-memory'],
+  async measure(session) {
+    const installation = await createInstallation(session)
+    await installation.start()
+    await createApplication(session, installation)
+    const pid = await installation.serverPid()
+    await clock.sleep(10_000)
+    const before = await pssMB(pid)
+    await deployMany(installation)
+    session.say(`  ${services} applications run`)
+    await clock.sleep(settleMs)
+    const startedAt = await cpuSeconds(pid)
+    await clock.sleep(measureMs)
+    const percent = ((await cpuSeconds(pid)) - startedAt) / (measureMs / 100_000)
+    const each = ((await pssMB(pid)) - before) / services
+    return [
+      absolute('idle-100-cpu', percent, '% of a core', atMost(3)),
+      absolute('idle-100-memory', each, 'MB a service', atMost(0.3)),
+    ]
+  },
+}
+
+/** All of the repository of the application that is there already, in one environment. */
+async function deployMany({ api, port }: Installation): Promise<void> {
+  const organization = String(Object(listed(await api('GET', '/organization'))[0]).id)
+  const project = await api('POST', `/organization/${organization}/project`, { name: 'idle' })
+  const environment = await api('POST', `/project/${project.id}/environment`, { name: 'idle' })
+  const path = `/environment/${environment.id}`
+  for (let number = 1; number <= services; number++) {
+    await api('POST', `${path}/application`, {
+      name: `idle-${number}`,
+      git_repository: { url: `http://localhost:${port}/git/bench.git`, branch: 'main' },
+      cpu: limits.cpuMilli / 10,
+      memory: 64,
+      ports: [{ internal_port: 8080, publicly_accessible: true, protocol: 'HTTP' }],
+    })
+  }
+  await api('POST', `${path}/deploy`, {})
+  const isUp = async () => {
+    const { state } = await api('GET', `${path}/status`)
+    if (/ERROR|CANCELED/.test(String(state))) throw new Error(`the environment is ${state}`)
+    return state === 'DEPLOYED'
+  }
+  await until('all are deployed', isUp, { limitMs: 900_000, everyMs: 1_000 })
+}
+
+const listed = ({ results }: Readonly<Record<string, unknown>>): readonly unknown[] =>
+  Array.isArray(results) ? results : []
