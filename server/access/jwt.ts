@@ -10,6 +10,8 @@ import {
   jwtVerify,
 } from 'jose'
 import type { Clock } from '../lib/clock.ts'
+import { AppError } from '../lib/error.ts'
+import { parseStrictJson } from '../lib/strict-json.ts'
 
 /** An OpenID Connect issuer whose access tokens are accepted. */
 export interface Issuer {
@@ -41,6 +43,9 @@ export type VerifyJwt = (token: string) => Promise<Identity | undefined>
 
 const maxTokenBytes = 8192
 const maxCached = 10_000
+/** A key that its issuer takes back counts for no longer, whatever was verified with it before. */
+const cachedMs = 600_000
+const keyIdForm = /^[\x21-\x7e]{1,200}$/
 
 /** What a token of an issuer has to be. */
 interface Expectation {
@@ -53,8 +58,8 @@ interface Expectation {
 }
 
 /**
- * Verified tokens are remembered by their digest until they expire. Keys are fetched at most every 30 s and used for ten minutes while the
- * issuer is away. Refused: other algorithms than the issuer's, encrypted tokens, `crit`, more than a day of life.
+ * Verified tokens are remembered by their digest for ten minutes, or until they expire. Keys are fetched at most every 30 s and used for ten minutes while the
+ * issuer is away. Refused: other algorithms than the issuer's, encrypted tokens, `crit`, members that stand there twice, more than a day of life.
  */
 export function createJwtVerifier(issuers: readonly Issuer[], clock: Clock, own?: OwnIssuer): VerifyJwt {
   const known = new Map(
@@ -72,7 +77,7 @@ export function createJwtVerifier(issuers: readonly Issuer[], clock: Clock, own?
     const verified = await verify(token, known, clock)
     if (!verified) return undefined
     if (cache.size >= maxCached) cache.delete(cache.keys().next().value ?? '')
-    cache.set(digest, verified)
+    cache.set(digest, { ...verified, untilMs: Math.min(verified.untilMs, nowMs + cachedMs) })
     return verified.identity
   }
 }
@@ -104,6 +109,7 @@ async function verify(
   clock: Clock,
 ): Promise<{ identity: Identity; untilMs: number } | undefined> {
   try {
+    if (!isUnambiguous(token)) return undefined
     const { iss } = decodeJwt(token)
     const expected = typeof iss === 'string' ? known.get(iss) : undefined
     if (!expected) return undefined
@@ -126,6 +132,19 @@ async function verify(
   } catch (error) {
     if (error instanceof errors.JOSEError || error instanceof TypeError || error instanceof SyntaxError)
       return undefined
+    throw error
+  }
+}
+
+/** Two readers of its JSON read the same: no member stands there twice, and a key id, where there is one, is a short text. */
+function isUnambiguous(token: string): boolean {
+  const [header = '', claims = ''] = token.split('.')
+  try {
+    const { kid } = Object(parseStrictJson(Buffer.from(header, 'base64url')))
+    parseStrictJson(Buffer.from(claims, 'base64url'))
+    return kid === undefined || (typeof kid === 'string' && keyIdForm.test(kid))
+  } catch (error) {
+    if (error instanceof AppError) return false
     throw error
   }
 }

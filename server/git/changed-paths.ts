@@ -15,8 +15,11 @@ export async function readChangedPaths(
   place: Place,
   question: { readonly before: string; readonly after: string; readonly signal: AbortSignal },
 ): Promise<string[] | undefined> {
-  if (typeof place === 'string') return differences(server, place, question)
   const { before, after, signal } = question
+  if (![before, after].every((commit) => /^(?:[0-9a-f]{40}|[0-9a-f]{64})$/.test(commit))) {
+    throw new GitError('commit', 'Commits are compared by their full ids only.')
+  }
+  if (typeof place === 'string') return differences(server, place, question)
   const gitDirectory = await fetchInto(server, place, {
     refspec: [after, before],
     commit: after,
@@ -36,9 +39,6 @@ async function differences(
   gitDirectory: string,
   { before, after, signal }: { readonly before: string; readonly after: string; readonly signal: AbortSignal },
 ): Promise<string[] | undefined> {
-  if (![before, after].every((commit) => /^(?:[0-9a-f]{40}|[0-9a-f]{64})$/.test(commit))) {
-    throw new GitError('commit', 'Commits are compared by their full ids only.')
-  }
   const args = ['diff-tree', '-r', '-z', '--name-only', '--no-renames', '--end-of-options', before, after]
   const found: string[] = []
   for await (const path of records(program.open({ gitDirectory, args, signal, timeoutMs: limits.questionMs }), '\0')) {

@@ -5,6 +5,7 @@ import { authorize, placeOf, type ReadCredential, type TargetQuery } from '../ac
 import type { Pulse } from '../database/index.ts'
 import { AppError } from '../lib/error.ts'
 import { parseId } from '../lib/id.ts'
+import { parseStrictJson } from '../lib/strict-json.ts'
 import { createAnswer } from './answer.ts'
 import type { Budgets } from './budgets.ts'
 import type { Handlers } from './call.ts'
@@ -13,7 +14,6 @@ import { readClient } from './client.ts'
 import { refuseWhileCopied } from './copying.ts'
 import { authorizationOf, setRateHeaders } from './credential-headers.ts'
 import type { Handle } from './reply.ts'
-import { parseStrictJson } from './strict-json.ts'
 import { bodyValidator, queryValidator, type Validate } from './validate.ts'
 
 /** Stands for an id that has no valid form: nothing has it, so it is answered like any other that is unknown. */

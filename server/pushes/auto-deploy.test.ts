@@ -4,6 +4,7 @@ import { after, test } from 'node:test'
 import { type GitRemote, openGitRemote } from '../../test/support/git-remote.ts'
 import { createPlatform } from '../../test/support/platform.ts'
 import { until } from '../../test/support/until.ts'
+import { armFailpoints } from '../lib/failpoint.ts'
 
 /** Pushes by the real git to the built-in git host, and what they deploy. */
 const platform = await createPlatform({ after }, { works: true })
@@ -230,4 +231,47 @@ test('jobs and charts that cannot run say why', async () => {
   const found = (await results(await repository.push(dockerfile))).get(id)
   assert.equal(found?.['result'], 'REFUSED')
   assert.match(String(found?.['reason']), /Helm charts need Kubernetes/)
+})
+
+test('a push that could not be written down is found again, once, with who pushed it', async (t) => {
+  const repository = await openRepository()
+  const id = await addApplication(repository.address)
+  await handled(await repository.push(dockerfile))
+  armFailpoints('push.received:throw')
+  t.after(() => armFailpoints(undefined))
+  const commit = await repository.push({ ...dockerfile, two: '' })
+  assert.equal((await results(commit)).get(id)?.['result'], 'DEPLOYED')
+  assert.ok(platform.logged.some((line) => line.includes('its branches will be compared again')))
+  const rows = await database`select pusher from git_push where commit = ${commit}`
+  assert.deepEqual(
+    rows.map((row) => row['pusher']),
+    ['WRITE'],
+  )
+  await atRest(id)
+})
+
+test('whoever may push decides what runs: WRITE is enough, READ and DEPLOY are not', async () => {
+  const repository = await openRepository()
+  const id = await addApplication(repository.address)
+  for (const token of [a.tokens.READ, a.tokens.DEPLOY]) {
+    const remote = await openGitRemote({ url: repository.url, token })
+    after(() => remote.remove())
+    await assert.rejects(remote.push(dockerfile), /403/)
+  }
+  assert.deepEqual(await deployedCommits(id), [])
+  assert.equal((await results(await repository.push(dockerfile))).get(id)?.['result'], 'DEPLOYED')
+  await atRest(id)
+})
+
+test('repositories of one name are different in two organizations', async () => {
+  const repository = await openRepository()
+  const { environmentId } = platform.b.objects
+  const body = { name: 'theirs', auto_deploy: true, git_repository: { url: repository.address, branch: 'main' } }
+  const made = await call(platform.b.tokens.ADMIN, 'POST', `/environment/${environmentId}/application`, body)
+  assert.equal(made.status, 201, made.text)
+  await handled(await repository.push(dockerfile))
+  const requests = await database`select from deployment_target where service_id = ${Object(made.body).id}`
+  assert.equal(requests.length, 0)
+  const seen = await call(platform.b.tokens.ADMIN, 'GET', `/organization/${platform.b.organizationId}/gitPush`)
+  assert.ok(!seen.text.includes(repository.name))
 })

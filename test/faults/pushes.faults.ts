@@ -1,0 +1,48 @@
+import assert from 'node:assert/strict'
+import { after, before, test } from 'node:test'
+import { makeApplication, makeEnvironment, type TestApplication } from '../support/application.ts'
+import { type ServerProcess, startServer } from '../support/server-process.ts'
+import { web } from '../support/trees.ts'
+import { until } from '../support/until.ts'
+
+// A server that is killed while it takes a push in deploys what git has of it after its next start, once.
+
+let server: ServerProcess
+let application: TestApplication
+
+before(async () => {
+  server = await startServer()
+  const environmentId = await makeEnvironment(server, 'pushes')
+  application = await makeApplication(server, { environmentId, name: 'web', settings: { auto_deploy: true } })
+  await application.git.push(web('first'))
+  await until('the first push is deployed', isAnswered('first'), { limitMs: 60_000 })
+})
+after(async () => {
+  await application?.git.remove()
+  await server?.close()
+})
+
+const isAnswered = (version: string) => async () =>
+  (await application.answer().catch(() => undefined))?.body === version
+
+for (const point of ['push.received', 'push.recorded', 'request.committed'] as const) {
+  test(`a push to a server that is killed at ${point} is deployed, once`, async () => {
+    await application.settles()
+    await server.restart({ failpoint: `${point}:kill` })
+    // Git may have heard nothing of how it went.
+    await application.git.push(web(point)).catch(() => {})
+    const commit = await application.git.git('rev-parse', 'HEAD')
+    assert.equal((await server.exited()).signal, 'SIGKILL', `${point} was not passed`)
+    await server.restart()
+    await until(`${point} answers`, isAnswered(point), { limitMs: 60_000 })
+    const pushes = await server.sql`select from git_push where commit = ${commit}`
+    const requests = await server.sql`
+      select from deployment_target where service_id = ${application.id} and wanted_commit = ${commit}`
+    assert.deepEqual([pushes.length, requests.length], [1, 1])
+    // What is left over would pass the next point at the next start.
+    await until('all work has ended', async () => {
+      const [open] = await server.sql`select from workflow where state in ('queued', 'running')`
+      return open === undefined
+    })
+  })
+}
