@@ -185,3 +185,75 @@ test('other paths have no stream, and upgrades to something else are answered as
   ])
   assert.deepEqual((await sendRaw(origin, asked, { answers: 1 })).statuses, [200])
 })
+
+/** The last message, once it is as wanted. */
+const lastOf = (client: ReturnType<typeof connect>, isIt: (text: string) => boolean) =>
+  until(
+    'the message',
+    () => {
+      const text = JSON.stringify(client.messages.at(-1) ?? '')
+      return isIt(text) && text
+    },
+    { seen: () => client.messages.at(-1) },
+  )
+
+test('/service/logs sends what fits the query: the last lines, then new ones', async () => {
+  const stream = `service/${service}` as const
+  const line = (text: string, replica = 'one') => ({
+    at: '2026-02-01T00:00:00.000Z',
+    replica,
+    release: 'r1',
+    stream: 'stdout',
+    text,
+  })
+  await lines.append(stream, [line('a needle'), line('hay'), line('Needle two'), line('needle of another', 'two')])
+  const query = queryOf(streams['/service/logs'], ofA, { query: 'needle', pod_name: 'one', limit: '1' })
+  const client = connect('/service/logs', query)
+  await until('the former line', () => client.messages.length === 1)
+  await lines.append(stream, [line('hay'), line('needle three')])
+  await lastOf(client, (text) => text.includes('needle three'))
+  assert.equal(client.messages.length, 2)
+  assert.match(JSON.stringify(client.messages[0]), /Needle two/)
+  client.socket.close()
+})
+
+test('/service/status, /service/pods and /deployment/status send again what has changed', async () => {
+  const wide = queryOf(streams['/service/status'], ofA, { environment: undefined })
+  const [running, pods, deployment, project] = [
+    connect('/service/status', wide),
+    connect('/service/pods', queryOf(streams['/service/pods'], ofA)),
+    connect('/deployment/status', queryOf(streams['/deployment/status'], ofA)),
+    connect('/deployment/status', queryOf(streams['/deployment/status'], ofA, { environment: undefined })),
+  ]
+  for (const client of [running, pods, deployment, project])
+    await until('the first message', () => client.messages.length === 1)
+  const replicas = database.json(['one', 'two'].map((name) => ({ name, running: true, exits: 4, outOfMemory: false })))
+  await database`update observation set state = 'failing', replicas = ${replicas}, reason = 'exits' where service_id = ${service}`
+  const seen = JSON.parse(await lastOf(running, (text) => text.includes('"ERROR"')))
+  assert.deepEqual(
+    seen.environments.map(({ id, state }: { id: string; state: string }) => [id, state]),
+    [[ofA.environment, 'WARNING']],
+  )
+  await lastOf(pods, (text) => text.includes('"two"'))
+  await database`update service set state = 'BUILDING' where id = ${service}`
+  for (const client of [deployment, project]) await lastOf(client, (text) => text.includes('"BUILDING"'))
+  for (const client of [running, pods, deployment, project]) client.socket.close()
+})
+
+test('/deployment/logs goes on with the next deployment, unless one is named', async () => {
+  const { environment } = ofA
+  const query = (version?: string) => queryOf(streams['/deployment/logs'], ofA, { version })
+  const [any, first] = [connect('/deployment/logs', query()), connect('/deployment/logs', query(`${environment}-1`))]
+  for (const client of [any, first]) await lastOf(client, (text) => text.includes('building'))
+  const id = newId()
+  await database`update deployment_request set status = 'SUCCESS' where environment_id = ${environment}`
+  await database`insert into workflow (id, kind, key, input) values (${id}, 'test', ${environment}, '{}')`
+  await database`
+    insert into deployment_request (id, environment_id, execution_id, action, origin, triggered_by, caller, created_at, updated_at)
+    values (${id}, ${environment}, ${`${environment}-2`}, 'DEPLOY', 'API', 'test', 'test', now(), now())`
+  await lines.append(`deployment/${environment}-2`, [{ level: 'info', step: 'Build', text: 'once more' }])
+  await lines.append(`deployment/${environment}-1`, [{ level: 'info', step: 'Built', text: 'late' }])
+  await lastOf(any, (text) => text.includes('once more') && text.includes(`${environment}-2`))
+  await lastOf(first, (text) => text.includes('late'))
+  for (const client of [any, first]) client.socket.close()
+})

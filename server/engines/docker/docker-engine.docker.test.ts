@@ -119,6 +119,24 @@ describe('the Docker engine', () => {
     assert.ok(now - Date.parse(line?.at ?? '') < 1_000, `open at ${line?.at}, seen ${now}`)
   })
 
+  it('ends a command whose terminal is closed, also one that does not mind', async () => {
+    const one = release(serve(8080))
+    await bench.engine.start(one, attempt())
+    const count = async () => {
+      const program = 'fs.readdirSync("/proc").filter((name)=>/^[0-9]+$/.test(name)).length'
+      return (await bench.engine.exec(one.service, ['node', '-p', program], limit())).output.trim()
+    }
+    const before = await count()
+    const stop = new AbortController()
+    const stubborn = `process.on('SIGHUP',()=>{});console.log('up');setInterval(()=>{},1e6)`
+    const wish = { command: ['node', '-e', stubborn], columns: 80, rows: 24 }
+    const { stream } = await bench.engine.shell(one.service, wish, stop.signal)
+    await new Promise((resolve) => stream.once('data', resolve))
+    assert.notEqual(await count(), before)
+    stop.abort()
+    await eventually('the command is gone', async () => (await count()) === before)
+  })
+
   it('asks a health command by argument list', async () => {
     const probe = {
       initialDelaySeconds: 0,

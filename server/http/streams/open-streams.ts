@@ -103,7 +103,7 @@ export function createOpenStreams({ clock, log, limits }: OpenStreamsOptions): O
     }
   }
 
-  /** Those whose other end has not acknowledged anything for half a minute. */
+  /** Those whose other end does not acknowledge what it is sent. */
   async function cutSilent(): Promise<void> {
     const isSilent = await peers.look()
     if (!isSilent) return

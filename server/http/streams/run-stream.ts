@@ -61,6 +61,8 @@ export async function runStream(
   })
   if ('refused' in outcome) return connection.close(...closeOf(outcome.refused))
   if (stream.refuses !== undefined) return connection.close(closeCodes.refused, stream.refuses)
+  // What the client sends early waits until somebody takes it.
+  if (stream.message === undefined) webSocket.pause()
   openStreams.add(connection)
   connection.signal.addEventListener('abort', () => openStreams.remove(connection), { once: true })
   const { subject, organizationId, authorized: first } = outcome.found

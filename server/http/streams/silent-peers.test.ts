@@ -9,8 +9,8 @@ const line = (local: string, remote: string, timer: string, retries: string): st
 test('who was sent something again and again without an answer is silent', () => {
   const table = [
     head,
-    line('0100007F:0BB8', '0200007F:D431', '01', '00000007'),
-    line('0100007F:0BB8', '0200007F:D432', '01', '00000006'),
+    line('0100007F:0BB8', '0200007F:D431', '01', '00000006'),
+    line('0100007F:0BB8', '0200007F:D432', '01', '00000005'),
     line('0100007F:0BB8', '0200007F:D433', '04', '0000000A'),
     line('0100007F:0BB8', '0200007F:D434', '00', '00000000'),
   ].join('\n')

@@ -10,8 +10,8 @@ export interface SilentPeers {
   look(): Promise<((socket: Socket) => boolean) | undefined>
 }
 
-/** Sent again so often, each time after twice the pause: 25 seconds at least. */
-const mostRetries = 7
+/** Sent again so often, each time after twice the pause: 12 seconds at least. */
+const mostRetries = 6
 
 export const createSilentPeers = (): SilentPeers => ({
   async look() {

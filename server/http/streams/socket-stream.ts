@@ -61,6 +61,7 @@ export class SocketStream implements OpenStream, Outlet {
     }
     other.on('drain', () => this.#webSocket.resume())
     this.#webSocket.on('message', onMessage)
+    this.#webSocket.resume()
     const onClose = (): void => void other.destroy()
     this.signal.addEventListener('abort', onClose, { once: true })
     try {
