@@ -1,6 +1,6 @@
 import { recordChange } from '../audit/index.ts'
 import { afterCommit, type Sql } from '../database/index.ts'
-import { volumesOf } from '../deployments/index.ts'
+import { archiveCommandOf, volumesOf, whileUnreachable } from '../deployments/index.ts'
 import { publicHosts, publicPortHost, replaceHosts, reservePublicPort } from '../domains/index.ts'
 import {
   createCopyWorkflow,
@@ -61,7 +61,14 @@ export function createCopyWorkflows(foundation: Foundation, workflows: () => Wor
     clock,
     log,
     volumesOf: (service) => volumesOf(service, service.id),
-    copyVolumes: (volumes, owner, attempt) => engine.copyVolumes(volumes, owner, attempt),
+    archiveCommandOf,
+    copyVolumes: ({ source, service, environment, volumes, archiveCommand }, attempt) => {
+      const archive = archiveCommand.length > 0 ? { archive: { service: source, command: archiveCommand } } : {}
+      const copies = volumes.map((volume) => ({ ...volume, ...archive }))
+      return whileUnreachable({ clock }, attempt.signal, attempt.output, () =>
+        engine.copyVolumes(copies, { service, environment }, attempt),
+      )
+    },
     eraseVolumes: (service, attempt) => engine.erase(service, attempt),
   }
   const further = { ...data, submitErasure: submitErasure(workflows) }

@@ -80,8 +80,21 @@ export function volumesOf(versioned: Versioned, serviceId: string): ReadonlyMap<
   return new Map(versioned.settings.storage.map(({ mount_point, id }) => [mount_point, id]))
 }
 
-/** Where an engine keeps the data of a database, by the layout of its official image. */
-export function dataPathOf({ type, version }: SettingsOf['database']): string {
-  const isNewLayout = type === 'POSTGRESQL' && Number.parseInt(version, 10) >= 18
-  return isNewLayout ? '/var/lib/postgresql' : databaseTable[type].volume
+/**
+ * The program of a running replica that prints what its volume holds as an archive, consistent while it goes on serving; undefined
+ * where there is none. PostgreSQL alone can do that by itself, and only where its data are the whole volume.
+ */
+export function archiveCommandOf({ kind, settings }: Versioned): readonly string[] | undefined {
+  if (kind !== 'database' || settings.type !== 'POSTGRESQL' || isNewLayout(settings)) return undefined
+  const { login } = databaseTable[settings.type]
+  const how = ['--pgdata=-', '--format=tar', '--wal-method=fetch', '--checkpoint=fast', '--no-password']
+  return ['pg_basebackup', `--username=${login}`, ...how]
 }
+
+/** Since version 18 a directory for each version stands in the volume of PostgreSQL. */
+const isNewLayout = ({ type, version }: SettingsOf['database']): boolean =>
+  type === 'POSTGRESQL' && Number.parseInt(version, 10) >= 18
+
+/** Where an engine keeps the data of a database, by the layout of its official image. */
+export const dataPathOf = (settings: SettingsOf['database']): string =>
+  isNewLayout(settings) ? '/var/lib/postgresql' : databaseTable[settings.type].volume

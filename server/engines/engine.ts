@@ -249,6 +249,11 @@ export interface Volume {
 export interface VolumeCopy {
   readonly from: string
   readonly to: string
+  /**
+   * A program of a replica of this service that prints what the volume holds, as of one moment, as an archive of tar. Where it can be had, it
+   * is taken, and nothing stands still.
+   */
+  readonly archive?: { readonly service: string; readonly command: readonly string[] }
 }
 
 /** Whose a volume is. */

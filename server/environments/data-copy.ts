@@ -12,7 +12,9 @@ export interface ServiceData {
   readonly service: string
   readonly environment: string
   readonly volumes: { readonly from: string; readonly to: string }[]
-  readonly [key: string]: string | { readonly from: string; readonly to: string }[]
+  /** The program of the source that prints what its one volume holds; empty where there is none. */
+  readonly archiveCommand: string[]
+  readonly [key: string]: string | string[] | { readonly from: string; readonly to: string }[]
 }
 
 export interface DataCopyOptions {
@@ -22,18 +24,15 @@ export interface DataCopyOptions {
   /** The ids of the volumes of a service, by the paths at which they are mounted. */
   readonly volumesOf: (service: ServiceRow) => ReadonlyMap<string, string>
   /** Copies volumes as they are at one moment; gives bytes. */
-  readonly copyVolumes: (
-    volumes: ServiceData['volumes'],
-    owner: Pick<ServiceData, 'service' | 'environment'>,
-    attempt: Attempt,
-  ) => Promise<number>
+  readonly copyVolumes: (data: ServiceData, attempt: Attempt) => Promise<number>
+  readonly archiveCommandOf: (service: ServiceRow) => readonly string[] | undefined
   /** Removes every volume of a service of which nothing runs. */
   readonly eraseVolumes: (service: string, attempt: Attempt) => Promise<void>
 }
 
 /** Which volume of a copy is made from which; volumes of a service are told by where they are mounted. */
 export function dataOf(
-  { volumesOf }: Pick<DataCopyOptions, 'volumesOf'>,
+  { volumesOf, archiveCommandOf }: Pick<DataCopyOptions, 'volumesOf' | 'archiveCommandOf'>,
   from: ServiceRow,
   to: ServiceRow,
 ): ServiceData {
@@ -42,7 +41,8 @@ export function dataOf(
     const copy = made.get(path)
     return copy === undefined ? [] : [{ from: id, to: copy }]
   })
-  return { source: from.id, service: to.id, environment: to.environment_id, volumes }
+  const archiveCommand = [...(archiveCommandOf(from) ?? [])]
+  return { source: from.id, service: to.id, environment: to.environment_id, volumes, archiveCommand }
 }
 
 /** As long as a volume takes: whoever does not want to wait deletes the copy. */
@@ -80,7 +80,7 @@ async function copyOne(
   exists: () => Promise<boolean>,
   outer: AbortSignal,
 ): Promise<void> {
-  const { service, source, environment, volumes } = data
+  const { service, source } = data
   const gone = new AbortController()
   const watching = new AbortController()
   const watched = abortWhenGone(options.clock, exists, gone, watching.signal)
@@ -88,7 +88,7 @@ async function copyOne(
   try {
     if (!(await exists())) return
     const output = outputOf(options, { service, source })
-    const bytes = await options.copyVolumes(volumes, { service, environment }, { signal, output })
+    const bytes = await options.copyVolumes(data, { signal, output })
     if (!(await findService(options.database, source)))
       throw new Error('the service was deleted while its data were copied')
     options.log.info({ service, source, bytes }, 'the data of a service were copied')

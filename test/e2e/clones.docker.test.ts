@@ -85,6 +85,10 @@ test('a copy with data is whole as of one moment, and lives on its own', async (
     },
     { limitMs: 60_000 },
   )
+  assert.ok(
+    server.output.some((line) => line.includes('pg_basebackup gave what the volume holds')),
+    'PostgreSQL went on serving',
+  )
   // What it was copied from has not ended meanwhile.
   assert.equal((await get(application.url)).status, 200)
   await server.must('POST', `/environment/${copy.id}/deploy`)

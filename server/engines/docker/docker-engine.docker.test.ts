@@ -63,6 +63,48 @@ publishingCases('docker', async () => ({
 
 taskCases('docker', () => openTaskBench({ socketPath, image }))
 
+describe('archives that a program gives of its volume', () => {
+  let bench: DockerBench
+  before(async () => {
+    bench = await openDockerBench({ socketPath, image })
+  })
+  after(() => bench?.close())
+  /** Prints an archive of tar with one file of four letters. */
+  const printing = `
+    const head = Buffer.alloc(512)
+    const put = (at, text) => head.write(text, at)
+    put(0, 'text'); put(100, '0000644\\0'); put(108, '0000000\\0'); put(116, '0000000\\0'); put(124, '00000000004\\0')
+    put(136, '00000000000\\0'); put(148, '        '); put(156, '0'); put(257, 'ustar\\0' + '00')
+    put(148, head.reduce((sum, byte) => sum + byte, 0).toString(8).padStart(6, '0') + '\\0 ')
+    process.stdout.write(Buffer.concat([head, Buffer.from('told'), Buffer.alloc(508 + 1024)]))`
+  const copyWith = async (program: string) => {
+    const storage = () => [{ id: newId(), mountPoint: '/data', sizeGiB: 1 }]
+    const [source, target] = [storage(), storage()].map((volumes) =>
+      newRelease({ ...bench.workload('web'), ...node(serve(8080)), storage: volumes }),
+    )
+    if (!source || !target) throw new Error('a release was not made')
+    await bench.engine.start(source, attempt())
+    await bench.engine.exec(source.service, ['node', '-e', 'fs.writeFileSync("/data/text", "kept")'], limit())
+    const [from, to] = [source, target].map(({ workload }) => workload.storage[0]?.id ?? '')
+    const archive = { service: source.service, command: ['node', '-e', program] }
+    await bench.engine.copyVolumes([{ from: from ?? '', to: to ?? '', archive }], target, attempt())
+    await bench.engine.start(target, attempt())
+    const read = ['node', '-p', 'fs.readFileSync("/data/text", "utf8")']
+    const { output } = await bench.engine.exec(target.service, read, limit())
+    for (const { service } of [source, target]) await bench.engine.erase(service, attempt())
+    return output.trim()
+  }
+
+  it('fills the copy with what the program prints', async () => {
+    assert.equal(await copyWith(printing), 'told')
+  })
+
+  it('copies the volume itself where the program fails or breaks off', async () => {
+    assert.equal(await copyWith(`${printing}; process.exitCode = 3`), 'kept')
+    assert.equal(await copyWith('process.stdout.write("no archive")'), 'kept')
+  })
+})
+
 describe('the Docker engine', () => {
   let bench: DockerBench
   before(async () => {
