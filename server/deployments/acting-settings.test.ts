@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { buildLimitsOf, stopGraceSeconds } from './acting-settings.ts'
+import { buildLimitsOf, isRecreated, stopGraceSeconds } from './acting-settings.ts'
 
 const key = 'deployment.termination_grace_period_seconds'
 
@@ -8,6 +8,13 @@ test('a replica may take as long to end as the advanced settings of its kind say
   assert.equal(stopGraceSeconds('application', {}), 60)
   assert.equal(stopGraceSeconds('container', { [key]: 5 }), 5)
   assert.equal(stopGraceSeconds('database', {}), 10)
+})
+
+test('two versions run at once, unless the advanced settings forbid it', () => {
+  const strategy = 'deployment.update_strategy.type'
+  assert.equal(isRecreated('application', {}), false)
+  assert.equal(isRecreated('container', { [strategy]: 'Recreate' }), true)
+  assert.equal(isRecreated('database', {}), false)
 })
 
 test('a build gets what it wishes for, never more than the platform allows', () => {

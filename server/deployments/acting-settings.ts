@@ -10,6 +10,10 @@ export function stopGraceSeconds(kind: string, stored: SettingValues): number {
   return typeof value === 'number' ? value : usualGraceSeconds
 }
 
+/** Whether the former version ends before the next one starts, because two must not run at once. */
+export const isRecreated = (kind: string, stored: SettingValues): boolean =>
+  effectiveSettings(settingsOfKind(kind), stored)['deployment.update_strategy.type'] === 'Recreate'
+
 /** What a build may use: as its advanced settings wish, and never more than the platform allows. */
 export function buildLimitsOf(platform: BuildLimits, stored: SettingValues): BuildLimits {
   const least = (limit: number, key: string, factor = 1): number => {

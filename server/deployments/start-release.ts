@@ -7,6 +7,7 @@ import { failpoint } from '../lib/failpoint.ts'
 import type { Json } from '../lib/json.ts'
 import { insertObservation } from '../observations/index.ts'
 import { deleteServiceSecret, findService, formerPasswordName, lockService } from '../services/index.ts'
+import { isRecreated } from './acting-settings.ts'
 import { checkData, leavePublicPort, markData, takePublicPort } from './database-place.ts'
 import { drainOthers } from './drain.ts'
 import { engineRelease } from './engine-release.ts'
@@ -93,7 +94,7 @@ async function start(
   const attempt = { signal, output: work.report }
   await whileUnreachable(options, signal, work.report, () => haveImage(options, work.organizationId, row, attempt))
   await markData(work, row)
-  if (ownsItsFiles(row)) await makeRoom(options, work, row, attempt)
+  if (ownsItsFiles(row) || isRecreated(row.kind, row.advanced_settings)) await makeRoom(options, work, row, attempt)
   const endpoints = await whileUnreachable(options, signal, work.report, () => options.engine.start(release, attempt))
   work.report.line('Every replica is ready.')
   for (const { hostAddress, hostPort } of release.workload.publishedPorts ?? []) {

@@ -143,6 +143,13 @@ describe('the Docker engine', () => {
     assert.match(status, /Seccomp:\s+2/)
     // CHOWN 0, DAC_OVERRIDE 1, FOWNER 3, KILL 5, SETGID 6, SETUID 7, NET_BIND_SERVICE 10.
     assert.match(status, /CapBnd:\s+00000000000004eb/)
+    // Control groups of version 2, then of version 1.
+    const firstOf = `for(const p of process.argv.slice(1))try{console.log(fs.readFileSync('/sys/fs/cgroup/'+p,'utf8').trim());break}catch{}`
+    const limitOf = async (...files: string[]) =>
+      (await bench.engine.exec(one.service, ['node', '-e', firstOf, ...files], limit())).output.trim()
+    assert.equal(await limitOf('memory.max', 'memory/memory.limit_in_bytes'), String(128 * 1024 * 1024))
+    assert.match(await limitOf('cpu.max', 'cpu/cpu.cfs_quota_us', 'cpu,cpuacct/cpu.cfs_quota_us'), /^50000\b/)
+    assert.equal(await limitOf('pids.max', 'pids/pids.max'), '512')
   })
 
   it('is seen healthy soon after its port opens, however long the initial delay', async () => {
@@ -194,6 +201,41 @@ describe('the Docker engine', () => {
       startDeadlineSeconds: 1,
     })
     await assert.rejects(bench.engine.start(bad, attempt()), /health command "node" ended with code 4/)
+  })
+
+  it('goes by what a gRPC health service says, and waits until it serves', async () => {
+    // The status is one byte of the answer's frame: 2 is NOT_SERVING, 1 is SERVING.
+    const serving = (afterMs: number) =>
+      `process.on('SIGTERM',()=>process.exit(0));const began=Date.now();require('http2').createServer().on('stream',(stream)=>{
+      stream.respond({':status':200,'content-type':'application/grpc'},{waitForTrailers:true})
+      stream.on('wantTrailers',()=>stream.sendTrailers({'grpc-status':'0'}))
+      stream.end(Buffer.from([0,0,0,0,2,8,Date.now()-began<${afterMs}?2:1]))}).listen(8080,()=>console.log('up'))`
+    const check = { type: 'grpc', port: 8080, service: 'shop' } as const
+    const probe = {
+      initialDelaySeconds: 0,
+      periodSeconds: 1,
+      timeoutSeconds: 5,
+      successThreshold: 1,
+      failureThreshold: 3,
+    }
+    const readiness = { probes: { readiness: { check, ...probe } } }
+    const late = release(serving(700), readiness)
+    await bench.engine.start(late, attempt())
+    const [up] = await bench.lines(late.service)
+    assert.ok(systemClock.now().getTime() - Date.parse(up?.at ?? '') >= 650, `up at ${up?.at}`)
+    const never = release(serving(1e9), { ...readiness, startDeadlineSeconds: 1 })
+    await assert.rejects(
+      bench.engine.start(never, attempt()),
+      /gRPC health check on port 8080 was answered with NOT_SERVING/,
+    )
+  })
+
+  it('fails a program that ends well at once, again and again: it was to go on', async () => {
+    const done = release(`console.log('nothing to do')`)
+    await assert.rejects(bench.engine.start(done, attempt()), (error) => {
+      assert.ok(error instanceof EngineError && error.lastLines.includes('nothing to do'), String(error))
+      return /exited with code 0 three times/.test(error.message)
+    })
   })
 
   it('says where a program listens when it is not where it was said to', async () => {

@@ -2,8 +2,10 @@ import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { createServer } from 'node:http'
 import { createServer as createHttp2Server, type Http2Server } from 'node:http2'
+import { createServer as createHttpsServer } from 'node:https'
 import { createServer as createTcpServer, type Server } from 'node:net'
 import { after, describe, it } from 'node:test'
+import { selfSigned } from '../../../test/support/self-signed.ts'
 import type { Probe } from '../engine.ts'
 import { probe } from './probe.ts'
 
@@ -36,6 +38,12 @@ describe('a probe', () => {
       const why = `GET /${status} on port ${port} was answered with ${status}`
       assert.deepEqual(await ask(http(port, `/${status}`)), { healthy: false, silent: false, why })
     }
+  })
+
+  it('takes any certificate over HTTPS, and does not mix up the schemes', async () => {
+    const port = await listen(createHttpsServer(selfSigned, (_, response) => response.end()))
+    assert.deepEqual(await ask({ type: 'http', scheme: 'HTTPS', port, path: '/' }), { healthy: true })
+    assert.equal((await ask(http(port))).healthy, false)
   })
 
   it('tells a port that nobody listens on from one that is slow', async () => {
