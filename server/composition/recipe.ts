@@ -2,7 +2,9 @@ import { isIP } from 'node:net'
 import type { RecipeOptions } from '../deployments/index.ts'
 import { publicPortHost } from '../domains/index.ts'
 import type { Rooms } from '../http/index.ts'
+import { AddressError, type AddressGuard } from '../lib/address.ts'
 import { systemClock as clock } from '../lib/clock.ts'
+import { AppError } from '../lib/error.ts'
 import { Secret } from '../lib/secret.ts'
 import { createSlots } from '../lib/slots.ts'
 import type { Observer } from '../observations/index.ts'
@@ -34,8 +36,10 @@ export function createRecipe(
     vault,
     git,
     readCredential,
-    registryLogin: async (sql, organizationId, id) => {
-      const login = loginOf(await later.registries().containerRegistries.open(sql, organizationId, id))
+    registryLogin: async (sql, organizationId, id, signal) => {
+      const registry = await later.registries().containerRegistries.open(sql, organizationId, id)
+      await checkHost(foundation.guard, registry, signal)
+      const login = loginOf(registry)
       return login && { username: login.username, password: new Secret(login.password) }
     },
     builder,
@@ -57,5 +61,20 @@ export function createRecipe(
     drainMs: 30_000,
     keptReleases,
     onDiskFull: later.onDiskFull,
+  }
+}
+
+/** Asking DNS shall not hold a deployment. */
+const dnsMs = 5000
+
+/** The engine would open a private address for its user that the platform itself does not. A name that stands for nothing is the engine's to tell. */
+async function checkHost(guard: AddressGuard, { name, url }: { name: string; url: string }, signal: AbortSignal) {
+  const { hostname } = new URL(url.replace(/^oci:/, 'https:'))
+  try {
+    await guard.check(hostname, AbortSignal.any([signal, AbortSignal.timeout(dnsMs)]))
+  } catch (error) {
+    signal.throwIfAborted()
+    if (!(error instanceof AddressError && error.reason === 'refused')) return
+    throw new AppError('invalid', `The registry "${name}" is not asked: ${error.message}`, { cause: error })
   }
 }

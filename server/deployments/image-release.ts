@@ -6,7 +6,7 @@ import { freeze } from './freeze.ts'
 import { explainLate, type RecipeOptions, type Work, whileUnreachable } from './recipe.ts'
 import { findRelease, findReleaseOf, type ReleaseRow, setReleaseImage } from './release-store.ts'
 import { enterState } from './target-store.ts'
-import { buildOf, imageOf } from './versioned.ts'
+import { buildOf, imageOf, registryHost } from './versioned.ts'
 
 /** Fetching an image shall not hold a deployment for longer. */
 const fetchSeconds = 1200
@@ -47,7 +47,10 @@ export async function haveImage(
   if ((await options.engine.pinImage(reference, undefined, attempt)).isThere) return
   attempt.output.line(`The engine has no image ${reference} any more; it is fetched again.`, 'warning')
   const service = await findService(options.database, release.service_id)
-  const login = await readLogin(options, organizationId, service?.origin ?? null)
+  const origin = service?.origin ?? null
+  // The service may have another registry by now, which must not be entered with the password of this one.
+  const isItsOwn = origin !== null && reference.startsWith(`${registryHost(origin.url)}/`)
+  const login = await readLogin(options, organizationId, isItsOwn ? origin : null, attempt.signal)
   await noteFetched(options.database, { reference, isThere: false }, options.clock.now())
   await options.engine.fetchImage(reference, login, attempt)
 }
@@ -63,7 +66,7 @@ async function mirror(
   const { context, target, report, organizationId } = work
   await context.fenced((sql) => enterState(sql, target, 'DEPLOYING'))
   const attempt = { signal, output: report }
-  const login = await readLogin(options, organizationId, registryId ? { id: registryId } : null)
+  const login = await readLogin(options, organizationId, registryId ? { id: registryId } : null, signal)
   const { engine } = options
   const pinned = await whileUnreachable(options, signal, report, () => engine.pinImage(image, login, attempt)).catch(
     (error: unknown) => pinFormer(options, work, image, attempt, error),
@@ -101,7 +104,8 @@ const readLogin = async (
   { database, registryLogin }: Pick<RecipeOptions, 'database' | 'registryLogin'>,
   organizationId: string,
   origin: Pick<Origin, 'id'> | null,
-) => (origin ? registryLogin?.(database, organizationId, origin.id) : undefined)
+  signal: AbortSignal,
+) => (origin ? registryLogin?.(database, organizationId, origin.id, signal) : undefined)
 
 /** Freezes once: a second try finds the release of the first. */
 function freezeOnce({ vault, clock }: RecipeOptions, { request, target, context }: Work): Promise<Frozen> {

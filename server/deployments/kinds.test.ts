@@ -80,6 +80,24 @@ test('an image that the registry does not give ends in an error with the reason'
   assert.match(status.reason, /^The image docker\.io\/library\/hello:gone cannot be fetched/)
 })
 
+test('a registry whose address is private is not asked, and gets no password', async () => {
+  const { containerId = '' } = (await platform.addObjects(a)).more
+  const fetched = engine.images.fetched.length
+  // As a name that leads there by now; the address itself would be refused when the registry is made.
+  await database`
+    update container_registry set url = 'https://10.1.2.3' where id =
+      (select container_registry_id from service where id = ${containerId})`
+  try {
+    await send('POST', `/container/${containerId}/deploy`, {})
+    const status = await ends(`/container/${containerId}`)
+    assert.equal(status.state, 'DEPLOYMENT_ERROR')
+    assert.match(status.reason, /^The registry ".+" is not asked: .*10\.1\.2\.3/)
+    assert.equal(engine.images.fetched.length, fetched)
+  } finally {
+    await database`update container_registry set url = 'https://docker.io' where url = 'https://10.1.2.3'`
+  }
+})
+
 test('a database runs with its own credentials and a volume', async () => {
   const { databaseId = '' } = (await platform.addObjects(a)).more
   const path = `/database/${databaseId}`

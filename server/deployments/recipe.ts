@@ -27,11 +27,12 @@ export interface RecipeOptions {
   readonly vault: Vault
   readonly git: GitDriver
   readonly readCredential: ReadGitCredential
-  /** Who enters a container registry; undefined where it is open to all. */
+  /** Who enters a container registry; undefined where it is open to all. Throws AppError `invalid` for one that is not to be contacted. */
   readonly registryLogin?: (
     database: Database,
     organizationId: string,
     registryId: string,
+    signal: AbortSignal,
   ) => Promise<RegistryLogin | undefined>
   readonly builder: Builder
   readonly buildLimits: BuildLimits

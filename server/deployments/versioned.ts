@@ -52,7 +52,7 @@ export function imageOf(versioned: Versioned, origin: Origin | null): string | u
 }
 
 /** Host and path of a registry's address, as they stand before the name of an image. Docker Hub has several addresses and one name. */
-const registryHost = (url: string): string =>
+export const registryHost = (url: string): string =>
   url
     .replace(/^[a-z]+:\/\//i, '')
     .replace(/^(?:index\.|registry-1\.)?docker\.io(?:\/v[12])?(?=\/|$)|^hub\.docker\.com(?=\/|$)/, 'docker.io')
