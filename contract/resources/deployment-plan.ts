@@ -2,10 +2,10 @@ import { serviceTypes } from '../enums.ts'
 import { Enum, Nullable, Type, Uuid } from '../schema.ts'
 
 /**
- * What of the version that runs has to be made anew. A deployment starts a new release of every service that takes part, also where
- * nothing differs; REBUILD makes its image before.
+ * What a deployment would do with a service: `FIRST_START` and `START` where nothing of it runs, `REBUILD` its image and start that, `RESTART`
+ * it with what changed, `KEEP` what runs, `SKIP` it.
  */
-export const deploymentEffects = ['REBUILD', 'RESTART', 'NOTHING'] as const
+export const deploymentEffects = ['FIRST_START', 'START', 'REBUILD', 'RESTART', 'KEEP', 'SKIP'] as const
 export type DeploymentEffect = (typeof deploymentEffects)[number]
 
 export const PlannedService = Type.Object({
@@ -13,6 +13,8 @@ export const PlannedService = Type.Object({
   service_type: Enum(serviceTypes),
   name: Type.String(),
   effect: Enum(deploymentEffects),
+  /** Why, for people. */
+  reasons: Type.Array(Type.String()),
   is_first_deployment: Type.Boolean(),
   /** Names of settings that differ from those of the version that runs: `git_repository.branch`. */
   changed_settings: Type.Array(Type.String()),

@@ -11,6 +11,7 @@ import {
   logOperation,
   recordOperations,
   restartOperation,
+  rollbackOperation,
   statusOperations,
   stopOperation,
   toUpdate,
@@ -48,6 +49,7 @@ export const kindOperations = {
   ...statusOperations('application', application),
   ...deployOperation('application', application, { body: Type.Object({ git_commit_id: commit }) }),
   ...deploymentOperations('application', application, {}, {}),
+  ...rollbackOperation('application', application),
   ...stopOperation('application', application),
   ...restartOperation('application', application),
   ...logOperation('application', application),
@@ -59,6 +61,7 @@ export const kindOperations = {
   ...statusOperations('container', container),
   ...deployOperation('container', container, { body: Type.Object({ image_tag: tag }) }),
   ...deploymentOperations('container', container, {}, {}),
+  ...rollbackOperation('container', container),
   ...stopOperation('container', container),
   ...restartOperation('container', container),
   ...logOperation('container', container),
@@ -69,6 +72,7 @@ export const kindOperations = {
   ...statusOperations('database', database),
   ...deployOperation('database', database, applyImmediately),
   ...deploymentOperations('database', database, applyImmediately, {}),
+  ...rollbackOperation('database', database),
   ...stopOperation('database', database),
   ...restartOperation('database', database),
 
@@ -77,6 +81,7 @@ export const kindOperations = {
   ...statusOperations('job', job),
   ...deployOperation('job', job, { ...forceJob, body: Type.Object({ git_commit_id: commit, image_tag: tag }) }),
   ...deploymentOperations('job', job, forceJob, {}),
+  ...rollbackOperation('job', job),
   ...stopOperation('job', job),
 
   ...listOperation('helm', helm, toUpdate),
@@ -84,6 +89,7 @@ export const kindOperations = {
   ...statusOperations('helm', helm),
   ...deployOperation('helm', helm, deployHelm),
   ...deploymentOperations('helm', helm, forceHelm, {}),
+  ...rollbackOperation('helm', helm),
   ...stopOperation('helm', helm),
   ...linkOperation('helm', helm),
 
@@ -91,4 +97,5 @@ export const kindOperations = {
   ...recordOperations('terraform', terraform, deleteTerraformQuery),
   ...deployOperation('terraform', terraform, deployTerraform),
   ...deploymentOperations('terraform', terraform, {}, uninstallTerraform),
+  ...rollbackOperation('terraform', terraform),
 } as const

@@ -211,6 +211,29 @@ export const deploymentOperations = <
     }),
   })
 
+/** What a rollback answers beside the deployment. */
+const RollbackAccepted = Type.Object({
+  ...DeploymentAccepted.properties,
+  note: Type.String({ description: 'what the rollback brings back, and what stays as it is' }),
+})
+
+/** Of kinds that run: back to what a former execution started. */
+export const rollbackOperation = <const N extends KindName, const K extends string>(name: N, kind: Noun<K>) =>
+  named(kind.noun, {
+    'rollback{Kind}': operation({
+      ...act(name, kind),
+      path: `${pathOf(name)}/rollback`,
+      handler: 'rollbackService',
+      event: { type: 'TRIGGER_DEPLOY', target: 'SERVICE' },
+      summary:
+        'Starts the version of a former execution again, without a build: its image, settings, variables and secrets. `dry_run` tells what that would do.',
+      query: DryRun,
+      plan: DeploymentPlan,
+      body: Type.Object({ execution_id: Text(255, 1) }),
+      reply: RollbackAccepted,
+    }),
+  })
+
 export const stopOperation = <const N extends KindName, const K extends string>(name: N, kind: Noun<K>) =>
   named(kind.noun, {
     'stop{Kind}': operation({

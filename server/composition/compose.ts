@@ -2,7 +2,7 @@ import { createAccounts } from '../accounts/index.ts'
 import { createPruner, createSealer } from '../audit/index.ts'
 import { createClusterWorkflow } from '../clusters/index.ts'
 import { createPulse } from '../database/index.ts'
-import { createDeploymentWorkflow, createScheduled } from '../deployments/index.ts'
+import { createDeploymentWorkflow, createReleasePruner, createScheduled } from '../deployments/index.ts'
 import { createScheduler } from '../environments/index.ts'
 import { createOpenStreams, readVersion } from '../http/index.ts'
 import { createReplyPruner } from '../idempotency/index.ts'
@@ -13,7 +13,7 @@ import { createStateChangePruner } from '../state-changes/index.ts'
 import { createWebhookReconciler } from '../webhooks/index.ts'
 import { createWorkflows, type Reconciler, runReconcilers } from '../workflows/index.ts'
 import { createCopyWorkflows, createStandstillReconciler } from './copying.ts'
-import { createDisk, diskReconciler } from './disk.ts'
+import { createDisk, diskReconciler, keptReleases } from './disk.ts'
 import { createDoor } from './door.ts'
 import { createFoundation } from './foundation.ts'
 import type { Drivers, Ground } from './ground.ts'
@@ -97,6 +97,7 @@ export function compose(ground: Ground, drivers: Drivers) {
     createSealer({ database }),
     createPruner({ database, clock }),
     createReplyPruner({ database, clock }),
+    createReleasePruner({ database, keptReleases }),
     createStateChangePruner({ database, clock }),
     accounts.reconciler,
     foundation.hostedPushes.reconciler,

@@ -11,7 +11,7 @@ import { createAudit } from '../audit/index.ts'
 import { createClusters, findCluster, insertBuiltInCluster } from '../clusters/index.ts'
 import { createCredentials } from '../credentials/index.ts'
 import type { Sql } from '../database/index.ts'
-import { createDeployments, createSelected } from '../deployments/index.ts'
+import { createDeployments, createSelected, type DeploymentsOptions } from '../deployments/index.ts'
 import type { DiskKeeper } from '../disk/index.ts'
 import { createCustomDomains, resolveNames } from '../domains/index.ts'
 import {
@@ -36,6 +36,7 @@ import { internalHost } from '../variables/index.ts'
 import { createWebhooks } from '../webhooks/index.ts'
 import type { Workflows } from '../workflows/index.ts'
 import { copyNames, dataCopier, hostDeclarer, serviceParts } from './copying.ts'
+import { keptReleases } from './disk.ts'
 import type { Foundation } from './foundation.ts'
 
 const mebibyte = 1024 * 1024
@@ -59,6 +60,15 @@ export function createRooms(foundation: Foundation, workflows: Workflows, disk: 
   const findClusterId = async (sql: Sql, organizationId: string, id: string | undefined) =>
     (await findCluster(sql, organizationId, id))?.id
   const rules = createRules({ database, clock })
+  const deploying: DeploymentsOptions = {
+    database,
+    clock,
+    workflows,
+    git,
+    readCredential,
+    keptReleases,
+    restoreSettings: (service, former) => rooms.services.restore(service, former),
+  }
   const rooms: Rooms = {
     database,
     clock,
@@ -97,7 +107,7 @@ export function createRooms(foundation: Foundation, workflows: Workflows, disk: 
       rules,
       findCluster: findClusterId,
     }),
-    selected: createSelected({ database, clock, workflows, git, readCredential }),
+    selected: createSelected(deploying),
     rules,
     projectRules: createProjectRules({
       database,
@@ -130,7 +140,7 @@ export function createRooms(foundation: Foundation, workflows: Workflows, disk: 
           { from: placeOf(from), to: placeOf(to), services: new Map([[from.id, to.id]]), withEnvironment: false },
         ),
     }),
-    deployments: createDeployments({ database, clock, workflows, git, readCredential }),
+    deployments: createDeployments(deploying),
     audit: createAudit({ database, publicUrl: config.publicUrl }),
     webhooks: createWebhooks({ database, vault, clock, guard, publicUrl: config.publicUrl }),
     groups: createGroups({ database, clock }),

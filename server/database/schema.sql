@@ -383,6 +383,7 @@ create table deployment_target (
   started_at timestamp with time zone,
   finished_at timestamp with time zone,
   force_event text,
+  wanted_release uuid,
   constraint deployment_target_force_event_check CHECK ((force_event = ANY (ARRAY['START'::text, 'STOP'::text, 'DELETE'::text, 'CRON'::text]))),
   constraint deployment_target_pkey PRIMARY KEY (request_id, service_id),
   constraint deployment_target_request_id_fkey FOREIGN KEY (request_id) REFERENCES deployment_request(id) ON DELETE CASCADE,
@@ -833,10 +834,14 @@ create table release (
   advanced_settings jsonb not null default '{}'::jsonb,
   labels jsonb not null default '{}'::jsonb,
   public_port integer,
+  copy_of uuid,
+  served_at timestamp with time zone,
+  is_kept boolean not null default true,
   constraint release_pkey PRIMARY KEY (id),
   constraint release_service_id_fkey FOREIGN KEY (service_id) REFERENCES service(id) ON DELETE CASCADE,
   constraint release_service_id_request_id_key UNIQUE (service_id, request_id)
 );
+CREATE INDEX release_kept ON public.release USING btree (service_id, created_at DESC) WHERE is_kept;
 CREATE INDEX release_service ON public.release USING btree (service_id, created_at DESC);
 
 create table route (

@@ -4,7 +4,7 @@ import { failpoint } from '../lib/failpoint.ts'
 import { findService, type ServiceRow } from '../services/index.ts'
 import { buildLimitsOf } from './acting-settings.ts'
 import { buildSecretsOf } from './build-secrets.ts'
-import { copyRelease, freeze } from './freeze.ts'
+import { freeze } from './freeze.ts'
 import { setReleaseCommit } from './outcome-store.ts'
 import { explainLate, type RecipeOptions, type Work, whileUnreachable } from './recipe.ts'
 import { findRelease, findReleaseOf, type ReleaseRow, setReleaseImage } from './release-store.ts'
@@ -59,26 +59,6 @@ export async function buildRelease(options: RecipeOptions, work: Work): Promise<
   }
   report.enter('Built')
   return releaseId
-}
-
-/** A restart runs the same version anew: the release that has the traffic now, under a new id. */
-export async function repeatRelease(options: RecipeOptions, work: Work): Promise<string> {
-  const { request, target, step, context } = work
-  return step(`${target.service_id}/FREEZE`, () =>
-    context.fenced(async (sql) => {
-      const former = await findReleaseOf(sql, target.service_id, request.id)
-      if (former) return former.id
-      const service = await findService(sql, target.service_id)
-      const release = service?.release_id ? await findRelease(sql, service.release_id) : undefined
-      if (!release) throw new BuildError('failed', 'There is no version that could be restarted; deploy it first.')
-      if (release.commit) await setTargetCommit(sql, target, release.commit)
-      const copy = await copyRelease(sql, options.vault, work.organizationId, release, {
-        id: request.id,
-        now: options.clock.now(),
-      })
-      return copy.id
-    }),
-  )
 }
 
 type Pinned = CommitJson & { readonly branch: string }

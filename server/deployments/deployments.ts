@@ -3,7 +3,6 @@ import type { Action } from '@quayside/contract/states.ts'
 import { isAtRest } from '@quayside/contract/states.ts'
 import { inTransaction } from '../database/index.ts'
 import { type GitDriver, GitError } from '../git/index.ts'
-import type { JobEvent } from '../jobs/index.ts'
 import { AppError } from '../lib/error.ts'
 import { deleteEnvironmentRow, type EnvironmentRow, markEnvironmentDeleting } from '../organizations/index.ts'
 import { deleteServiceRow, findService, listServices, lockService, type ServiceRow } from '../services/index.ts'
@@ -11,10 +10,13 @@ import type { Workflows } from '../workflows/index.ts'
 import { cancelDeployment } from './cancel.ts'
 import { checkForced } from './job-release.ts'
 import { refusalOf, refuseKind } from './refusal-of-kind.ts'
+import type { ReleaseRow } from './release-store.ts'
 import { acceptRequest, type RequestedBy, type RequestOptions } from './request.ts'
 import { listActiveRequests, lockEnvironment } from './request-store.ts'
+import { findFormerRelease, rollbackNote } from './rollback.ts'
 import { type ReadGitCredential, repositoryOf } from './source.ts'
 import { acceptedStatus, serviceStatus } from './status.ts'
+import type { WantedTarget } from './target-store.ts'
 import { buildOf } from './versioned.ts'
 import { takeTag, type WantedVersion } from './wanted-version.ts'
 
@@ -22,13 +24,14 @@ export interface DeploymentsOptions extends RequestOptions {
   readonly workflows: Pick<Workflows, 'submission' | 'nudge' | 'requestCancel'>
   readonly git: GitDriver
   readonly readCredential: ReadGitCredential
+  /** Versions of a service that can be gone back to. */
+  readonly keptReleases: number
+  /** The service's settings become those of a former version; 409 where that cannot be. Gives its row. */
+  readonly restoreSettings: (service: ServiceRow, former: ReleaseRow) => Promise<ServiceRow>
 }
 
 /** What a deployment of one service asks for. */
-interface Asked {
-  readonly commit?: string | undefined
-  readonly forceEvent?: JobEvent | undefined
-}
+type Asked = Partial<Omit<WantedTarget, 'service'>>
 
 /** A repository that does not answer within this does not refuse a request: the deployment then fails with its reason. */
 const commitCheckMs = 5000
@@ -40,8 +43,7 @@ export function createDeployments(options: DeploymentsOptions) {
 
   /** Gives the deployment in the specification's words, and the whole status of that moment. */
   const act = async (service: ServiceRow, action: Action, by: RequestedBy, asked: Asked = {}) => {
-    const { commit, forceEvent } = asked
-    const targets = [{ service, commit, forceEvent }]
+    const targets = [{ service, commit: undefined, ...asked }]
     const wish = { environment: environmentOf(service), action, targets, by }
     const accepted = await acceptRequest(options, wish)
     const { id, created_at } = accepted
@@ -76,6 +78,18 @@ export function createDeployments(options: DeploymentsOptions) {
       refuseKind(service)
       if (forceEvent) checkForced(service, forceEvent)
       return act(service, 'DEPLOY', by, { commit: service.deployed_commit?.id, forceEvent })
+    },
+
+    /**
+     * The version that an execution started, again: its image, settings, variables and secrets. The service's settings become those, too,
+     * so that a later deployment does not undo it.
+     */
+    async rollback(service: ServiceRow, by: RequestedBy, executionId: string) {
+      refuseKind(service)
+      const release = await findFormerRelease(database, service, executionId, options.keptReleases)
+      const current = await options.restoreSettings(service, release)
+      const accepted = await act(current, 'DEPLOY', by, { release: release.id })
+      return { ...accepted, note: rollbackNote(release) }
     },
     stop: (service: ServiceRow, by: RequestedBy) => act(service, 'STOP', by),
 

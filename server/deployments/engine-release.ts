@@ -1,36 +1,88 @@
+import { isTaskKind } from '@quayside/contract/services/kinds.ts'
+import type { Sql } from '../database/index.ts'
 import { findScale } from '../scaling/index.ts'
-import { findService } from '../services/index.ts'
+import { findService, type ServiceRow } from '../services/index.ts'
 import { internalHost } from '../variables/index.ts'
+import type { Vault } from '../vault/index.ts'
 import { stopGraceSeconds } from './acting-settings.ts'
-import { openVariables } from './freeze.ts'
-import type { RecipeOptions } from './recipe.ts'
+import { givenNow, openVariables, together, versionedOf } from './freeze.ts'
 import type { ReleaseRow } from './release-store.ts'
 import { startDeadlineSeconds, toWorkload } from './to-workload.ts'
-import { isPublished } from './versioned.ts'
+import type { Brought } from './unchanged.ts'
+import { isPublished, type Versioned } from './versioned.ts'
+
+/** What making a workload of a release needs. */
+export interface ReleaseReader {
+  readonly database: Sql
+  readonly vault: Vault
+  /** Where public ports of this machine answer. */
+  readonly publicPorts: { readonly address: string }
+}
 
 /** A release as the engine takes it, in the number of replicas that its service has now. */
-export async function engineRelease(
-  { database, vault, publicPorts }: Pick<RecipeOptions, 'database' | 'vault' | 'publicPorts'>,
-  organizationId: string,
-  release: ReleaseRow,
-) {
+export async function engineRelease(reader: ReleaseReader, organizationId: string, release: ReleaseRow) {
+  const { database, vault } = reader
   const service = await findService(database, release.service_id)
   if (!service || !release.image) throw new Error(`release ${release.id} has no service or no image`)
-  const { variables, files, secrets } = await openVariables(database, vault, organizationId, release)
-  const workload = toWorkload(release, {
+  const opened = await openVariables(database, vault, organizationId, release)
+  const workload = await workloadOf(reader, service, release, { ...opened, versioned: release })
+  const { id, environment_id: environment, name: displayName } = service
+  return { release: { id: release.id, service: id, environment, displayName, workload }, secrets: opened.secrets }
+}
+
+/** What a release brings, to be compared. */
+export async function broughtBy(reader: ReleaseReader, service: ServiceRow, release: ReleaseRow): Promise<Brought> {
+  const opened = await openVariables(reader.database, reader.vault, service.organization_id, release)
+  return brought(reader, service, release, { ...opened, versioned: release })
+}
+
+/** What a deployment would bring at this moment if its image, commit and port of this machine were those of a release. */
+export async function broughtNow(reader: ReleaseReader, service: ServiceRow, release: ReleaseRow): Promise<Brought> {
+  const { request_id: id, commit } = release
+  const { plain, secret } = await givenNow(reader.database, reader.vault, service, { id, commit })
+  const { advanced_settings } = service
+  // It would get one of its own.
+  const public_port = release.public_port ?? 0
+  const given = { ...together(plain, secret), versioned: versionedOf(service) }
+  return brought(reader, service, { ...release, advanced_settings, public_port }, given)
+}
+
+async function brought(
+  reader: ReleaseReader,
+  service: ServiceRow,
+  release: ReleaseRow,
+  given: Given,
+): Promise<Brought> {
+  const digest = release.image?.digest ?? ''
+  if (!isTaskKind(service.kind)) return { workload: await workloadOf(reader, service, release, given), digest }
+  // Which of its tasks is run depends on the event: their settings tell.
+  const { variables, files, versioned } = given
+  const { settings } = versioned
+  const workload = { image: '', variables, files, settings, advanced: release.advanced_settings }
+  return { workload, digest }
+}
+
+type Given = ReturnType<typeof together> & { readonly versioned: Versioned }
+
+async function workloadOf(
+  { database, publicPorts }: ReleaseReader,
+  service: ServiceRow,
+  release: Pick<ReleaseRow, 'image' | 'advanced_settings' | 'labels' | 'public_port'>,
+  { versioned, variables, files }: Given,
+) {
+  const { image, advanced_settings, labels, public_port } = release
+  return toWorkload(versioned, {
     service: service.id,
-    image: release.image.reference,
+    image: image?.reference ?? '',
     variables,
     files,
     aliases: [internalHost(service)],
-    startDeadlineSeconds: startDeadlineSeconds(release),
-    stopGraceSeconds: stopGraceSeconds(service.kind, release.advanced_settings),
-    labels: release.labels,
-    ...(isPublished(release) && release.public_port !== null
-      ? { publicPort: { address: publicPorts.address, port: release.public_port } }
+    startDeadlineSeconds: startDeadlineSeconds(versioned),
+    stopGraceSeconds: stopGraceSeconds(service.kind, advanced_settings),
+    labels,
+    ...(isPublished(versioned) && public_port !== null
+      ? { publicPort: { address: publicPorts.address, port: public_port } }
       : {}),
     scale: await findScale(database, service.id),
   })
-  const { id, environment_id: environment, name: displayName } = service
-  return { release: { id: release.id, service: id, environment, displayName, workload }, secrets }
 }

@@ -1,4 +1,4 @@
-import type { Database, Sql } from '../database/index.ts'
+import type { Sql } from '../database/index.ts'
 import { labelsOf } from '../groups/index.ts'
 import { newId } from '../lib/id.ts'
 import { Secret } from '../lib/secret.ts'
@@ -11,13 +11,20 @@ import type { Versioned } from './versioned.ts'
 
 const cell = (release: string) => ({ table: 'release', row: release, column: 'sealed_variables' })
 
-/** Writes down everything that the version consists of: settings, commit, variables and secrets as of this moment. */
-export async function freeze(
+/** What a version of a service is given, with secrets apart from what may be read. */
+interface Given {
+  readonly configVersion: number
+  readonly plain: PlainVariables
+  readonly secret: PlainVariables
+}
+
+/** The variables and files that a deployment of the service gives to its workload at this moment. */
+export async function givenNow(
   sql: Sql,
   vault: Vault,
   service: ServiceRow,
-  request: { readonly id: string; readonly commit: ReleaseRow['commit']; readonly now: Date },
-): Promise<ReleaseRow> {
+  deployment: { readonly id: string; readonly commit: ReleaseRow['commit'] },
+): Promise<Given> {
   const {
     id: serviceId,
     environment_id: environmentId,
@@ -25,12 +32,9 @@ export async function freeze(
     organization_id: organizationId,
   } = service
   const scope = { serviceId, environmentId, projectId, organizationId }
-  const resolved = await loadResolved(sql, vault, scope, {
-    id: request.id,
-    ...(request.commit && { commit: request.commit.id }),
-  })
+  const { id, commit } = deployment
+  const resolved = await loadResolved(sql, vault, scope, { id, ...(commit && { commit: commit.id }) })
   if (!resolved) throw new Error(`service ${service.id} is gone`)
-  const id = newId()
   const plain: Writable = { variables: {}, files: [] }
   const secret: Writable = { variables: {}, files: [] }
   const own = (await ownVariables(sql, vault, service)) ?? resolved.variables
@@ -39,13 +43,27 @@ export async function freeze(
     const side = content instanceof Secret ? secret : plain
     side.files.push({ path, content: reveal(content) })
   }
+  return { configVersion: resolved.configVersion, plain, secret }
+}
+
+/** Writes down everything that the version consists of: settings, commit, variables and secrets as of this moment. */
+export async function freeze(
+  sql: Sql,
+  vault: Vault,
+  service: ServiceRow,
+  request: { readonly id: string; readonly commit: ReleaseRow['commit']; readonly now: Date },
+): Promise<ReleaseRow> {
+  const { configVersion, plain, secret } = await givenNow(sql, vault, service, request)
+  const id = newId()
   const anySecret = Object.keys(secret.variables).length + secret.files.length > 0
+  const sealed = () => vault.seal(sql, service.organization_id, cell(id), JSON.stringify(secret))
   const row: ReleaseRow = {
     id,
     service_id: service.id,
     request_id: request.id,
     created_at: request.now,
-    config_version: resolved.configVersion,
+    copy_of: null,
+    config_version: configVersion,
     ...versionedOf(service),
     advanced_settings: service.advanced_settings,
     public_port: null,
@@ -53,14 +71,14 @@ export async function freeze(
     commit: request.commit,
     image: null,
     variables: plain,
-    sealed_variables: anySecret ? await vault.seal(sql, organizationId, cell(id), JSON.stringify(secret)) : null,
+    sealed_variables: anySecret ? await sealed() : null,
   }
   await insertRelease(sql, row)
   return row
 }
 
 /** The kind and settings of the service as one value: only together they say what they are. */
-const versionedOf = ({ kind, settings }: ServiceRow): Versioned =>
+export const versionedOf = ({ kind, settings }: ServiceRow): Versioned =>
   // Both are of one row.
   ({ kind, settings }) as Versioned
 
@@ -82,7 +100,7 @@ export async function copyRelease(
   vault: Vault,
   organizationId: string,
   release: ReleaseRow,
-  request: { readonly id: string; readonly now: Date },
+  request: { readonly id: string; readonly now: Date; readonly configVersion?: number },
 ): Promise<ReleaseRow> {
   const id = newId()
   const sealed = release.sealed_variables
@@ -92,6 +110,8 @@ export async function copyRelease(
     id,
     request_id: request.id,
     created_at: request.now,
+    copy_of: release.copy_of ?? release.id,
+    config_version: request.configVersion ?? release.config_version,
     sealed_variables: secrets ? await vault.seal(sql, organizationId, cell(id), secrets.reveal()) : null,
   }
   await insertRelease(sql, row)
@@ -99,18 +119,20 @@ export async function copyRelease(
 }
 
 /** The variables and files of a release as its workload gets them. */
-export async function openVariables(database: Database, vault: Vault, organizationId: string, release: ReleaseRow) {
+export async function openVariables(database: Sql, vault: Vault, organizationId: string, release: ReleaseRow) {
   const sealed = release.sealed_variables
   const text = sealed ? (await vault.open(database, organizationId, cell(release.id), sealed)).reveal() : undefined
   // Written by freeze above, and sealed since.
   const secret: PlainVariables = text ? (JSON.parse(text) as PlainVariables) : { variables: {}, files: [] }
+  return together(release.variables, secret)
+}
+
+/** Pure: both as a workload gets them. */
+export function together(plain: PlainVariables, secret: PlainVariables) {
   const hidden = Object.entries(secret.variables).map(([key, value]) => [key, new Secret(value)] as const)
   return {
-    variables: Object.fromEntries<string | Secret>([...Object.entries(release.variables.variables), ...hidden]),
-    files: [
-      ...release.variables.files,
-      ...secret.files.map(({ path, content }) => ({ path, content: new Secret(content) })),
-    ],
+    variables: Object.fromEntries<string | Secret>([...Object.entries(plain.variables), ...hidden]),
+    files: [...plain.files, ...secret.files.map(({ path, content }) => ({ path, content: new Secret(content) }))],
     secrets: hidden.map(([, value]) => value),
     secretVariables: new Map(hidden),
   }

@@ -1,7 +1,7 @@
 /** What was asked to run and what came of it: requests, the recipe, status, history. Runs nothing by itself: engines do. */
 export { statusesWithStages } from './by-stages.ts'
 export { createDeploymentWorkflow } from './deployment-workflow.ts'
-export { createDeployments, type Deployments } from './deployments.ts'
+export { createDeployments, type Deployments, type DeploymentsOptions } from './deployments.ts'
 export { engineRelease } from './engine-release.ts'
 export {
   environmentHistory,
@@ -21,6 +21,7 @@ export { projectOverview } from './project-status.ts'
 export { deploymentQueue } from './queue.ts'
 export { type RecipeOptions, whileUnreachable } from './recipe.ts'
 export { refusalOf, refusalOfKind } from './refusal-of-kind.ts'
+export { createReleasePruner } from './release-pruner.ts'
 export { findRelease } from './release-store.ts'
 export type { RecordRequest, RequestedBy } from './request.ts'
 export { createScheduled, type RuleOrder } from './scheduled.ts'

@@ -13,6 +13,7 @@ export async function setServing(
 ): Promise<void> {
   const { commit } = release
   await sql`
+    with served as (update release set served_at = ${now} where id = ${release.id})
     update service set release_id = ${release.id}, last_deployment_date = ${now},
       deployed_config_version = ${release.config_version}, deployed_commit = ${commit && sql.json({ ...commit })}
     where id = ${release.service_id}`

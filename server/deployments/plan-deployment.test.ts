@@ -11,43 +11,58 @@ const settings = {
   ports: [{ internal_port: 80 }],
   icon_uri: 'a',
 }
-const version = (
-  change: object = {},
-  variables: Readonly<Record<string, string>> = { KEY: 'a' },
-  advanced: object = {},
-): Version => ({
+const version = (change: object = {}, advanced: object = {}): Version => ({
   kind: 'application',
   settings: { ...settings, ...change },
   advanced,
-  variables: new Map(Object.entries(variables)),
+  image: undefined,
 })
-const plan = (wanted: Version, running: Version | undefined = version(), change: Partial<PlanFacts> = {}) =>
-  planService({ id: 'id', name: 'shop', wanted, running, skipped: undefined, ...change })
+const plan = (wanted: Version, change: Partial<PlanFacts> = {}) =>
+  planService({
+    id: 'id',
+    name: 'shop',
+    wanted,
+    running: version(),
+    changes: [],
+    isHealthy: true,
+    wasDeployed: true,
+    skipped: undefined,
+    ...change,
+  })
 
-test('nothing differs: nothing has to be made anew', () => {
+test('nothing differs: what runs is kept, as long as the branch has no newer commit', () => {
   assert.deepEqual(plan(version()), {
-    service_id: 'id', service_type: 'APPLICATION', name: 'shop', effect: 'NOTHING', is_first_deployment: false,
-    changed_settings: [], changed_variables: [], branch: 'main', skipped: null,
+    service_id: 'id', service_type: 'APPLICATION', name: 'shop', effect: 'KEEP',
+    reasons: ['Nothing changed.', 'A newer commit of branch "main" would be built and started.'],
+    is_first_deployment: false, changed_settings: [], changed_variables: [], branch: 'main', skipped: null,
   })
 }) // biome-ignore format: one record
 
-test('another source, recipe or limit of builds is built, other settings and variables need a restart', () => {
-  const effect = (wanted: Version) => [plan(wanted).effect, ...plan(wanted).changed_settings, ...plan(wanted).changed_variables]
+test('another source, recipe or limit of builds is built', () => {
+  const effect = (wanted: Version) => [plan(wanted).effect, ...plan(wanted).changed_settings]
   assert.deepEqual(effect(version({ git_repository: { ...repository, branch: 'next' } })), ['REBUILD', 'git_repository.branch'])
   assert.deepEqual(effect(version({ dockerfile_path: 'Dockerfile.web' })), ['REBUILD', 'dockerfile_path'])
-  assert.deepEqual(effect(version({}, { KEY: 'a' }, { 'build.ram_max_in_gib': 4 })), ['REBUILD', 'build.ram_max_in_gib'])
-  assert.deepEqual(effect(version({ cpu: 200, ports: [] })), ['RESTART', 'cpu', 'ports'])
-  assert.deepEqual(effect(version({}, { KEY: 'b', NEW: 'c' })), ['RESTART', 'KEY', 'NEW'])
-  assert.deepEqual(effect(version({}, {})), ['RESTART', 'KEY'])
-  assert.deepEqual(effect(version({}, { KEY: 'a', QOVERY_APPLICATION_Z1_GIT_COMMIT_ID: 'c' })), ['NOTHING'])
-  assert.deepEqual(effect(version({ icon_uri: 'b' })), ['NOTHING', 'icon_uri'])
+  assert.deepEqual(effect(version({}, { 'build.ram_max_in_gib': 4 })), ['REBUILD', 'build.ram_max_in_gib'])
+  assert.deepEqual(effect(version({ icon_uri: 'b' })), ['KEEP', 'icon_uri'])
 }) // biome-ignore format: long rows
 
-test('what never ran is deployed for the first time; what is not built is not rebuilt', () => {
-  const first = planService({ id: 'id', name: 'shop', wanted: version(), running: undefined, skipped: 'no' })
-  assert.deepEqual([first.effect, first.is_first_deployment, first.changed_settings, first.skipped], ['REBUILD', true, [], 'no'])
-  const container = (tag: string): Version => ({ ...version(), kind: 'container', settings: { image_name: 'shop', tag } })
-  assert.deepEqual([plan(container('2'), container('1')).effect, plan(container('2'), container('1')).branch], ['RESTART', null])
+test('whatever the workload would have differently restarts it, and so does what is not healthy', () => {
+  const changed = plan(version({ cpu: 200 }), { changes: ['cpuMilli', 'variable KEY', 'file /etc/app.conf'] })
+  assert.deepEqual([changed.effect, changed.changed_settings, changed.changed_variables], ['RESTART', ['cpu'], ['/etc/app.conf', 'KEY']])
+  assert.match(changed.reasons.join(), /cpuMilli, variable KEY/)
+  assert.deepEqual(plan(version(), { isHealthy: false }).effect, 'RESTART')
+  const image = (name: string): Version => ({ ...version(), kind: 'container', settings: {}, image: name })
+  const retagged = plan(image('shop:2'), { running: image('shop:1') })
+  assert.deepEqual([retagged.effect, retagged.branch, retagged.reasons], ['RESTART', null, ['Changed since the version that runs: image shop:2.']])
+  assert.deepEqual(plan(image('shop:1'), { running: image('shop:1') }).effect, 'KEEP')
+}) // biome-ignore format: long rows
+
+test('what does not run is started, for the first time or again, and what cannot run is skipped with the reason', () => {
+  const first = plan(version(), { running: undefined, wasDeployed: false })
+  assert.deepEqual([first.effect, first.is_first_deployment, first.changed_settings], ['FIRST_START', true, []])
+  assert.deepEqual(plan(version(), { running: undefined }).effect, 'START')
+  const skipped = plan(version(), { running: undefined, wasDeployed: false, skipped: 'It cannot.' })
+  assert.deepEqual([skipped.effect, skipped.reasons, skipped.skipped], ['SKIP', ['It cannot.'], 'It cannot.'])
 }) // biome-ignore format: long rows
 
 test('members are compared whatever their order, and absent is the same as null', () => {

@@ -1,6 +1,7 @@
 import { serviceTypeOf } from '@quayside/contract/enums.ts'
 import type { DeploymentEffect } from '@quayside/contract/resources/deployment-plan.ts'
 import { isTaskKind, type KindName } from '@quayside/contract/services/kinds.ts'
+import { sorted } from './unchanged.ts'
 import { buildOf, type Versioned } from './versioned.ts'
 
 /** A version of a service, as far as it decides what has to be made anew. */
@@ -9,8 +10,8 @@ export interface Version {
   readonly settings: object
   /** Of the advanced settings. */
   readonly advanced: object
-  /** Texts by the names of variables and the paths of files. */
-  readonly variables: ReadonlyMap<string, string>
+  /** The name and tag of the image that it is, where it is not built. */
+  readonly image: string | undefined
 }
 
 /** What is known of a service whose deployment is planned. */
@@ -18,43 +19,61 @@ export interface PlanFacts {
   readonly id: string
   readonly name: string
   readonly wanted: Version
-  /** Undefined: it was never deployed. */
+  /** Undefined: nothing of it runs. */
   readonly running: Version | undefined
+  /** What its workload would have differently, as `changesOf` names it. */
+  readonly changes: readonly string[]
+  readonly isHealthy: boolean
+  readonly wasDeployed: boolean
   /** Why it would not take part. */
   readonly skipped: string | undefined
 }
 
-/** Settings that no workload feels. */
-const unfelt: ReadonlySet<string> = new Set(['icon_uri', 'auto_preview', 'auto_deploy'])
-
 /** Pure: what the next deployment would do with a service. */
-export function planService({ id, name, wanted, running, skipped }: PlanFacts) {
+export function planService(facts: PlanFacts) {
+  const { id, name, wanted, running, changes, skipped } = facts
   const changed_settings = running
     ? [...changedNames(running.settings, wanted.settings), ...changedNames(running.advanced, wanted.advanced)]
     : []
-  const changed_variables = running ? changedTexts(running.variables, wanted.variables) : []
-  const build = buildOf(versioned(wanted))
+  const [effect, ...reasons] = decide(facts, changed_settings)
   return {
     service_id: id,
     service_type: serviceTypeOf(wanted.kind),
     name,
-    effect: effectOf(wanted, running, [...changed_settings, ...changed_variables]),
-    is_first_deployment: running === undefined,
+    effect,
+    reasons,
+    is_first_deployment: !facts.wasDeployed,
     changed_settings,
-    changed_variables,
-    branch: build?.repository.branch ?? null,
+    changed_variables: changes.flatMap((change) => /^(?:variable|file) (.*)$/s.exec(change)?.[1] ?? []).sort(),
+    branch: buildOf(versioned(wanted))?.repository.branch ?? null,
     skipped: skipped ?? null,
   }
 }
 
-function effectOf(wanted: Version, running: Version | undefined, changed: readonly string[]): DeploymentEffect {
+type Decision = readonly [DeploymentEffect, ...string[]]
+
+function decide(facts: PlanFacts, changedSettings: readonly string[]): Decision {
+  const { wanted, running, changes, isHealthy, wasDeployed, skipped } = facts
+  if (skipped) return ['SKIP', skipped]
+  if (!running) return wasDeployed ? ['START', 'Nothing of it runs.'] : ['FIRST_START', 'It was never deployed.']
   const build = buildOf(versioned(wanted))
-  const former = running && buildOf(versioned(running))
-  if (build && JSON.stringify(build) !== JSON.stringify(former)) return 'REBUILD'
-  if (build && changed.some((name) => name.startsWith('build.'))) return 'REBUILD'
+  const recipe = changedSettings.filter((name) => name.startsWith('build.'))
+  if (build && (recipe.length > 0 || sorted(build) !== sorted(buildOf(versioned(running))))) {
+    return ['REBUILD', `What it is built from changed: ${changedSettings.join(', ')}.`]
+  }
   // What a job runs at its deployment is run whatever has changed.
-  if (isTaskKind(wanted.kind)) return 'RESTART'
-  return !running || changed.some((name) => !unfelt.has(name)) ? 'RESTART' : 'NOTHING'
+  if (isTaskKind(wanted.kind)) return ['RESTART', 'What a job runs when it is deployed is run each time.']
+  const image = wanted.image === running.image ? [] : [`image ${wanted.image}`]
+  const all = [...image, ...changes]
+  if (all.length > 0) return ['RESTART', `Changed since the version that runs: ${all.join(', ')}.`]
+  if (!isHealthy) return ['RESTART', 'Nothing changed, but the version that runs is not healthy.']
+  return ['KEEP', 'Nothing changed.', ...conditions(wanted, build?.repository.branch ?? undefined)]
+}
+
+/** What is only looked up when the request runs. */
+function conditions({ image }: Version, branch: string | undefined): string[] {
+  if (branch !== undefined) return [`A newer commit of branch "${branch}" would be built and started.`]
+  return image === undefined ? [] : [`Another image that is called ${image} by then would be started.`]
 }
 
 // Kind and settings are of one row.
@@ -67,23 +86,9 @@ export function changedNames(before: object, after: object): string[] {
   return names.flatMap((name) => {
     const [a, b] = [old.get(name) ?? null, young.get(name) ?? null]
     if (isObject(a) && isObject(b)) return changedNames(a, b).map((inner) => `${name}.${inner}`)
-    return sortedText(a) === sortedText(b) ? [] : [name]
+    return sorted(a) === sorted(b) ? [] : [name]
   })
 }
 
 const isObject = (value: unknown): value is object =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
-
-/** The same for the same value, in whatever order its members stand. */
-const sortedText = (value: unknown): string =>
-  JSON.stringify(value, (_, inner: unknown) =>
-    isObject(inner) ? Object.fromEntries(Object.entries(inner).sort(([a], [b]) => (a < b ? -1 : 1))) : inner,
-  )
-
-/** Built-in variables that differ from one deployment to the next. */
-const ofEachDeployment = /^QOVERY_.*_(?:GIT_COMMIT_ID|DEPLOYMENT_ID)$/
-
-function changedTexts(before: ReadonlyMap<string, string>, after: ReadonlyMap<string, string>): string[] {
-  const names = new Set([...before.keys(), ...after.keys()])
-  return [...names].filter((name) => before.get(name) !== after.get(name) && !ofEachDeployment.test(name)).sort()
-}

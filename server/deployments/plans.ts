@@ -1,19 +1,22 @@
 import type { Database } from '../database/index.ts'
 import { AppError } from '../lib/error.ts'
-import { Secret } from '../lib/secret.ts'
 import type { EnvironmentRow } from '../organizations/index.ts'
 import { findService, listServices, type ServiceRow } from '../services/index.ts'
-import { loadResolved } from '../variables/index.ts'
 import type { Vault } from '../vault/index.ts'
-import { ownVariables } from './database-variables.ts'
-import { openVariables } from './freeze.ts'
-import { changedNames, type PlanFacts, planService } from './plan-deployment.ts'
+import { differences } from './copied-release.ts'
+import { broughtBy } from './engine-release.ts'
+import { changedNames, type PlanFacts, planService, type Version } from './plan-deployment.ts'
 import { refusalOf } from './refusal-of-kind.ts'
 import { findRelease, type ReleaseRow } from './release-store.ts'
+import { findFormerRelease } from './rollback.ts'
+import { readStatuses, type StatusRow } from './status-store.ts'
+import { changesOf } from './unchanged.ts'
+import { imageOf, type Versioned } from './versioned.ts'
 
 export interface PlansOptions {
   readonly database: Database
   readonly vault: Vault
+  readonly keptReleases: number
 }
 
 /**
@@ -22,28 +25,35 @@ export interface PlansOptions {
  */
 export function createPlans(options: PlansOptions) {
   const { database } = options
-  const plan = async (services: readonly ServiceRow[]) =>
-    (await Promise.all(services.map((service) => factsOf(options, service)))).map(planService)
+  const plan = async (services: readonly ServiceRow[], former?: ReleaseRow) => {
+    const serviceIds = services.map(({ id }) => id)
+    const statuses = new Map((await readStatuses(database, { serviceIds })).map((status) => [status.id, status]))
+    const facts = services.map((service) => factsOf(options, service, statuses.get(service.id), former))
+    return (await Promise.all(facts)).map(planService)
+  }
+  /** What the request changes in the settings of a service, and what its deployment would do. */
+  const change = async (service: ServiceRow, act: () => Promise<unknown>, former?: ReleaseRow) => {
+    const before = await findService(database, service.id)
+    await act()
+    const after = await findService(database, service.id)
+    if (!before || !after) throw new AppError('notFound', 'There is no such object.')
+    const changed_settings = changedNames(editable(before), editable(after))
+    return { changed_settings, services: await plan([after], former), refused: null }
+  }
 
   return {
     /** A change of settings, and what the next deployment of the service would do. */
-    async edit(service: ServiceRow, act: () => Promise<unknown>) {
-      const before = await findService(database, service.id)
-      await act()
-      const after = await findService(database, service.id)
-      if (!before || !after) throw new AppError('notFound', 'There is no such object.')
-      return {
-        changed_settings: changedNames(editable(before), editable(after)),
-        services: await plan([after]),
-        refused: null,
-      }
-    },
+    edit: (service: ServiceRow, act: () => Promise<unknown>) => change(service, act),
 
     /** A deployment of all services of an environment. */
     async deployEnvironment(environment: EnvironmentRow, act: () => Promise<unknown>) {
       const services = await plan(await listServices(database, environment.id))
       return { changed_settings: [], services, refused: await refusal(act) }
     },
+
+    /** Going back to the version of an execution. */
+    rollback: async (service: ServiceRow, act: () => Promise<unknown>, executionId: string) =>
+      change(service, act, await findFormerRelease(database, service, executionId, options.keptReleases)),
   }
 }
 
@@ -61,62 +71,49 @@ async function refusal(act: () => Promise<unknown>): Promise<string | null> {
 
 const editable = ({ name, description, settings }: ServiceRow): object => ({ ...settings, name, description })
 
-async function factsOf(options: PlansOptions, service: ServiceRow): Promise<PlanFacts> {
-  const { id, name, kind, settings, advanced_settings: advanced, release_id, is_skipped } = service
+async function factsOf(
+  options: PlansOptions,
+  service: ServiceRow,
+  status: StatusRow | undefined,
+  former: ReleaseRow | undefined,
+): Promise<PlanFacts> {
+  const { id, name, release_id, is_skipped } = service
   const release = release_id ? await findRelease(options.database, release_id) : undefined
-  const skipped = is_skipped ? 'It is skipped in deployments of its environment.' : refusalOf(service)
-  const variables = await wantedVariables(options, service, release)
+  // What is asked of one service takes part, also where its environment leaves it out.
+  const skipped = is_skipped && !former ? 'It is skipped in deployments of its environment.' : refusalOf(service)
+  const changes = release && !skipped ? await changesSince(options, service, release, former) : []
+  const wanted = toVersion(former ?? service, service)
+  const running = release && toVersion(release, service)
   return {
     id,
     name,
-    wanted: { kind, settings, advanced, variables },
-    running: release && (await runningVersion(options, service, release)),
+    // A rollback has no look at what a tag stands for: its image is known.
+    wanted: former && running ? { ...wanted, image: running.image } : wanted,
+    running,
+    changes,
+    isHealthy: status?.observed_state !== 'failing' && status?.observed_state !== 'absent',
+    wasDeployed: service.last_deployment_date !== null,
     skipped,
   }
 }
 
-async function runningVersion(
-  { database, vault }: PlansOptions,
-  { organization_id: organizationId }: ServiceRow,
-  release: ReleaseRow,
-) {
-  const { variables, files } = await openVariables(database, vault, organizationId, release)
-  const { kind, settings, advanced_settings: advanced } = release
-  return { kind, settings, advanced, variables: texts(Object.entries(variables), files) }
+const toVersion = (
+  of: Pick<ServiceRow | ReleaseRow, 'kind' | 'settings' | 'advanced_settings'>,
+  { origin }: ServiceRow,
+): Version => {
+  const { kind, settings, advanced_settings: advanced } = of
+  // Kind and settings are of one row.
+  return { kind, settings, advanced, image: imageOf({ kind, settings } as Versioned, origin) }
 }
 
-/** As a deployment of the same commit under the same id would get them, so that only real changes differ. */
-async function wantedVariables(
-  { database, vault }: PlansOptions,
+/** What a deployment would change of what runs, or what a former version has differently. */
+async function changesSince(
+  options: PlansOptions,
   service: ServiceRow,
-  release: ReleaseRow | undefined,
-): Promise<ReadonlyMap<string, string>> {
-  if (!release) return new Map()
-  const {
-    id: serviceId,
-    environment_id: environmentId,
-    project_id: projectId,
-    organization_id: organizationId,
-  } = service
-  const scope = { serviceId, environmentId, projectId, organizationId }
-  const { request_id: id, commit } = release
-  const resolved = await loadResolved(database, vault, scope, { id, ...(commit && { commit: commit.id }) })
-  if (!resolved) throw new AppError('notFound', 'There is no such object.')
-  const own = (await ownVariables(database, vault, service)) ?? resolved.variables
-  return texts(
-    [...own].map(([key, { value }]) => [key, value] as const),
-    resolved.files,
-  )
+  release: ReleaseRow,
+  former: ReleaseRow | undefined,
+): Promise<string[]> {
+  if (!former) return differences(options, service, release)
+  const reader = { ...options, publicPorts: { address: '' } }
+  return changesOf(await broughtBy(reader, service, release), await broughtBy(reader, service, former))
 }
-
-const reveal = (text: string | Secret): string => (text instanceof Secret ? text.reveal() : text)
-
-/** They are compared, and only their names are told. */
-const texts = (
-  variables: readonly (readonly [string, string | Secret])[],
-  files: readonly { readonly path: string; readonly content: string | Secret }[],
-): ReadonlyMap<string, string> =>
-  new Map([
-    ...variables.map(([key, value]) => [key, reveal(value)] as const),
-    ...files.map(({ path, content }) => [path, reveal(content)] as const),
-  ])

@@ -75,6 +75,8 @@ test('a deployment that is cancelled while traffic moves leads it back before it
   const { replaceAll } = router
   Object.assign(router, {
     replaceAll: async (...[routes, signal]: Parameters<typeof replaceAll>) => {
+      // What comes before, by itself, would hold up the deployment's own call.
+      if ((await bench.routed()) === former) return replaceAll(routes, signal)
       // Opened by the first call that is aborted, which is the one of the cancelled deployment.
       signal.addEventListener('abort', () => gate.resolve(), { once: true })
       await gate.promise

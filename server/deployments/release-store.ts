@@ -1,7 +1,8 @@
 import type { SettingValues } from '@quayside/contract/services/setting-table.ts'
+import type { Action } from '@quayside/contract/states.ts'
 import type { Sql } from '../database/index.ts'
 import type { Json } from '../lib/json.ts'
-import type { CommitJson } from './target-store.ts'
+import type { CommitJson, TargetRow } from './target-store.ts'
 import type { Versioned } from './versioned.ts'
 
 /** An immutable copy of everything that one deployed version consists of. */
@@ -10,6 +11,8 @@ interface ReleaseBase {
   readonly service_id: string
   readonly request_id: string
   readonly created_at: Date
+  /** The release whose version it starts again. */
+  readonly copy_of: string | null
   readonly config_version: number
   readonly commit: (CommitJson & { readonly branch: string }) | null
   readonly image: { readonly reference: string; readonly digest: string } | null
@@ -42,11 +45,11 @@ export async function findRelease(sql: Sql, id: string): Promise<ReleaseRow | un
 export async function insertRelease(sql: Sql, row: ReleaseRow): Promise<void> {
   await sql`
     insert into release (id, service_id, request_id, created_at, config_version, settings, commit, image, variables,
-      sealed_variables, advanced_settings, labels)
+      sealed_variables, advanced_settings, labels, copy_of)
     values (${row.id}, ${row.service_id}, ${row.request_id}, ${row.created_at}, ${row.config_version},
       ${json(sql, row.settings)}, ${row.commit && json(sql, row.commit)}, ${row.image && json(sql, row.image)},
       ${json(sql, row.variables)}, ${row.sealed_variables}, ${json(sql, row.advanced_settings)},
-      ${json(sql, row.labels)})
+      ${json(sql, row.labels)}, ${row.copy_of})
     on conflict (service_id, request_id) do nothing`
 }
 
@@ -68,6 +71,53 @@ export async function findLastRelease(sql: Sql, serviceId: string): Promise<Rele
     select r.*, s.kind from release r join service s on s.id = r.service_id
     where r.service_id = ${serviceId} and r.image is not null
     order by r.id = s.release_id desc nulls last, r.created_at desc limit 1`
+  return row
+}
+
+/**
+ * Releases of each service that may be needed again: what runs, what a request is about to start, the newest versions, and the newest ones
+ * that had the traffic; `count` of each. Copies of a version count as one with it.
+ */
+const keptReleases = (sql: Sql, count: number) => sql`
+  select id from (
+    select v.id, dense_rank() over (partition by v.service_id order by v.newest desc, v.version) as place,
+      case when v.served is not null then
+        dense_rank() over (partition by v.service_id, v.served is not null order by v.served desc, v.version) end as served_place
+    from (
+      select r.id, r.service_id, coalesce(r.copy_of, r.id) as version,
+        max(r.created_at) over (partition by r.service_id, coalesce(r.copy_of, r.id)) as newest,
+        max(r.served_at) over (partition by r.service_id, coalesce(r.copy_of, r.id)) as served
+      from release r where r.is_kept) v
+  ) p where place <= ${count} or served_place <= ${count}
+  union all select release_id from service where release_id is not null
+  union all select unnest(array[t.release_id, t.wanted_release]) from deployment_target t
+    join deployment_request q on q.id = t.request_id and q.status in ('QUEUED', 'ONGOING', 'CANCELING')`
+
+/** Gives up what nobody needs of older releases: images, variables and secrets. Their settings stay for the history that tells of them. */
+export async function giveUpReleases(sql: Sql, count: number): Promise<number> {
+  const given = await sql`
+    update release set is_kept = false, image = null, sealed_variables = null, labels = '{}',
+      variables = '{"variables": {}, "files": []}'
+    where is_kept and id not in (select id from (${keptReleases(sql, count)}) k where id is not null)`
+  return given.count
+}
+
+export interface FormerRow {
+  readonly request_id: string
+  readonly action: Action
+  readonly status: TargetRow['status']
+  readonly created_at: Date
+  readonly release_id: string | null
+  readonly is_kept: boolean | null
+}
+
+/** What an execution did to a service. */
+export async function findFormer(sql: Sql, serviceId: string, executionId: string): Promise<FormerRow | undefined> {
+  const [row] = await sql<FormerRow[]>`
+    select q.id as request_id, q.action, t.status, q.created_at, t.release_id, r.is_kept and r.image is not null as is_kept
+    from deployment_request q join deployment_target t on t.request_id = q.id and t.service_id = ${serviceId}
+    left join release r on r.id = t.release_id
+    where q.execution_id = ${executionId}`
   return row
 }
 

@@ -117,7 +117,7 @@ function acceptance(
       caller: by.id,
     },
     place,
-    targets: targets.map(({ service, commit, forceEvent }) => ({
+    targets: targets.map(({ service, commit, forceEvent, release }) => ({
       service_id: service.id,
       kind: service.kind,
       name: service.name,
@@ -125,6 +125,7 @@ function acceptance(
       stage_id: service.stage_id,
       wanted_commit: commit ?? null,
       force_event: forceEvent ?? null,
+      wanted_release: release ?? null,
     })),
     allowed: stateNames.filter((state) => refusal(action, state) === undefined),
     queued: phases[action].queued,

@@ -1,7 +1,8 @@
 import { isTaskKind } from '@quayside/contract/services/kinds.ts'
 import { findService } from '../services/index.ts'
 import { CanceledError } from '../workflows/index.ts'
-import { buildRelease, repeatRelease } from './build-release.ts'
+import { buildRelease } from './build-release.ts'
+import { formerRelease, repeatRelease } from './copied-release.ts'
 import { endService, removeLines } from './end-service.ts'
 import { fetchRelease } from './image-release.ts'
 import { startJob } from './job-start.ts'
@@ -103,6 +104,8 @@ async function everyOne<T>(work: readonly Promise<T>[]): Promise<T[]> {
 }
 
 async function newRelease(options: RecipeOptions, work: Work): Promise<string> {
+  const { wanted_release: former } = work.target
+  if (former) return formerRelease(options, work, former)
   const service = await findService(options.database, work.target.service_id)
   return service && !buildOf(service) ? fetchRelease(options, work) : buildRelease(options, work)
 }

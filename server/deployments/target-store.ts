@@ -18,6 +18,8 @@ export interface TargetRow {
   readonly wanted_commit: string | null
   /** What of a job is run, in place of what its deployment runs. */
   readonly force_event: JobEvent | null
+  /** The release that a rollback goes back to. */
+  readonly wanted_release: string | null
   readonly former_state: State
   readonly release_id: string | null
   readonly commit: CommitJson | null
@@ -38,6 +40,8 @@ export interface WantedTarget {
   /** A full commit id; undefined: the head of the branch when the request runs. */
   readonly commit: string | undefined
   readonly forceEvent?: JobEvent | undefined
+  /** A release of the service to go back to, instead of a new one. */
+  readonly release?: string
 }
 
 export const listTargets = (sql: Sql, requestIds: readonly string[]) =>

@@ -1,9 +1,10 @@
-import type { Workload } from '../engines/index.ts'
+import type { LongRunning } from '../engines/index.ts'
 import { Secret } from '../lib/secret.ts'
 
 /** What a release brings to its engine. */
 export interface Brought {
-  readonly workload: Workload
+  /** All of its members are compared. */
+  readonly workload: Pick<LongRunning, 'image' | 'variables' | 'files'>
   /** The content of the image; empty where it is not known. */
   readonly digest: string
 }

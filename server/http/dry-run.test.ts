@@ -53,7 +53,7 @@ test('a dry run of a deployment lists the services, and says why it would be ref
   assert.equal(answer.status, 200, answer.text)
   const { services, refused } = Object(answer.body)
   const first = services.find((service: { service_id: string }) => service.service_id === applicationId)
-  assert.deepEqual([first.effect, first.is_first_deployment, first.skipped, refused], ['REBUILD', true, null, null])
+  assert.deepEqual([first.effect, first.is_first_deployment, first.skipped, refused], ['FIRST_START', true, null, null])
   const { deployment_request, workflow, service, audit_event } = await platform.fingerprint()
   assert.deepEqual({ ...before, deployment_request, workflow, service, audit_event }, before)
   await database`update service set is_skipped = true where environment_id = ${environmentId}`

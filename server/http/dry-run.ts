@@ -9,10 +9,11 @@ export const isDryRun = ({ plan }: Operation, { query }: AnyCall): boolean =>
   plan !== undefined && Object(query).dry_run === true
 
 /** By the name of the handler whose effect is planned. `act` calls it. */
-type Planner = (plans: Plans, target: never, act: () => Promise<unknown>) => Promise<unknown>
+type Planner = (plans: Plans, target: never, act: () => Promise<unknown>, body: unknown) => Promise<unknown>
 const planners: Readonly<Record<string, Planner>> = {
   editService: (plans, target, act) => plans.edit(target, act),
   deployEnvironment: (plans, target, act) => plans.deployEnvironment(target, act),
+  rollbackService: (plans, target, act, body) => plans.rollback(target, act, Object(body).execution_id),
 }
 
 /** The way out of a unit of work that must not be committed. */
@@ -40,7 +41,7 @@ export function createDryRun(
   /** Does what the operation does in a transaction, looks what would come of it, and rolls it back. */
   return async (call: AnyCall, reply: FastifyReply, act: () => Promise<unknown>): Promise<FastifyReply> => {
     // The target is what the operation's path names, as its own handler gets it.
-    const work = async () => Promise.reject(new Undone(await planner(plans, call.target as never, act)))
+    const work = async () => Promise.reject(new Undone(await planner(plans, call.target as never, act, call.body)))
     const plan: unknown = await unitOfWork(database, work).catch((error: unknown) => {
       if (error instanceof Undone) return error.plan
       throw error

@@ -164,6 +164,11 @@ export async function updateService(sql: Sql, id: string, change: Written, now: 
     where id = ${id}`
 }
 
+/** Beside a change of the settings themselves, which counts the version up. They were read as JSON. */
+export async function updateAdvancedSettings(sql: Sql, id: string, values: SettingValues): Promise<void> {
+  await sql`update service set advanced_settings = ${sql.json(values as Readonly<Record<string, Exclude<Json, undefined>>>)} where id = ${id}`
+}
+
 /** From now on it is the image of this tag. */
 export async function updateTag(sql: Sql, { id, kind }: Pick<ServiceRow, 'id' | 'kind'>, tag: string, now: Date) {
   const path = kind === 'job' ? ['source', 'image', 'tag'] : ['tag']

@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util'
 import { databaseTable } from '@quayside/contract/services/database.ts'
 import { type KindName, serviceKinds } from '@quayside/contract/services/kinds.ts'
 import { type Database, inTransaction, type Sql } from '../database/index.ts'
@@ -19,6 +20,7 @@ import {
   lockService,
   type ServiceOf,
   type ServiceRow,
+  updateAdvancedSettings,
   updateService,
 } from './service-store.ts'
 import type { CreateBody, EditBody, RecordOf } from './settings/branch.ts'
@@ -132,6 +134,36 @@ export function createServices(options: ServicesOptions) {
       }).catch(nameTaken('A service', name))
     },
 
+    /**
+     * The settings become those that a former version had; name and description stay. 409 where that cannot be: something that they name
+     * is gone, or data that is there forbids it. Gives the row.
+     */
+    async restore(service: ServiceRow, former: FormerSettings): Promise<ServiceRow> {
+      const { id, kind, organization_id: organizationId } = service
+      const { settings, advanced_settings } = former
+      return inTransaction(database, async (sql) => {
+        await lockService(sql, id)
+        const current = await existing(sql, id)
+        const { name, description } = current
+        if (isDeepStrictEqual([current.settings, current.advanced_settings], [settings, advanced_settings]))
+          return current
+        await checkOrigins(sql, { kind, organizationId, settings })
+        const data = { name, dataVersion: current.data_version }
+        branchOf(kind).checkDeployed?.(current.settings as never, settings as never, data)
+        const git_token_id = gitTokenOf(kind, settings)
+        if (git_token_id) await readTokenTypes(sql, options, { kind, organizationId, body: settings, former: settings })
+        await updateService(sql, id, { name, description, settings, git_token_id }, clock.now())
+        await updateAdvancedSettings(sql, id, advanced_settings)
+        await declareHosts(sql, { id, kind, name, settings })
+        return existing(sql, id)
+      }).catch((error: unknown) => {
+        if (!(error instanceof AppError) || !['notFound', 'invalid', 'conflict'].includes(error.code)) throw error
+        throw new AppError('conflict', `The settings of that version cannot be brought back: ${error.message}`, {
+          cause: error,
+        })
+      })
+    },
+
     /** Copies settings, variables, secrets and what hangs on it, and has its data follow where that is asked for; nothing of the copy runs. */
     async clone<K extends KindName>(
       service: ServiceOf<K>,
@@ -184,13 +216,12 @@ export function createServices(options: ServicesOptions) {
     const secrets = branchOf(kind).secrets?.(body as never)
     if (secrets) await writeSecrets(sql, vault, { id, organizationId }, secrets, clock.now())
     await options.parts.set(sql, { id, organizationId }, body, clock.now())
-    await options.declareHosts(sql, {
-      id,
-      name,
-      kind,
-      ports: routedPorts(settings),
-      isPublished: isPublished(settings),
-    })
+    await declareHosts(sql, { id, kind, name, settings })
+  }
+
+  function declareHosts(sql: Sql, { id, kind, name, settings }: Pick<Rest, 'id' | 'kind' | 'name' | 'settings'>) {
+    const ports = routedPorts(settings)
+    return options.declareHosts(sql, { id, name, kind, ports, isPublished: isPublished(settings) })
   }
 }
 
@@ -198,6 +229,9 @@ function databaseOf(service: ServiceRow): ServiceOf<'database'> {
   if (service.kind === 'database') return service
   throw new AppError('notFound', 'There is no such object.')
 }
+
+/** What a version of a service had, its kind apart. */
+export type FormerSettings = Pick<ServiceRow, 'settings' | 'advanced_settings'>
 
 /** A list of records of one kind, whichever it is. */
 type ListOf<K extends KindName> = { readonly [N in K]: { readonly results: RecordOf<N>[] } }[K]

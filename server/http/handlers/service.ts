@@ -52,6 +52,7 @@ export const serviceHandlers = (rooms: Rooms) => {
     deployService: (call) =>
       deployments.deploy(call.target, requestedBy(call), wantedVersion(call.body ?? {}, call.query)),
     redeployService: (call) => deployments.redeploy(call.target, requestedBy(call), wantedVersion({}, call.query)),
+    rollbackService: (call) => deployments.rollback(call.target, requestedBy(call), call.body.execution_id),
     stopService: (call) => deployments.stop(call.target, requestedBy(call)),
     restartService: (call) => deployments.restart(call.target, requestedBy(call)),
     uninstallService: (call) => deployments.uninstall(call.target, requestedBy(call)),

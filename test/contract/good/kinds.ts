@@ -1,4 +1,5 @@
 import type { OperationName } from '../../../contract/contract.ts'
+import { addExecution, executionOf } from '../../support/execution.ts'
 import type { Objects } from '../../support/fixture.ts'
 import { containerBody, databaseBody, helmBody, jobBody, terraformBody } from '../../support/objects/kinds.ts'
 import type { Platform } from '../../support/platform.ts'
@@ -30,6 +31,15 @@ const deployed =
       update service set state = 'DEPLOYED', release_id = id, last_deployment_date = now(), deployed_config_version = 1
       where id = ${more[name] ?? ''}`
   }
+
+/** It was deployed before, so that there is something to go back to. */
+const rollback = (idOf: (objects: Objects) => string | undefined): Good => ({
+  prepare: async ({ database }, objects) => {
+    await addExecution(database, idOf(objects) ?? '')
+    return undefined
+  },
+  of: (objects) => ({ body: { execution_id: executionOf(idOf(objects) ?? '') } }),
+})
 
 /** No container but that of the objects is deployed when its image has a new tag. */
 const alone: Prepare = async ({ database }, { more }) => {
@@ -77,6 +87,12 @@ export const kinds: Partial<Record<OperationName, Good>> = {
   redeployJob: { prepare: deployed('jobId') },
   redeployHelm: unable(charts),
   redeployTerraform: unable(stacks),
+  rollbackApplication: rollback(({ applicationId }) => applicationId),
+  rollbackContainer: rollback(({ more }) => more['containerId']),
+  rollbackDatabase: rollback(({ more }) => more['databaseId']),
+  rollbackJob: rollback(({ more }) => more['jobId']),
+  rollbackHelm: unable(charts, { execution_id: 'none' }),
+  rollbackTerraform: unable(stacks, { execution_id: 'none' }),
   stopContainer: { prepare: deployed('containerId') },
   stopDatabase: { prepare: deployed('databaseId') },
   stopJob: { prepare: deployed('jobId') },
