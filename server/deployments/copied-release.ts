@@ -44,8 +44,6 @@ export async function differences(
   const reader = { database, vault, publicPorts: { address: '' } }
   return changesOf(await broughtBy(reader, service, release), await broughtNow(reader, service, release))
 }
-  return changesOf(before, await broughtNow(reader, service, release))
-}
 
 /** Copies once: a second try finds the copy of the first. */
 function copyOnce(

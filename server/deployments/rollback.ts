@@ -1,10 +1,10 @@
 import type { Database } from '../database/index.ts'
-import { buildOf } from './versioned.ts'
+import { keptImages } from '../disk/index.ts'
 import { AppError } from '../lib/error.ts'
 import type { ServiceRow } from '../services/index.ts'
 import { type FormerRow, findFormer, findRelease, type ReleaseRow } from './release-store.ts'
-import { keptImages } from '../disk/index.ts'
 import { startsSomething } from './restriction.ts'
+import { buildOf } from './versioned.ts'
 
 /**
  * The release that an execution started of a service. 400 where it was no deployment of it, 409 where it brought up nothing, 404 where what it
