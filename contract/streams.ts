@@ -3,7 +3,16 @@ import type { Access } from './operation.ts'
 import { EnvironmentLog } from './resources/deployment.ts'
 import { StatusesWithStages } from './resources/deployment-history.ts'
 import { EnvironmentStatus } from './resources/status.ts'
-import { Enum, Integer, List, Nullable, Results, Text, type TObject, type TSchema, Type, Uuid } from './schema.ts'
+import {
+  ClusterMetrics,
+  ClusterStatus,
+  Log,
+  Metrics,
+  milliseconds,
+  type RunningState,
+  ServiceStatus,
+} from './resources/stream.ts'
+import { Enum, Integer, List, Results, Text, type TObject, type TSchema, Type, Uuid } from './schema.ts'
 import type { KindName } from './services/kinds.ts'
 
 /** The streams of the API as data: what a client names, what that needs, and what it is sent. WebSocket, but `/organization/{id}/stream`. */
@@ -11,16 +20,7 @@ import type { KindName } from './services/kinds.ts'
 export const observedStates = ['absent', 'running', 'starting', 'failing', 'stopped'] as const
 /** What an engine was seen to run of a service. */
 export type ObservedState = (typeof observedStates)[number]
-export const runningStateNames = [
-  'STARTING',
-  'RUNNING',
-  'ERROR',
-  'STOPPING',
-  'STOPPED',
-  'COMPLETED',
-  'WARNING',
-] as const
-export type RunningState = (typeof runningStateNames)[number]
+export { type RunningState, runningStateNames } from './resources/stream.ts'
 /** The API's word for it. */
 export const runningStates = {
   absent: 'STOPPED',
@@ -58,119 +58,6 @@ const ofService = { ...inCluster, project: Uuid, environment: Uuid, service: Uui
 const serviceType = Type.Optional(Text(40))
 const replicaName = Type.Optional(Type.String({ maxLength: 200, pattern: '^[A-Za-z0-9][A-Za-z0-9_.-]*$' }))
 const terminal = { tty_width: Integer(1, 1000), tty_height: Integer(1, 1000) }
-
-const Log = Type.Object({
-  created_at: Type.Integer({ description: 'milliseconds since 1970' }),
-  message: Type.String(),
-  pod_name: Type.String(),
-  container_name: Type.String(),
-  version: Type.String(),
-  severity_text: Type.String(),
-  labels: Type.Record(Type.String(), Type.String()),
-  from_kube: Type.Boolean({ description: 'said by the platform, not by the service' }),
-})
-
-const runningState = Enum(runningStateNames)
-const milliseconds = Type.Integer({ description: 'milliseconds since 1970' })
-const ContainerState = Type.Object({
-  name: Type.String(),
-  image: Type.String(),
-  restart_count: Type.Integer(),
-  current_state: Type.Optional(Type.Object({ state: runningState })),
-  last_terminated_state: Type.Optional(
-    Type.Object({
-      exit_code: Type.Integer(),
-      exit_code_message: Type.String(),
-      reason: Type.String(),
-      message: Type.String(),
-      signal: Type.Integer(),
-    }),
-  ),
-})
-const Pod = Type.Object({
-  name: Type.String(),
-  state: runningState,
-  state_message: Type.String(),
-  state_reason: Type.String(),
-  started_at: Nullable(milliseconds),
-  restart_count: Type.Integer(),
-  service_version: Type.String(),
-  last_events: Type.Array(Type.Object({ message: Type.String() })),
-  containers: Type.Array(ContainerState),
-})
-const database = { id: Uuid, state: runningState, pods: Type.Array(Pod) }
-const application = { ...database, certificates: Type.Array(Type.Object({})) }
-const terraform = {
-  ...database,
-  triggered_action: Type.Object({ action: Type.String(), sub_action: Type.String() }),
-}
-/** What runs of the services of environments. */
-const ServiceStatus = Type.Object({
-  environments: Type.Array(
-    Type.Object({
-      id: Uuid,
-      project_id: Uuid,
-      state: runningState,
-      applications: Type.Array(Type.Object(application)),
-      containers: Type.Array(Type.Object(application)),
-      jobs: Type.Array(Type.Object(application)),
-      helms: Type.Array(Type.Object(application)),
-      databases: Type.Array(Type.Object(database)),
-      terraform: Type.Array(Type.Object(terraform)),
-      argocd_apps: Type.Array(Type.Object({})),
-      agentic_workflows: Type.Array(Type.Object({})),
-    }),
-  ),
-})
-
-const Metric = Type.Object({
-  name: Type.Optional(Type.String()),
-  current: Type.Integer(),
-  current_percent: Type.Integer(),
-  limit: Type.Integer(),
-  status: Enum(['OK', 'WARNING', 'ALERT']),
-  unit: Enum(['mCPU', 'MiB', 'GiB']),
-})
-const Metrics = Type.Object({
-  pod_name: Type.String(),
-  cpu: Metric,
-  memory: Metric,
-  storages: Type.Array(Metric),
-})
-
-const ClusterStatus = Type.Object({
-  computed_status: Type.Object({
-    global_status: Enum(['RUNNING', 'WARNING', 'ERROR']),
-    kube_version_status: Type.Object({
-      type: Enum(['OK', 'DRIFT', 'UNKNOWN']),
-      kube_version: Type.String(),
-      expected_kube_version: Type.String(),
-    }),
-    is_max_nodes_size_reached: Type.Boolean(),
-    node_warnings: Type.Record(Type.String(), Type.Unknown()),
-    qovery_components: Type.Array(Type.Object({})),
-    qovery_components_in_failure: Type.Array(Type.Object({})),
-  }),
-})
-const capacity = Type.Object({ cpu_milli: Type.Integer(), memory_mib: Type.Integer() })
-const ClusterMetrics = Type.Object({
-  nodes: Type.Array(
-    Type.Object({
-      name: Type.String(),
-      architecture: Type.String(),
-      kernel_version: Type.String(),
-      operating_system: Type.String(),
-      resources_capacity: capacity,
-      metrics_usage: Type.Object({
-        cpu_milli_usage: Type.Integer(),
-        cpu_percent_usage: Type.Integer(),
-        memory_mib_working_set_usage: Type.Integer(),
-        memory_percent_working_set_usage: Type.Integer(),
-      }),
-    }),
-  ),
-  pvcs: Type.Array(Type.Object({})),
-})
 
 /** What a stream is about: the narrowest of what its query names is loaded inside the caller's organization. */
 export type StreamTarget = 'service' | 'environment' | 'project' | 'cluster'
