@@ -3,7 +3,9 @@ import { after, beforeEach, test } from 'node:test'
 import { createPlatform } from '../../test/support/platform.ts'
 import { until } from '../../test/support/until.ts'
 import { EngineError } from '../engines/index.ts'
+import { silentLogger } from '../lib/log.ts'
 import { Secret } from '../lib/secret.ts'
+import { createResumer } from './resumer.ts'
 
 /** Copies with data, through the API and on the fake engine, whose volumes hold texts. */
 const platform = await createPlatform({ after }, { works: true })
@@ -198,4 +200,28 @@ test('a copy of a service that cannot be made is removed with the reason', async
   const events = await database<{ change: string }[]>`
     select change from audit_event where target_id = ${copy.id} and event_type = 'DELETE'`
   assert.match(events[0]?.change ?? '', /no space left on the device/)
+})
+
+test('what stands still is let go on when no copy is under way, and not before', async () => {
+  const resumed: string[] = []
+  const { reconcile } = createResumer({
+    database,
+    log: silentLogger,
+    resume: async () => {
+      resumed.push('all')
+      return resumed
+    },
+  })
+  const copying = holdCopy()
+  const { id } = await clone({ with_data: true })
+  await copying.held
+  await reconcile(AbortSignal.timeout(5000))
+  assert.deepEqual(resumed, [])
+  copying.goOn()
+  await until('the copy has ended', async () => {
+    const rows = await database`select from workflow where key = ${id} and state = 'done'`
+    return rows.length === 1
+  })
+  await reconcile(AbortSignal.timeout(5000))
+  assert.deepEqual(resumed, ['all'])
 })
