@@ -65,7 +65,8 @@ export const commitOperations = {
     path: '/service/{serviceId}/gitWebhookStatus',
     handler: 'getGitWebhookStatus',
     tag: 'Service',
-    summary: 'Always NOT_CONFIGURED: providers are not asked to call back. 400 for a service without a repository.',
+    summary:
+      'Whether pushes to its repository are heard of: ACTIVE where the built-in git host has it or a webhook told of a push within 30 days, UNABLE_TO_VERIFY where a webhook of its provider is there. 400 for a service without a repository.',
     reply: GitWebhookStatus,
   }),
 } as const

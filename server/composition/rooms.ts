@@ -116,7 +116,7 @@ export function createRooms(foundation: Foundation, workflows: Workflows, disk: 
     }),
     gitTokens,
     gitWebhooks: createGitWebhooks({ database, vault, clock, publicUrl: config.publicUrl }),
-    pushRecords: createPushRecords(database),
+    pushRecords: createPushRecords(database, foundation.home),
     gitProviders: createGitProviders(safeFetch),
     registries: createRegistries({ database, vault, clock, guard, safeFetch }),
     clusters: createClusters({ database, clock, vault, workflows, machine: ceiling, domain: config.domain }),

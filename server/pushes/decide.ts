@@ -4,7 +4,7 @@ import { AppError } from '../lib/error.ts'
 import { listRestrictionsOf } from '../service-parts/index.ts'
 import { listAutoDeployed, type Repository, repositoriesOf, type ServiceRow } from '../services/index.ts'
 import { needsPaths, type Restriction, whyNotChanged } from './changed-paths.ts'
-import type { PushedServiceRow, PushRow } from './push-store.ts'
+import { isOvertaken, type PushedServiceRow, type PushRow } from './push-store.ts'
 import type { PushWorkflowOptions } from './push-workflow.ts'
 
 /** What a push means for one service, before anything is asked for; `DEPLOYED` is to be deployed. Plain JSON. */
@@ -45,11 +45,13 @@ export async function decidePush(
     ),
     ({ service_id }) => service_id,
   )
+  const overtaken = followers.length > 0 && (await isOvertaken(database, push))
   const readPaths = pathReader(options, push, signal)
   for (const { service, repository } of followers) {
     const refused = refusalOf(service)
     const own: readonly Restriction[] = restrictions.get(service.id) ?? []
     const leftOut =
+      (overtaken ? 'It was told of late: a push that came after it is here already.' : undefined) ??
       whyAtRest(service) ??
       (needsPaths(repository.root_path, own)
         ? whyNotChanged(await readPaths({ service, repository }), repository.root_path, own)

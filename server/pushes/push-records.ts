@@ -1,8 +1,9 @@
 import type { Database } from '../database/index.ts'
+import { repositoryKey } from '../git/index.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { Reconciler } from '../workflows/index.ts'
-import { deleteGitDeliveriesBefore } from './git-webhook-store.ts'
-import { deletePushesBefore, listPushes, type PushedServiceRow } from './push-store.ts'
+import { deleteGitDeliveriesBefore, type WebhookProvider } from './git-webhook-store.ts'
+import { deletePushesBefore, findHearing, listPushes, type PushedServiceRow } from './push-store.ts'
 
 const shownPushes = 100
 const keptDays = 30
@@ -12,8 +13,17 @@ const dayMs = 24 * 3600 * 1000
 const keptSince = (clock: Clock): Date => new Date(clock.now().getTime() - keptDays * dayMs)
 
 /** What was pushed to repositories of an organization, and what came of it. */
-export function createPushRecords(database: Database) {
+export function createPushRecords(database: Database, home: readonly string[]) {
   return {
+    /** Whether pushes to the repository at this address are heard of. `home` are the origins of the built-in git host. */
+    async heardOf(organizationId: string, address: string, provider: WebhookProvider) {
+      const key = repositoryKey(address, home)
+      if (key?.startsWith('/')) return 'ACTIVE' as const
+      const { is_told, has_webhook } = await findHearing(database, organizationId, { key: key ?? '', provider })
+      if (is_told) return 'ACTIVE' as const
+      return has_webhook ? ('UNABLE_TO_VERIFY' as const) : ('NOT_CONFIGURED' as const)
+    },
+
     /** The last 100, newest first; of their services those that `isVisible` lets through. */
     async list(organizationId: string, isVisible: (service: PushedServiceRow) => boolean) {
       const rows = await listPushes(database, organizationId, shownPushes)

@@ -70,6 +70,31 @@ export const listPushes = (sql: Sql, organizationId: string, count: number) =>
       from git_push_service one where one.push_id = p.id) s on true
     order by p.seq desc`
 
+/** Whether a webhook told of a push to that repository, and whether one of its provider is there. */
+export async function findHearing(
+  sql: Sql,
+  organizationId: string,
+  { key, provider }: { readonly key: string; readonly provider: string },
+): Promise<{ readonly is_told: boolean; readonly has_webhook: boolean }> {
+  const [row] = await sql<{ is_told: boolean; has_webhook: boolean }[]>`
+    select exists (select from git_push where organization_id = ${organizationId} and ${key} = any(repositories)) as is_told,
+      exists (select from git_webhook where organization_id = ${organizationId} and provider = ${provider}) as has_webhook`
+  return row ?? { is_told: false, has_webhook: false }
+}
+
+/**
+ * Whether this push was told of late: what came before it, of the same branch, says that the branch had been at this commit and went
+ * on from there, and this push is not one back to it.
+ */
+export async function isOvertaken(sql: Sql, push: PushRow): Promise<boolean> {
+  const [row] = await sql<{ is_late: boolean }[]>`
+    select p.before = ${push.commit} and p.commit is distinct from ${push.before} as is_late from git_push p
+    where p.organization_id = ${push.organization_id} and p.branch = ${push.branch}
+      and p.repositories && ${push.repositories}::text[] and p.seq < (select seq from git_push where id = ${push.id})
+    order by p.seq desc limit 1`
+  return row?.is_late ?? false
+}
+
 /** Its work goes with it. Gives how many went. */
 export async function deletePushesBefore(sql: Sql, before: Date): Promise<number> {
   const deleted = await sql`

@@ -96,6 +96,38 @@ test('GITHUB: the files that the message lists decide, and a list that may be cu
   assert.equal(await result({ files: many, before: zeros }), 'DEPLOYED')
 })
 
+test('a push that is told of late does not lead back; one that goes back does', async () => {
+  const repository = 'acme/late'
+  const id = await addApplication(`https://github.com/${repository}`)
+  const [one, two, three, four] = [newCommit(), newCommit(), newCommit(), newCommit()]
+  const told = async (before: string, commit: string, result: string) => {
+    await tell('GITHUB', { repository, before, after: commit })
+    const found = await until(`${result} of ${commit}`, async () => {
+      const { results } = await send('GET', `/organization/${a.organizationId}/gitPush`)
+      const [last] = results
+      return last.git_commit_id === commit && last.handled_at !== null ? last : undefined
+    })
+    assert.equal(found.services.find((service: { service_id: string }) => service.service_id === id).result, result)
+  }
+  await told(two, three, 'DEPLOYED')
+  await told(one, two, 'LEFT_OUT')
+  await told(three, four, 'DEPLOYED')
+  await told(four, three, 'DEPLOYED')
+})
+
+test('whether pushes are heard of is told of every service with a repository', async () => {
+  const status = async (id: string, tenant: Tenant = a) =>
+    (await send('GET', `/service/${id}/gitWebhookStatus`, undefined, tenant)).status
+  assert.equal(await status(a.objects.applicationId), 'ACTIVE')
+  const theirs = await addApplication('https://bitbucket.org/acme/unheard', {}, b)
+  await database`delete from git_webhook where organization_id = ${b.organizationId} and provider = 'BITBUCKET'`
+  assert.equal(await status(theirs, b), 'NOT_CONFIGURED')
+  await send('POST', `/organization/${b.organizationId}/gitWebhook`, { provider: 'BITBUCKET' }, b)
+  assert.equal(await status(theirs, b), 'UNABLE_TO_VERIFY')
+  await tell('BITBUCKET', { repository: 'acme/unheard', branch: 'other', after: newCommit() }, b)
+  assert.equal(await status(theirs, b), 'ACTIVE')
+})
+
 test('lists of changed files count only where they are whole', () => {
   const facts = { repository: 'acme/mono', before: commitOf('a'), after: commitOf('b'), files: ['x'] }
   const pathsOf = (change: Partial<PushFacts>) => {

@@ -51,11 +51,11 @@ export const gitHandlers = (rooms: Rooms, browse: Browse) => {
       return { results: (await commitsOf(target, undefined, place)).map(commitRecord) }
     },
     listContributors: async ({ target }) => ({ results: contributorsOf(await commitsOf(target)) }),
-    getGitWebhookStatus: async ({ target }) => ({
-      status: 'NOT_CONFIGURED' as const,
-      provider: sourceOf(target).provider,
-      missing_events: [],
-    }),
+    getGitWebhookStatus: async ({ target }) => {
+      const { url, provider } = sourceOf(target)
+      const status = await rooms.pushRecords.heardOf(target.organization_id, url, provider)
+      return { status, provider, missing_events: [] }
+    },
 
     checkDockerfile: ({ target, body }) =>
       look(target.organization_id, body.git_repository, (found) => found.dockerfile(body.dockerfile_path)),
