@@ -1,5 +1,6 @@
 import { accepting } from './accepting.ts'
 import { changing } from './changing.ts'
+import { cron } from './cron.ts'
 import { depth } from './depth.ts'
 import type { Benchmark, Figure } from './figure.ts'
 import { idling } from './idling.ts'
@@ -20,6 +21,7 @@ const benchmarks: readonly Benchmark[] = [
   changing,
   redeploying,
   waking,
+  cron,
   reading,
   readingContract,
   depth,

@@ -9,14 +9,16 @@ import {
 import type { Foundation } from './foundation.ts'
 
 /** Timetables of cron jobs and their runs. */
-export function createJobRuns({ collector, collect }: Foundation, recipe: RecipeOptions) {
+export function createJobRuns({ collector, collect, log }: Foundation, recipe: RecipeOptions) {
   const options: JobsOptions = {
     ...recipe,
     load: (run) => loadJob(recipe, run),
-    collect: (service, secrets) => {
-      if (secrets) collect(service, secrets)
-      // Without the texts that are to be masked, nothing is begun; whoever runs it brings them.
-      else if (collector.following().includes(service)) collector.follow(service)
+    collect,
+    collectRun: (run) => {
+      if (collector.following().includes(run.service_id)) return
+      void loadJob(recipe, run)
+        .then((job) => job && collect(run.service_id, job.secrets))
+        .catch((error: unknown) => log.warn({ err: error, runId: run.id }, 'lines are not collected yet'))
     },
   }
   return {

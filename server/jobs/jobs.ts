@@ -25,8 +25,10 @@ export interface JobsOptions {
   readonly workflows: () => Pick<Workflows, 'submit' | 'requestCancel' | 'nudge'>
   /** What a run of the timetable runs; undefined when its job or version is gone. */
   readonly load: (run: JobRunRow) => Promise<LoadedJob | undefined>
-  /** The service's lines are collected from now on, with these texts masked where they are known. */
-  readonly collect: (serviceId: string, secrets?: readonly Secret[]) => void
+  /** The service's lines are collected from now on, with these texts masked. */
+  readonly collect: (serviceId: string, secrets: readonly Secret[]) => void
+  /** The same for a run that is there already. */
+  readonly collectRun: (run: JobRunRow) => void
 }
 
 /** A version of a job, ready to run. */

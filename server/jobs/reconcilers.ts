@@ -48,7 +48,7 @@ export const createTaskSweeper = (options: JobsOptions): Reconciler => ({
   name: 'ended tasks',
   everyMs: 5000,
   reconcile: async (signal) => {
-    const { database, engine, clock, collect } = options
+    const { database, engine, clock, collectRun } = options
     const tasks = await engine.listTasks(signal)
     const runs = new Map(
       (
@@ -59,9 +59,9 @@ export const createTaskSweeper = (options: JobsOptions): Reconciler => ({
       ).map((run) => [run.id, run]),
     )
     const keptFrom = clock.now().getTime() - keptMs
-    for (const { run: id, service } of tasks) {
+    for (const { run: id } of tasks) {
       const run = runs.get(runOfTry(id))
-      if (run) collect(service)
+      if (run) collectRun(run)
       const isKept = run && (isActive(run) || run.updated_at.getTime() > keptFrom)
       if (!isKept) await engine.endTask(id, { signal, output: silent })
     }

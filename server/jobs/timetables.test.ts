@@ -93,6 +93,7 @@ async function openCron(
       workflows: () => workflows,
       load: async () => ({ release, retries, secrets: [], advancedSettings, haveImage: async () => {} }),
       collect: () => {},
+      collectRun: () => {},
     }
     const workflow = createJobRunWorkflow(options)
     const workflows = createWorkflows({

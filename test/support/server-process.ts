@@ -160,7 +160,7 @@ function createCaller({ origin, token, tidying }: { origin: string; token: strin
     const text = await answer.text()
     // The shape is what the contract promises; test/contract holds the server to it.
     const parsed = (text === '' ? undefined : JSON.parse(text)) as T
-    const isApplication = answer.status === 201 && /^\/environment\/[^/]+\/application$/.test(path)
+    const isApplication = answer.status === 201 && /^\/environment\/[^/]+\/(?:application|job)$/.test(path)
     if (isApplication) tidying.note('service', Object(parsed).id)
     return { status: answer.status, body: parsed }
   }
