@@ -23,7 +23,9 @@ let tick: TestJob
 before(async () => {
   server = await startServer()
   environmentId = await makeEnvironment(server, 'jobs')
-  const schedule = { cronjob: { ...program(`console.log('tick')`), timezone: 'Europe/Paris', scheduled_at: '* * * * *' } }
+  const schedule = {
+    cronjob: { ...program(`console.log('tick')`), timezone: 'Europe/Paris', scheduled_at: '* * * * *' },
+  }
   tick = await makeJob(server, { environmentId: await makeEnvironment(server, 'cron'), name: 'tick', schedule })
   await tick.deploy()
   seed = await makeJob(server, { environmentId, name: 'seed', schedule: { on_start: write } })

@@ -15,7 +15,11 @@ before(async () => {
   server = await startServer()
   const environmentId = await makeEnvironment(server, 'jobs')
   // By itself it never comes within a test; a test says that its time has come.
-  const cronjob = { ...program(`setTimeout(() => console.log('ran'), 500)`), timezone: 'UTC', scheduled_at: '0 0 29 2 *' }
+  const cronjob = {
+    ...program(`setTimeout(() => console.log('ran'), 500)`),
+    timezone: 'UTC',
+    scheduled_at: '0 0 29 2 *',
+  }
   cron = await makeJob(server, { environmentId, name: 'cron', schedule: { cronjob } })
   await cron.deploy()
   assert.equal((await cron.settles()).state, 'DEPLOYED')
