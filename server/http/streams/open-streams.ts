@@ -4,6 +4,7 @@ import type { Clock } from '../../lib/clock.ts'
 import { AppError, messageOf } from '../../lib/error.ts'
 import type { Logger } from '../../lib/log.ts'
 import { createSilentPeers } from './silent-peers.ts'
+import { createStreamPlaces, type StreamLimits, type StreamOwner } from './stream-places.ts'
 
 /** A connection over which somebody is sent what is new. */
 export interface OpenStream {
@@ -18,11 +19,6 @@ export interface OpenStream {
   beat(): void
   /** `error`: he may not any more. Without one, it ends here but may be opened again. */
   end(error?: AppError): void
-}
-
-export interface StreamOwner {
-  readonly callerId: string
-  readonly organizationId: string
 }
 
 /** All open streams of this server: how many each may have, that they are still allowed, and that somebody is at their other end. */
@@ -41,11 +37,6 @@ export interface OpenStreamsOptions {
   readonly limits: StreamLimits
 }
 
-export interface StreamLimits {
-  readonly perCaller: number
-  readonly perOrganization: number
-}
-
 /** Revoked rights end a stream within five seconds: a round, and the time that it takes. */
 const checkEveryMs = 3_000
 const beatEveryRounds = 3
@@ -53,44 +44,71 @@ const beatEveryRounds = 3
 const mostUnchecked = 5
 const graceMs = 1_000
 
-export function createOpenStreams({ clock, log, limits }: OpenStreamsOptions): OpenStreams {
-  const streams = new Set<OpenStream>()
-  const counts = new Map<string, number>()
-  const closing = new AbortController()
-  const peers = createSilentPeers()
-  let isLooking = false
-  let unchecked = 0
+export const createOpenStreams = (options: OpenStreamsOptions): OpenStreams => new StreamTable(options)
 
-  const count = (name: string, change: number): void => {
-    const now = (counts.get(name) ?? 0) + change
-    if (now === 0) counts.delete(name)
-    else counts.set(name, now)
+class StreamTable implements OpenStreams {
+  readonly #options: OpenStreamsOptions
+  readonly #streams = new Set<OpenStream>()
+  readonly #closing = new AbortController()
+  readonly #peers = createSilentPeers()
+  readonly #take: ReturnType<typeof createStreamPlaces>
+  #isLooking = false
+  #unchecked = 0
+
+  constructor(options: OpenStreamsOptions) {
+    this.#options = options
+    this.#take = createStreamPlaces(options.limits)
   }
 
-  async function look(): Promise<void> {
-    isLooking = true
-    for (let round = 1; streams.size > 0 && !closing.signal.aborted; round++) {
-      await clock.sleep(checkEveryMs, closing.signal).catch(() => {})
-      if (closing.signal.aborted) break
-      await checkAll()
+  reserve(owner: StreamOwner): () => void {
+    if (this.#closing.signal.aborted) throw new AppError('unavailable', 'The server is being stopped; connect again.')
+    return this.#take(owner)
+  }
+
+  add(stream: OpenStream): void {
+    this.#streams.add(stream)
+    if (this.#closing.signal.aborted) stream.end()
+    else if (!this.#isLooking) void this.#look()
+  }
+
+  remove(stream: OpenStream): void {
+    this.#streams.delete(stream)
+  }
+
+  async close(): Promise<void> {
+    const { clock } = this.#options
+    this.#closing.abort()
+    for (const stream of [...this.#streams]) stream.end()
+    const end = clock.monotonic() + graceMs
+    while (this.#streams.size > 0 && clock.monotonic() < end) await clock.sleep(20)
+    for (const { socket } of [...this.#streams]) socket.destroy()
+  }
+
+  async #look(): Promise<void> {
+    const { signal } = this.#closing
+    this.#isLooking = true
+    for (let round = 1; this.#streams.size > 0 && !signal.aborted; round++) {
+      await this.#options.clock.sleep(checkEveryMs, signal).catch(() => {})
+      if (signal.aborted) break
+      await this.#checkAll()
       if (round % beatEveryRounds !== 0) continue
-      await cutSilent()
-      for (const stream of streams) stream.beat()
+      await this.#cutSilent()
+      for (const stream of this.#streams) stream.beat()
     }
-    isLooking = false
+    this.#isLooking = false
   }
 
-  async function checkAll(): Promise<void> {
-    const groups = Map.groupBy(streams, ({ key }) => key)
-    const failures = await Promise.all([...groups.values()].map(checkGroup))
-    unchecked = failures.some((failed) => failed) ? unchecked + 1 : 0
-    if (unchecked < mostUnchecked) return
-    unchecked = 0
-    for (const stream of [...streams]) stream.end()
+  async #checkAll(): Promise<void> {
+    const groups = Map.groupBy(this.#streams, ({ key }) => key)
+    const failures = await Promise.all([...groups.values()].map((group) => this.#checkGroup(group)))
+    this.#unchecked = failures.includes(true) ? this.#unchecked + 1 : 0
+    if (this.#unchecked < mostUnchecked) return
+    this.#unchecked = 0
+    for (const stream of [...this.#streams]) stream.end()
   }
 
   /** True where it cannot be said whether they still may. */
-  async function checkGroup(group: readonly OpenStream[]): Promise<boolean> {
+  async #checkGroup(group: readonly OpenStream[]): Promise<boolean> {
     try {
       const authorized = await group[0]?.check()
       if (authorized) for (const stream of group) stream.renew(authorized)
@@ -98,46 +116,15 @@ export function createOpenStreams({ clock, log, limits }: OpenStreamsOptions): O
     } catch (error) {
       const isRefused = error instanceof AppError && error.code !== 'unavailable'
       if (isRefused) for (const stream of group) stream.end(error)
-      else log.warn({ reason: messageOf(error) }, 'the rights of open streams could not be checked')
+      else this.#options.log.warn({ reason: messageOf(error) }, 'the rights of open streams could not be checked')
       return !isRefused
     }
   }
 
   /** Those whose other end does not acknowledge what it is sent. */
-  async function cutSilent(): Promise<void> {
-    const isSilent = await peers.look()
+  async #cutSilent(): Promise<void> {
+    const isSilent = await this.#peers.look()
     if (!isSilent) return
-    for (const { socket } of [...streams]) if (isSilent(socket)) socket.destroy()
-  }
-
-  return {
-    reserve({ callerId, organizationId }) {
-      if (closing.signal.aborted) throw new AppError('unavailable', 'The server is being stopped; connect again.')
-      const names = [`caller ${callerId}`, `organization ${organizationId}`] as const
-      const most = [limits.perCaller, limits.perOrganization]
-      if (names.some((name, index) => (counts.get(name) ?? 0) >= (most[index] ?? 0))) {
-        const allowed = `${limits.perCaller} for a token or account, ${limits.perOrganization} for an organization`
-        throw new AppError('tooManyRequests', `Too many streams are open; ${allowed}. Close others first.`)
-      }
-      for (const name of names) count(name, 1)
-      let isHeld = true
-      return () => {
-        if (isHeld) for (const name of names) count(name, -1)
-        isHeld = false
-      }
-    },
-    add(stream) {
-      streams.add(stream)
-      if (closing.signal.aborted) stream.end()
-      else if (!isLooking) void look()
-    },
-    remove: (stream) => void streams.delete(stream),
-    async close() {
-      closing.abort()
-      for (const stream of [...streams]) stream.end()
-      const end = clock.monotonic() + graceMs
-      while (streams.size > 0 && clock.monotonic() < end) await clock.sleep(20)
-      for (const { socket } of [...streams]) socket.destroy()
-    },
+    for (const { socket } of [...this.#streams]) if (isSilent(socket)) socket.destroy()
   }
 }
