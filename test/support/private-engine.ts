@@ -1,4 +1,4 @@
-import { mkdtemp, stat, writeFile } from 'node:fs/promises'
+import { mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { run, start } from '../../server/lib/run.ts'
@@ -71,12 +71,20 @@ export async function startPrivateEngine(): Promise<PrivateEngine> {
       await running.ended
     },
     start: async () => {
+      await forgetEnded(at('exec/containerd/containerd.pid'))
       running = await launch()
     },
     pause: () => void running.child.kill('SIGSTOP'),
     resume: () => void running.child.kill('SIGCONT'),
     close: () => tidying.finish(),
   }
+}
+
+/** What died with the engine stays in the table of processes until somebody collects it: a new engine would wait for it in vain. */
+async function forgetEnded(pidFile: string): Promise<void> {
+  const pid = await readFile(pidFile, 'utf8').catch(() => undefined)
+  const stat = pid && (await readFile(`/proc/${Number(pid)}/stat`, 'utf8').catch(() => undefined))
+  if (!stat || /\) [ZX] /.test(stat)) await rm(pidFile, { force: true })
 }
 
 async function addBridge(name: string): Promise<void> {
