@@ -1,0 +1,67 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { type DatabaseType, databaseTypes } from '@quayside/contract/services/database.ts'
+import { Secret } from '../lib/secret.ts'
+import { databaseWorkload } from './database-workload.ts'
+
+const variables: Record<DatabaseType, Record<string, string | Secret>> = {
+  POSTGRESQL: { POSTGRES_USER: 'root', POSTGRES_PASSWORD: new Secret('canary'), POSTGRES_DB: 'postgres' },
+  MYSQL: { MYSQL_ROOT_PASSWORD: new Secret('canary') },
+  MONGODB: { MONGO_INITDB_ROOT_USERNAME: 'root', MONGO_INITDB_ROOT_PASSWORD: new Secret('canary') },
+  REDIS: { REDIS_PASSWORD: new Secret('canary') },
+}
+const workloadOf = (type: DatabaseType, publicPort?: { readonly address: string; readonly port: number }) =>
+  databaseWorkload(
+    {
+      type,
+      version: '8',
+      mode: 'MANAGED',
+      accessibility: publicPort ? 'PUBLIC' : 'PRIVATE',
+      cpu: 250,
+      memory: 512,
+      storage: 10,
+      disk_type: null,
+      icon_uri: 'app://icon',
+    },
+    {
+      service: 'a',
+      image: 'image@sha256:1',
+      variables: variables[type],
+      files: [],
+      aliases: ['database-a'],
+      startDeadlineSeconds: 300,
+      stopGraceSeconds: 10,
+      labels: {},
+      scale: null,
+      ...(publicPort && { publicPort }),
+    },
+  )
+
+test('a database is one replica that is asked as its owner, ends by its signal, and has a minute for that', () => {
+  for (const type of databaseTypes) {
+    const { replicas, probes, stopSignal, stopGraceSeconds, publishedPorts, storage } = workloadOf(type)
+    assert.deepEqual(replicas, { min: 1, max: 1 })
+    assert.equal(probes.readiness?.check.type, 'exec')
+    assert.equal(probes.liveness, undefined)
+    assert.equal(stopSignal, type === 'POSTGRESQL' ? 'SIGINT' : 'SIGTERM')
+    assert.equal(stopGraceSeconds, 60)
+    assert.equal(publishedPorts, undefined)
+    assert.deepEqual(
+      storage.map(({ id }) => id),
+      ['a'],
+    )
+  }
+})
+
+test('what is asked holds no password, nor does an argument', () => {
+  for (const type of databaseTypes) {
+    const { probes, arguments: given, entrypoint } = workloadOf(type)
+    assert.doesNotMatch(JSON.stringify({ probes, given, entrypoint }), /canary/)
+  }
+})
+
+test('a public one is published where the machine has a port for it', () => {
+  assert.deepEqual(workloadOf('REDIS', { address: '127.0.0.1', port: 30_001 }).publishedPorts, [
+    { internalPort: 6379, protocol: 'TCP', hostAddress: '127.0.0.1', hostPort: 30_001 },
+  ])
+})
