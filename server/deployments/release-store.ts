@@ -65,17 +65,17 @@ export async function setReleasePort(sql: Sql, id: string, port: number): Promis
   await sql`update release set public_port = ${port} where id = ${id}`
 }
 
-/** The newest version of a service that has an image. */
+/** The version of a service that runs, or ran last; where none ever did, the newest one that could. */
 export async function findLastRelease(sql: Sql, serviceId: string): Promise<ReleaseRow | undefined> {
   const [row] = await sql<ReleaseRow[]>`
     select r.*, s.kind from release r join service s on s.id = r.service_id
     where r.service_id = ${serviceId} and r.image is not null
-    order by r.id = s.release_id desc nulls last, r.created_at desc limit 1`
+    order by r.id = s.release_id desc nulls last, r.served_at desc nulls last, r.created_at desc limit 1`
   return row
 }
 
 /**
- * Releases of each service that may be needed again: what runs, what a request is about to start, the newest versions, and the newest ones
+ * Releases of each service that may be needed again: what runs, also as a job, what a request is about to start, the newest versions, and the newest ones
  * that had the traffic; `count` of each. Copies of a version count as one with it.
  */
 const keptReleases = (sql: Sql, count: number) => sql`
@@ -90,6 +90,7 @@ const keptReleases = (sql: Sql, count: number) => sql`
       from release r where r.is_kept) v
   ) p where place <= ${count} or served_place <= ${count}
   union all select release_id from service where release_id is not null
+  union all select release_id from job_run where status in ('QUEUED', 'RUNNING')
   union all select unnest(array[t.release_id, t.wanted_release]) from deployment_target t
     join deployment_request q on q.id = t.request_id and q.status in ('QUEUED', 'ONGOING', 'CANCELING')`
 
