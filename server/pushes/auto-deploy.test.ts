@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { after, test } from 'node:test'
 import { type GitRemote, openGitRemote } from '../../test/support/git-remote.ts'
+import { jobBody } from '../../test/support/objects/kinds.ts'
 import { createPlatform } from '../../test/support/platform.ts'
 import { until } from '../../test/support/until.ts'
 import { armFailpoints } from '../lib/failpoint.ts'
@@ -218,7 +219,26 @@ test('a service without a branch follows main, or master where that is the defau
   assert.equal((await results(onMaster)).get(id)?.['result'], 'DEPLOYED')
 })
 
-test('jobs and charts that cannot run say why', async () => {
+test('a job that is built from the repository is deployed with the commit', async () => {
+  const repository = await openRepository()
+  const source = {
+    docker: { git_repository: { url: repository.address, branch: 'main' }, dockerfile_path: 'Dockerfile' },
+  }
+  const environmentId = await addEnvironment()
+  const { id } = await send('POST', `/environment/${environmentId}/job`, {
+    ...jobBody('sweeper', { source }),
+    auto_deploy: true,
+  })
+  const commit = await repository.push(dockerfile)
+  assert.equal((await results(commit)).get(id)?.['result'], 'DEPLOYED')
+  const job = await until('the job is deployed', async () => {
+    const status = await send('GET', `/job/${id}/status`)
+    return status.state === 'DEPLOYED' && send('GET', `/job/${id}`)
+  })
+  assert.equal(job.source.docker.git_repository.deployed_commit_id, commit)
+})
+
+test('charts that cannot run say why', async () => {
   const repository = await openRepository()
   const environmentId = await addEnvironment()
   const { id } = await send('POST', `/environment/${environmentId}/helm`, {
