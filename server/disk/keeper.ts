@@ -55,9 +55,9 @@ export function createDiskKeeper(options: DiskKeeperOptions): DiskKeeper {
         measureAt = clock.monotonic() + measureMs
         await keepToBudget(options, signal)
       } catch (error) {
+        measureAt = Number.NEGATIVE_INFINITY
         // Others say that it is away; it is measured when it is back.
         if (!(error instanceof EngineError && error.reason === 'unreachable')) throw error
-        measureAt = Number.NEGATIVE_INFINITY
       }
     },
   }

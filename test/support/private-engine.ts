@@ -1,4 +1,4 @@
-import { mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises'
+import { mkdir, mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { run, start } from '../../server/lib/run.ts'
@@ -33,23 +33,24 @@ export async function whyNoPrivateEngine(): Promise<string | undefined> {
 /**
  * With a bridge of its own and without rules in the packet filter, so that it shares nothing with the machine's engine: told to
  * have no bridge, it would remove the other one's. Containers reach each other and are reached from here, but not the world;
- * they outlive the engine.
+ * they outlive the engine. `diskMiB`: it has a disk of that size for itself.
  */
-export async function startPrivateEngine(): Promise<PrivateEngine> {
+export async function startPrivateEngine(options: { readonly diskMiB?: number } = {}): Promise<PrivateEngine> {
   const directory = await mkdtemp(join(tmpdir(), 'quayside-engine-'))
   const at = (name: string): string => join(directory, name)
   const tidying = startTidying(directory)
   await writeFile(at('daemon.json'), '{}')
+  if (options.diskMiB !== undefined) await mountDisk(at('data'), options.diskMiB)
   const bridge = `quay-test${process.pid % 100_000}`
   tidying.note('bridge', bridge)
   await addBridge(bridge)
-  const options = [`--bridge=${bridge}`, '--iptables=false', '--ip-masq=false', '--live-restore']
+  const network = [`--bridge=${bridge}`, '--iptables=false', '--ip-masq=false', '--live-restore']
   const places = ['--data-root', at('data'), '--exec-root', at('exec'), '--pidfile', at('docker.pid')]
   const files = ['--host', `unix://${at('docker.sock')}`, '--config-file', at('daemon.json')]
   const engine = viewEngine(at('docker.sock'))
 
   const launch = async () => {
-    const child = start(program, [...options, ...places, ...files], { cwd: '/', stdio: 'ignore' })
+    const child = start(program, [...network, ...places, ...files], { cwd: '/', stdio: 'ignore' })
     const ended = new Promise<void>((resolve) => void child.once('exit', () => resolve()))
     tidying.note('daemon', child.pid)
     await until('the engine answers', () =>
@@ -85,6 +86,14 @@ async function forgetEnded(pidFile: string): Promise<void> {
   const pid = await readFile(pidFile, 'utf8').catch(() => undefined)
   const stat = pid && (await readFile(`/proc/${Number(pid)}/stat`, 'utf8').catch(() => undefined))
   if (!stat || /\) [ZX] /.test(stat)) await rm(pidFile, { force: true })
+}
+
+/** A disk of its own, which can be filled. */
+async function mountDisk(path: string, sizeMiB: number): Promise<void> {
+  await mkdir(path)
+  const args = ['-t', 'tmpfs', '-o', `size=${sizeMiB}m`, 'quayside-test', path]
+  const { exitCode, stderr } = await run('mount', args, { timeoutMs: 5000 })
+  if (exitCode !== 0) throw new Error(`mount ${args.join(' ')}: ${stderr}`)
 }
 
 async function addBridge(name: string): Promise<void> {

@@ -35,8 +35,12 @@ const answers: Readonly<Record<string, object>> = {
 test('what the daemon tells of its disk is told apart: whose it is, what it alone takes, what could go', async (t) => {
   const directory = await mkdtemp(join(tmpdir(), 'quayside-disk-'))
   const asked: string[] = []
+  let isMeasuring = false
   const server = createServer((request, response) => {
     asked.push(decodeURIComponent(request.url ?? ''))
+    if (isMeasuring && request.url?.startsWith('/system/df')) {
+      return void response.writeHead(500).end('{"message":"a disk usage operation is already running"}')
+    }
     response.end(JSON.stringify(answers[(request.url ?? '').replace(/\?.*/, '')] ?? {}))
   }).listen(join(directory, 'docker.sock'))
   await once(server, 'listening')
@@ -57,6 +61,8 @@ test('what the daemon tells of its disk is told apart: whose it is, what it alon
     volumes: [{ id: 'one', bytes: 7 }],
     buildCache: { bytes: 30, freeableBytes: 10 },
   })
+  isMeasuring = true
+  await assert.rejects(measureDisk(daemon, 'mine', AbortSignal.timeout(10_000)), { reason: 'unreachable' })
   assert.equal(await trimBuildCache(daemon, 1234.5, AbortSignal.timeout(10_000)), 70)
   assert.ok(
     asked.some((url) => /^\/build\/prune\?(?=.*all=true)(?=.*keep-storage=1234\b)/.test(url)),

@@ -32,7 +32,7 @@ interface DiskImage {
 /** Engine.disk for Docker. */
 export async function measureDisk(daemon: DockerDaemon, instance: string, signal: AbortSignal): Promise<EngineDisk> {
   const [found, info] = await Promise.all([
-    daemon.json({ method: 'GET', path: '/system/df', signal, timeoutMs: measureMs }) as Promise<SystemDisk>,
+    askUsage(daemon, signal),
     daemon.json({ method: 'GET', path: '/info', signal }) as Promise<{ DockerRootDir?: string }>,
   ])
   const { bsize, blocks, bavail } = await statfs(info.DockerRootDir ?? '/').catch(() => statfs('/'))
@@ -48,6 +48,16 @@ export async function measureDisk(daemon: DockerDaemon, instance: string, signal
         : [],
     ),
     buildCache: { bytes: sum(cache), freeableBytes: sum(cache.filter(({ InUse }) => !InUse)) },
+  }
+}
+
+async function askUsage(daemon: DockerDaemon, signal: AbortSignal): Promise<SystemDisk> {
+  try {
+    return (await daemon.json({ method: 'GET', path: '/system/df', signal, timeoutMs: measureMs })) as SystemDisk
+  } catch (error) {
+    // Older daemons measure for one at a time.
+    if (!isRefusal(error, 500) || !/already running/.test(error.message)) throw error
+    throw new EngineError('unreachable', 'Docker measures its disk for somebody else at this moment; ask again later')
   }
 }
 

@@ -108,7 +108,7 @@ interface LocalImage {
 function mayStandIn(problem: ProblemKind, local: LocalImage | undefined): boolean {
   if (!local) return false
   if (problem === 'denied' || problem === 'absent') return !local.isForeign
-  return problem !== 'disk-full'
+  return problem === 'away' || problem === 'busy' || problem === 'other'
 }
 
 /** What was built for a service is nobody else's: it cannot be had by its name. */

@@ -1,4 +1,4 @@
-import { randomUUID } from 'node:crypto'
+import { randomBytes } from 'node:crypto'
 import { buffer } from 'node:stream/consumers'
 import { pack } from 'tar-stream'
 import { systemClock } from '../../lib/clock.ts'
@@ -8,10 +8,10 @@ import { DockerDaemon, isRefusal } from './daemon.ts'
 const limit = (): AbortSignal => AbortSignal.timeout(60_000)
 const daemonAt = (socketPath: string) => new DockerDaemon({ socketPath, clock: systemClock })
 
-/** Makes an image of one small file, which nothing else has, under the reference `host/name:tag`. */
-export async function makeSmallImage(socketPath: string, reference: string): Promise<void> {
+/** Makes an image of one small file, or a larger one, which nothing else has, under the reference `host/name:tag`. */
+export async function makeSmallImage(socketPath: string, reference: string, bytes = 36): Promise<void> {
   const tar = pack()
-  tar.entry({ name: 'who' }, randomUUID())
+  tar.entry({ name: 'who' }, randomBytes(bytes))
   tar.finalize()
   const [repo, tag] = taken(reference)
   await finish(
