@@ -1,6 +1,6 @@
 import { inTransaction } from '../database/index.ts'
 import { engineRelease, findRelease, haveImage, type RecipeOptions } from '../deployments/index.ts'
-import { leadsTo, readVersion, setEndpoints, touchRoutes } from '../domains/index.ts'
+import { leadsElsewhere, leadsTo, readVersion, setEndpoints, touchRoutes } from '../domains/index.ts'
 import { systemClock as clock } from '../lib/clock.ts'
 import type { Secret } from '../lib/secret.ts'
 import { serviceLine, serviceStream } from '../logs/index.ts'
@@ -49,6 +49,7 @@ export function createServiceObserver(
       if (moved === 'woken') await routes.apply(AbortSignal.timeout(routerMs))
       else if (moved) nudgeRoutes()
     },
+    isNew: (service, endpoints) => leadsElsewhere(database, service, endpoints),
     leave: async (wish, { staying, leaving }, signal) => {
       const isPresent = await inTransaction(database, async (sql) => {
         await lockService(sql, wish.id)

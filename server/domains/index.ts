@@ -8,6 +8,7 @@ export { type PublicPortRange, publicPortHost, reservePublicPort } from './publi
 export { createRoutePublisher, type RoutePublisher } from './publisher.ts'
 export { type Resolve, resolveNames } from './resolve.ts'
 export {
+  leadsElsewhere,
   leadsTo,
   listServiceRoutes,
   type RouteRow,

@@ -6,7 +6,7 @@ import { type Cleanup, testDatabase } from '../database/testing.ts'
 import type { Router } from '../routers/index.ts'
 import { addPlace } from '../variables/testing.ts'
 import { createRoutePublisher } from './publisher.ts'
-import { leadsTo, readVersion, replaceHosts, setEndpoints } from './route-store.ts'
+import { leadsElsewhere, leadsTo, readVersion, replaceHosts, setEndpoints } from './route-store.ts'
 
 interface Bench {
   readonly sql: Database
@@ -103,4 +103,13 @@ test('one hand-over at a time, and a failed one keeps none from following', asyn
   assert.deepEqual(outcomes.map(({ status }) => status).sort(), ['fulfilled', 'fulfilled', 'rejected', 'rejected'])
   assert.equal(most, 1)
   assert.equal(tables.length, 2)
+})
+
+test('an address that no host of the service leads to is told from those that one leads to, at public ports alone', async (t) => {
+  const { sql, service } = await openBench(t)
+  await replaceHosts(sql, service, [host('web', 80), host('admin', 81)], now)
+  await setEndpoints(sql, service, service, [{ address: '10.0.0.1', port: 80 }], now)
+  const isElsewhere = (address: string, port: number) => leadsElsewhere(sql, service, [{ address, port }])
+  assert.deepEqual([await isElsewhere('10.0.0.1', 80), await isElsewhere('10.0.0.1', 81)], [false, false])
+  assert.deepEqual([await isElsewhere('10.0.0.2', 80), await isElsewhere('10.0.0.2', 9000)], [true, false])
 })

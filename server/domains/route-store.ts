@@ -92,6 +92,22 @@ export async function leadsTo(
   return others.length === 0
 }
 
+/** Whether one of these, at a port that hosts lead to, is an address that none of the service's hosts leads to. */
+export async function leadsElsewhere(
+  sql: Sql,
+  serviceId: string,
+  endpoints: readonly PortEndpoint[],
+): Promise<boolean> {
+  const others = await sql`
+    select from jsonb_to_recordset(${sql.json(endpoints.map(({ port, address }) => ({ port, address })))})
+      as e(port integer, address text)
+    where exists (select from route r where r.service_id = ${serviceId} and r.internal_port = e.port)
+      and not exists (select from route r where r.service_id = ${serviceId}
+        and r.endpoints @> jsonb_build_array(jsonb_build_object('address', e.address)))
+    limit 1`
+  return others.length > 0
+}
+
 /** The hosts of a service with what they would lead to, as a table expression. */
 const freshRoutes = (sql: Sql, serviceId: string, endpoints: readonly PortEndpoint[]) => sql`
   (select i.host, coalesce(jsonb_agg(jsonb_build_object('address', e.address, 'port', e.port) order by e.address)

@@ -51,6 +51,7 @@ async function openBench(t: Cleanup, change: Partial<ObserverOptions> = {}): Pro
     engine,
     startRelease: (_wish, id, attempt) => engine.start(release(id), attempt),
     moveTraffic: async (_service, id) => void moved.push(id),
+    isNew: async () => false,
     leave: async () => true,
     failed: async () => {},
     routesVersion: async () => 0,
@@ -147,6 +148,24 @@ test('why a service fails is told with what it printed last, also while it is up
   assert.deepEqual(await pretend('failing', 'exited 4 times', false), { state: 'failing', reason: first })
   assert.deepEqual(await pretend('running', undefined, false), { state: 'running', reason: null })
   assert.equal((await pretend('failing', 'exited 5 times', false))?.reason, 'exited 5 times\nup again')
+})
+
+test('traffic goes to replicas that nobody waited for only once they are seen healthy', async (t) => {
+  const started: string[] = []
+  const { engine, look, moved, release, wish } = await openBench(t, {
+    isNew: async () => started.length === 0,
+    startRelease: async (_, id) => {
+      assert.deepEqual(moved, [])
+      started.push(id)
+      return [{ replica: 'r', port: 8080, address: '10.0.0.1' }]
+    },
+  })
+  const wanted = release()
+  await engine.start(wanted, attempt)
+  await wish(wanted.id)
+  await look()
+  await until('traffic goes there', () => moved.length === 1)
+  assert.deepEqual(started, [wanted.id])
 })
 
 test('leaves a service to its request, and others of the environment not', async (t) => {

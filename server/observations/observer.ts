@@ -17,6 +17,8 @@ export interface ObserverOptions {
   readonly startRelease: (wish: WishRow, release: string, attempt: Attempt) => Promise<readonly Endpoint[] | undefined>
   /** Lets traffic of a service go to where its release answers now. */
   readonly moveTraffic: (serviceId: string, release: string, seen: readonly Endpoint[]) => Promise<void>
+  /** Whether traffic does not go to one of these yet: then it has to be seen healthy before. */
+  readonly isNew: (serviceId: string, endpoints: readonly Endpoint[]) => Promise<boolean>
   /** Traffic leaves replicas: waits until nothing is open on them. False when this wish is no longer the present one. */
   readonly leave: (
     wish: WishRow,
@@ -163,19 +165,23 @@ const isSame = (before: WishRow, now: WishRow): boolean =>
 
 /** Writes down what was seen, and says what has to be repaired now. */
 async function reconcileOne(
-  { database, clock, moveTraffic }: ObserverOptions,
+  { database, clock, moveTraffic, isNew }: ObserverOptions,
   failures: Failures,
   wish: WishRow,
   seen: Observation,
 ): Promise<Repair | undefined> {
   // That nothing runs is no news where nothing should, and says less than why it could not be brought back.
+  let unseen: Repair | undefined
   const isNews = seen.state !== 'absent' || (wish.release_id !== null && !failures.has(wish.id))
   if (isNews) await insertObservation(database, wish, seen, clock.now())
   if (wish.release_id !== null) {
     const endpoints = liveEndpoints(wish.release_id, seen, wish.replicas)
-    if (endpoints.length > 0) await moveTraffic(wish.id, wish.release_id, endpoints)
+    // What has come up while nobody waited for it, because a server was killed, may not be healthy yet.
+    const isUnseen = seen.state === 'running' && endpoints.length > 0 && (await isNew(wish.id, endpoints))
+    if (isUnseen) unseen = { kind: 'start', release: wish.release_id }
+    else if (endpoints.length > 0) await moveTraffic(wish.id, wish.release_id, endpoints)
   }
-  const repair = decideRepair(wish, seen)
+  const repair = decideRepair(wish, seen) ?? unseen
   if (!repair) failures.delete(wish.id)
   return (failures.get(wish.id)?.againAt ?? 0) > clock.monotonic() ? undefined : repair
 }
