@@ -27,6 +27,13 @@ after(async () => {
 const instance = () => `quayside.instance=${server.instance}`
 const standing = async () =>
   (await server.engine.containersWith(instance())).filter(({ State }) => State === 'paused' || State === 'created')
+/** Otherwise what is taken up at the next start would meet the failpoint first. */
+const atRest = () =>
+  until(
+    'nothing is under way',
+    async () => (await server.sql`select from workflow where state in ('queued', 'running') limit 1`).length === 0,
+    { limitMs: 60_000 },
+  )
 const copyOf = async (name: string) =>
   (await server.sql<{ id: string }[]>`select id from environment where name = ${name}`)[0]?.id
 const isWhole = (id: string) =>
@@ -39,6 +46,7 @@ const isWhole = (id: string) =>
 for (const point of ['workflow.claimed', 'copy.paused', 'copy.copied', 'copy.ended'] as const) {
   test(`a server killed at ${point} makes the copy whole`, async () => {
     const name = `copy at ${point}`
+    await atRest()
     await server.restart({ failpoint: `${point}:kill` })
     await server.must('POST', `/environment/${environmentId}/clone`, { name, with_data: true }).catch(() => {})
     assert.equal((await server.exited()).signal, 'SIGKILL', `${point} was not passed`)
