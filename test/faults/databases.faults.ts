@@ -124,20 +124,19 @@ test('a disk that is full fails what is written then, and is survived once it is
     const values = `select ${acknowledged}, repeat(md5(g::text), 30) from generate_series(1, 2000) g`
     const isWritten = await inSql(small, `insert into kept ${values}`).then(
       () => true,
-      (error) => {
-        assert.match(String(error), /No space left on device|terminat|connection|not running|refused/i)
-        return false
-      },
+      () => false,
     )
     if (isWritten) acknowledged++
-    return !isWritten
+    return isWritten
   }
-  await until('the disk is full', fill, { limitMs: 90_000, everyMs: 1 })
-  assert.ok(acknowledged > 0)
+  await until('the disk is full', async () => !(await fill()), { limitMs: 90_000, everyMs: 1 })
+  assert.ok(acknowledged > 5, `${acknowledged}`)
   await disk.grow(300)
-  const kept = () => inSql(small, 'select count(distinct n) from kept').catch(() => undefined)
-  assert.equal(await until('it answers again', kept, { limitMs: 60_000 }), String(acknowledged))
-  assert.equal(await fill(), false)
+  const numbers = () => inSql(small, 'select count(distinct n) from kept').catch(() => undefined)
+  const kept = Number(await until('it answers again', numbers, { limitMs: 60_000 }))
+  // The last one may have been written without an answer.
+  assert.ok(kept === acknowledged || kept === acknowledged + 1, `${kept} of ${acknowledged}`)
+  assert.equal(await fill(), true)
 })
 
 /** A file system of so many MiB in the directory of the engine, which is removed with that. */
