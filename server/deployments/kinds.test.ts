@@ -158,7 +158,7 @@ test('what runs where is told by kind and cluster alone', () => {
   const local = { name: 'local', engine: 'local' as const }
   assert.equal(refusalOfKind('application', local), undefined)
   assert.equal(refusalOfKind('database', local), undefined)
-  assert.match(refusalOfKind('helm', local) ?? '', /Kubernetes: cluster "local"/)
+  assert.match(refusalOfKind('helm', local) ?? '', /of the shape "chart": cluster "local"/)
   assert.match(refusalOfKind('application', { name: 'far', engine: null }) ?? '', /^Cluster "far" is a record/)
 })
 

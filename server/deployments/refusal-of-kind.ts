@@ -9,8 +9,8 @@ export interface RunningPlace {
 }
 
 const unable: Partial<Record<KindName, string>> = {
-  helm: 'Helm charts need Kubernetes',
-  terraform: 'Terraform stacks cannot be applied yet',
+  helm: 'Helm charts need Kubernetes, for they are of the shape "chart"',
+  terraform: 'Terraform stacks cannot be applied yet, for they are of the shape "stack"',
 }
 
 /** Whether there are clusters with an engine that cannot run services of this kind. */
