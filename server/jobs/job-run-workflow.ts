@@ -89,7 +89,7 @@ async function runJob(options: JobsOptions, { row, job, step, context }: Schedul
 }
 
 /** A clock that is put back meanwhile delays nothing for longer. */
-const longestWaitMs = 10_000
+const longestWaitMs = 15_000
 
 async function untilTime({ clock }: JobsOptions, { scheduled_at }: JobRunRow, signal: AbortSignal): Promise<void> {
   if (!scheduled_at) return

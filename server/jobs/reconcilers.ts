@@ -11,7 +11,7 @@ import type { JobsOptions } from './jobs.ts'
 import { lockDue, setNext } from './schedule-store.ts'
 
 /** So long before its time a run is written down and prepared, so that it begins in time. */
-const aheadMs = 3000
+const aheadMs = 10_000
 
 /** Writes down the runs whose time has come or is about to: each once, however many servers look. */
 export const createTimetables = (options: JobsOptions): Reconciler => ({

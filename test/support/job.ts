@@ -5,7 +5,7 @@ import { type GitRemote, openGitRemote } from './git-remote.ts'
 import type { ServerProcess } from './server-process.ts'
 import { until } from './until.ts'
 
-type Run = typeof JobRun.static
+export type Run = typeof JobRun.static
 interface Ended {
   readonly state: string
   readonly reason: string | null
@@ -57,7 +57,8 @@ export async function makeJob(
             'GET',
             `/job/${id}/status`,
           )
-          return status.deployment_request_id === null && status
+          const [row] = await server.sql<{ state: string }[]>`select state from service where id = ${id}`
+          return status.deployment_request_id === null && row && { ...status, state: row.state }
         },
         { limitMs: 60_000 },
       ),
