@@ -206,10 +206,10 @@ describe('the Docker engine', () => {
   it('goes by what a gRPC health service says, and waits until it serves', async () => {
     // The status is one byte of the answer's frame: 2 is NOT_SERVING, 1 is SERVING.
     const serving = (afterMs: number) =>
-      `process.on('SIGTERM',()=>process.exit(0));const began=Date.now();require('http2').createServer().on('stream',(stream)=>{
+      `process.on('SIGTERM',()=>process.exit(0));let began;require('http2').createServer().on('stream',(stream)=>{
       stream.respond({':status':200,'content-type':'application/grpc'},{waitForTrailers:true})
       stream.on('wantTrailers',()=>stream.sendTrailers({'grpc-status':'0'}))
-      stream.end(Buffer.from([0,0,0,0,2,8,Date.now()-began<${afterMs}?2:1]))}).listen(8080,()=>console.log('up'))`
+      began??=Date.now();stream.end(Buffer.from([0,0,0,0,2,8,Date.now()-began<${afterMs}?2:1]))}).listen(8080,()=>console.log('up'))`
     const check = { type: 'grpc', port: 8080, service: 'shop' } as const
     const probe = {
       initialDelaySeconds: 0,
