@@ -72,8 +72,10 @@ export async function startPrivateEngine(options: { readonly diskMiB?: number } 
       await running.ended
     },
     start: async () => {
-      await forgetEnded(at('exec/containerd/containerd.pid'))
-      running = await launch()
+      const forget = () => forgetEnded(at('exec/containerd/containerd.pid'))
+      await forget()
+      // Its containerd may have died only after that.
+      running = await launch().catch(() => forget().then(launch))
     },
     pause: () => void running.child.kill('SIGSTOP'),
     resume: () => void running.child.kill('SIGCONT'),
