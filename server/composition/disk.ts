@@ -18,7 +18,6 @@ export function createDisk({ config, database, engine, builder, log }: Foundatio
     builder,
     clock,
     log,
-    keptReleases,
     budgetBytes: config.diskBudgetGiB === undefined ? undefined : config.diskBudgetGiB * gibibyte,
     measureLogs: () => measureDirectory(join(config.dataDirectory, 'logs')),
   })

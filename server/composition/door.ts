@@ -19,7 +19,6 @@ import { readSetting } from '../setting-store.ts'
 import { createStreams } from '../streams/index.ts'
 
 import type { Workflows } from '../workflows/index.ts'
-import { keptReleases } from './disk.ts'
 import type { Foundation } from './foundation.ts'
 
 /** What the door needs of what works by itself. */
@@ -46,7 +45,7 @@ export function createDoor(
   return createServer({
     database,
     vault,
-    plans: createPlans({ database, vault, keptReleases }),
+    plans: createPlans({ database, vault }),
     log,
     clock,
     version: readVersion(),

@@ -12,7 +12,6 @@ import { loginOf } from '../registries/index.ts'
 import { internalHost } from '../variables/index.ts'
 import type { Workflows } from '../workflows/index.ts'
 
-import { keptReleases } from './disk.ts'
 import type { Foundation } from './foundation.ts'
 
 /** What every build may use at most. */
@@ -59,7 +58,6 @@ export function createRecipe(
     },
     slots: { builds: createSlots(config.parallelBuilds), deployments: createSlots(config.parallelDeployments) },
     drainMs: 30_000,
-    keptReleases,
     onDiskFull: later.onDiskFull,
   }
 }

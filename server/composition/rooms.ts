@@ -36,7 +36,6 @@ import { internalHost } from '../variables/index.ts'
 import { createWebhooks } from '../webhooks/index.ts'
 import type { Workflows } from '../workflows/index.ts'
 import { copyNames, dataCopier, hostDeclarer, serviceParts } from './copying.ts'
-import { keptReleases } from './disk.ts'
 import type { Foundation } from './foundation.ts'
 
 const mebibyte = 1024 * 1024
@@ -66,7 +65,6 @@ export function createRooms(foundation: Foundation, workflows: Workflows, disk: 
     workflows,
     git,
     readCredential,
-    keptReleases,
     restoreSettings: (service, former) => rooms.services.restore(service, former),
   }
   const rooms: Rooms = {

@@ -24,8 +24,6 @@ export interface DeploymentsOptions extends RequestOptions {
   readonly workflows: Pick<Workflows, 'submission' | 'nudge' | 'requestCancel'>
   readonly git: GitDriver
   readonly readCredential: ReadGitCredential
-  /** Versions of a service that can be gone back to. */
-  readonly keptReleases: number
   /** The service's settings become those of a former version; 409 where that cannot be. Gives its row. */
   readonly restoreSettings: (service: ServiceRow, former: ReleaseRow) => Promise<ServiceRow>
 }
@@ -86,7 +84,7 @@ export function createDeployments(options: DeploymentsOptions) {
      */
     async rollback(service: ServiceRow, by: RequestedBy, executionId: string) {
       refuseKind(service)
-      const release = await findFormerRelease(database, service, executionId, options.keptReleases)
+      const release = await findFormerRelease(database, service, executionId)
       const current = await options.restoreSettings(service, release)
       const accepted = await act(current, 'DEPLOY', by, { release: release.id })
       return { ...accepted, note: rollbackNote(release) }

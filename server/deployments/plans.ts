@@ -16,7 +16,6 @@ import { imageOf, type Versioned } from './versioned.ts'
 export interface PlansOptions {
   readonly database: Database
   readonly vault: Vault
-  readonly keptReleases: number
 }
 
 /**
@@ -53,7 +52,7 @@ export function createPlans(options: PlansOptions) {
 
     /** Going back to the version of an execution. */
     rollback: async (service: ServiceRow, act: () => Promise<unknown>, executionId: string) =>
-      change(service, act, await findFormerRelease(database, service, executionId, options.keptReleases)),
+      change(service, act, await findFormerRelease(database, service, executionId)),
   }
 }
 

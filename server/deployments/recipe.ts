@@ -53,8 +53,6 @@ export interface RecipeOptions {
   readonly slots: { readonly builds: Slots; readonly deployments: Slots }
   /** How long requests on an old release may go on after traffic moved. */
   readonly drainMs: number
-  /** Releases of a service whose images are kept. */
-  readonly keptReleases: number
   /** Is told when the disk of the engine is full. */
   readonly onDiskFull?: () => void
 }

@@ -14,7 +14,6 @@ export async function findFormerRelease(
   database: Database,
   service: ServiceRow,
   executionId: string,
-  keptReleases: number,
 ): Promise<ReleaseRow> {
   const former = await findFormer(database, service.id, executionId)
   if (!former) {
@@ -23,7 +22,7 @@ export async function findFormerRelease(
   const reason = nothingBrought(former)
   if (reason) throw new AppError('conflict', `Execution ${executionId} ${reason}; choose one that did.`)
   const release = former.is_kept && former.release_id ? await findRelease(database, former.release_id) : undefined
-  if (release && (await isImageKept(database, release, keptReleases))) return release
+  if (release && (await isImageKept(database, release))) return release
   throw new AppError(
     'notFound',
     `execution_id: the version of that execution is no longer kept. Versions and their images are kept by count, the newest ones; deploy its commit or tag instead.`,
@@ -31,9 +30,9 @@ export async function findFormerRelease(
 }
 
 /** What was built here cannot be had again; the image of a registry can. */
-async function isImageKept(database: Database, release: ReleaseRow, count: number): Promise<boolean> {
+async function isImageKept(database: Database, release: ReleaseRow): Promise<boolean> {
   if (!buildOf(release)) return true
-  const kept = await keptImages(database, release.service_id, count)
+  const kept = await keptImages(database, release.service_id)
   return kept.includes(release.image?.reference ?? '')
 }
 

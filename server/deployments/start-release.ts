@@ -187,8 +187,7 @@ async function retireOthers(options: RecipeOptions, { target, report }: Work, si
   if (!current) return
   // Runs of a former version of a job end by themselves.
   if (!isTaskKind(target.kind)) await endOthers(options, report, { id, current }, signal)
-  const kept = await keptImages(options.database, id, options.keptReleases)
-  await options.builder.prune(id, kept, signal)
+  await options.builder.prune(id, await keptImages(options.database, id), signal)
 }
 
 async function endOthers(

@@ -19,28 +19,17 @@ export async function noteFetched(
   }
 }
 
-/** The images of a service, one row each: the one that runs first, then by the newest version that has it. */
-const placedImages = (sql: Sql) => sql`
-  select r.service_id, r.image ->> 'reference' as reference, row_number() over (
-    partition by r.service_id
-    order by coalesce(bool_or(r.id = s.release_id), false) desc, max(r.created_at) desc
-  ) as place
-  from release r join service s on s.id = r.service_id
-  where r.image is not null
-  group by r.service_id, r.image ->> 'reference'`
-
-/** References of the images of a service that are kept: that of the version that runs, and of the newest ones; `count` in all. */
-export async function keptImages(sql: Sql, serviceId: string, count: number): Promise<string[]> {
+/** References of the images that versions of a service may need again: those beyond the kept ones have given theirs up. */
+export async function keptImages(sql: Sql, serviceId: string): Promise<string[]> {
   const rows = await sql<{ reference: string }[]>`
-    select reference from (${placedImages(sql)}) image
-    where service_id = ${serviceId} and place <= ${count} order by place`
+    select distinct image ->> 'reference' as reference from release where service_id = ${serviceId} and image is not null`
   return rows.map(({ reference }) => reference)
 }
 
-/** The same of every service: reference → nothing; and the services of which something is under way, which are left alone. */
-export async function readNeeds(sql: Sql, count: number) {
+/** The same of every service; the services, of which some are being deployed and left alone; and what was fetched, the longest unused first. */
+export async function readNeeds(sql: Sql) {
   const kept = await sql<{ service_id: string; reference: string }[]>`
-    select service_id, reference from (${placedImages(sql)}) image where place <= ${count}`
+    select distinct service_id, image ->> 'reference' as reference from release where image is not null`
   const services = await sql<{ id: string; is_busy: boolean }[]>`
     select s.id, exists (
       select from deployment_target t where t.service_id = s.id and t.finished_at is null

@@ -15,8 +15,6 @@ export interface DiskKeeperOptions {
   readonly builder: Pick<Builder, 'prune'>
   readonly clock: Clock
   readonly log: Logger
-  /** How many images of a service are kept. */
-  readonly keptReleases: number
   /** What the operator set; undefined: half of the disk. */
   readonly budgetBytes: number | undefined
   /** What the lines of services and deployments take. */
@@ -27,7 +25,7 @@ export interface DiskKeeperOptions {
 export interface DiskKeeper {
   /** What was measured last, null before the first time. Asks no engine. */
   usage(): Promise<(DiskUsage & { readonly measured_at: Date }) | null>
-  /** Removes what no kept version needs; measures every ten minutes, and frees more when there is too much. For a reconciler. */
+  /** Removes fetched images that no kept version needs; every ten minutes measures, removes such built ones, and caches when there is too much. */
   reconcile(signal: AbortSignal): Promise<void>
   /** The next `reconcile` measures, whenever the last time was. */
   measureSoon(): void
@@ -46,7 +44,7 @@ export function createDiskKeeper(options: DiskKeeperOptions): DiskKeeper {
     },
     async reconcile(signal) {
       try {
-        const needs = await readNeeds(database, options.keptReleases)
+        const needs = await readNeeds(database)
         for (const reference of unneeded(needs, clock.now())) {
           // What something else uses by now stays, and is looked at again.
           if (await engine.removeImage(reference, signal)) await forgetFetched(database, reference)
@@ -64,41 +62,31 @@ export function createDiskKeeper(options: DiskKeeperOptions): DiskKeeper {
 }
 
 async function keepToBudget(options: DiskKeeperOptions, signal: AbortSignal): Promise<void> {
-  const { log } = options
-  const before = await measure(options, signal)
-  const tooMuch = excess(before.usage)
+  const { log, builder, engine, budgetBytes } = options
+  let now = await measure(options, signal)
+  if (now.freeable.built.length > 0) {
+    for (const { service, kept } of now.freeable.built) await builder.prune(service, kept, signal)
+    now = await measure(options, signal)
+  }
+  const tooMuch = excess(now.usage)
   if (tooMuch === 0) return
-  await free(options, before, tooMuch, signal)
-  const { usage } = await measure(options, signal)
-  const left = excess(usage)
-  const facts = { budgetBytes: usage.budget_bytes, freedBytes: tooMuch - left, leftBytes: left }
-  if (left === 0) log.info(facts, 'the disk budget was exceeded; images and caches that nothing needs were removed')
+  if (budgetBytes !== undefined) {
+    await engine.trimBuildCache(Math.max(0, now.cacheBytes - tooMuch), signal)
+    now = await measure(options, signal)
+  }
+  const left = excess(now.usage)
+  const facts = { budgetBytes: now.usage.budget_bytes, freedBytes: tooMuch - left, leftBytes: left }
+  if (left === 0) log.info(facts, 'the disk budget was exceeded; build caches were removed')
   else log.warn(facts, 'the disk budget is exceeded, and nothing is left that may be removed')
 }
 
 async function measure(
-  { database, engine, clock, budgetBytes, keptReleases, measureLogs }: DiskKeeperOptions,
+  { database, engine, clock, budgetBytes, measureLogs }: DiskKeeperOptions,
   signal: AbortSignal,
 ): Promise<{ usage: DiskUsage; freeable: Freeable; cacheBytes: number }> {
   const [disk, logs] = await Promise.all([engine.disk(signal), measureLogs()])
   const now = clock.now()
-  const sorted = sortDisk(disk, await readNeeds(database, keptReleases), { now, logs, budgetBytes })
+  const sorted = sortDisk(disk, await readNeeds(database), { now, logs, budgetBytes })
   await writeUsage(database, sorted.usage, now)
   return { ...sorted, cacheBytes: disk.buildCache.bytes }
-}
-
-/** The oldest images first, then caches, the longest unused first. */
-async function free(
-  { builder, engine, budgetBytes }: DiskKeeperOptions,
-  { freeable, cacheBytes }: { freeable: Freeable; cacheBytes: number },
-  tooMuch: number,
-  signal: AbortSignal,
-): Promise<void> {
-  let left = tooMuch
-  for (const { service, kept, bytes } of freeable.built) {
-    if (left <= 0) return
-    await builder.prune(service, kept, signal)
-    left -= bytes
-  }
-  if (left > 0 && budgetBytes !== undefined) await engine.trimBuildCache(Math.max(0, cacheBytes - left), signal)
 }

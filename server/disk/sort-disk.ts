@@ -20,8 +20,8 @@ export interface DiskUsage {
 export interface Freeable {
   /** Fetched ones that no kept version has. */
   readonly fetched: readonly string[]
-  /** Services with built images that no kept version has, and what these take. */
-  readonly built: readonly { readonly service: string; readonly kept: readonly string[]; readonly bytes: number }[]
+  /** Services with built images that no kept version has, and what to keep. */
+  readonly built: readonly { readonly service: string; readonly kept: readonly string[] }[]
 }
 
 /** A deployment that fetches an image may not have written down yet that its version needs it. */
@@ -78,7 +78,7 @@ export function sortDisk(
     },
     freeable: {
       fetched: [...idle],
-      built: [...byAge].map(([service, images]) => ({ service, kept: keptOf(service), bytes: sum(images) })),
+      built: [...byAge.keys()].map((service) => ({ service, kept: keptOf(service) })),
     },
   }
 }
