@@ -12,16 +12,47 @@ export interface SilentPeers {
 
 /** Sent again so often, each time after twice the pause: 12 seconds at least. */
 const mostRetries = 6
+/** Where the first pause was long, since the way there was: so many looks, ten seconds apart, with nothing acknowledged in between. */
+const mostLooks = 3
 
-export const createSilentPeers = (): SilentPeers => ({
-  async look() {
-    const tables = await Promise.all(['/proc/net/tcp', '/proc/net/tcp6'].map(readTable))
-    const silent = new Set(tables.flatMap(silentIn))
-    if (silent.size === 0) return undefined
-    return ({ localPort, remoteAddress, remotePort }) =>
-      silent.has(peerName(localPort ?? 0, remoteAddress ?? '', remotePort ?? 0))
-  },
-})
+/** One connection on which something was sent again. */
+export interface Unanswered {
+  /** How often, at the first look and now. */
+  readonly first: number
+  readonly retries: number
+  readonly looks: number
+}
+
+export function createSilentPeers(): SilentPeers {
+  let seen: ReadonlyMap<string, Unanswered> = new Map()
+  return {
+    async look() {
+      const tables = await Promise.all(['/proc/net/tcp', '/proc/net/tcp6'].map(readTable))
+      seen = compare(seen, new Map(tables.flatMap((table) => [...retriesIn(table)])))
+      const silent = new Set([...seen].flatMap(([name, one]) => (isSilent(one) ? [name] : [])))
+      if (silent.size === 0) return undefined
+      return ({ localPort, remoteAddress, remotePort }) =>
+        silent.has(peerName(localPort ?? 0, remoteAddress ?? '', remotePort ?? 0))
+    },
+  }
+}
+
+/** Pure: what a further look says. An acknowledgement begins the count anew. */
+export function compare(
+  seen: ReadonlyMap<string, Unanswered>,
+  now: ReadonlyMap<string, number>,
+): ReadonlyMap<string, Unanswered> {
+  return new Map(
+    [...now].map(([name, retries]) => {
+      const before = seen.get(name)
+      const goesOn = before !== undefined && retries >= before.retries
+      return [name, { first: goesOn ? before.first : retries, retries, looks: goesOn ? before.looks + 1 : 1 }]
+    }),
+  )
+}
+
+export const isSilent = ({ first, retries, looks }: Unanswered): boolean =>
+  retries >= mostRetries || (looks >= mostLooks && retries > first)
 
 const readTable = (path: string): Promise<string> => readFile(path, 'latin1').catch(() => '')
 const peerName = (localPort: number, address: string, port: number): string =>
@@ -31,13 +62,16 @@ const peerName = (localPort: number, address: string, port: number): string =>
 const row =
   /^\s*\d+: [0-9A-F]+:([0-9A-F]{4}) ([0-9A-F]+):([0-9A-F]{4}) [0-9A-F]{2} [0-9A-F]+:[0-9A-F]+ 01:[0-9A-F]+ ([0-9A-F]{8})/
 
-/** Pure: the names of those peers in a table of the kernel that do not acknowledge. */
-export function silentIn(table: string): string[] {
-  return table.split('\n').flatMap((line) => {
+/** Pure: from a table of the kernel, how often something was sent again to whom, where it was not acknowledged yet. */
+export function retriesIn(table: string): Map<string, number> {
+  const found = new Map<string, number>()
+  for (const line of table.split('\n')) {
     const [, localPort, address, port, retries] = row.exec(line) ?? []
-    if (!localPort || !address || !port || Number.parseInt(retries ?? '', 16) < mostRetries) return []
-    return [peerName(Number.parseInt(localPort, 16), addressOf(address), Number.parseInt(port, 16))]
-  })
+    const count = Number.parseInt(retries ?? '', 16)
+    if (!localPort || !address || !port || !(count > 0)) continue
+    found.set(peerName(Number.parseInt(localPort, 16), addressOf(address), Number.parseInt(port, 16)), count)
+  }
+  return found
 }
 
 /** The kernel prints each group of four bytes as a number, lowest byte last. */
