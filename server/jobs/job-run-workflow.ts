@@ -63,10 +63,12 @@ async function runJob(options: JobsOptions, { row, job, step, context }: Schedul
     id: row.id,
     prefix: '',
     mayStart: async () => {
-      await untilTime(options, row, context.signal)
+      // What is to be written is written a little before; where another run goes on, not before the very moment.
+      await untilTime(options, row, (await isAlone(options, row)) ? earlyMs : 0, context.signal)
       const replaced = await step('BEGIN', () => begin(options, { row, job, step, context }))
       if (replaced === null) return false
       await untilEnded(options, replaced, context.signal)
+      await untilTime(options, row, 0, context.signal)
       return true
     },
     // Cron jobs have no outputs.
@@ -90,12 +92,23 @@ async function runJob(options: JobsOptions, { row, job, step, context }: Schedul
 
 /** A clock that is put back meanwhile delays nothing for longer. */
 const longestWaitMs = 15_000
+const earlyMs = 500
 
-async function untilTime({ clock }: JobsOptions, { scheduled_at }: JobRunRow, signal: AbortSignal): Promise<void> {
+async function isAlone({ database }: JobsOptions, { id, service_id }: JobRunRow): Promise<boolean> {
+  const active = await listActiveRuns(database, service_id)
+  return active.every((one) => one.id === id || one.status !== 'RUNNING')
+}
+
+async function untilTime(
+  { clock }: JobsOptions,
+  { scheduled_at }: JobRunRow,
+  beforeMs: number,
+  signal: AbortSignal,
+): Promise<void> {
   if (!scheduled_at) return
   const endMs = clock.monotonic() + longestWaitMs
   for (;;) {
-    const leftMs = Math.min(scheduled_at.getTime() - clock.now().getTime(), endMs - clock.monotonic())
+    const leftMs = Math.min(scheduled_at.getTime() - beforeMs - clock.now().getTime(), endMs - clock.monotonic())
     if (leftMs <= 0) return
     await clock.sleep(leftMs, signal)
   }
