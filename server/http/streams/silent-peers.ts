@@ -12,14 +12,24 @@ export interface SilentPeers {
 
 /** Sent again so often, each time after twice the pause: 12 seconds at least. */
 const mostRetries = 6
-/** Where the first pause was long, since the way there was: so many looks, ten seconds apart, with nothing acknowledged in between. */
+/**
+ * Where the first pause is long, since the way there was long or this machine busy: so many looks, ten seconds apart, with nothing
+ * acknowledged in between.
+ */
 const mostLooks = 3
+/** What waits for an idle client is a few beats; more may be on its way to one that reads. */
+const mostIdleBytes = 1_000
 
-/** One connection on which something was sent again. */
-export interface Unanswered {
-  /** How often, at the first look and now. */
-  readonly first: number
+/** What waits on one connection for its acknowledgement. */
+export interface Waiting {
+  /** How often it was sent again. */
   readonly retries: number
+  readonly bytes: number
+}
+
+/** The same over several looks. */
+export interface Unanswered extends Waiting {
+  readonly first: Waiting
   readonly looks: number
 }
 
@@ -28,7 +38,7 @@ export function createSilentPeers(): SilentPeers {
   return {
     async look() {
       const tables = await Promise.all(['/proc/net/tcp', '/proc/net/tcp6'].map(readTable))
-      seen = compare(seen, new Map(tables.flatMap((table) => [...retriesIn(table)])))
+      seen = compare(seen, new Map(tables.flatMap((table) => [...waitingIn(table)])))
       const silent = new Set([...seen].flatMap(([name, one]) => (isSilent(one) ? [name] : [])))
       if (silent.size === 0) return undefined
       return ({ localPort, remoteAddress, remotePort }) =>
@@ -40,19 +50,21 @@ export function createSilentPeers(): SilentPeers {
 /** Pure: what a further look says. An acknowledgement begins the count anew. */
 export function compare(
   seen: ReadonlyMap<string, Unanswered>,
-  now: ReadonlyMap<string, number>,
+  now: ReadonlyMap<string, Waiting>,
 ): ReadonlyMap<string, Unanswered> {
   return new Map(
-    [...now].map(([name, retries]) => {
+    [...now].map(([name, waiting]) => {
       const before = seen.get(name)
-      const goesOn = before !== undefined && retries >= before.retries
-      return [name, { first: goesOn ? before.first : retries, retries, looks: goesOn ? before.looks + 1 : 1 }]
+      const goesOn = before && waiting.retries >= before.retries && waiting.bytes >= before.bytes
+      return [name, { ...waiting, first: goesOn ? before.first : waiting, looks: goesOn ? before.looks + 1 : 1 }]
     }),
   )
 }
 
-export const isSilent = ({ first, retries, looks }: Unanswered): boolean =>
-  retries >= mostRetries || (looks >= mostLooks && retries > first)
+export function isSilent({ first, retries, bytes, looks }: Unanswered): boolean {
+  if (retries >= mostRetries) return true
+  return looks >= mostLooks && (retries > first.retries || (bytes > first.bytes && bytes < mostIdleBytes))
+}
 
 const readTable = (path: string): Promise<string> => readFile(path, 'latin1').catch(() => '')
 const peerName = (localPort: number, address: string, port: number): string =>
@@ -60,16 +72,16 @@ const peerName = (localPort: number, address: string, port: number): string =>
 
 /** Columns: number, local address, remote address, state, queues, timer (01: sends again), retries … */
 const row =
-  /^\s*\d+: [0-9A-F]+:([0-9A-F]{4}) ([0-9A-F]+):([0-9A-F]{4}) [0-9A-F]{2} [0-9A-F]+:[0-9A-F]+ 01:[0-9A-F]+ ([0-9A-F]{8})/
+  /^\s*\d+: [0-9A-F]+:([0-9A-F]{4}) ([0-9A-F]+):([0-9A-F]{4}) [0-9A-F]{2} ([0-9A-F]+):[0-9A-F]+ 01:[0-9A-F]+ ([0-9A-F]{8})/
 
-/** Pure: from a table of the kernel, how often something was sent again to whom, where it was not acknowledged yet. */
-export function retriesIn(table: string): Map<string, number> {
-  const found = new Map<string, number>()
+/** Pure: from a table of the kernel, what was sent to whom and is not acknowledged yet. */
+export function waitingIn(table: string): Map<string, Waiting> {
+  const found = new Map<string, Waiting>()
   for (const line of table.split('\n')) {
-    const [, localPort, address, port, retries] = row.exec(line) ?? []
-    const count = Number.parseInt(retries ?? '', 16)
-    if (!localPort || !address || !port || !(count > 0)) continue
-    found.set(peerName(Number.parseInt(localPort, 16), addressOf(address), Number.parseInt(port, 16)), count)
+    const [, localPort, address, port, queue, retries] = row.exec(line) ?? []
+    if (!localPort || !address || !port || !queue || !retries) continue
+    const name = peerName(Number.parseInt(localPort, 16), addressOf(address), Number.parseInt(port, 16))
+    found.set(name, { retries: Number.parseInt(retries, 16), bytes: Number.parseInt(queue, 16) })
   }
   return found
 }
