@@ -168,6 +168,32 @@ test('traffic goes to replicas that nobody waited for only once they are seen he
   assert.deepEqual(started, [wanted.id])
 })
 
+test('replicas that were told to end have ended before anything else is done to the service', async (t) => {
+  const { sql, engine, look, observer, release, service, wish } = await openBench(t)
+  const wanted = release()
+  await engine.start({ ...wanted, workload: { ...wanted.workload, replicas: { min: 2, max: 2 } } }, attempt)
+  await wish(wanted.id)
+  const [told, ended] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+  const end = engine.endReplicas.bind(engine)
+  engine.endReplicas = async (id, names, ending) => {
+    told.resolve()
+    await ended.promise
+    assert.equal(ending.signal.aborted, false)
+    await end(id, names, ending)
+  }
+  await look()
+  await told.promise
+  let isFree = false
+  const freed = observer.endRepair(service).then(() => {
+    isFree = true
+  })
+  await sql`select 1`
+  assert.equal(isFree, false)
+  ended.resolve()
+  await freed
+  assert.equal(engine.effects.removed, 1)
+})
+
 test('leaves a service to its request, and others of the environment not', async (t) => {
   const { sql, engine, look, running, place, release, begin, wish } = await openBench(t)
   await wish(null)

@@ -67,7 +67,7 @@ export function createObserver(options: ObserverOptions): Observer {
     const stop = new AbortController()
     const signal = AbortSignal.any([outer, stop.signal])
     turn(serviceId)
-    const ended = work(signal)
+    const ended = work(signal, outer)
       .catch((error: unknown) => {
         if (!signal.aborted) log.warn({ err: error, serviceId }, 'a repair failed and is tried again')
       })
@@ -94,7 +94,9 @@ export function createObserver(options: ObserverOptions): Observer {
     if (!repair && judged.state === 'running') settled.set(wish.id, words)
     else settled.delete(wish.id)
     if (!repair || before.round !== rounds.get(wish.id)) return
-    begin(wish.id, wish.replicas, signal, (ending) => tryRepair(options, failures, wish, repair, ending))
+    begin(wish.id, wish.replicas, signal, (ending, whole) =>
+      tryRepair(options, failures, { wish, repair, whole }, ending),
+    )
   }
   const beforehand = (wish: WishRow): Before => ({ wish, round: rounds.get(wish.id) })
   const look = async (serviceId: string, signal: AbortSignal): Promise<void> => {
@@ -137,7 +139,14 @@ export function createObserver(options: ObserverOptions): Observer {
   }
 }
 
-type Work = (signal: AbortSignal) => Promise<void>
+/** `ending` is aborted when something else is wanted, too; `whole` only with this process. */
+type Work = (ending: AbortSignal, whole: AbortSignal) => Promise<void>
+
+interface Job {
+  readonly wish: WishRow
+  readonly repair: Repair
+  readonly whole: AbortSignal
+}
 
 interface UnderWay {
   readonly ended: Promise<void>
@@ -186,19 +195,14 @@ async function reconcileOne(
   return (failures.get(wish.id)?.againAt ?? 0) > clock.monotonic() ? undefined : repair
 }
 
-async function tryRepair(
-  options: ObserverOptions,
-  failures: Failures,
-  wish: WishRow,
-  repair: Repair,
-  signal: AbortSignal,
-): Promise<void> {
+async function tryRepair(options: ObserverOptions, failures: Failures, job: Job, signal: AbortSignal): Promise<void> {
   const { clock, log, database } = options
+  const { wish } = job
   // A request may have begun since the wishes were read: it does its own repairs.
   if (!(await isWished(database, wish))) return
   try {
     signal.throwIfAborted()
-    await carryOut(options, wish, repair, signal)
+    await carryOut(options, job, signal)
     failures.delete(wish.id)
   } catch (error) {
     if (signal.aborted) throw error
@@ -217,8 +221,7 @@ const reasonOf = ({ message, lastLines }: EngineError): string => [message, ...l
 
 async function carryOut(
   { engine, log, startRelease, moveTraffic, leave }: ObserverOptions,
-  wish: WishRow,
-  repair: Repair,
+  { wish, repair, whole }: Job,
   signal: AbortSignal,
 ): Promise<void> {
   const attempt = { signal, output: silent }
@@ -232,10 +235,12 @@ async function carryOut(
   }
   const leaving = repair.leaving.flatMap(({ endpoints }) => endpoints)
   if (!(await leave(wish, { staying: repair.staying, leaving }, signal))) return
+  // What was told to end ends: adopted half-way by a start, it would be taken for running.
+  const through = { signal: whole, output: silent }
   await engine.endReplicas(
     wish.id,
     repair.leaving.map(({ name }) => name),
-    attempt,
+    through,
   )
 }
 
