@@ -52,6 +52,19 @@ test('a directory for the socket that others can enter is refused', async (t) =>
   await makePrivate(join(parent, 'own'), undefined)
 })
 
+test(
+  'a directory that another start made a moment ago is handed over; one that holds something is not',
+  asRoot,
+  async (t) => {
+    const parent = await temporaryDirectory(t)
+    const [fresh, used] = [join(parent, 'fresh'), join(parent, 'used')]
+    for (const path of [fresh, used]) await mkdir(path, { mode: 0o700 })
+    await writeFile(join(used, 'file'), '')
+    await makePrivate(fresh, nobody)
+    await assert.rejects(makePrivate(used, nobody), { code: 'unavailable' })
+  },
+)
+
 test('a database below a private directory goes to the system directory, and stays there', asRoot, async (t) => {
   const parent = await temporaryDirectory(t)
   const asked = join(parent, 'data')

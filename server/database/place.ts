@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { chown, lstat, mkdir, readFile, stat, writeFile } from 'node:fs/promises'
+import { chown, lstat, mkdir, readdir, readFile, stat, writeFile } from 'node:fs/promises'
 import { dirname, join, resolve } from 'node:path'
 import { AppError } from '../lib/error.ts'
 import type { DatabaseUser } from './database-user.ts'
@@ -72,6 +72,13 @@ async function notedHome(home: string, note: string): Promise<string> {
 
 const digest = (text: string): string => createHash('sha256').update(text).digest('hex').slice(0, 16)
 
+/** Made a moment ago by another start, which has not handed it to PostgreSQL's user yet. */
+async function isOursAndEmpty(path: string): Promise<boolean> {
+  const found = await lstat(path)
+  if (!found.isDirectory() || found.uid !== process.getuid?.() || (found.mode & 0o077) !== 0) return false
+  return (await readdir(path)).length === 0
+}
+
 /** A directory that only PostgreSQL's user (and root) can enter. Refuses one that somebody else made. */
 export async function makePrivate(path: string, user: DatabaseUser | undefined): Promise<void> {
   await mkdir(dirname(path), { recursive: true })
@@ -82,7 +89,7 @@ export async function makePrivate(path: string, user: DatabaseUser | undefined):
       throw error
     },
   )
-  if (made && user) await chown(path, user.uid, user.gid)
+  if (user && (made || (await isOursAndEmpty(path)))) await chown(path, user.uid, user.gid)
   const found = await lstat(path)
   const owner = user?.uid ?? process.getuid?.()
   if (found.isDirectory() && found.uid === owner && (found.mode & 0o077) === 0) return
