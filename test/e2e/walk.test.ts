@@ -222,6 +222,9 @@ test('the history tells of each deployment, newest first', async () => {
       'BUILD_ERROR',
       'BUILD_ERROR',
       'DEPLOYMENT_ERROR',
+      // There and back again.
+      'DEPLOYED',
+      'DEPLOYED',
       'DEPLOYED',
       'DEPLOYED',
       'DEPLOYED',
