@@ -95,6 +95,7 @@ describe('the line to the Docker daemon', () => {
       RestartCount: 0,
       State: { Status: 'created', ExitCode: 0, OOMKilled: false, Pid: 0, StartedAt: '' },
       Config: { Labels: { 'quayside.release': 'r' } },
+      HostConfig: {},
       NetworkSettings: { Networks: {} },
     }
     let creates = 0
