@@ -19,7 +19,7 @@ import { waking } from './waking.ts'
 const benchmarks: readonly Benchmark[] = [
   starting,
   changing,
-  redeploying,
+  ...redeploying,
   waking,
   cron,
   reading,

@@ -4,39 +4,50 @@ import { absolute, atMost, type Benchmark, type Session } from './figure.ts'
 import { keepAlive } from './http.ts'
 import { createInstallation, type Installation } from './installation.ts'
 
-const deployments = 20
-/** Every fourth one is interrupted, at another share of the time that one takes. */
-const isInterrupted = (deployment: number): boolean => deployment % 4 === 2
-const perSecond = 200
+interface Plan {
+  readonly deployments: number
+  /** One of so many is interrupted, at another share of the time that one takes. */
+  readonly interruptEvery: number
+  readonly perSecond: number
+}
+
+/** By figure. The long one takes some six minutes. */
+const plans: Readonly<Record<string, Plan>> = {
+  'requests-lost': { deployments: 20, interruptEvery: 4, perSecond: 200 },
+  'requests-lost-long': { deployments: 100, interruptEvery: 5, perSecond: 500 },
+}
 
 /**
- * Requests that did not get their whole 200 while changes of an application were deployed again and again, in five of twenty times with the
+ * Requests that did not get their whole 200 while changes of an application were deployed again and again, some of the times with the
  * server killed in the middle and started again. Requests come at a constant rate, whether or not earlier ones are answered; one
  * half over connections that are kept, the other each over a new one.
  */
-export const redeploying: Benchmark = {
-  figures: ['requests-lost'],
-  async measure(session) {
-    const installation = await createInstallation(session)
-    await installation.start()
-    const application = await createApplication(session, installation)
-    const traffic = sendRequests(application)
-    let usualMs = 1000
-    for (let deployment = 0; deployment < deployments; deployment++) {
-      // What has not changed would not be restarted.
-      await application.repository.push(`change ${deployment}`)
-      const startedAt = clock.monotonic()
-      await application.deploy()
-      if (isInterrupted(deployment)) await interrupt(installation, usualMs * ((deployment % 5) + 1) * 0.18)
-      await application.untilDeployed()
-      await application.untilIdle()
-      if (!isInterrupted(deployment)) usualMs = clock.monotonic() - startedAt
-      session.say(`  deployment ${deployment + 1}: ${traffic.sent()} requests, ${traffic.lost().length} lost`)
-    }
-    await traffic.stop()
-    report(session, traffic)
-    return [absolute('requests-lost', traffic.lost().length, 'requests', atMost(0))]
-  },
+export const redeploying: readonly Benchmark[] = Object.entries(plans).map(([name, plan]) => ({
+  figures: [name],
+  measure: async (session) => [absolute(name, await lostBy(plan, session), 'requests', atMost(0))],
+}))
+
+async function lostBy({ deployments, interruptEvery, perSecond }: Plan, session: Session): Promise<number> {
+  const installation = await createInstallation(session)
+  await installation.start()
+  const application = await createApplication(session, installation)
+  const traffic = sendRequests(application, perSecond)
+  let usualMs = 1000
+  for (let deployment = 0; deployment < deployments; deployment++) {
+    const isInterrupted = deployment % interruptEvery === 2
+    // What has not changed would not be restarted.
+    await application.repository.push(`change ${deployment}`)
+    const startedAt = clock.monotonic()
+    await application.deploy()
+    if (isInterrupted) await interrupt(installation, usualMs * ((deployment % 5) + 1) * 0.18)
+    await application.untilDeployed()
+    await application.untilIdle()
+    if (!isInterrupted) usualMs = clock.monotonic() - startedAt
+    session.say(`  deployment ${deployment + 1}: ${traffic.sent()} requests, ${traffic.lost().length} lost`)
+  }
+  await traffic.stop()
+  report(session, traffic)
+  return traffic.lost().length
 }
 
 async function interrupt(installation: Installation, afterMs: number): Promise<void> {
@@ -52,7 +63,7 @@ interface Traffic {
   stop(): Promise<void>
 }
 
-function sendRequests(application: Application): Traffic {
+function sendRequests(application: Application, perSecond: number): Traffic {
   const agent = keepAlive()
   const stopping = new AbortController()
   const open = new Set<Promise<void>>()

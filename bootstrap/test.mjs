@@ -5,6 +5,25 @@ import { main } from './progress.mjs'
 import { runCheck, runTests } from './run-suite.mjs'
 import { closingLine, listFiles, sortTests } from './suites.mjs'
 
+/**
+ * Runs suites at the same time, for those that use an engine wait most of theirs. What the first prints is shown as it comes, what the
+ * others print when they have ended. Gives the counts of all.
+ */
+async function sideBySide([first, ...others]) {
+  const running = others.map(async (suite) => {
+    const printed = []
+    const counts = await suite({ print: (text) => printed.push(text) })
+    return { counts, text: printed.join('') }
+  })
+  const all = [await first()]
+  for (const { counts, text } of await Promise.all(running)) {
+    process.stdout.write(text)
+    all.push(counts)
+  }
+  const sum = (name) => all.reduce((total, counts) => total + counts[name], 0)
+  return { passed: sum('passed'), failed: sum('failed'), skipped: sum('skipped') }
+}
+
 await main(async () => {
   const unitOnly = process.argv.includes('--unit')
   const faultsOnly = process.argv.includes('--faults')
@@ -13,8 +32,10 @@ await main(async () => {
   const required = unitOnly ? {} : { QUAYSIDE_REQUIRE_DOCKER: '1' }
   const options = { cwd: root, env: { ...env, ...required, NODE_TEST_CONTEXT: undefined } }
   const files = sortTests(listFiles(root))
-  const tests = (name, concurrency, timeoutSeconds) => () =>
-    runTests(node, files[name], { ...options, concurrency, timeoutSeconds })
+  const tests =
+    (name, concurrency, timeoutSeconds) =>
+    (more = {}) =>
+      runTests(node, files[name], { ...options, ...more, concurrency, timeoutSeconds })
   const only = [
     ...(unitOnly ? [{ title: 'Tests beside the code', files: files.unit, run: tests('unit', 2) }] : []),
     ...(faultsOnly ? [{ title: 'Faults', files: files.faults, run: tests('faults', 1, 600) }] : []),
@@ -25,8 +46,7 @@ await main(async () => {
       : [
           { title: 'Types', run: () => runCheck('tsc', ['--noEmit'], options) },
           { title: 'Lint', run: () => runCheck('biome', ['check', '--error-on-warnings', '.'], options) },
-          { title: 'Tests', files: files.fast, run: tests('fast', 2) },
-          { title: 'Tests with Docker', files: files.docker, run: tests('docker', 1) },
+          { title: 'Tests', run: () => sideBySide([tests('fast', 2), tests('docker', 1)]) },
         ]
   const results = []
   for (const suite of suites) {

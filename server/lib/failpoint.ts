@@ -7,22 +7,27 @@ export const failpoints = [
   'engine.created',
   'engine.started',
   'engine.healthy',
-  'task.created',
-  'task.started',
-  'task.ended',
-  'job.claimed',
-  'job.ended',
   'route.recorded',
   'route.applied',
   'retire.stopped',
   'finish.before',
   'finish.after',
   'webhook.sent',
-  'push.received',
-  'push.recorded',
 ] as const
 /** Such places elsewhere. */
-export const otherFailpoints = ['schedule.asked', 'copy.paused', 'copy.copied', 'copy.ended'] as const
+export const otherFailpoints = [
+  'task.created',
+  'task.started',
+  'task.ended',
+  'job.claimed',
+  'job.ended',
+  'push.received',
+  'push.recorded',
+  'schedule.asked',
+  'copy.paused',
+  'copy.copied',
+  'copy.ended',
+] as const
 export type Failpoint = (typeof failpoints)[number] | (typeof otherFailpoints)[number]
 type Action = 'kill' | 'throw'
 

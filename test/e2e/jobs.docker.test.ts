@@ -1,14 +1,12 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import { systemClock } from '../../server/lib/clock.ts'
 import { makeApplication, makeEnvironment, type TestApplication } from '../support/application.ts'
-import { makeJob, program, type Run, type TestJob } from '../support/job.ts'
+import { makeJob, program, type TestJob } from '../support/job.ts'
 import { type ServerProcess, startServer } from '../support/server-process.ts'
 import { get } from '../support/traffic.ts'
 import { web } from '../support/trees.ts'
-import { until } from '../support/until.ts'
 
-// Jobs on a real engine: what they write is there for services of later stages, what fails stops those, and cron is in time.
+// Jobs on a real engine: what they write is there for services of later stages, and what fails stops those.
 
 const outputs = { URL: { value: 'db.internal' }, TOKEN: { value: 'canary-e2e-jobs', sensitive: true } }
 const write = program(
@@ -19,21 +17,15 @@ let server: ServerProcess
 let environmentId: string
 let application: TestApplication
 let seed: TestJob
-let tick: TestJob
 
 before(async () => {
   server = await startServer()
   environmentId = await makeEnvironment(server, 'jobs')
-  const schedule = {
-    cronjob: { ...program(`console.log('tick')`), timezone: 'Europe/Paris', scheduled_at: '* * * * *' },
-  }
-  tick = await makeJob(server, { environmentId: await makeEnvironment(server, 'cron'), name: 'tick', schedule })
-  await tick.deploy()
   seed = await makeJob(server, { environmentId, name: 'seed', schedule: { on_start: write } })
   application = await makeApplication(server, { environmentId, name: 'web' })
 })
 after(async () => {
-  await Promise.all([seed, tick, application].map((one) => one?.git.remove()))
+  await Promise.all([seed, application].map((one) => one?.git.remove()))
   await server?.close()
 })
 
@@ -67,14 +59,4 @@ test('a job that fails keeps the old version of what comes after it', async () =
   await application.settles()
   assert.equal((await application.answer()).body, 'first')
   assert.equal(await stateOf(application.id), 'DEPLOYED')
-})
-
-test('a cron job is begun within a second of its time, and its lines are collected', async () => {
-  // Builds and deployments of the tests before took the machine for themselves.
-  const from = systemClock.now()
-  const isNew = ({ status, scheduled_at }: Run) => status === 'SUCCESS' && new Date(String(scheduled_at)) > from
-  const run = await until('it has run', async () => (await tick.runs()).find(isNew), { limitMs: 90_000 })
-  const lateMs = Date.parse(String(run.started_at)) - Date.parse(String(run.scheduled_at))
-  assert.ok(lateMs >= 0 && lateMs <= 1000, `begun after ${lateMs} ms`)
-  await until('its line is there', async () => (await tick.printed('tick')) > 0)
 })
