@@ -23,7 +23,9 @@ async function openRepository(): Promise<GitRemote & { readonly name: string; re
   const name = `r${randomUUID().slice(0, 8)}`
   const remote = await openGitRemote({ url: `${origin}/git/${name}.git`, token: a.tokens.WRITE })
   after(() => remote.remove())
-  return { ...remote, name, address: `http://localhost:3000/git/${name}.git` }
+  // Equal trees of the same second would be one commit in every repository.
+  const push: GitRemote['push'] = (tree, message) => remote.push({ ...tree, '.name': name }, message)
+  return { ...remote, push, name, address: `http://localhost:3000/git/${name}.git` }
 }
 
 async function addEnvironment(): Promise<string> {
