@@ -44,12 +44,20 @@ const paths = {
 await writeFile(join(directory, 'depth.json'), JSON.stringify({ token, paths, importMs, resolveMs }))
 await app.listen({ host: '127.0.0.1', port: Number(port) })
 
-/** Deployments that have ended, a second apart. */
+/** Deployments that have ended, a second apart; in parts, each within the time that a statement has. */
 async function addDeployments(deployments: number): Promise<void> {
+  const part = 50_000
+  for (let first = 1; first <= deployments; first += part) {
+    await addPart(first, Math.min(deployments, first + part - 1), deployments)
+  }
+  await database`vacuum analyze`
+}
+
+async function addPart(first: number, last: number, deployments: number): Promise<void> {
   const deploy = { kind: 'deployment', action: 'DEPLOY', origin: 'API', caller: 'bench', state: 'DEPLOYED' }
   await database`create unlogged table made as
     select gen_random_uuid() as id, n, now() - make_interval(secs => ${deployments} - n) as at
-    from generate_series(1, ${deployments}) n`
+    from generate_series(${first}::int, ${last}::int) n`
   await database`insert into workflow (id, kind, key, state, input, created_at)
     select id, ${deploy.kind}, ${environment.id}, 'done', '{}', at from made order by n`
   await database`insert into deployment_request (id, environment_id, execution_id, action, status, origin, triggered_by,
@@ -61,7 +69,6 @@ async function addDeployments(deployments: number): Promise<void> {
     select id, ${service.id}, 'application', 'shop', 'app://qovery-console/application', 'DEFAULT APPLICATION', 3,
       ${deploy.state}, 'SUCCESS', ${deploy.state}, at, at from made order by n`
   await database`drop table made`
-  await database`vacuum analyze`
 }
 
 async function importVariables(many: number): Promise<number> {
