@@ -85,7 +85,7 @@ test('an import of ten thousand variables that is cut off at any moment is there
   const written = async (): Promise<number> =>
     (await server.sql`select from variable where service_id = ${application.id} and key like 'KEY_%'`).length
   const seen: number[] = []
-  for (const [round, written10] of [1, 3, 10].entries()) {
+  for (const [round, everyMs] of [1, 3, 10].entries()) {
     await server.sql`delete from variable where service_id = ${application.id} and key like 'KEY_%'`
     const sent = send(path, { overwrite: true, vars }, `import-${round}`)
     await until(
@@ -97,7 +97,7 @@ test('an import of ten thousand variables that is cut off at any moment is there
         const ended = await Promise.race([sent.then(() => true), Promise.resolve(false)])
         return ended || (row?.writing ?? 0) > 0
       },
-      { everyMs: written10 },
+      { everyMs },
     )
     await server.kill9()
     const answer = await sent

@@ -74,6 +74,7 @@ for (let round = 1; round <= rounds; round++) {
     const request = await lastRequest(server, application)
     const wait = Math.floor(((clock.now().getTime() * 7919) % 2200) + 100)
     t.diagnostic(`cut after ${wait} ms`)
+    // The moment itself is what is tried.
     await clock.sleep(wait)
     await cutPower()
     await engine.start()

@@ -81,6 +81,7 @@ test('a server killed again and again while a version fails leaves the former on
   const request = await lastRequest(server, application)
   for (let kill = 0; kill < 6; kill++) {
     await server.restart({ ready: false })
+    // The moment itself is what is tried.
     await clock.sleep(600 + kill * 250)
     await server.kill9()
   }
@@ -112,6 +113,7 @@ test('a server killed while an environment is deleted deletes it to the end', as
   await server.must('DELETE', `/environment/${doomed}`)
   for (let kill = 0; kill < 3; kill++) {
     await server.restart({ ready: false })
+    // The moment itself is what is tried.
     await clock.sleep(900 + kill * 300)
     await server.kill9()
   }

@@ -24,6 +24,7 @@ export async function openTerminal(
     body: { Detach: false, Tty: true },
     signal,
   })
+  // A command that ended meanwhile, or an engine that is away: nobody is left who could be told.
   stream.once('close', () => void endCommand({ daemon, clock }, container, id).catch(() => {}))
   const resize = (wide: number, high: number): Promise<void> => setSize({ daemon, clock }, id, wide, high, signal)
   await resize(columns, rows)
