@@ -1,6 +1,5 @@
 import { createHash } from 'node:crypto'
 import { readdir, readFile } from 'node:fs/promises'
-import { fileURLToPath } from 'node:url'
 import { AppError } from '../lib/error.ts'
 import type { Logger } from '../lib/log.ts'
 import type { Database, Sql } from './database.ts'
@@ -124,6 +123,3 @@ async function checkServer(db: Database): Promise<string> {
   }
   return where
 }
-
-/** Where the migrations are, for messages of tools. */
-export const migrationsPath = fileURLToPath(directory)
