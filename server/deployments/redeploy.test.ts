@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { randomUUID } from 'node:crypto'
 import { after, test } from 'node:test'
 import { createPlatform } from '../../test/support/platform.ts'
 import { until } from '../../test/support/until.ts'
@@ -7,52 +8,63 @@ import { until } from '../../test/support/until.ts'
 const platform = await createPlatform({ after }, { works: true })
 const { a, call, database, engine } = platform
 await platform.addRepository(a)
-const { environmentId, applicationId } = a.objects
-const path = `/application/${applicationId}`
 
 const send = async (method: string, at: string, body?: object) => {
   const answer = await call(a.tokens.ADMIN, method, at, body, { 'x-state-dialect': 'full' })
   assert.ok(answer.status < 300, answer.text)
   return Object(answer.body)
 }
-/** Gives how many replicas were made for it. */
-async function run(action: string, of = path): Promise<{ made: number; state: string; log: string }> {
-  const before = engine.effects.created
-  const { id } = await send('POST', `${of}/${action}`, action === 'deploy' ? {} : undefined)
-  await until(`${action} has ended`, async () => {
-    const [row] = await database`select from deployment_request where id = ${id} and finished_at is not null`
-    return row
-  })
-  const { state } = await send('GET', `${of}/status`)
-  const { text } = await call(a.tokens.READ, 'GET', `/environment/${environmentId}/logs`)
-  return { made: engine.effects.created - before, state, log: text }
-}
-const release = async () =>
-  (await database`select release_id from service where id = ${applicationId}`)[0]?.['release_id']
 
-test('what runs goes on when nothing changed, and is told so', async () => {
+/** An application of a test's own, which runs. */
+async function running() {
+  const { id: environmentId } = await send('POST', `/project/${a.objects.projectId}/environment`, {
+    name: randomUUID(),
+  })
+  const git_repository = { url: 'http://localhost:3000/git/hello.git', branch: 'main' }
+  const { id } = await send('POST', `/environment/${environmentId}/application`, { name: 'web', git_repository })
+  const path = `/application/${id}`
+  /** Gives how many replicas were made for it. */
+  const run = async (action: string): Promise<{ made: number; state: string; log: string }> => {
+    const before = engine.effects.created
+    const asked = await send('POST', `${path}/${action}`, action === 'deploy' ? {} : undefined)
+    await until(`${action} has ended`, async () => {
+      const [row] = await database`select from deployment_request where id = ${asked.id} and finished_at is not null`
+      return row
+    })
+    const { state } = await send('GET', `${path}/status`)
+    const { text } = await call(a.tokens.READ, 'GET', `/environment/${environmentId}/logs`)
+    return { made: engine.effects.created - before, state, log: text }
+  }
+  const release = async () => (await database`select release_id from service where id = ${id}`)[0]?.['release_id']
   const first = await run('deploy')
   assert.deepEqual([first.made, first.state], [1, 'DEPLOYED'])
-  const running = await release()
+  return { id, path, run, release }
+}
+
+test('what runs goes on when nothing changed, and is told so', async () => {
+  const { id, path, run, release } = await running()
+  const former = await release()
   for (const action of ['deploy', 'redeploy']) {
     const again = await run(action)
     assert.deepEqual([again.made, again.state], [0, 'DEPLOYED'], action)
     assert.match(again.log, /Nothing changed: the version that runs goes on, and nothing was restarted/)
-    assert.equal(await release(), running)
+    assert.equal(await release(), former)
   }
   const { results } = await send('GET', `${path}/deploymentHistoryV2`)
   assert.deepEqual([results[0].status, results[0].status_details.status], ['DEPLOYED', 'SUCCESS'])
-  const rows = await database`select id from release where service_id = ${applicationId}`
-  assert.deepEqual([rows.length, rows[0]?.['id']], [1, running])
+  const rows = await database`select id from release where service_id = ${id}`
+  assert.deepEqual([rows.length, rows[0]?.['id']], [1, former])
 })
 
 test('a restart starts anew what a deployment would keep, and is kept by the next one', async () => {
+  const { run } = await running()
   const restarted = await run('restart-service')
   assert.deepEqual([restarted.made, restarted.state], [1, 'RESTARTED'])
   assert.deepEqual((await run('deploy')).made, 0)
 })
 
 test('variables, secrets and files are part of what runs; the id of the deployment is not', async () => {
+  const { path, run } = await running()
   const add = (kind: string, key: string, value: string, more = {}) =>
     send('POST', `${path}/${kind}`, { key, value, ...more })
   await add('environmentVariable', 'PLAIN', 'one')
@@ -71,6 +83,7 @@ test('variables, secrets and files are part of what runs; the id of the deployme
 })
 
 test('settings that no workload feels restart nothing, and are deployed with that', async () => {
+  const { path, run } = await running()
   await send('PUT', path, { icon_uri: 'app://qovery-console/other' })
   assert.equal((await send('GET', `${path}/status`)).service_deployment_status, 'OUT_OF_DATE')
   assert.equal((await run('deploy')).made, 0)
@@ -80,18 +93,21 @@ test('settings that no workload feels restart nothing, and are deployed with tha
 })
 
 test('what is not healthy is started anew, though nothing changed', async () => {
-  engine.crash(applicationId)
+  const { id, run } = await running()
+  engine.crash(id)
   const again = await run('deploy')
   assert.equal(again.made, 1)
   assert.match(again.log, /Nothing changed, but the version that runs is not healthy/)
 })
 
 test('another commit is another version', async () => {
+  const { run } = await running()
   await platform.addRepository(a, 'a change')
   assert.equal((await run('deploy')).made, 1)
 })
 
 test('what was stopped is started', async () => {
+  const { run } = await running()
   await run('stop')
   const started = await run('deploy')
   assert.deepEqual([started.made, started.state], [1, 'DEPLOYED'])

@@ -29,7 +29,9 @@ export const otherFailpoints = [
   'copy.ended',
 ] as const
 export type Failpoint = (typeof failpoints)[number] | (typeof otherFailpoints)[number]
-type Action = 'kill' | 'throw'
+/** `stop`: the process stands still until it is continued. */
+type Action = 'kill' | 'stop' | 'throw'
+const signals = { kill: 'SIGKILL', stop: 'SIGSTOP' } as const
 
 let armed: { name: Failpoint; action: Action; remaining: number } | undefined
 
@@ -41,7 +43,8 @@ export function armFailpoints(specification: string | undefined): void {
   }
   const [name, action = 'kill', times = '1'] = specification.split(':')
   const known = [...failpoints, ...otherFailpoints].find((failpoint) => failpoint === name)
-  if (!known || (action !== 'kill' && action !== 'throw')) throw new Error(`unknown failpoint "${specification}"`)
+  if (!known || (action !== 'kill' && action !== 'stop' && action !== 'throw'))
+    throw new Error(`unknown failpoint "${specification}"`)
   armed = { name: known, action, remaining: Number(times) }
 }
 
@@ -49,6 +52,6 @@ export function armFailpoints(specification: string | undefined): void {
 export function failpoint(name: Failpoint): void {
   if (armed?.name !== name || armed.remaining === 0) return
   armed.remaining--
-  if (armed.action === 'kill') process.kill(process.pid, 'SIGKILL')
-  throw new Error(`failpoint ${name}`)
+  if (armed.action !== 'throw') process.kill(process.pid, signals[armed.action])
+  if (armed.action !== 'stop') throw new Error(`failpoint ${name}`)
 }

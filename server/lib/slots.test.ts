@@ -36,3 +36,18 @@ test('who gives up waiting does not take a place', async () => {
   await first
   assert.equal(await third, 'third')
 })
+
+test('who waits has turns by owner: a hundred of one hold up another by one at most', async () => {
+  const slots = createSlots(1)
+  const order: string[] = []
+  const wait = async (owner: string): Promise<void> => {
+    using _ = await slots.take(never, owner)
+    order.push(owner)
+  }
+  const held = await slots.take(never)
+  const waiting = [...Array.from({ length: 100 }, () => wait('a')), wait('b'), wait('b')]
+  held[Symbol.dispose]()
+  await Promise.all(waiting)
+  assert.deepEqual(order.slice(0, 5), ['a', 'b', 'a', 'b', 'a'])
+  assert.equal(order.length, 102)
+})

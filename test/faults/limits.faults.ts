@@ -28,11 +28,14 @@ const origin = (): string => server.apiUrl.replace('localhost', '127.0.0.1')
 
 test('a server without descriptors keeps what runs, and works again once it has some', async () => {
   const { port } = new URL(server.apiUrl)
-  const set = async (limit: string): Promise<void> => {
-    const { exitCode, stderr } = await run('prlimit', ['--pid', String(pid), `--nofile=${limit}`], { timeoutMs: 5000 })
+  const prlimit = async (...args: readonly string[]): Promise<string> => {
+    const { exitCode, stdout, stderr } = await run('prlimit', ['--pid', String(pid), ...args], { timeoutMs: 10_000 })
     assert.equal(exitCode, 0, String(stderr))
+    return String(stdout).trim()
   }
-  await set('128:1048576')
+  const usual = await prlimit('--nofile', '--output=SOFT', '--noheadings')
+  // The soft limit alone: a hard one that was lowered could not be raised again everywhere.
+  await prlimit('--nofile=128:')
   const sockets: Socket[] = []
   for (let n = 0; n < 300; n++) sockets.push(connect(Number(port), '127.0.0.1').on('error', () => {}))
   await until('connections are refused or stand still', async () => {
@@ -42,7 +45,7 @@ test('a server without descriptors keeps what runs, and works again once it has 
   })
   assert.deepEqual(await application.answer(), { status: 200, body: 'first' })
   for (const socket of sockets) socket.destroy()
-  await set('1048576:1048576')
+  await prlimit(`--nofile=${usual}:`)
   await until('it answers again', async () =>
     fetch(`${origin()}/health/ready`, { signal: AbortSignal.timeout(1000) }).then(
       ({ status }) => status === 200,

@@ -85,7 +85,7 @@ function viewOf(
     await git.push(tree)
     await deploy()
   }
-  const settles = (limitMs = 40_000): Promise<StatusReply> =>
+  const settles = (limitMs = 90_000): Promise<StatusReply> =>
     wait('is at rest', (last) => last.deployment_request_id === null && last.deployment_requests_count === 0, limitMs)
   return {
     ...facts,
@@ -98,7 +98,7 @@ function viewOf(
       assert.deepEqual({ state, reason }, { state: 'RUNNING', reason: null })
     },
     settles,
-    reaches: (states, limitMs = 40_000) =>
+    reaches: (states, limitMs = 90_000) =>
       wait(`is ${states.join(' or ')}`, ({ state }) => states.includes(state), limitMs),
     history: () => list(`/application/${id}/deploymentHistoryV2`),
     log: (tail = 1000) => list(`/application/${id}/log?tail=${tail}`),
