@@ -1,5 +1,8 @@
 import { GitError } from './git.ts'
 
+const brokenObjects = (): string =>
+  'The repository contains objects that git refuses as unsafe or broken. Check it with "git fsck --strict".'
+
 const causes: readonly (readonly [RegExp, GitError['reason'], (host: string) => string])[] = [
   [
     // Missing and forbidden are told apart by no word: which private repositories exist is nobody's business.
@@ -19,6 +22,12 @@ const causes: readonly (readonly [RegExp, GitError['reason'], (host: string) => 
     'branch',
     () => 'The repository has no such branch. Check the name of the branch, or push it.',
   ],
+  [
+    /early EOF|unexpected disconnect|transfer closed with/i,
+    'unreachable',
+    (host) => `${host} broke off while it sent the repository. Try again.`,
+  ],
+  [/pack has bad object|pack is corrupted|inflate/i, 'path', brokenObjects],
   [
     /not our ref|unadvertised object|no such remote ref|bad (?:object|revision)|not a (?:tree|valid) object|expected commit type|ambiguous argument|unable to find [0-9a-f]{40}/i,
     'commit',
@@ -47,7 +56,7 @@ const causes: readonly (readonly [RegExp, GitError['reason'], (host: string) => 
   [
     /fsck error|badTree|hasDot|hasDotdot|hasDotgit|fullPathname|error in .*object|invalid object/i,
     'path',
-    () => 'The repository contains objects that git refuses as unsafe or broken. Check it with "git fsck --strict".',
+    brokenObjects,
   ],
   [/out of memory|No space left|File too large/i, 'limits', () => 'The repository is too large for this server.'],
 ]

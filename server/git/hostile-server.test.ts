@@ -1,12 +1,17 @@
 import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
+import { once } from 'node:events'
 import { readdir, readFile, writeFile } from 'node:fs/promises'
-import type { RequestListener } from 'node:http'
+import { request as ask, type RequestListener, type ServerResponse } from 'node:http'
+import { createServer } from 'node:https'
+import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
+import { selfSigned } from '../../test/support/self-signed.ts'
 import { type AddressGuard, createAddressGuard } from '../lib/address.ts'
 import { Secret } from '../lib/secret.ts'
 import { createGit, type GitDriver } from './create-git.ts'
+import type { GitError } from './git.ts'
 import {
   commandLines,
   commit,
@@ -79,6 +84,106 @@ test('a server that trickles is given up in time', async (t) => {
     response.writeHead(200, { 'content-type': 'application/x-git-upload-pack-advertisement' }).write('001e# service=')
   })
   await assert.rejects(driver.resolveHead({ url: `${origin}/a.git` }, signal), { reason: 'timeout' })
+})
+
+/** The built-in host with one commit behind it, and a server before it that does this with the answer that carries the objects. */
+async function hostBehind(t: TestContext, spoil: (pack: Buffer, response: ServerResponse) => void) {
+  const real = await startHost(t)
+  const work = await newWorkTree(t)
+  const id = await commit(work, { 'large.bin': randomBytes(200_000) })
+  await git(work, 'push', '--quiet', await real.host.ensure(organizationA, 'app'), 'main')
+  const origin = await listen(t, (request, response) => {
+    const { method, url, headers } = request
+    const onward = ask(`${real.origin}${url}`, { method, headers }, (answer) => {
+      const chunks: Buffer[] = []
+      answer.on('data', (chunk: Buffer) => void chunks.push(chunk))
+      answer.on('end', () => {
+        const whole = Buffer.concat(chunks)
+        delete answer.headers['transfer-encoding']
+        response.writeHead(answer.statusCode ?? 502, { ...answer.headers, 'content-length': whole.length })
+        if (whole.length < 100_000) response.end(whole)
+        else spoil(whole, response)
+      })
+    })
+    request.pipe(onward)
+  })
+  return {
+    id,
+    repository: { url: `${origin}/git/app.git`, credential: { ...credential, password: new Secret('token-of-a') } },
+  }
+}
+
+const spoiled: Record<string, [(pack: Buffer, response: ServerResponse) => void, GitError['reason'], RegExp]> = {
+  'closes when half of the objects are sent': [
+    (pack, response) => void response.write(pack.subarray(0, pack.length / 2), () => response.destroy()),
+    'unreachable',
+    /broke off/,
+  ],
+  'sends objects that are not what their names say': [
+    (pack, response) => {
+      pack.writeUInt8(pack.readUInt8(pack.length >> 1) ^ 0xff, pack.length >> 1)
+      response.end(pack)
+    },
+    'path',
+    /broken/,
+  ],
+}
+for (const [what, [spoil, reason, message]] of Object.entries(spoiled)) {
+  test(`a server that ${what} is told as that, and nothing of it stays`, async (t) => {
+    const { id, repository } = await hostBehind(t, spoil)
+    const driver = await newDriver(t)
+    await assert.rejects(driver.checkout(repository, id, silentAttempt), { name: 'GitError', reason, message })
+    assert.deepEqual(await readdir(join(driver.directory, 'scratch')), [])
+  })
+}
+
+test('a server that fails, or refuses in the middle, is told as that', async (t) => {
+  for (const [status, reason] of [
+    [500, 'unreachable'],
+    [503, 'unreachable'],
+    [401, 'denied'],
+  ] as const) {
+    const real = await startHost(t)
+    await real.host.ensure(organizationA, 'app')
+    const origin = await listen(t, (request, response) => {
+      // What comes first is answered as it should be.
+      if (request.method === 'POST') return void response.writeHead(status, { 'www-authenticate': 'Basic' }).end()
+      request.pipe(
+        ask(`${real.origin}${request.url}`, { headers: request.headers }, (answer) => {
+          response.writeHead(answer.statusCode ?? 502, answer.headers)
+          answer.pipe(response)
+        }),
+      )
+    })
+    const repository = {
+      url: `${origin}/git/app.git`,
+      credential: { ...credential, password: new Secret('token-of-a') },
+    }
+    const driver = await newDriver(t)
+    await assert.rejects(
+      driver.checkout(repository, someCommit, silentAttempt),
+      { name: 'GitError', reason },
+      `${status}`,
+    )
+  }
+})
+
+test('a name that no server knows, and a certificate that is not good any more, are told as that', async (t) => {
+  const guard = createAddressGuard({
+    allowedPrivateCidrs: ['127.0.0.0/8'],
+    resolve: async (name) => (name === 'expired.example' ? ['127.0.0.1'] : []),
+  })
+  const server = createServer(selfSigned, (_request, response) => response.end()).listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  t.after(() => void server.close())
+  // The address of a TCP server is never a path.
+  const { port } = server.address() as AddressInfo
+  const driver = await newDriver(t, { guard })
+  await assert.rejects(driver.resolveHead({ url: 'https://nowhere.example/a.git' }, signal), { name: 'GitError' })
+  await assert.rejects(driver.resolveHead({ url: `https://expired.example:${port}/a.git` }, signal), {
+    reason: 'unreachable',
+    message: /certificate of expired\.example/,
+  })
 })
 
 test('the credential goes to the server in a header and is in no command line, log line or error', async (t) => {

@@ -1,0 +1,82 @@
+import assert from 'node:assert/strict'
+import { join } from 'node:path'
+import { after, before, test } from 'node:test'
+import type { failpoints } from '../../server/lib/failpoint.ts'
+import { makeApplication, makeEnvironment, type TestApplication } from '../support/application.ts'
+import { assertDeployedOnce, assertToldOnce, doneSteps, lastRequest } from '../support/deployment-facts.ts'
+import { type ServerProcess, startServer } from '../support/server-process.ts'
+import { startTraffic } from '../support/traffic.ts'
+import { web } from '../support/trees.ts'
+import { until } from '../support/until.ts'
+import { startReceiver } from '../support/webhook-receiver.ts'
+
+/**
+ * Wherever a server is killed during a deployment, the next one brings it to the same end, and no request is lost meanwhile. What is sent
+ * last is best tried first: elsewhere a delivery that was cut off is only made again after 20 s.
+ */
+export function testKillsAt(points: readonly (typeof failpoints)[number][]): void {
+  let server: ServerProcess
+  let receiver: Awaited<ReturnType<typeof startReceiver>>
+  let application: TestApplication
+  const requests: string[] = []
+
+  before(async () => {
+    server = await startServer()
+    receiver = await startReceiver()
+    await server.must('POST', `/organization/${server.organizationId}/webhook`, {
+      target_url: receiver.url,
+      events: ['DEPLOYMENT_STARTED', 'DEPLOYMENT_SUCCESSFUL', 'DEPLOYMENT_FAILURE', 'DEPLOYMENT_CANCELLED'],
+    })
+    application = await makeApplication(server, { environmentId: await makeEnvironment(server, 'faults'), name: 'web' })
+    await application.run(web('first'))
+    requests.push(await lastRequest(server, application))
+    await assertToldOnce(requests, receiver.deliveries)
+  })
+  after(async () => {
+    receiver?.close()
+    await application?.git.remove()
+    await server?.close()
+  })
+
+  /** What else is under way, as what follows a push, would meet the failpoint first. */
+  const nothingWorks = () =>
+    until('no workflow is open', async () => {
+      const open = await server.sql`select from workflow where state in ('queued', 'running')`
+      return open.length === 0
+    })
+
+  /** The branch goes on while the server is away: what was taken up is deployed at the commit that it began with. */
+  const commitMore = async (): Promise<void> => {
+    await application.git.git('commit', '--quiet', '--allow-empty', '--message', 'later')
+    const repository = join(server.dataDirectory, 'git', server.organizationId, 'web.git')
+    await application.git.git('push', '--quiet', repository, 'main')
+  }
+
+  for (const point of points) {
+    test(`a server killed at ${point} ends the deployment after its next start, once`, async (t) => {
+      const commit = await application.git.push(web(point))
+      await nothingWorks()
+      await server.restart({ failpoint: `${point}:kill` })
+      const traffic = startTraffic(application.url, 50)
+      t.after(() => traffic.stop())
+      // At some points the answer is cut off; what was accepted holds all the same.
+      await application.deploy().catch(() => {})
+      assert.equal((await server.exited()).signal, 'SIGKILL', `${point} was not passed`)
+      const request = await lastRequest(server, application)
+      const recorded = await doneSteps(server, request)
+      await commitMore()
+      await server.restart()
+      await assertDeployedOnce(server, application, { version: point, request, recorded })
+      if (recorded.some(({ name }) => name.endsWith('/PIN'))) {
+        assert.equal((await application.history())[0]?.details.commit?.git_commit_id, commit)
+      }
+      requests.push(request)
+      const { lost } = await traffic.stop()
+      assert.deepEqual(lost, [])
+    })
+  }
+
+  test('each of these deployments was told of once, under one id', async () => {
+    await assertToldOnce(requests, receiver.deliveries)
+  })
+}
