@@ -1,4 +1,5 @@
 import { environmentModes } from './enums.ts'
+import { eventStream } from './event-stream.ts'
 import { type Operation, pathParameters, permissions } from './operation.ts'
 import {
   builtInRoles,
@@ -127,12 +128,11 @@ export function authorizationDocument(contract: Readonly<Record<string, Operatio
 
 /** WebSocket but the first; of streams with several targets, the narrowest. */
 function streamSection(columns: readonly Credential[], somewhere: Somewhere): string {
-  const events: Entrance = { target: 'organization', access: 'read', path: '/organization/{organizationId}/stream' }
   const sockets = streamPaths.map((path): Entrance => {
     const { targets, access } = streams[path]
     return { target: targets[0], access, path }
   })
-  const rows = [events, ...sockets].map((entrance) => {
+  const rows = [eventStream, ...sockets].map((entrance) => {
     const cells = columns.map((column) => (answerTo(entrance, column, somewhere) === 'passes' ? '✓' : '·'))
     return `| \`${entrance.path}\` | ${cells.join(' | ')} |`
   })

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { test } from 'node:test'
-import { contract } from './contract.ts'
+import { contract, type Operation } from './contract.ts'
 import { compatibilityPage, readPublicOperations } from './emit-compatibility.ts'
 
 const known = readPublicOperations()
@@ -14,4 +14,11 @@ test('the page on compatibility is the one that the contract gives', () => {
 test('no operation that clients need is absent', () => {
   const absent = known.filter(({ name, tier }) => tier < 2 && !(name in contract))
   assert.deepEqual(absent, [])
+})
+
+test('what the public API does not have is marked as an extension, and nothing else', () => {
+  const names = new Set(known.map(({ name }) => name))
+  for (const [name, { extension }] of Object.entries<Operation>(contract)) {
+    assert.equal(extension === true, !names.has(name), name)
+  }
 })

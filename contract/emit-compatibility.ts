@@ -1,5 +1,8 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { contract, type Operation } from './contract.ts'
+import { eventStream } from './event-stream.ts'
+import { extensionMark, type TSchema } from './schema.ts'
+import { type Stream, streamPaths, streams } from './streams.ts'
 
 /** An operation of the public API, as its clients know it. */
 interface PublicOperation {
@@ -14,6 +17,48 @@ const titles = {
   1: 'Life cycles, and what clients need',
   2: 'Catalogues, browsing and records',
 } as const
+
+/** Members of queries and bodies that are marked, and the operations that have them. */
+function extendedMembers(): Map<string, string[]> {
+  const found = new Map<string, string[]>()
+  for (const [name, { extension, query, body }] of Object.entries<Operation>(contract)) {
+    const members: Record<string, TSchema> = { ...query?.properties, ...body?.['properties'] }
+    for (const [member, schema] of Object.entries(members)) {
+      if (schema[extensionMark] && !extension) found.set(member, [...(found.get(member) ?? []), name])
+    }
+  }
+  return found
+}
+
+const streamRows = streamPaths.map((path) => {
+  const { refuses }: Stream = streams[path]
+  return `| ${path} | ${refuses ? `closed with 1008: ${refuses}` : 'implemented'} |`
+})
+
+/** What the public API has and is no operation of its document; what is here and the public API does not have. */
+const beside = (): string[] => [
+  '## WebSockets',
+  '',
+  '| Path | Here |',
+  '|---|---|',
+  ...streamRows,
+  '',
+  '## Extensions',
+  '',
+  'What is here and not in the public API. `x-quayside-extension` marks it in the OpenAPI document.',
+  '',
+  '| Operation | Request | |',
+  '|---|---|---|',
+  ...Object.entries<Operation>(contract)
+    .filter(([, { extension }]) => extension)
+    .map(([name, { method, path, summary }]) => `| ${name} | ${method} ${path} | ${summary} |`),
+  `| streamOrganizationChanges | ${eventStream.method} ${eventStream.path} | ${eventStream.summary} |`,
+  '',
+  '| Member | Of |',
+  '|---|---|',
+  ...[...extendedMembers()].map(([member, names]) => `| \`${member}\` | ${names.join(', ')} |`),
+  '',
+]
 
 /** The page that says of every operation of the public API what becomes of it here. */
 export function compatibilityPage(known: readonly PublicOperation[]): string {
@@ -44,6 +89,7 @@ export function compatibilityPage(known: readonly PublicOperation[]): string {
     ...section(0),
     ...section(1),
     ...section(2),
+    ...beside(),
   ].join('\n')
 }
 

@@ -1,8 +1,9 @@
 import { contract } from './contract.ts'
 import { exampleOf } from './example.ts'
 import { type Operation, pathParameters } from './operation.ts'
-import { ErrorBody, type TObject } from './schema.ts'
+import { ErrorBody, extensionMark, type TObject } from './schema.ts'
 import { type Json, shareSchemas } from './share-schemas.ts'
+import { streamDescriptions } from './stream-descriptions.ts'
 
 const failures = {
   '400': 'the request is not valid; `message` names the field',
@@ -16,7 +17,7 @@ const failures = {
 
 /** The OpenAPI 3.1 document of the whole contract. What several operations have in common stands in it once. */
 export function openApi(version: string): Json {
-  const { paths, schemas } = shareSchemas(plainPaths())
+  const { paths, schemas } = shareSchemas({ ...plainPaths(), ...streamDescriptions() })
   const content = { 'application/json': { schema: { $ref: '#/components/schemas/Error' } } }
   const failing = Object.entries(failures).map(([code, description]) => [`Failure${code}`, { description, content }])
   return {
@@ -24,7 +25,8 @@ export function openApi(version: string): Json {
     info: {
       title: 'Quayside',
       version,
-      description: 'A git repository goes in, something that answers on a URL comes out.',
+      description:
+        'A git repository goes in, something that answers on a URL comes out. What is marked `x-quayside-extension` is not of the public API that this one follows.',
     },
     servers: [{ url: '/' }],
     security: [{ bearer: [] }, { token: [] }],
@@ -56,6 +58,7 @@ function describe(operationId: string, operation: Operation): Json {
     name,
     in: 'query',
     required: operation.query?.required?.includes(name) === true,
+    [extensionMark]: schema[extensionMark],
     schema: plain(schema),
   }))
   const path = pathParameters(operation.path).map((name) => ({
@@ -66,6 +69,7 @@ function describe(operationId: string, operation: Operation): Json {
   }))
   return {
     operationId,
+    [extensionMark]: operation.extension,
     tags: [operation.tag],
     summary: operation.summary,
     description: `Needs the permission ${operation.access.toUpperCase()}.${operation.refuses ? ` Always answers 400: ${operation.refuses}` : ''}`,

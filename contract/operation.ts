@@ -40,6 +40,8 @@ export interface Operation {
   /** Of an operation of one provider of clouds: its name in the table of providers. */
   readonly provider?: ProviderName
   readonly summary: string
+  /** The public API does not have it. */
+  readonly extension?: true
   readonly query?: TObject
   /** A text where `contentType` says so. */
   readonly body?: TObject | TString

@@ -30,7 +30,14 @@ export const Ref = Type.Object({ id: Uuid })
 /** What every record carries. */
 export const base = { id: Uuid, created_at: Timestamp, updated_at: Timestamp }
 export const Results = <T extends TSchema>(items: T) => Type.Object({ results: Type.Array(items) })
+export const Page = <T extends TSchema>(items: T) =>
+  Type.Object({ page: Type.Integer(), page_size: Type.Integer(), results: Type.Array(items) })
 export const NoBody = Type.Null()
+
+/** The name of the mark in schemas, and in the OpenAPI document. */
+export const extensionMark = 'x-quayside-extension'
+/** A member of a query or body that the public API does not have. */
+export const extension = <T extends TSchema>(schema: T): T => ({ ...schema, [extensionMark]: true })
 
 /**
  * The same object with every property optional and without defaults: a body that changes only what it names.

@@ -3,54 +3,10 @@ import type { Access } from './operation.ts'
 import { EnvironmentLog } from './resources/deployment.ts'
 import { StatusesWithStages } from './resources/deployment-history.ts'
 import { EnvironmentStatus } from './resources/status.ts'
-import {
-  ClusterMetrics,
-  ClusterStatus,
-  Log,
-  Metrics,
-  milliseconds,
-  type RunningState,
-  ServiceStatus,
-} from './resources/stream.ts'
+import { ClusterMetrics, ClusterStatus, Log, Metrics, milliseconds, ServiceStatus } from './resources/stream.ts'
 import { Enum, Integer, List, Results, Text, type TObject, type TSchema, Type, Uuid } from './schema.ts'
-import type { KindName } from './services/kinds.ts'
 
-/** The streams of the API as data: what a client names, what that needs, and what it is sent. WebSocket, but `/organization/{id}/stream`. */
-
-export const observedStates = ['absent', 'running', 'starting', 'failing', 'stopped'] as const
-/** What an engine was seen to run of a service. */
-export type ObservedState = (typeof observedStates)[number]
-export { type RunningState, runningStateNames } from './resources/stream.ts'
-/** The API's word for it. */
-export const runningStates = {
-  absent: 'STOPPED',
-  running: 'RUNNING',
-  starting: 'STARTING',
-  failing: 'ERROR',
-  stopped: 'STOPPED',
-} as const satisfies Record<ObservedState, RunningState>
-
-/** Types of the events of `GET /organization/{organizationId}/stream`, and what their data has beside time and organization. */
-export const changeTypes = {
-  'environment.created': ['project_id', 'environment_id'],
-  'environment.deleted': ['project_id', 'environment_id'],
-  'service.created': ['project_id', 'environment_id', 'service_id', 'kind', 'state'],
-  'service.deleted': ['project_id', 'environment_id', 'service_id', 'kind', 'state'],
-  'service.state': ['project_id', 'environment_id', 'service_id', 'kind', 'state'],
-  'service.running': ['project_id', 'environment_id', 'service_id', 'kind', 'state'],
-  'deployment.status': ['project_id', 'environment_id', 'deployment_request_id', 'execution_id', 'action', 'status'],
-  'cluster.status': ['cluster_id', 'status'],
-} as const
-
-/** Where the services of each kind stand in a message of `/service/status`, and what they have there beside their pods. */
-export const statusLists = {
-  application: { list: 'applications', has: 'certificates' },
-  container: { list: 'containers', has: 'certificates' },
-  job: { list: 'jobs', has: 'certificates' },
-  helm: { list: 'helms', has: 'certificates' },
-  database: { list: 'databases', has: 'nothing' },
-  terraform: { list: 'terraform', has: 'action' },
-} as const satisfies Record<KindName, { readonly list: string; readonly has: 'certificates' | 'nothing' | 'action' }>
+/** The WebSocket streams of the API as data: what a client names, what that needs, and what it is sent. */
 
 const optionalId = Type.Optional(Uuid)
 const inCluster = { organization: Uuid, cluster: Uuid }
@@ -63,6 +19,7 @@ const terminal = { tty_width: Integer(1, 1000), tty_height: Integer(1, 1000) }
 export type StreamTarget = 'service' | 'environment' | 'project' | 'cluster'
 
 export interface Stream {
+  readonly summary: string
   /** The narrowest first: the first of these that the query names is the target, and all that it names must belong together. */
   readonly targets: readonly StreamTarget[]
   readonly access: Access
@@ -96,14 +53,22 @@ const shell = {
 
 /** Every stream by its path. */
 export const streams = {
-  '/service/logs': { targets: ['service'], access: 'read', query: Type.Object(serviceLogs), message: Log },
+  '/service/logs': {
+    summary: 'The last lines of a service that fit the query, then new ones as they come.',
+    targets: ['service'],
+    access: 'read',
+    query: Type.Object(serviceLogs),
+    message: Log,
+  },
   '/service/status': {
+    summary: 'What runs in the named environment, project or cluster, then each environment where that changed.',
     targets: ['environment', 'project', 'cluster'],
     access: 'read',
     query: Type.Object({ ...inCluster, project: optionalId, environment: optionalId }),
     message: ServiceStatus,
   },
   '/service/pods': {
+    summary: 'The replicas of a service that run, whenever they are others.',
     targets: ['service'],
     access: 'read',
     query: Type.Object({ ...ofService, service_type: serviceType }),
@@ -112,12 +77,14 @@ export const streams = {
     }),
   },
   '/service/metrics': {
+    summary: 'What each replica of a service uses, every five seconds.',
     targets: ['service'],
     access: 'read',
     query: Type.Object({ ...ofService, service_type: Text(40) }),
     message: Metrics,
   },
   '/deployment/status': {
+    summary: 'The statuses of an environment by stages, or of the environments of a project, whenever one changed.',
     targets: ['environment', 'project'],
     access: 'read',
     query: Type.Object({
@@ -130,6 +97,7 @@ export const streams = {
     message: Type.Union([StatusesWithStages, Results(EnvironmentStatus)]),
   },
   '/deployment/logs': {
+    summary: 'The lines of the execution `version`, or of the last one and those that follow it.',
     targets: ['environment'],
     access: 'read',
     query: Type.Object({
@@ -142,30 +110,35 @@ export const streams = {
     message: Type.Array(EnvironmentLog),
   },
   '/cluster/status': {
+    summary: 'Whether the engine of the cluster answers.',
     targets: ['cluster'],
     access: 'read',
     query: Type.Object(inCluster),
     message: ClusterStatus,
   },
   '/cluster/metrics': {
+    summary: 'What the machine of the cluster uses.',
     targets: ['cluster'],
     access: 'read',
     query: Type.Object(inCluster),
     message: ClusterMetrics,
   },
   '/cluster/node': {
+    summary: 'The machine of the cluster.',
     targets: ['cluster'],
     access: 'read',
     query: Type.Object(inCluster),
     message: Type.Object({ nodes: Type.Array(Type.Object({ name: Type.String() })) }),
   },
   '/cluster/nodes': {
+    summary: 'The machine of the cluster.',
     targets: ['cluster'],
     access: 'read',
     query: Type.Object(inCluster),
     message: Type.Object({ nodes: Type.Array(Type.Object({ name: Type.String() })) }),
   },
   '/infra/logs': {
+    summary: 'Lines of components of a cluster.',
     targets: ['service', 'environment', 'project', 'cluster'],
     access: 'read',
     query: Type.Object({
@@ -179,6 +152,7 @@ export const streams = {
     refuses: nothingThere,
   },
   '/shell/exec': {
+    summary: 'A terminal in a replica: `command`, or `sh`. It ends with its connection.',
     targets: ['service'],
     access: 'write',
     query: Type.Object(shell),
@@ -187,6 +161,7 @@ export const streams = {
     event: 'SHELL',
   },
   '/shell/ephemeral': {
+    summary: 'A terminal in a container beside those of a service.',
     targets: ['service'],
     access: 'write',
     query: Type.Object({
@@ -200,6 +175,7 @@ export const streams = {
     refuses: 'Containers beside those of a service are not made; use /shell/exec.',
   },
   '/shell/portforward': {
+    summary: 'A TCP port of a replica.',
     targets: ['service'],
     access: 'write',
     query: Type.Object({ ...ofService, service_type: serviceType, port: Integer(1, 65_535), pod_name: replicaName }),
@@ -207,6 +183,7 @@ export const streams = {
     event: 'PORT_FORWARD',
   },
   '/shell/debug': {
+    summary: 'A terminal on a machine of the cluster.',
     targets: ['cluster'],
     access: 'admin',
     query: Type.Object({

@@ -4,10 +4,8 @@ import { clusterSettings } from '../services/cluster-settings.ts'
 import { settingsReply, settingsRequest } from '../services/setting-table.ts'
 import { ClusterLock, ClusterStatus } from './cluster.ts'
 
-const route = { destination: Text(100, 1), target: Text(255, 1), description: Text(1000) }
-const RoutingTable = Results(
-  Type.Object({ destination: Type.String(), target: Type.String(), description: Type.String() }),
-)
+const Route = Type.Object({ destination: Text(100, 1), target: Text(255, 1), description: Text(1000) })
+const RoutingTable = Results(Route)
 const word = Type.String()
 const logSteps = [
   'LoadConfiguration',
@@ -139,7 +137,7 @@ export const clusterPartOperations = {
     handler: 'editRoutingTable',
     event: { type: 'UPDATE', target: 'CLUSTER', sub: 'CLUSTER_ROUTING_TABLE' },
     summary: 'Replaces them.',
-    body: Type.Object({ routes: List(Type.Object(route), 500) }),
+    body: Type.Object({ routes: List(Route, 500) }),
     reply: RoutingTable,
     status: 201,
   }),
@@ -172,6 +170,7 @@ export const clusterPartOperations = {
     status: 202,
   }),
   getClusterDiskUsage: operation({
+    extension: true,
     ...admin,
     method: 'GET',
     status: 200,

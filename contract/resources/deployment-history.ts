@@ -1,10 +1,22 @@
 import { origins, serviceTypes, stageStatuses, stageSteps, stepStatuses, triggerActions } from '../enums.ts'
 import { named, operation } from '../operation.ts'
-import { base, Duration, Enum, Integer, Nullable, Results, Timestamp, type TSchema, Type, Uuid } from '../schema.ts'
+import {
+  base,
+  Duration,
+  Enum,
+  Integer,
+  Nullable,
+  Page,
+  Results,
+  Timestamp,
+  type TSchema,
+  Type,
+  Uuid,
+} from '../schema.ts'
 import { type KindName, serviceKinds } from '../services/kinds.ts'
 import { requestStatuses, stateNames } from '../states.ts'
 import { AuditingData, Commit, DeploymentHistoryService } from './deployment.ts'
-import { EnvironmentStatus, ServiceStepMetrics, Status, StatusDetails } from './status.ts'
+import { EnvironmentStatus, ServiceStepMetrics, StatusDetails, statusesOfKinds } from './status.ts'
 
 /** One deployment of an environment, by stages. */
 const DeploymentHistoryEnvironment = Type.Object({
@@ -49,9 +61,6 @@ const ofKind = {
   helm: Type.Object({ ...deployed, ...commit, repository: Nullable(chart) }),
   terraform: Type.Object({ ...deployed, ...commit }),
 } as const satisfies Record<KindName, unknown>
-
-const Page = <T extends TSchema>(entry: T) =>
-  Type.Object({ page: Type.Integer(), page_size: Type.Integer(), results: Type.Array(entry) })
 
 /** The deployment behind which to go on, further back in time. */
 const startId = Type.Object({ startId: Type.Optional(Uuid) })
@@ -102,12 +111,7 @@ export const StatusesWithStages = Type.Object({
   environment: EnvironmentStatus,
   stages: Type.Array(
     Type.Object({
-      applications: Type.Array(Status),
-      containers: Type.Array(Status),
-      jobs: Type.Array(Status),
-      databases: Type.Array(Status),
-      helms: Type.Array(Status),
-      terraforms: Type.Array(Status),
+      ...statusesOfKinds,
       stage: Type.Object({
         id: Uuid,
         name: Type.String(),

@@ -1,5 +1,5 @@
 import { serviceTypes } from '../enums.ts'
-import { Enum, Nullable, Type, Uuid } from '../schema.ts'
+import { Enum, extension, Nullable, Type, Uuid } from '../schema.ts'
 
 /**
  * What a deployment would do with a service: `FIRST_START` and `START` where nothing of it runs, `REBUILD` its image and start that, `RESTART`
@@ -27,7 +27,7 @@ export const PlannedService = Type.Object({
 })
 
 /** Asks what would happen, and changes nothing. Needs the same permission. */
-export const DryRun = Type.Object({ dry_run: Type.Optional(Type.Boolean()) })
+export const DryRun = Type.Object({ dry_run: Type.Optional(extension(Type.Boolean())) })
 
 /** What a change or a deployment would do; nothing of it was done. */
 export const DeploymentPlan = Type.Object({

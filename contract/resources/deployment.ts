@@ -1,5 +1,5 @@
 import { origins, serviceTypes, stageStatuses, triggerActions } from '../enums.ts'
-import { Duration, Enum, Nullable, Timestamp, Type, Uuid } from '../schema.ts'
+import { Duration, Enum, Nullable, Page, Timestamp, Type, Uuid } from '../schema.ts'
 import { stateNames } from '../states.ts'
 import { StatusDetails } from './status.ts'
 
@@ -37,11 +37,7 @@ export const DeploymentHistoryService = Type.Object({
   reason: Nullable(Type.String()),
 })
 
-export const DeploymentHistory = Type.Object({
-  page: Type.Integer(),
-  page_size: Type.Integer(),
-  results: Type.Array(DeploymentHistoryService),
-})
+export const DeploymentHistory = Page(DeploymentHistoryService)
 
 /** A deployment request that runs or waits. */
 export const QueuedDeployment = Type.Object({

@@ -59,7 +59,7 @@ export const GitPush = Type.Object({
 
 const tag = 'Git'
 const path = '/organization/{organizationId}/gitWebhook'
-const onOrganization = { target: 'organization', tag } as const
+const onOrganization = { target: 'organization', tag, extension: true } as const
 
 export const gitWebhookOperations = {
   listGitWebhooks: operation({

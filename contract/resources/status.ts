@@ -77,14 +77,15 @@ export const EnvironmentActionStatus = Type.Object({
   ...EnvironmentStatus.properties,
 })
 
-export const EnvironmentStatuses = Type.Object({
-  environment: EnvironmentStatus,
+/** The statuses of services, by their kinds. */
+export const statusesOfKinds = {
   applications: Type.Array(Status),
   containers: Type.Array(Status),
   jobs: Type.Array(Status),
   databases: Type.Array(Status),
   helms: Type.Array(Status),
   terraforms: Type.Array(Status),
-})
+}
+export const EnvironmentStatuses = Type.Object({ environment: EnvironmentStatus, ...statusesOfKinds })
 
 export const stageStatus = Enum(stageStatuses)

@@ -1,6 +1,7 @@
+import type { AuditSubTarget, AuditType } from '../audit.ts'
 import { serviceTypes, variableScopes, variableTypes } from '../enums.ts'
 import { named, operation, type Target } from '../operation.ts'
-import { base, Enum, NoBody, Nullable, Results, Text, Type, Uuid } from '../schema.ts'
+import { base, Enum, NoBody, Nullable, Results, Text, type TObject, type TSchema, Type, Uuid } from '../schema.ts'
 
 /** What variables and secrets have in common. */
 export const common = {
@@ -56,6 +57,120 @@ export const AliasCreate = Type.Object({ key, ...remarks })
 /** An override has the key of what it overrides. */
 export const OverrideCreate = Type.Object({ value, ...remarks })
 
+/** Variables and secrets have the same operations: here is what differs. */
+const families = {
+  variable: {
+    noun: 'EnvironmentVariable',
+    sub: 'VARIABLE',
+    segment: 'environmentVariable',
+    id: '{environmentVariableId}',
+    edit: VariableEdit,
+    record: EnvironmentVariable,
+    handler: 'Variable',
+    creates: 'Makes a variable; with `mount_path` a file. 409 when the key exists at this scope.',
+    edits: 'Changes a variable of this scope; it takes effect at the next deployment.',
+    one: 'a variable',
+  },
+  secret: {
+    noun: 'Secret',
+    sub: 'SECRET',
+    segment: 'secret',
+    id: '{secretId}',
+    edit: SecretEdit,
+    record: Secret,
+    handler: 'Secret',
+    creates: 'Makes a secret; its value is never answered.',
+    edits: 'Changes a secret of this scope; an absent value stays.',
+    one: 'a secret',
+  },
+} as const
+
+interface Family<N extends string, S extends string, I extends string, E, R, H extends string> {
+  readonly noun: N
+  readonly sub: AuditSubTarget
+  readonly segment: S
+  readonly id: I
+  readonly edit: E
+  readonly record: R
+  /** `createSecret`, `createSecretAlias` … */
+  readonly handler: H
+  readonly creates: string
+  readonly edits: string
+  readonly one: string
+}
+
+interface Place<T extends Target> {
+  readonly target: T
+  readonly tag: string
+  readonly kind?: string
+}
+
+/** create, edit, delete, alias, override. */
+function familyOperations<
+  const K extends string,
+  const P extends string,
+  const T extends Target,
+  const N extends string,
+  const S extends string,
+  const I extends string,
+  const E extends TObject,
+  const R extends TSchema,
+  const H extends string,
+>(noun: K, path: P, place: Place<T>, family: Family<N, S, I, E, R, H>) {
+  const { sub, segment, id, edit, record, handler, creates, edits, one } = family
+  const { target } = place
+  const targetWord = target === 'project' ? 'PROJECT' : target === 'environment' ? 'ENVIRONMENT' : 'SERVICE'
+  const all = `${path}/${segment}` as const
+  const single = `${all}/${id}` as const
+  const event = <const E extends AuditType>(type: E) => ({ type, target: targetWord, sub }) as const
+  const write = { ...place, access: 'write' } as const
+  const made = { ...write, method: 'POST', event: event('CREATE'), reply: record, status: 201 } as const
+  return named(`${noun}${family.noun}` as const, {
+    'create{Kind}': operation({
+      ...made,
+      path: all,
+      handler: `create${handler}`,
+      summary: creates,
+      body: VariableCreate,
+    }),
+    'edit{Kind}': operation({
+      ...write,
+      method: 'PUT',
+      path: single,
+      handler: `edit${handler}`,
+      event: event('UPDATE'),
+      summary: edits,
+      body: edit,
+      reply: record,
+      status: 200,
+    }),
+    'delete{Kind}': operation({
+      ...write,
+      method: 'DELETE',
+      path: single,
+      handler: `delete${handler}`,
+      event: event('DELETE'),
+      summary: `Removes ${one}, with its aliases and overrides.`,
+      reply: NoBody,
+      status: 204,
+    }),
+    'create{Kind}Alias': operation({
+      ...made,
+      path: `${single}/alias`,
+      handler: `create${handler}Alias`,
+      summary: `Gives ${one} of this or a wider scope a second name here. 400 for an alias of an alias.`,
+      body: AliasCreate,
+    }),
+    'create{Kind}Override': operation({
+      ...made,
+      path: `${single}/override`,
+      handler: `create${handler}Override`,
+      summary: `Gives ${one} of a wider scope another value here. 409 where it has one already.`,
+      body: OverrideCreate,
+    }),
+  })
+}
+
 /** Variables and secrets of one scope: written once, for projects, environments and services (of one kind each). */
 export function variableOperations<const K extends string, const P extends string, const T extends Target>(
   noun: K,
@@ -63,135 +178,26 @@ export function variableOperations<const K extends string, const P extends strin
   target: T,
   kind?: string,
 ) {
-  const tag = 'Variable'
-  const targetWord = target === 'project' ? 'PROJECT' : target === 'environment' ? 'ENVIRONMENT' : 'SERVICE'
-  const variables = `${path}/environmentVariable` as const
-  const secrets = `${path}/secret` as const
-  const place = { target, tag, ...(kind === undefined ? {} : { kind }) } as const
-  const write = { ...place, access: 'write' } as const
+  const place = { target, tag: 'Variable', ...(kind === undefined ? {} : { kind }) } as const
   const read = { ...place, method: 'GET', access: 'read', status: 200 } as const
-  return named(noun, {
-    'list{Kind}EnvironmentVariable': operation({
-      ...read,
-      path: variables,
-      handler: 'listVariables',
-      summary: 'Every variable that can be reached here: own ones, those of wider scopes and built-in ones.',
-      reply: Results(EnvironmentVariable),
+  return {
+    ...named(noun, {
+      'list{Kind}EnvironmentVariable': operation({
+        ...read,
+        path: `${path}/environmentVariable`,
+        handler: 'listVariables',
+        summary: 'Every variable that can be reached here: own ones, those of wider scopes and built-in ones.',
+        reply: Results(EnvironmentVariable),
+      }),
+      'list{Kind}Secrets': operation({
+        ...read,
+        path: `${path}/secret`,
+        handler: 'listSecrets',
+        summary: 'Every secret that can be reached here, without values.',
+        reply: Results(Secret),
+      }),
     }),
-    'create{Kind}EnvironmentVariable': operation({
-      ...write,
-      method: 'POST',
-      path: variables,
-      handler: 'createVariable',
-      event: { type: 'CREATE', target: targetWord, sub: 'VARIABLE' },
-      summary: 'Makes a variable; with `mount_path` a file. 409 when the key exists at this scope.',
-      body: VariableCreate,
-      reply: EnvironmentVariable,
-      status: 201,
-    }),
-    'edit{Kind}EnvironmentVariable': operation({
-      ...write,
-      method: 'PUT',
-      path: `${variables}/{environmentVariableId}`,
-      handler: 'editVariable',
-      event: { type: 'UPDATE', target: targetWord, sub: 'VARIABLE' },
-      summary: 'Changes a variable of this scope; it takes effect at the next deployment.',
-      body: VariableEdit,
-      reply: EnvironmentVariable,
-      status: 200,
-    }),
-    'delete{Kind}EnvironmentVariable': operation({
-      ...write,
-      method: 'DELETE',
-      path: `${variables}/{environmentVariableId}`,
-      handler: 'deleteVariable',
-      event: { type: 'DELETE', target: targetWord, sub: 'VARIABLE' },
-      summary: 'Removes a variable, with its aliases and overrides.',
-      reply: NoBody,
-      status: 204,
-    }),
-    'create{Kind}EnvironmentVariableAlias': operation({
-      ...write,
-      method: 'POST',
-      path: `${variables}/{environmentVariableId}/alias`,
-      handler: 'createAlias',
-      event: { type: 'CREATE', target: targetWord, sub: 'VARIABLE' },
-      summary: 'Gives a variable of this or a wider scope a second name here. 400 for an alias of an alias.',
-      body: AliasCreate,
-      reply: EnvironmentVariable,
-      status: 201,
-    }),
-    'create{Kind}EnvironmentVariableOverride': operation({
-      ...write,
-      method: 'POST',
-      path: `${variables}/{environmentVariableId}/override`,
-      handler: 'createOverride',
-      event: { type: 'CREATE', target: targetWord, sub: 'VARIABLE' },
-      summary: 'Gives a variable of a wider scope another value here. 409 where it has one already.',
-      body: OverrideCreate,
-      reply: EnvironmentVariable,
-      status: 201,
-    }),
-    'list{Kind}Secrets': operation({
-      ...read,
-      path: secrets,
-      handler: 'listSecrets',
-      summary: 'Every secret that can be reached here, without values.',
-      reply: Results(Secret),
-    }),
-    'create{Kind}Secret': operation({
-      ...write,
-      method: 'POST',
-      path: secrets,
-      handler: 'createSecret',
-      event: { type: 'CREATE', target: targetWord, sub: 'SECRET' },
-      summary: 'Makes a secret; its value is never answered.',
-      body: VariableCreate,
-      reply: Secret,
-      status: 201,
-    }),
-    'edit{Kind}Secret': operation({
-      ...write,
-      method: 'PUT',
-      path: `${secrets}/{secretId}`,
-      handler: 'editSecret',
-      event: { type: 'UPDATE', target: targetWord, sub: 'SECRET' },
-      summary: 'Changes a secret of this scope; an absent value stays.',
-      body: SecretEdit,
-      reply: Secret,
-      status: 200,
-    }),
-    'delete{Kind}Secret': operation({
-      ...write,
-      method: 'DELETE',
-      path: `${secrets}/{secretId}`,
-      handler: 'deleteSecret',
-      event: { type: 'DELETE', target: targetWord, sub: 'SECRET' },
-      summary: 'Removes a secret, with its aliases and overrides.',
-      reply: NoBody,
-      status: 204,
-    }),
-    'create{Kind}SecretAlias': operation({
-      ...write,
-      method: 'POST',
-      path: `${secrets}/{secretId}/alias`,
-      handler: 'createSecretAlias',
-      event: { type: 'CREATE', target: targetWord, sub: 'SECRET' },
-      summary: 'Gives a secret of this or a wider scope a second name here. 400 for an alias of an alias.',
-      body: AliasCreate,
-      reply: Secret,
-      status: 201,
-    }),
-    'create{Kind}SecretOverride': operation({
-      ...write,
-      method: 'POST',
-      path: `${secrets}/{secretId}/override`,
-      handler: 'createSecretOverride',
-      event: { type: 'CREATE', target: targetWord, sub: 'SECRET' },
-      summary: 'Gives a secret of a wider scope another value here. 409 where it has one already.',
-      body: OverrideCreate,
-      reply: Secret,
-      status: 201,
-    }),
-  })
+    ...familyOperations(noun, path, place, families.variable),
+    ...familyOperations(noun, path, place, families.secret),
+  }
 }

@@ -1,4 +1,4 @@
-import { choice, flag, map, names, number, type SettingTable, settingsOf, text, texts } from './setting-table.ts'
+import { choice, flag, map, names, number, own, type SettingTable, settingsOf, text, texts } from './setting-table.ts'
 
 /** The advanced settings of services: A application, C container, H helm, J job, T terraform. */
 export const advancedSettings = {
@@ -7,7 +7,7 @@ export const advancedSettings = {
   'build.ram_max_in_gib': number('AJT', 8),
   'build.ephemeral_storage_in_gib': number('T', null),
   'build.disable_buildkit_cache': flag('AJ', false),
-  'build.secrets': names('AJ'),
+  'build.secrets': own(names('AJ')),
   'build.skip_git_submodules': flag('AJT', false),
   'deployment.custom_domain_check_enabled': flag('ACH', true),
   'deployment.termination_grace_period_seconds': number('ACJT', 60),

@@ -1,22 +1,21 @@
-import { variableOperations } from '../resources/variable.ts'
 import { Enum, Nullable, Text, Type } from '../schema.ts'
+import {
+  deploymentOperations,
+  deployOperation,
+  restartOperation,
+  rollbackOperation,
+  stopOperation,
+} from './deployment-operations.ts'
 import { serviceKinds } from './kinds.ts'
+import { linkOperation, logOperation, statusOperations } from './reading-operations.ts'
 import {
   deleteQuery,
   deleteTerraformQuery,
-  deploymentOperations,
-  deployOperation,
-  linkOperation,
   listOperation,
-  logOperation,
   recordOperations,
-  restartOperation,
-  rollbackOperation,
-  statusOperations,
-  stopOperation,
   toUpdate,
   uninstallTerraform,
-} from './operations.ts'
+} from './record-operations.ts'
 
 const { application, container, database, job, helm, terraform } = serviceKinds
 
@@ -54,7 +53,6 @@ export const kindOperations = {
   ...restartOperation('application', application),
   ...logOperation('application', application),
   ...linkOperation('application', application),
-  ...variableOperations('Application', '/application/{applicationId}', 'service'),
 
   ...listOperation('container', container, {}),
   ...recordOperations('container', container, deleteQuery),

@@ -1,6 +1,6 @@
 import { Autoscaling, AutoscalingRequest } from '../resources/autoscaling.ts'
 import { AnnotationsGroup, LabelsGroup } from '../resources/tag-group.ts'
-import { Enum, Integer, List, Nullable, Ref, Text, Type, Uuid } from '../schema.ts'
+import { Enum, extension, Integer, List, Nullable, Ref, Text, Type, Uuid } from '../schema.ts'
 
 /** Fields that the requests and records of several kinds share. Lower case: of a request; upper case: of a record. */
 export const name = Text(63, 1)
@@ -59,13 +59,15 @@ export const ImageFields = {
   registry: Type.Object({ id: Uuid, name: Type.String(), url: Type.String(), kind: Type.String() }),
 }
 
-/** Not of the public API: whether a copy gets what volumes and databases hold. */
+/** Whether a copy gets what volumes and databases hold. */
 export const withData = Type.Optional(
-  Nullable(
-    Type.Boolean({
-      default: false,
-      description:
-        'Volumes and databases are copied, too. What writes to a volume stands still while it is copied. The copy can be used once its data are there.',
-    }),
+  extension(
+    Nullable(
+      Type.Boolean({
+        default: false,
+        description:
+          'Volumes and databases are copied, too. What writes to a volume stands still while it is copied. The copy can be used once its data are there.',
+      }),
+    ),
   ),
 )

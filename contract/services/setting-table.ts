@@ -1,4 +1,4 @@
-import { Enum, Integer, List, Nullable, Text, type TSchema, Type } from '../schema.ts'
+import { Enum, extension, Integer, List, Nullable, Text, type TSchema, Type } from '../schema.ts'
 
 /** One advanced setting: the schema of its value, what counts while it was never sent, and whose it is. */
 export interface AdvancedSetting {
@@ -45,6 +45,8 @@ export const names = (on: string): AdvancedSetting => ({
   default: [],
   schema: List(Type.String({ pattern: '^[a-zA-Z_][a-zA-Z0-9_]*$', maxLength: 255 }), 100),
 })
+/** A setting that the public API does not have. */
+export const own = (setting: AdvancedSetting): AdvancedSetting => ({ ...setting, schema: extension(setting.schema) })
 /** Texts by names. */
 export const map = (on: string): AdvancedSetting => ({
   on,

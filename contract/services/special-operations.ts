@@ -80,6 +80,7 @@ export const specialOperations = {
     reply: Results(TerraformResource),
   }),
   listJobRuns: operation({
+    extension: true,
     ...onJob,
     ...read,
     path: '/job/{jobId}/run',

@@ -22,6 +22,7 @@ const page = `<!doctype html>
 </html>
 `
 const start = `SwaggerUIBundle({ url: '/openapi.json', dom_id: '#viewer', deepLinking: true, docExpansion: 'none', filter: true,
+  showExtensions: true,
   tryItOutEnabled: false, validatorUrl: null, supportedSubmitMethods: ['get', 'post', 'put', 'delete'] })
 `
 /** The viewer makes style elements and images of its own, and asks this server only. */

@@ -90,9 +90,3 @@ export async function deleteEnvironmentRow(sql: Sql, id: string): Promise<void> 
   await sql`delete from service where environment_id = ${id}`
   await sql`delete from environment where id = ${id}`
 }
-
-/** Environments whose deletion was asked for and whose last service is gone. */
-export const listEmptyDeletingEnvironments = (sql: Sql) =>
-  sql<{ id: string; cluster_id: string }[]>`
-    select id, cluster_id from environment e
-    where deleting and not exists (select from service s where s.environment_id = e.id)`

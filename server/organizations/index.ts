@@ -8,7 +8,6 @@ export {
   findEnvironment,
   insertEnvironment,
   insertStages,
-  listEmptyDeletingEnvironments,
   markEnvironmentDeleting,
 } from './environment-store.ts'
 export { createEnvironments, type EnvironmentCreate, environmentRecord } from './environments.ts'

@@ -32,18 +32,6 @@ import {
   updateRegistry,
 } from './registry-store.ts'
 
-/** Undefined where the organization has none with this id. */
-export const findContainerRegistry = (
-  sql: Sql,
-  organizationId: string,
-  id: string,
-): Promise<ContainerRegistryRow | undefined> => findRegistry(sql, 'container_registry', organizationId, id)
-export const findHelmRepository = (
-  sql: Sql,
-  organizationId: string,
-  id: string,
-): Promise<HelmRepositoryRow | undefined> => findRegistry(sql, 'helm_repository', organizationId, id)
-
 export interface RegistriesOptions {
   readonly database: Database
   readonly vault: Vault

@@ -1,4 +1,4 @@
-import { type ObservedState, runningStates } from '@quayside/contract/streams.ts'
+import { type ObservedState, runningStates } from '@quayside/contract/running-states.ts'
 import type { StateChangeRow } from './state-change-store.ts'
 
 /** One change, and where it happened: for those who may read only a part of the organization. */

@@ -33,85 +33,126 @@ const pageRows = 500
 const longestPauseMs = 5_000
 
 export function createStateChanges(options: StateChangesOptions): StateChanges {
-  const { database, clock, log, everyMs = 100 } = options
-  const listeners = new Map<string, Set<Listener>>()
-  const closing = new AbortController()
-  let cursor = 0
-  /** While it reads: resolves once it knows where it begins. */
-  let begun: Promise<void> | undefined
-  let ended: Promise<void> = Promise.resolve()
+  const { database } = options
+  const listeners = new Listeners()
+  const reader = new Reader(options, listeners)
+  return {
+    async follow(organizationId, listener) {
+      listeners.add(organizationId, listener)
+      const end = (): void => listeners.remove(organizationId, listener)
+      try {
+        return { from: await reader.begin(), end }
+      } catch (error) {
+        end()
+        throw error
+      }
+    },
+    delivered: () => reader.cursor,
+    position: async (known) => positionOf(known, await readFeed(database)),
+    read: async (organizationId, after, upTo) =>
+      (await listChanges(database, { after, upTo, limit: pageRows, organizationId })).map(toStateChange),
+    close: () => reader.close(),
+  }
+}
 
-  /** Numbers what is committed and gives the last number. */
-  async function catchUp(): Promise<number> {
-    while ((await numberSome(database)) === mostNumbered) {}
-    return (await readFeed(database)).last_sequence
+/** Who follows which organization. */
+class Listeners {
+  readonly #byOrganization = new Map<string, Set<Listener>>()
+
+  get isEmpty(): boolean {
+    return this.#byOrganization.size === 0
   }
 
-  async function deliver(): Promise<void> {
-    const last = await catchUp()
-    while (cursor < last) {
-      const page = await listChanges(database, { after: cursor, upTo: last, limit: pageRows })
-      cursor = page.length < pageRows ? last : (page.at(-1)?.sequence ?? last)
-      for (const change of page.map(toStateChange)) {
-        for (const listener of listeners.get(change.organizationId) ?? []) listener(change)
-      }
+  add(organizationId: string, listener: Listener): void {
+    const own = this.#byOrganization.get(organizationId) ?? new Set<Listener>()
+    this.#byOrganization.set(organizationId, own.add(listener))
+  }
+
+  remove(organizationId: string, listener: Listener): void {
+    const own = this.#byOrganization.get(organizationId)
+    own?.delete(listener)
+    if (own?.size === 0) this.#byOrganization.delete(organizationId)
+  }
+
+  tell(change: StateChange): void {
+    for (const listener of this.#byOrganization.get(change.organizationId) ?? []) listener(change)
+  }
+
+  clear(): void {
+    this.#byOrganization.clear()
+  }
+}
+
+/** The one who reads the table, while somebody follows. */
+class Reader {
+  /** All changes up to this number were told. */
+  cursor = 0
+  readonly #options: StateChangesOptions
+  readonly #listeners: Listeners
+  readonly #closing = new AbortController()
+  /** While it reads: resolves once it knows where it begins. */
+  #begun: Promise<void> | undefined
+  #ended: Promise<void> = Promise.resolve()
+
+  constructor(options: StateChangesOptions, listeners: Listeners) {
+    this.#options = options
+    this.#listeners = listeners
+  }
+
+  /** Reads, unless it does; gives the number after which is told. */
+  async begin(): Promise<number> {
+    this.#begun ??= this.#start()
+    await this.#begun
+    return this.cursor
+  }
+
+  async close(): Promise<void> {
+    this.#closing.abort()
+    this.#listeners.clear()
+    await this.#ended
+  }
+
+  async #start(): Promise<void> {
+    try {
+      await this.#ended
+      this.cursor = await this.#catchUp()
+      this.#ended = this.#readOn()
+    } catch (error) {
+      this.#begun = undefined
+      throw error
     }
   }
 
-  async function readOn(): Promise<void> {
+  async #readOn(): Promise<void> {
+    const { database, clock, log, everyMs = 100 } = this.#options
     let pauseMs = everyMs
-    while (listeners.size > 0 && !closing.signal.aborted) {
-      await clock.sleep(pauseMs, closing.signal).catch(() => {})
-      if (listeners.size === 0) break
+    while (!this.#listeners.isEmpty && !this.#closing.signal.aborted) {
+      await clock.sleep(pauseMs, this.#closing.signal).catch(() => {})
+      if (this.#listeners.isEmpty) break
       try {
-        if (await hasNews(database, cursor)) await deliver()
+        if (await hasNews(database, this.cursor)) await this.#deliver()
         pauseMs = everyMs
       } catch (error) {
         if (pauseMs === everyMs) log.warn({ reason: messageOf(error) }, 'changes of states could not be read')
         pauseMs = Math.min(longestPauseMs, pauseMs * 2)
       }
     }
-    begun = undefined
+    this.#begun = undefined
   }
 
-  async function begin(): Promise<void> {
-    try {
-      await ended
-      cursor = await catchUp()
-      ended = readOn()
-    } catch (error) {
-      begun = undefined
-      throw error
+  async #deliver(): Promise<void> {
+    const last = await this.#catchUp()
+    while (this.cursor < last) {
+      const page = await listChanges(this.#options.database, { after: this.cursor, upTo: last, limit: pageRows })
+      this.cursor = page.length < pageRows ? last : (page.at(-1)?.sequence ?? last)
+      for (const change of page) this.#listeners.tell(toStateChange(change))
     }
   }
 
-  function end(organizationId: string, listener: Listener): void {
-    const own = listeners.get(organizationId)
-    own?.delete(listener)
-    if (own?.size === 0) listeners.delete(organizationId)
-  }
-
-  return {
-    async follow(organizationId, listener) {
-      const own = listeners.get(organizationId) ?? new Set<Listener>()
-      listeners.set(organizationId, own.add(listener))
-      try {
-        begun ??= begin()
-        await begun
-      } catch (error) {
-        end(organizationId, listener)
-        throw error
-      }
-      return { from: cursor, end: () => end(organizationId, listener) }
-    },
-    delivered: () => cursor,
-    position: async (known) => positionOf(known, await readFeed(database)),
-    read: async (organizationId, after, upTo) =>
-      (await listChanges(database, { after, upTo, limit: pageRows, organizationId })).map(toStateChange),
-    close: async () => {
-      closing.abort()
-      listeners.clear()
-      await ended
-    },
+  /** Numbers what is committed and gives the last number. */
+  async #catchUp(): Promise<number> {
+    const { database } = this.#options
+    while ((await numberSome(database)) === mostNumbered) {}
+    return (await readFeed(database)).last_sequence
   }
 }

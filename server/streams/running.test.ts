@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { RunningState } from '@quayside/contract/streams.ts'
+import type { RunningState } from '@quayside/contract/resources/stream.ts'
 import { environmentRunningState, serviceRunningState } from './running.ts'
 
 test('an environment runs as its services do', () => {

@@ -1,4 +1,5 @@
-import { type RunningState, runningStates, statusLists } from '@quayside/contract/streams.ts'
+import type { RunningState } from '@quayside/contract/resources/stream.ts'
+import { runningStates, statusLists } from '@quayside/contract/running-states.ts'
 import { runningState } from '../state-changes/index.ts'
 import type { ReplicaRow, RunningRow } from './running-store.ts'
 

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { Ajv } from 'ajv'
+import { eventData, eventStream } from '../../contract/event-stream.ts'
 import type { Permission } from '../../contract/operation.ts'
 import { type Stream, streamPaths, streams } from '../../contract/streams.ts'
 import { fakeWorkload } from '../../server/engines/fake/fake-workload.ts'
@@ -9,7 +10,7 @@ import { silent } from '../../server/lib/attempt.ts'
 import { newId, parseId } from '../../server/lib/id.ts'
 import { createPlatform } from '../support/platform.ts'
 import { rawRequest, sendRaw } from '../support/raw.ts'
-import { openSocket, type SocketOptions } from '../support/streams.ts'
+import { eventOf, openEvents, openSocket, type SocketOptions } from '../support/streams.ts'
 import { until } from '../support/until.ts'
 
 /** Every stream of the contract: who comes in, with which query, and what is sent. */
@@ -256,4 +257,20 @@ test('/deployment/logs goes on with the next deployment, unless one is named', a
   await lastOf(any, (text) => text.includes('once more') && text.includes(`${environment}-2`))
   await lastOf(first, (text) => text.includes('late'))
   for (const client of [any, first]) client.socket.close()
+})
+
+test('what is sent as events is what the document says, and what is no WebSocket is answered with 404', async () => {
+  const events = await openEvents(origin, eventStream.path.replace('{organizationId}', ofA.organization), {
+    authorization: `Bearer ${a.tokens.READ}`,
+  })
+  assert.deepEqual([events.status, events.headers['content-type']?.split(';')[0]], [200, eventStream.contentType])
+  await database`update service set state = 'DEPLOYED' where id = ${service}`
+  await database`update deployment_request set status = 'ERROR' where environment_id = ${ofA.environment}`
+  await eventOf(events, 'deployment.status')
+  const known: Readonly<Record<string, object>> = eventData
+  for (const { event = '', data = '' } of events.events) {
+    assert.ok(ajv.validate(closed(known[event] ?? false), JSON.parse(data)), `${event}: ${ajv.errorsText()} ${data}`)
+  }
+  events.close()
+  for (const path of streamPaths) assert.equal((await platform.call(a.tokens.READ, 'GET', path)).status, 404, path)
 })

@@ -26,9 +26,9 @@ export const variableHandlers = (rooms: Rooms) => {
     createSecret: ({ target, body }) => createSecret(rooms, scopeOf(target), body),
     editSecret: ({ target, ids, body }) => editSecret(rooms, scopeOf(target), idOf(ids), body),
     deleteSecret: async ({ target, ids }) => void (await removeSecret(rooms, scopeOf(target), idOf(ids))),
-    createAlias: ({ target, ids, body }) =>
+    createVariableAlias: ({ target, ids, body }) =>
       standOnVariable(rooms, scopeOf(target), idOf(ids), { ...body, type: 'ALIAS' }),
-    createOverride: ({ target, ids, body }) =>
+    createVariableOverride: ({ target, ids, body }) =>
       standOnVariable(rooms, scopeOf(target), idOf(ids), { ...body, type: 'OVERRIDE' }),
     createSecretAlias: ({ target, ids, body }) =>
       standOnSecret(rooms, scopeOf(target), idOf(ids), { ...body, type: 'ALIAS' }),

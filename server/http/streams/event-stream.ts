@@ -1,3 +1,4 @@
+import { eventStream } from '@quayside/contract/event-stream.ts'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { authorize, type ReadCredential } from '../../access/index.ts'
 import type { Database } from '../../database/index.ts'
@@ -21,8 +22,8 @@ export interface EventStreamOptions {
 /** `GET /organization/{organizationId}/stream`: server-sent events. `Last-Event-ID` goes on behind that event. */
 export function mountEventStream(app: FastifyInstance, options: EventStreamOptions): void {
   app.route({
-    method: 'GET',
-    url: '/organization/:organizationId/stream',
+    method: eventStream.method,
+    url: eventStream.path.replace(/\{(\w+)\}/g, ':$1'),
     exposeHeadRoute: false,
     handler: (request, reply) => open(options, request, reply),
   })
@@ -36,7 +37,7 @@ async function open(options: EventStreamOptions, request: FastifyRequest, reply:
   // Path parameters are text: the router gives them so.
   const { organizationId = '' } = request.params as Record<string, string>
   const wish = {
-    access: 'read',
+    access: eventStream.access,
     query: organizationTarget,
     targetId: parseId(organizationId),
     place: () => ({}),
@@ -82,7 +83,7 @@ function sendHead(reply: FastifyReply, random: () => number): void {
     if (value !== undefined) reply.raw.setHeader(name, value)
   }
   reply.raw.writeHead(200, {
-    'content-type': 'text/event-stream; charset=utf-8',
+    'content-type': `${eventStream.contentType}; charset=utf-8`,
     'cache-control': 'no-store, no-transform',
     // Proxies that would collect the answer first.
     'x-accel-buffering': 'no',

@@ -1,0 +1,96 @@
+import { eventData, eventStream } from './event-stream.ts'
+import { pathParameters } from './operation.ts'
+import { extensionMark } from './schema.ts'
+import type { Json } from './share-schemas.ts'
+import { Command, type Stream, type StreamPath, streamPaths, streams } from './streams.ts'
+
+/** How the OpenAPI document tells of streams: it has no form of its own for them. */
+
+const tag = 'Streams'
+const failure = (code: number): Json => ({ $ref: `#/components/responses/Failure${code}` })
+const other = (description: string): Json => ({
+  description,
+  content: { 'application/json': { schema: { $ref: '#/components/schemas/Error' } } },
+})
+const parameter = (where: 'query' | 'path' | 'header', name: string, required: boolean, schema: Json) => ({
+  name,
+  in: where,
+  required,
+  schema,
+})
+
+/** Every stream by its path and method. */
+export const streamDescriptions = (): Record<string, Json> =>
+  plain({
+    [eventStream.path]: { get: describeEvents() },
+    ...Object.fromEntries(streamPaths.map((path) => [path, { get: describeSocket(path, streams[path]) }])),
+  })
+
+/** `/service/logs` is `streamServiceLogs`. */
+const operationIdOf = (path: StreamPath): string =>
+  `stream${path.replace(/\/(\w)/g, (_, first: string) => first.toUpperCase())}`
+
+const closes = `A WebSocket. What the query names must belong together. Browsers offer the subprotocols \`v1\` and \`auth.bearer.<token>\`.
+Close codes: 1000 the end; 1007 the query is not valid; 1008 there is no such object, no right, or nothing of the kind here; 1011 connect again.`
+
+function describeSocket(path: StreamPath, { summary, access, query, message, list, refuses }: Stream): Json {
+  const named = Object.entries(query.properties).map(([name, schema]) =>
+    parameter('query', name, query.required?.includes(name) === true, schema),
+  )
+  const listed = list === undefined ? [] : [parameter('query', list, false, Command.properties[list])]
+  return {
+    operationId: operationIdOf(path),
+    tags: [tag],
+    summary,
+    description: `Needs the permission ${access.toUpperCase()}. ${closes}${refuses ? ` Always closed with 1008: ${refuses}` : ''}`,
+    parameters: [...named, ...listed],
+    responses: { 101: upgraded(message), ...refusals },
+  }
+}
+
+const upgraded = (message: Stream['message']): Json =>
+  message === undefined
+    ? { description: 'the connection: binary frames in both directions, bytes as they are' }
+    : {
+        description: 'the connection: each text frame is one JSON value of this schema',
+        content: { 'application/json': { schema: message } },
+      }
+
+/** Told in HTTP, for there was no upgrade. */
+const refusals: Readonly<Record<string, Json>> = {
+  401: failure(401),
+  403: other('the page is of an origin that may not connect'),
+  404: other('it was not asked for as a WebSocket'),
+  429: other('too many requests, or too many open streams'),
+}
+
+function describeEvents(): Json {
+  const path = pathParameters(eventStream.path).map((name) =>
+    parameter('path', name, true, { type: 'string', format: 'uuid' }),
+  )
+  const last = {
+    ...parameter('header', 'Last-Event-ID', false, { type: 'string' }),
+    description: 'the id of the event that was seen last: what came since is told first; changes are kept for a day',
+  }
+  return {
+    operationId: 'streamOrganizationChanges',
+    [extensionMark]: true,
+    tags: [tag],
+    summary: eventStream.summary,
+    description: `Needs the permission ${eventStream.access.toUpperCase()}. Server-sent events, until the client leaves or may not follow any more (\`end\`).`,
+    parameters: [...path, last],
+    responses: {
+      200: {
+        description: 'events; `x-quayside-events` has the JSON in `data` of each type',
+        content: { [eventStream.contentType]: { schema: { type: 'string' }, 'x-quayside-events': eventData } },
+      },
+      401: failure(401),
+      403: failure(403),
+      404: failure(404),
+      429: failure(429),
+    },
+  }
+}
+
+/** Schemas as JSON: without the symbols that the library keeps in them. */
+const plain = (value: unknown): Record<string, Json> => JSON.parse(JSON.stringify(value))
