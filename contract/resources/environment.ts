@@ -167,10 +167,10 @@ export const environmentOperations = {
     plan: DeploymentPlan,
   }),
   redeployEnvironment: action(
-    'deployEnvironment',
+    'redeployEnvironment',
     'redeploy',
     'TRIGGER_REDEPLOY',
-    'The same as deploy: images of unchanged commits are reused.',
+    'Deploys every service that is not skipped in the version that it has, with the settings and variables of today: its commit or its image, whatever the branch or the tag stands for by now. What was never deployed is deployed as its settings say.',
   ),
   stopEnvironment: action('stopEnvironment', 'stop', 'TRIGGER_STOP', 'Stops every service that runs; data stays.'),
   cancelEnvironmentDeployment: operation({

@@ -54,7 +54,7 @@ export const deploymentOperations = <
       handler: 'redeployService',
       event: { type: 'TRIGGER_REDEPLOY', target: 'SERVICE' },
       summary:
-        'Deploys the version that runs now again, with the settings and variables of today; where those have not changed, nothing is started anew.',
+        'Deploys the version that is deployed again, its commit or its image, with the settings and variables of today; where those have not changed, nothing is started anew.',
       ...redeploy,
     }),
     'uninstall{Kind}': operation({

@@ -44,6 +44,9 @@ export function builderCases(name: string, subject: () => BuilderSubject): void 
       assert.match(image.reference, new RegExp(`^quayside/${recipe.service}:[0-9a-f]{40}$`))
       assert.match(image.digest, /^sha256:[0-9a-f]{64}$/)
       assert.deepEqual(await builder.find(recipe, signal), image)
+      assert.equal(await builder.has(image, signal), true)
+      assert.equal(await builder.has({ ...image, digest: `sha256:${'0'.repeat(64)}` }, signal), false)
+      assert.equal(await builder.has({ ...image, reference: `${image.reference}0` }, signal), false)
       assert.ok(lines.includes('it works'), lines.join('\n'))
     })
 

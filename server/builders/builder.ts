@@ -6,6 +6,8 @@ import type { Secret } from '../lib/secret.ts'
 export interface Builder {
   /** The image of this recipe when it is there already. */
   find(recipe: BuildRecipe, signal: AbortSignal): Promise<Image | undefined>
+  /** Whether an image that was built is there still, with the same content. */
+  has(image: Image, signal: AbortSignal): Promise<boolean>
   /** Builds; lines go to the attempt's output while it runs, aborting ends the build. Throws BuildError. */
   build(source: () => Promise<Readable>, recipe: BuildRecipe, attempt: Attempt): Promise<Image>
   /** Removes the service's images except those of the given references. */

@@ -9,6 +9,7 @@ const image = { reference: 'r', digest: 'd' }
 
 const backendWith = (change: Partial<BuildBackend>): BuildBackend => ({
   find: async () => undefined,
+  has: async () => false,
   build: async () => image,
   prune: async () => {},
   ...change,

@@ -10,6 +10,7 @@ import { replaceFile, requestedFrontend, withoutSyntaxLine } from './official-fr
 /** What one engine does for a builder; everything that holds for all engines is in `createBuilder`. */
 export interface BuildBackend {
   find(order: BuildOrder, signal: AbortSignal): Promise<Image | undefined>
+  has(image: Image, signal: AbortSignal): Promise<boolean>
   /** Builds and tags. Lines are already capped in total; the signal ends the work. Throws BuildError. */
   build(source: Readable, order: BuildOrder, attempt: Attempt): Promise<Image>
   prune(service: string, keep: readonly string[], signal: AbortSignal): Promise<void>
@@ -20,6 +21,7 @@ export function createBuilder(backend: BuildBackend, clock: Clock = systemClock)
   const running = new Map<string, Promise<unknown>>()
   return {
     find: (recipe, signal) => abortable(backend.find(buildOrder(recipe), signal), signal),
+    has: (image, signal) => abortable(backend.has(image, signal), signal),
     prune: (service, keep, signal) => abortable(backend.prune(service, keep, signal), signal),
     async build(source, recipe, attempt) {
       checkDockerfile(recipe)

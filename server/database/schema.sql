@@ -384,6 +384,7 @@ create table deployment_target (
   finished_at timestamp with time zone,
   force_event text,
   wanted_release uuid,
+  same_version boolean not null default false,
   constraint deployment_target_force_event_check CHECK ((force_event = ANY (ARRAY['START'::text, 'STOP'::text, 'DELETE'::text, 'CRON'::text]))),
   constraint deployment_target_pkey PRIMARY KEY (request_id, service_id),
   constraint deployment_target_request_id_fkey FOREIGN KEY (request_id) REFERENCES deployment_request(id) ON DELETE CASCADE,

@@ -4,6 +4,7 @@ import { failpoint } from '../lib/failpoint.ts'
 import { findService, type ServiceRow } from '../services/index.ts'
 import { buildLimitsOf } from './acting-settings.ts'
 import { buildSecretsOf } from './build-secrets.ts'
+import { imageAgain, versionAgain } from './deployed-version.ts'
 import { freeze } from './freeze.ts'
 import { setReleaseCommit } from './outcome-store.ts'
 import { explainLate, type RecipeOptions, type Work, whileUnreachable } from './recipe.ts'
@@ -18,14 +19,11 @@ const gitSeconds = 300
 
 /**
  * From the request to a release with an image: pin the commit, freeze settings and variables, fetch, build. Gives the
- * release's id. The same commit and recipe is not built twice.
+ * release's id. The same commit and recipe is not built twice; a deployed version that is asked for again is not even fetched.
  */
 export async function buildRelease(options: RecipeOptions, work: Work): Promise<string> {
   const { target, step, context, report } = work
   const id = target.service_id
-  const buildSeconds = options.buildLimits.timeoutSeconds + gitSeconds
-  const inTime = <T>(work: Promise<T>, late: string): Promise<T> =>
-    explainLate(work, () => new BuildError('timeout', late))
   report.enter('Build')
   const pinned = await inTime(
     step(`${id}/PIN`, ({ signal }) => pinCommit(options, work, signal), { deadlineSeconds: gitSeconds }),
@@ -33,6 +31,23 @@ export async function buildRelease(options: RecipeOptions, work: Work): Promise<
   )
   const releaseId = await step(`${id}/FREEZE`, () => freezeOnce(options, work, pinned))
   const release = await existingRelease(options, releaseId)
+  const image =
+    (pinned.isAgain
+      ? await step(`${id}/FIND_IMAGE`, ({ signal }) => imageAgain(options, work, release, signal))
+      : null) ?? (await buildFrom(options, work, release))
+  await context.fenced((sql) => setReleaseImage(sql, releaseId, image))
+  report.enter('Built')
+  return releaseId
+}
+
+const inTime = <T>(work: Promise<T>, late: string): Promise<T> =>
+  explainLate(work, () => new BuildError('timeout', late))
+
+/** Fetches the commit and builds it, where its image is not there. */
+async function buildFrom(options: RecipeOptions, work: Work, release: ReleaseRow) {
+  const { target, step, report } = work
+  const id = target.service_id
+  const buildSeconds = options.buildLimits.timeoutSeconds + gitSeconds
   const repository = await releaseRepository(options, work, release)
   if (repository.credential) report.hide([repository.credential.password])
   const fetched: { checkout?: Checkout } = {}
@@ -45,7 +60,7 @@ export async function buildRelease(options: RecipeOptions, work: Work): Promise<
       `The commit could not be fetched within ${gitSeconds} s. Check whether the git repository can be reached, and deploy again.`,
     )
     const turn = { slots: options.slots.builds, name: 'BUILD_QUEUEING' } as const
-    const image = await inTurn(work, turn, () =>
+    return await inTurn(work, turn, () =>
       inTime(
         step(`${id}/BUILD`, ({ signal }) => build(options, work, source, dockerfileText, signal), {
           deadlineSeconds: buildSeconds,
@@ -53,14 +68,13 @@ export async function buildRelease(options: RecipeOptions, work: Work): Promise<
         `The image was not built within ${buildSeconds} s. Make the build shorter, or deploy again when less is being built.`,
       ),
     )
-    await context.fenced((sql) => setReleaseImage(sql, releaseId, image))
   } finally {
     await fetched.checkout?.[Symbol.asyncDispose]()
   }
-  report.enter('Built')
-  return releaseId
 }
 
+/** What a request is found to deploy. */
+type Pin = { readonly branch: string; readonly commit: string; readonly isAgain?: boolean }
 type Pinned = CommitJson & { readonly branch: string }
 interface Source {
   readonly release: ReleaseRow
@@ -69,12 +83,10 @@ interface Source {
   readonly fetched: { checkout?: Checkout }
 }
 
-async function pinCommit(
-  options: RecipeOptions,
-  work: Work,
-  signal: AbortSignal,
-): Promise<{ branch: string; commit: string }> {
+async function pinCommit(options: RecipeOptions, work: Work, signal: AbortSignal): Promise<Pin> {
   await work.context.fenced((sql) => enterState(sql, work.target, 'BUILDING'))
+  const again = (await versionAgain(options, work))?.commit
+  if (again) return { branch: again.branch, commit: again.id, isAgain: true }
   const service = await existingService(options, work)
   const { database, readCredential, git } = options
   const repository = await repositoryOf(
@@ -93,11 +105,7 @@ async function pinCommit(
 }
 
 /** Freezes once: a second try finds the release of the first. */
-function freezeOnce(
-  { vault, clock }: RecipeOptions,
-  work: Work,
-  pinned: { branch: string; commit: string },
-): Promise<string> {
+function freezeOnce({ vault, clock }: RecipeOptions, work: Work, pinned: Pin): Promise<string> {
   const { request, target, context } = work
   return context.fenced(async (sql) => {
     const former = await findReleaseOf(sql, target.service_id, request.id)

@@ -54,9 +54,10 @@ export function createDeployments(options: DeploymentsOptions) {
     action: Action,
     chosen: readonly ServiceRow[],
     by: RequestedBy,
+    asked: Asked = {},
   ) => {
     if (chosen.length === 0) return
-    const targets = chosen.map((service) => ({ service, commit: undefined }))
+    const targets = chosen.map((service) => ({ service, commit: undefined, ...asked }))
     await acceptRequest(options, { environment, action, targets, by })
   }
 
@@ -71,11 +72,11 @@ export function createDeployments(options: DeploymentsOptions) {
       return act(current, 'DEPLOY', by, { commit, forceEvent })
     },
 
-    /** The commit that was deployed last, again; without one, the head of the branch. */
+    /** The commit or the image that is deployed when the request runs, again; what was never deployed is deployed as its settings say. */
     async redeploy(service: ServiceRow, by: RequestedBy, { forceEvent }: Pick<WantedVersion, 'forceEvent'> = {}) {
       refuseKind(service)
       if (forceEvent) checkForced(service, forceEvent)
-      return act(service, 'DEPLOY', by, { commit: service.deployed_commit?.id, forceEvent })
+      return act(service, 'DEPLOY', by, { sameVersion: true, forceEvent })
     },
 
     /**
@@ -115,14 +116,19 @@ export function createDeployments(options: DeploymentsOptions) {
       if (left && left.state !== 'DELETE_QUEUED' && left.state !== 'DELETING') await act(left, 'DELETE', by)
     },
 
-    async deployEnvironment(environment: EnvironmentRow, by: RequestedBy): Promise<void> {
+    /** Those that are not skipped; with `sameVersion` each in the version that is deployed. */
+    async deployEnvironment(
+      environment: EnvironmentRow,
+      by: RequestedBy,
+      asked: Pick<Asked, 'sameVersion'> = {},
+    ): Promise<void> {
       const services = await listServices(database, environment.id)
       const chosen = services.filter((service) => !service.is_skipped && service.copying === null)
       if (chosen.length === 0)
         throw new AppError('conflict', `Environment "${environment.name}" has nothing to deploy.`)
       // Those that cannot run there are left out by the workflow, with the reason.
       if (chosen.every(refusalOf)) chosen.forEach(refuseKind)
-      await ofEnvironment(environment, 'DEPLOY', chosen, by)
+      await ofEnvironment(environment, 'DEPLOY', chosen, by, asked)
     },
 
     async stopEnvironment(environment: EnvironmentRow, by: RequestedBy): Promise<void> {

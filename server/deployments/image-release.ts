@@ -2,6 +2,7 @@ import { noteFetched } from '../disk/index.ts'
 import { EngineError, type PinnedImage } from '../engines/index.ts'
 import type { Attempt } from '../lib/attempt.ts'
 import { findService, type Origin } from '../services/index.ts'
+import { versionAgain } from './deployed-version.ts'
 import { freeze } from './freeze.ts'
 import { explainLate, type RecipeOptions, type Work, whileUnreachable } from './recipe.ts'
 import { findRelease, findReleaseOf, type ReleaseRow, setReleaseImage } from './release-store.ts'
@@ -55,12 +56,18 @@ export async function haveImage(
   await options.engine.fetchImage(reference, login, attempt)
 }
 
-type Frozen = { readonly release: string; readonly image: string; readonly registryId: string | null }
+type Frozen = {
+  readonly release: string
+  readonly image: string
+  readonly registryId: string | null
+  /** The image that is deployed, where that is asked for again. */
+  readonly again?: string
+}
 
 async function mirror(
   options: RecipeOptions,
   work: Work,
-  { image, registryId }: Frozen,
+  { image, registryId, again }: Frozen,
   signal: AbortSignal,
 ): Promise<{ reference: string; digest: string }> {
   const { context, target, report, organizationId } = work
@@ -68,7 +75,9 @@ async function mirror(
   const attempt = { signal, output: report }
   const login = await readLogin(options, organizationId, registryId ? { id: registryId } : null, signal)
   const { engine } = options
-  const pinned = await whileUnreachable(options, signal, report, () => engine.pinImage(image, login, attempt)).catch(
+  const wanted = again ?? image
+  if (again) report.line('The image that is deployed is taken again, whatever its tag stands for by now.')
+  const pinned = await whileUnreachable(options, signal, report, () => engine.pinImage(wanted, login, attempt)).catch(
     (error: unknown) => pinFormer(options, work, image, attempt, error),
   )
   report.line(foundText(image, pinned))
@@ -108,13 +117,16 @@ const readLogin = async (
 ) => (origin ? registryLogin?.(database, organizationId, origin.id, signal) : undefined)
 
 /** Freezes once: a second try finds the release of the first. */
-function freezeOnce({ vault, clock }: RecipeOptions, { request, target, context }: Work): Promise<Frozen> {
+async function freezeOnce(options: RecipeOptions, work: Work): Promise<Frozen> {
+  const { request, target, context } = work
+  const { vault, clock } = options
+  const again = (await versionAgain(options, work))?.image.reference
   return context.fenced(async (sql) => {
     const service = await findService(sql, target.service_id)
     const former = await findReleaseOf(sql, target.service_id, request.id)
     const image = service && imageOf(former ?? service, service.origin)
     if (!service || !image) throw new Error(`service ${target.service_id} is gone, or has no image`)
     const release = former ?? (await freeze(sql, vault, service, { id: request.id, commit: null, now: clock.now() }))
-    return { release: release.id, image, registryId: service.origin?.id ?? null }
+    return { release: release.id, image, registryId: service.origin?.id ?? null, ...(again && { again }) }
   })
 }

@@ -74,6 +74,15 @@ export async function findLastRelease(sql: Sql, serviceId: string): Promise<Rele
   return row
 }
 
+/** The version of a service that runs, or ran last; undefined where none ever did, and where its image is given up. */
+export async function findDeployedRelease(sql: Sql, serviceId: string): Promise<ReleaseRow | undefined> {
+  const [row] = await sql<ReleaseRow[]>`
+    select r.*, s.kind from release r join service s on s.id = r.service_id
+    where r.service_id = ${serviceId} and r.image is not null and (r.id = s.release_id or r.served_at is not null)
+    order by r.id = s.release_id desc nulls last, r.served_at desc nulls last limit 1`
+  return row
+}
+
 /**
  * Releases of each service that may be needed again: what runs, also as a job, what a request is about to start, the newest versions, and the newest ones
  * that had the traffic; `count` of each. Copies of a version count as one with it.

@@ -71,6 +71,7 @@ export interface AcceptedTarget {
   readonly wanted_commit: string | null
   readonly force_event: string | null
   readonly wanted_release: string | null
+  readonly same_version: boolean
 }
 
 export interface Acceptance {
@@ -126,7 +127,7 @@ export async function writeRequest(sql: Sql, acceptance: Acceptance): Promise<Wr
     ),`
   const recorded = record ? sql`recorded as (${record(sql, sql`accepted`)}),` : sql``
   const newerWish = sql`on conflict (request_id, service_id) do update set wanted_commit = excluded.wanted_commit,
-    wanted_release = excluded.wanted_release, force_event = excluded.force_event`
+    wanted_release = excluded.wanted_release, force_event = excluded.force_event, same_version = excluded.same_version`
   const written = await sql<{ request_number: number; service_id: string; former_state: State }[]>`
     with numbered as (
       update environment set request_number = request_number + 1
@@ -138,7 +139,7 @@ export async function writeRequest(sql: Sql, acceptance: Acceptance): Promise<Wr
       select w.*, s.state as former_state, g.name as stage_name, g.deployment_order as stage_order, n.request_number
       from numbered n cross join jsonb_to_recordset(${sql.json(targets.map((target) => ({ ...target })))}) as w(
           service_id uuid, kind text, name text, icon_uri text, stage_id uuid, wanted_commit text, force_event text,
-          wanted_release uuid)
+          wanted_release uuid, same_version boolean)
         join service s on s.id = w.service_id and s.state = any(${[...allowed]}::text[])
           and (s.copying is null or ${request.action} = 'DELETE')
         join deployment_stage g on g.id = w.stage_id
@@ -147,9 +148,9 @@ export async function writeRequest(sql: Sql, acceptance: Acceptance): Promise<Wr
       select request_number from held group by request_number having count(*) = ${targets.length}
     ), ${place === 'merged' ? sql`` : newRequest} ${recorded} targeted as (
       insert into deployment_target (request_id, service_id, kind, name, icon_uri, stage_name, stage_order, state,
-        wanted_commit, force_event, wanted_release, former_state)
+        wanted_commit, force_event, wanted_release, same_version, former_state)
       select ${request.id}, service_id, kind, name, icon_uri, stage_name, stage_order, ${queued}, wanted_commit,
-        force_event, wanted_release, former_state
+        force_event, wanted_release, same_version, former_state
       from held where exists (select from accepted)
       ${place === 'merged' ? newerWish : sql``}
     ), entered as (

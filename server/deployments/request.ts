@@ -117,7 +117,7 @@ function acceptance(
       caller: by.id,
     },
     place,
-    targets: targets.map(({ service, commit, forceEvent, release }) => ({
+    targets: targets.map(({ service, commit, forceEvent, release, sameVersion }) => ({
       service_id: service.id,
       kind: service.kind,
       name: service.name,
@@ -126,6 +126,7 @@ function acceptance(
       wanted_commit: commit ?? null,
       force_event: forceEvent ?? null,
       wanted_release: release ?? null,
+      same_version: sameVersion ?? false,
     })),
     allowed: stateNames.filter((state) => refusal(action, state) === undefined),
     queued: phases[action].queued,

@@ -20,6 +20,8 @@ export interface TargetRow {
   readonly force_event: JobEvent | null
   /** The release that a rollback goes back to. */
   readonly wanted_release: string | null
+  /** The version that is deployed is asked for again. */
+  readonly same_version: boolean
   readonly former_state: State
   readonly release_id: string | null
   readonly commit: CommitJson | null
@@ -42,6 +44,8 @@ export interface WantedTarget {
   readonly forceEvent?: JobEvent | undefined
   /** A release of the service to go back to, instead of a new one. */
   readonly release?: string
+  /** The commit or the image that is deployed when the request runs, again. */
+  readonly sameVersion?: boolean
 }
 
 export const listTargets = (sql: Sql, requestIds: readonly string[]) =>

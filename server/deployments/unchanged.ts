@@ -27,9 +27,9 @@ export function changesOf(before: Brought, after: Brought): string[] {
 
 type Texts = ReadonlyMap<string, string>
 
-/** Every deployment has an id of its own, and the commits of other services of the environment are told to all. */
 const deploymentId = 'QOVERY_DEPLOYMENT_ID'
-const ofEachDeployment = /^QOVERY_(?:DEPLOYMENT_ID|[A-Z]+_Z[0-9A-F]+_GIT_COMMIT_ID)$/
+/** Every deployment has an id of its own, and the commits of other services of the environment are told to all. */
+export const ofEachDeployment = /^QOVERY_(?:DEPLOYMENT_ID|[A-Z]+_Z[0-9A-F]+_GIT_COMMIT_ID)$/
 
 function comparable({ workload }: Brought): Record<'members' | 'variables' | 'files', Texts> {
   const { image: _, variables, files, ...members } = workload

@@ -10,7 +10,7 @@ import { type BuildResult, readBuildEvents } from './build-events.ts'
 import { type BuildProgress, followProgress } from './build-progress.ts'
 import { openBuildSession } from './build-session.ts'
 import { dial } from './dial.ts'
-import { findImage, pruneImages } from './docker-images.ts'
+import { findImage, hasImage, pruneImages } from './docker-images.ts'
 import { explainFailure } from './explain-failure.ts'
 import { createStepLimits, type StepLimits } from './step-limits.ts'
 
@@ -36,6 +36,7 @@ export function createDockerBuilder({ socketPath, clock = systemClock }: DockerB
   }
   const backend: BuildBackend = {
     find: (order) => reaching(socketPath, () => findImage(docker, order)),
+    has: (image) => reaching(socketPath, () => hasImage(docker, image)),
     build: (source, order, attempt) => reaching(socketPath, () => build(docker, stepLimits, source, order, attempt)),
     prune: (service, keep, signal) => reaching(socketPath, () => pruneImages(docker, service, keep, signal)),
   }

@@ -4,10 +4,18 @@ import type { Image } from '../builder.ts'
 
 /** The image of the order, by its tag. A tag without our label is somebody else's image and counts as absent. */
 export async function findImage(docker: Docker, order: BuildOrder): Promise<Image | undefined> {
+  const image = await inspect(docker, order.tag)
+  if (!image || image.Config.Labels?.[recipeLabel] !== order.labels[recipeLabel]) return undefined
+  return { reference: order.tag, digest: image.Id }
+}
+
+/** Whether the tag is there and stands for the same image. */
+export const hasImage = async (docker: Docker, { reference, digest }: Image): Promise<boolean> =>
+  (await inspect(docker, reference))?.Id === digest
+
+async function inspect(docker: Docker, tag: string): Promise<Docker.ImageInspectInfo | undefined> {
   try {
-    const image = await docker.getImage(order.tag).inspect()
-    if (image.Config.Labels?.[recipeLabel] !== order.labels[recipeLabel]) return undefined
-    return { reference: order.tag, digest: image.Id }
+    return await docker.getImage(tag).inspect()
   } catch (error) {
     if (statusOf(error) === 404) return undefined
     throw error

@@ -37,6 +37,7 @@ export function createFakeBuilder(clock: Clock = systemClock): FakeBuilder {
   const builder = createBuilder(
     {
       find: async (order) => images.get(order.tag),
+      has: async ({ reference, digest }) => images.get(reference)?.digest === digest,
       async build(source, order, attempt) {
         recipes.push(order.recipe)
         await readContext(source, order, attempt.signal)

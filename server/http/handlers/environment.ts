@@ -34,6 +34,10 @@ export const environmentHandlers = (rooms: Rooms) => {
       await deployments.deployEnvironment(call.target, requestedBy(call))
       return actionStatusOf(call.target.id)
     },
+    redeployEnvironment: async (call) => {
+      await deployments.deployEnvironment(call.target, requestedBy(call), { sameVersion: true })
+      return actionStatusOf(call.target.id)
+    },
     stopEnvironment: async (call) => {
       await deployments.stopEnvironment(call.target, requestedBy(call))
       return actionStatusOf(call.target.id)
