@@ -108,5 +108,5 @@ test('when no endpoint can be reached, the answer is 502 after a short time', as
   assert.equal(answer.status, 502)
   assert.match(answer.body, /shop does not answer: no running instance could be reached/)
   const took = monotonic() - start
-  assert.ok(took > 500 && took < 3_000, `${took} ms`)
+  assert.ok(took > 500 && took < 10_000, `${took} ms`)
 })

@@ -125,7 +125,7 @@ export async function untilClosed(socket: Socket): Promise<string> {
 export async function until(
   condition: () => boolean | Promise<boolean>,
   what: string,
-  limitMs = 10_000,
+  limitMs = 60_000,
 ): Promise<void> {
   const start = monotonic()
   while (!(await condition())) {

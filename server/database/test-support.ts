@@ -8,7 +8,7 @@ import type { Cleanup } from './testing.ts'
 export async function until(
   what: string,
   condition: () => boolean | Promise<boolean>,
-  limitMs = 10_000,
+  limitMs = 60_000,
 ): Promise<void> {
   const end = systemClock.monotonic() + limitMs
   while (!(await condition())) {

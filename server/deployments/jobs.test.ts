@@ -45,7 +45,7 @@ async function newJob(schedule: object, behaviour: TaskBehaviour, change: object
     engine.behave(reference, { task: next })
   }
   const pinned = async (): Promise<string> => {
-    const attempt = { signal: AbortSignal.timeout(5000), output: { line: () => {} } }
+    const attempt = { signal: AbortSignal.timeout(60_000), output: { line: () => {} } }
     const host = await database`select url from container_registry where id = ${body.source.image.registry_id}`
     const name = `${String(host[0]?.['url']).replace(/^https:\/\//, '')}/${image}:1`
     return (await engine.pinImage(name, undefined, attempt)).reference
@@ -106,7 +106,7 @@ test('its outputs are variables of a service of a later stage in the same deploy
   assert.equal((await ends(`/application/${applicationId}`)).state, 'DEPLOYED')
   const prefix = `QOVERY_OUTPUT_JOB_Z${id.slice(0, 8).toUpperCase()}_`
   const inside = async (name: string) =>
-    (await engine.exec(applicationId, ['printenv', `${prefix}${name}`], AbortSignal.timeout(5000))).output
+    (await engine.exec(applicationId, ['printenv', `${prefix}${name}`], AbortSignal.timeout(60_000))).output
   assert.deepEqual(await Promise.all([inside('URL'), inside('TOKEN'), inside('PORT')]), [
     'db.internal',
     'canary-secret-77',
@@ -188,7 +188,7 @@ test('a cancelled deployment ends what runs, and leaves the job as cancelled', a
   const { id, path, environmentId } = await newJob({ on_start: run('start') }, { runsMs: 'forever' })
   await send('POST', `${path}/deploy`, {})
   const isRunning = async () =>
-    (await engine.listTasks(AbortSignal.timeout(1000))).some((one) => one.service === id && one.running)
+    (await engine.listTasks(AbortSignal.timeout(60_000))).some((one) => one.service === id && one.running)
   await until('it runs', isRunning)
   assert.equal((await send('POST', `/environment/${environmentId}/cancelDeployment`)).status, 202)
   assert.equal((await ends(path)).state, 'CANCELED')

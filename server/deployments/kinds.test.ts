@@ -104,7 +104,7 @@ test('a database runs with its own credentials and a volume', async () => {
   assert.equal((await send('POST', `${path}/deploy`)).body.database_id, databaseId)
   assert.equal((await ends(path)).state, 'DEPLOYED')
   const { password } = (await send('GET', `${path}/masterCredentials`)).body
-  const inside = await engine.exec(databaseId, ['printenv', 'POSTGRES_PASSWORD'], AbortSignal.timeout(5000))
+  const inside = await engine.exec(databaseId, ['printenv', 'POSTGRES_PASSWORD'], AbortSignal.timeout(60_000))
   assert.equal(inside.output.trim(), password)
   const stored = await database`select variables::text as text from release where service_id = ${databaseId}`
   assert.ok(!String(stored[0]?.['text']).includes(password))

@@ -25,7 +25,7 @@ async function run(action: string, body?: object, of = path): Promise<string> {
   })
 }
 const inside = async (key: string): Promise<string> => {
-  const { output } = await engine.exec(applicationId, ['printenv', key], AbortSignal.timeout(5000))
+  const { output } = await engine.exec(applicationId, ['printenv', key], AbortSignal.timeout(60_000))
   return output.trim()
 }
 const status = async () => (await send('GET', `${path}/status`)).body

@@ -97,7 +97,7 @@ export function engineImagesCases(name: string, open: () => Promise<ImagesBench>
       const [found] = images.filter(({ references }) => references.includes(reference))
       assert.ok(found && found.bytes > 0 && found.service === undefined, JSON.stringify(found))
       for (let times = 0; times < 2; times++) {
-        assert.equal(await bench.engine.removeImage(reference, AbortSignal.timeout(10_000)), true)
+        assert.equal(await bench.engine.removeImage(reference, AbortSignal.timeout(60_000)), true)
       }
       assert.equal((await pin('5')).isThere, false)
     })

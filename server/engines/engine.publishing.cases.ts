@@ -35,7 +35,7 @@ export function publishingCases(name: string, open: () => Promise<PublishingBenc
         assert.match(error.message, new RegExp(`^port ${hostPort} of the machine is in use`))
         return true
       })
-      const left = await engine.observe(second.service, AbortSignal.timeout(10_000))
+      const left = await engine.observe(second.service, AbortSignal.timeout(60_000))
       assert.equal(left.state, 'absent')
       await engine.erase(first.service, attempt())
       await engine.start(second, attempt())

@@ -15,7 +15,7 @@ export function shellCases(name: string, open: () => Promise<ShellBench>): void 
     let bench: ShellBench
     let release: Release
     let replica: string
-    const limit = (): AbortSignal => AbortSignal.timeout(60_000)
+    const limit = (): AbortSignal => AbortSignal.timeout(120_000)
     before(async () => {
       bench = await open()
       release = newRelease(bench.workload('web'))

@@ -31,7 +31,7 @@ export const newTask = (workload: Task, of: Partial<Release<Task>> = {}): Releas
   ...of,
 })
 
-const limit = (): AbortSignal => AbortSignal.timeout(60_000)
+const limit = (): AbortSignal => AbortSignal.timeout(120_000)
 
 /** One suite for every engine that runs tasks. */
 export function taskCases(name: string, open: () => Promise<TaskBench>): void {

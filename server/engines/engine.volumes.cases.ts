@@ -24,7 +24,7 @@ export function volumeCases(name: string, open: () => Promise<VolumeBench>): voi
     const copy = (from: Release, to: Release, signal?: AbortSignal) =>
       bench.engine.copyVolumes([{ from: volumeOf(from), to: volumeOf(to) }], to, attempt(signal))
     const exits = async ({ service }: Release) => {
-      const seen = await bench.engine.observe(service, AbortSignal.timeout(10_000))
+      const seen = await bench.engine.observe(service, AbortSignal.timeout(60_000))
       return seen.state === 'running' ? seen.replicas.map((replica) => replica.exits) : seen.state
     }
 
@@ -64,7 +64,7 @@ export function volumeCases(name: string, open: () => Promise<VolumeBench>): voi
       await bench.write(source, 'here')
       await assert.rejects(copy(source, target, AbortSignal.abort(new Error('given up'))), /given up/)
       assert.equal(await bench.read(source), 'here')
-      assert.deepEqual(await bench.engine.resume(AbortSignal.timeout(10_000)), [])
+      assert.deepEqual(await bench.engine.resume(AbortSignal.timeout(60_000)), [])
       for (const { service } of [source, target]) await bench.engine.erase(service, attempt())
     })
   })

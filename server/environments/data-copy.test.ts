@@ -75,7 +75,7 @@ test('an environment is copied with what its volumes hold; both live on their ow
     states.map(({ state }) => state),
     ['READY'],
   )
-  const seen = await engine.observeAll(AbortSignal.timeout(5000))
+  const seen = await engine.observeAll(AbortSignal.timeout(60_000))
   assert.deepEqual([seen.has(web.id), seen.has(base.id), seen.has(app)], [false, false, true])
   await ask('POST', `/environment/${id}/deploy`)
   await atRest(id)
@@ -215,13 +215,13 @@ test('what stands still is let go on when no copy is under way, and not before',
   const copying = holdCopy()
   const { id } = await clone({ with_data: true })
   await copying.held
-  await reconcile(AbortSignal.timeout(5000))
+  await reconcile(AbortSignal.timeout(60_000))
   assert.deepEqual(resumed, [])
   copying.goOn()
   await until('the copy has ended', async () => {
     const rows = await database`select from workflow where key = ${id} and state = 'done'`
     return rows.length === 1
   })
-  await reconcile(AbortSignal.timeout(5000))
+  await reconcile(AbortSignal.timeout(60_000))
   assert.deepEqual(resumed, ['all'])
 })

@@ -72,7 +72,7 @@ test('a hanging server is given up in time, and nothing stays behind', async (t)
   for (const [name, ask] of Object.entries(ways(driver, `${origin}/a.git`))) {
     const began = performance.now()
     await assert.rejects(ask, { name: 'GitError', reason: 'timeout' }, name)
-    assert.ok(performance.now() - began < 5_000, name)
+    assert.ok(performance.now() - began < 20_000, name)
   }
   assert.deepEqual(await readdir(join(driver.directory, 'scratch')), [])
   assert.deepEqual(await commandLines(origin), [])

@@ -27,7 +27,7 @@ export function openStore(t: TestContext, directory: string, options: Partial<Li
 
 /** Waits until the condition holds; throws after ten seconds. */
 export async function until(condition: () => boolean | Promise<boolean>, what: string): Promise<void> {
-  const limit = systemClock.monotonic() + 10_000
+  const limit = systemClock.monotonic() + 60_000
   while (!(await condition())) {
     if (systemClock.monotonic() > limit) throw new Error(`waited in vain until ${what}`)
     await systemClock.sleep(2)

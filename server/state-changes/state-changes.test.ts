@@ -11,9 +11,9 @@ import { createStateChangePruner } from './state-change-pruner.ts'
 import { createStateChanges } from './state-changes.ts'
 
 async function until(what: string, condition: () => boolean): Promise<void> {
-  const end = systemClock.monotonic() + 10_000
+  const end = systemClock.monotonic() + 60_000
   while (!condition()) {
-    if (systemClock.monotonic() > end) assert.fail(`not within ten seconds: ${what}`)
+    if (systemClock.monotonic() > end) assert.fail(`not within a minute: ${what}`)
     await systemClock.sleep(5)
   }
 }
@@ -172,7 +172,7 @@ test('after a day changes are gone, and who has not seen them all is told so', a
   const feed = feedOf(sql, t)
   await sql`update service set state = 'BUILDING'`
   const clock = { ...systemClock, now: () => new Date(systemClock.now().getTime() + 23 * 3_600_000) }
-  const signal = AbortSignal.timeout(10_000)
+  const signal = AbortSignal.timeout(60_000)
   await createStateChangePruner({ database: sql, clock }).reconcile(signal)
   assert.deepEqual(await feed.position(1), { after: 1, complete: true })
   clock.now = () => new Date(systemClock.now().getTime() + 25 * 3_600_000)

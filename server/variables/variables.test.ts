@@ -40,9 +40,9 @@ async function bumped(
   return (await versions()).map((version, index) => version > (former[index] ?? 0))
 }
 
-/** Asks until the condition holds, for five seconds at most. */
+/** Asks until the condition holds, for a minute at most. */
 async function until(condition: () => Promise<boolean>): Promise<void> {
-  const limit = AbortSignal.timeout(5000)
+  const limit = AbortSignal.timeout(60_000)
   while (!(await condition())) await systemClock.sleep(5, limit)
 }
 

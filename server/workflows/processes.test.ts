@@ -39,7 +39,7 @@ async function workUntilEnded(t: TestContext, db: TestWorkflows, id: string, opt
   for (;;) {
     const worker = startWorker(t, { url: db.url, ...(options[started] ?? options.at(-1)) })
     started++
-    const row = await Promise.race([worker.exited, ended(db.sql, id, 60_000)])
+    const row = await Promise.race([worker.exited, ended(db.sql, id, 100_000)])
     if (row) return { row, started }
   }
 }
@@ -49,8 +49,8 @@ test('comes to the same end when it is killed at every point', { timeout: 110_00
   await createTables(db.sql)
   for (const point of deadlyPoints) await db.sql`insert into kill_at values (${point})`
   const id = await submit(db.sql, submitter(db), 'deadly')
-  const begun = systemClock.monotonic()
-  const options = [{ failpoint: 'workflow.claimed:kill' }, {}]
+  // Nobody who waited for a lease to end would come to the end of this test.
+  const options = [{ failpoint: 'workflow.claimed:kill', leaseSeconds: 3600 }, { leaseSeconds: 3600 }]
   const { row, started } = await workUntilEnded(t, db, id, options)
   assert.deepEqual([row.state, row.error], ['done', null])
   assert.equal(started, deadlyPoints.length + 2)
@@ -65,9 +65,6 @@ test('comes to the same end when it is killed at every point', { timeout: 110_00
     (await readSteps(db.sql, id)).map(({ status }) => status),
     ['SUCCESS', 'SUCCESS', 'SUCCESS'],
   )
-  const seconds = (systemClock.monotonic() - begun) / 1000
-  t.diagnostic(`${started - 1} kills, ended after ${seconds.toFixed(1)} s`)
-  assert(seconds < started * 5, 'leases of 15 s were waited for')
 })
 
 test('parks what kills every process that runs it, and goes on with the next', { timeout: 60_000 }, async (t) => {

@@ -11,7 +11,7 @@ import { createWorkflows, type Workflows, type WorkflowsOptions } from './workfl
 export async function until<T>(
   what: string,
   condition: () => T | Promise<T>,
-  limitMs = 20_000,
+  limitMs = 60_000,
 ): Promise<Exclude<T, false | undefined>> {
   const deadline = systemClock.monotonic() + limitMs
   for (;;) {

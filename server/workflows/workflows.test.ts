@@ -83,7 +83,7 @@ test('runs one workflow per key at a time, in the order of submission', async (t
 test('cancels into the running step at once and still runs the steps that clean up', async (t) => {
   const { sql, url, start } = await testWorkflows(t)
   const abandoned: { reason: string }[] = []
-  let reached: number | undefined
+  let isReached = false
   let isCleaned = false
   const engine = start(
     [
@@ -93,7 +93,7 @@ test('cancels into the running step at once and still runs the steps that clean 
           try {
             await step('long', ({ signal }) => aborted(signal))
           } catch (error) {
-            reached = systemClock.monotonic()
+            isReached = true
             assert(error instanceof CanceledError)
             assert(context.signal.reason instanceof CanceledError)
             await assert.rejects(noWork(step, 'never begun'), CanceledError)
@@ -112,15 +112,15 @@ test('cancels into the running step at once and still runs the steps that clean 
         abandoned as [],
       ),
     ],
-    { url },
+    // Whoever only looks from time to time would find it after minutes.
+    { url, leaseSeconds: 3600, pollMs: 600_000 },
   )
   const id = await submit(sql, engine, 'w')
   await until('step', async () => (await readSteps(sql, id)).length === 1)
-  const asked = systemClock.monotonic()
   assert.equal(await sql.begin((tx) => engine.requestCancel(tx, id)), 'running')
   const { state, error } = await ended(sql, id)
   assert.deepEqual([state, error], ['canceled', 'canceled'])
-  assert(reached !== undefined && reached - asked < 100, `took ${Number(reached) - asked} ms`)
+  assert(isReached)
   assert(isCleaned)
   assert.deepEqual(
     abandoned.map(({ reason }) => reason),
@@ -143,7 +143,7 @@ test('finds a cancel that nobody told of', async (t) => {
   const id = await submit(sql, engine, 'w')
   await until('step', async () => (await readSteps(sql, id)).length === 1)
   await engine.requestCancel(sql, id)
-  assert.equal((await ended(sql, id, 3000)).state, 'canceled')
+  assert.equal((await ended(sql, id)).state, 'canceled')
 })
 
 test('ends a waiting workflow in the transaction that cancels it', async (t) => {

@@ -208,6 +208,6 @@ function raw(port: number, text: string): Promise<string> {
   })
   socket.on('close', () => resolve(answer))
   socket.on('error', (error) => (answer === '' ? reject(error) : resolve(answer)))
-  socket.setTimeout(5000, () => socket.destroy())
+  socket.setTimeout(30_000, () => socket.destroy())
   return promise
 }

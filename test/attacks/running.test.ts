@@ -16,7 +16,7 @@ const atRest = (environmentId: string) =>
     return rows.length === 0
   })
 const replicasOf = async (service: string) => {
-  const observation = await engine.observe(service, AbortSignal.timeout(1000))
+  const observation = await engine.observe(service, AbortSignal.timeout(60_000))
   return observation.state === 'absent' ? [] : observation.replicas
 }
 

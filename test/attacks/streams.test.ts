@@ -33,7 +33,7 @@ const shellQuery = (more: Record<string, string> = {}): string =>
 
 await engine.start(
   { id: newId(), service, environment: a.objects.environmentId, displayName: 'app', workload: fakeWorkload('web') },
-  { signal: AbortSignal.timeout(5_000), output: silent },
+  { signal: AbortSignal.timeout(60_000), output: silent },
 )
 
 test('L4: events need a token in the header; in the address it is none', async () => {

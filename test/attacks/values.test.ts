@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
+import { cpuMs } from '../../server/lib/testing-cpu.ts'
 import { canaryOf } from '../support/fixture.ts'
 import { createPlatform } from '../support/platform.ts'
 
@@ -140,11 +141,11 @@ test('E20 long lists are refused before their members are looked at', async () =
     ['PUT', `/organization/${a.organizationId}`, { name: 'A', admin_emails: Array(9000).fill('a@b.c') }],
   ]
   for (const [method, path, body] of lists) {
-    const started = performance.now()
+    const started = cpuMs()
     const answer = await call(token, method, path, body)
     assert.equal(answer.status, 400)
     assert.match(answer.text, /must have at most/)
-    assert.ok(performance.now() - started < 250)
+    assert.ok(cpuMs() - started < 500)
   }
 }) // biome-ignore format: one line
 
@@ -168,9 +169,9 @@ test('E30 no field takes long over a hostile text', async () => {
   ]
   for (const text of hostile) {
     for (const [method, path, body] of requests) {
-      const started = performance.now()
+      const started = cpuMs()
       assert.equal((await call(token, method, path, body(text))).status, 400)
-      assert.ok(performance.now() - started < 250, `${path} ${text.slice(0, 10)}`)
+      assert.ok(cpuMs() - started < 500, `${path} ${text.slice(0, 10)}`)
     }
   }
 }) // biome-ignore format: one line

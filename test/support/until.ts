@@ -10,7 +10,7 @@ export async function until<T>(
   ask: () => Promise<T | undefined | false> | T | undefined | false,
   options: { readonly limitMs?: number; readonly everyMs?: number; readonly seen?: () => unknown } = {},
 ): Promise<T> {
-  const { limitMs = 30_000, everyMs = 25, seen } = options
+  const { limitMs = 60_000, everyMs = 25, seen } = options
   const end = clock.monotonic() + limitMs
   for (;;) {
     const answer = await ask()

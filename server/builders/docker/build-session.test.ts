@@ -20,7 +20,7 @@ test('offers a session that is healthy and gives the secrets of its build, and n
   try {
     await once(engine, 'listening')
     const upgraded = once(engine, 'upgrade') as Promise<[IncomingMessage, Socket]>
-    const opening = openBuildSession(new Docker({ socketPath }), secrets, AbortSignal.timeout(5000))
+    const opening = openBuildSession(new Docker({ socketPath }), secrets, AbortSignal.timeout(60_000))
     const [request, socket] = await upgraded
     socket.write('HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: h2c\r\n\r\n')
     const session = await opening

@@ -1,31 +1,13 @@
 import assert from 'node:assert/strict'
-import { once } from 'node:events'
-import { mkdtemp, rm } from 'node:fs/promises'
-import { createServer, type RequestListener } from 'node:http'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import type { RequestListener } from 'node:http'
 import { describe, it } from 'node:test'
 import { silent } from '../../lib/attempt.ts'
 import { systemClock } from '../../lib/clock.ts'
 import { createContainer } from './containers.ts'
 import { DaemonRefusal, DockerDaemon } from './daemon.ts'
+import { pretend } from './test-daemon.ts'
 
-const limit = (): AbortSignal => AbortSignal.timeout(10_000)
-
-/** A daemon that answers as the listener says. */
-async function pretend(listener: RequestListener, test: (daemon: DockerDaemon) => Promise<void>): Promise<void> {
-  const directory = await mkdtemp(join(tmpdir(), 'quayside-daemon-'))
-  const socketPath = join(directory, 'docker.sock')
-  const server = createServer(listener).listen(socketPath)
-  await once(server, 'listening')
-  try {
-    await test(new DockerDaemon({ socketPath, clock: systemClock, patienceMs: 2_000 }))
-  } finally {
-    server.closeAllConnections()
-    server.close()
-    await rm(directory, { recursive: true })
-  }
-}
+const limit = (): AbortSignal => AbortSignal.timeout(60_000)
 
 const get = (daemon: DockerDaemon, signal = limit(), timeoutMs = 200) =>
   daemon.json({ method: 'GET', path: '/x', signal, timeoutMs })
@@ -57,7 +39,7 @@ describe('the line to the Docker daemon', () => {
       (_request, response) => void response.writeHead(409).end('{"message":"name is taken"}'),
       (daemon) =>
         assert.rejects(
-          get(daemon),
+          get(daemon, limit(), 10_000),
           (error) => error instanceof DaemonRefusal && error.status === 409 && error.message === 'name is taken',
         ),
     ))

@@ -9,7 +9,7 @@ import { attempt, engineCases, eventually, newRelease } from '../engine.cases.ts
 import { publishingCases } from '../engine.publishing.cases.ts'
 import { shellCases } from '../engine.shell.cases.ts'
 import { taskCases } from '../engine.tasks.cases.ts'
-import { EngineError } from '../engine.ts'
+import { EngineError, type Release } from '../engine.ts'
 import { usageCases } from '../engine.usage.cases.ts'
 import { volumeCases } from '../engine.volumes.cases.ts'
 import { hostConfig } from './container-spec.ts'
@@ -20,7 +20,7 @@ import { openTaskBench } from './test-task-bench.ts'
 
 const socketPath = '/var/run/docker.sock'
 const image = `quayside-engine-test/node:${newId().slice(-8)}`
-const limit = (): AbortSignal => AbortSignal.timeout(60_000)
+const limit = (): AbortSignal => AbortSignal.timeout(120_000)
 
 before(() => importTestImage(socketPath, image))
 after(() => removeTestImage(socketPath, image))
@@ -113,6 +113,16 @@ describe('the Docker engine', () => {
   after(() => bench?.close())
   afterEach(() => bench.reset())
   const release = (source: string, more = {}) => newRelease({ ...bench.workload('web'), ...node(source), ...more })
+  /** Given a second, and longer where the machine is so busy that the program has not come as far as the message by then. */
+  const assertNotReady = async (one: Release, message: RegExp) => {
+    for (const startDeadlineSeconds of [1, 5]) {
+      const workload = { ...one.workload, startDeadlineSeconds }
+      const error = await bench.engine.start({ ...one, workload }, attempt()).catch((thrown: unknown) => thrown)
+      if (error instanceof EngineError && error.reason === 'not-ready' && message.test(error.message)) return
+    }
+    const workload = { ...one.workload, startDeadlineSeconds: 25 }
+    await assert.rejects(bench.engine.start({ ...one, workload }, attempt()), { reason: 'not-ready', message })
+  }
 
   it('puts no more than the allowed members into the container, whatever the workload says', async () => {
     const source = serve(8080)
@@ -165,7 +175,7 @@ describe('the Docker engine', () => {
     await bench.engine.start(one, attempt())
     const now = systemClock.now().getTime()
     const [line] = await bench.lines(one.service)
-    assert.ok(now - Date.parse(line?.at ?? '') < 1_000, `open at ${line?.at}, seen ${now}`)
+    assert.ok(now - Date.parse(line?.at ?? '') < 8_000, `open at ${line?.at}, seen ${now}`)
   })
 
   it('ends a command whose terminal is closed, also one that does not mind', async () => {
@@ -196,11 +206,8 @@ describe('the Docker engine', () => {
     }
     const readiness = (command: string[]) => ({ probes: { readiness: { check: { type: 'exec', command }, ...probe } } })
     await bench.engine.start(release(serve(8080), readiness(['node', '-e', 'process.exit(0)'])), attempt())
-    const bad = release(serve(8080), {
-      ...readiness(['node', '-e', 'process.exit(4)', '; touch /x']),
-      startDeadlineSeconds: 1,
-    })
-    await assert.rejects(bench.engine.start(bad, attempt()), /health command "node" ended with code 4/)
+    const bad = release(serve(8080), readiness(['node', '-e', 'process.exit(4)', '; touch /x']))
+    await assertNotReady(bad, /health command "node" ended with code 4/)
   })
 
   it('goes by what a gRPC health service says, and waits until it serves', async () => {
@@ -223,9 +230,8 @@ describe('the Docker engine', () => {
     await bench.engine.start(late, attempt())
     const [up] = await bench.lines(late.service)
     assert.ok(systemClock.now().getTime() - Date.parse(up?.at ?? '') >= 650, `up at ${up?.at}`)
-    const never = release(serving(1e9), { ...readiness, startDeadlineSeconds: 1 })
-    await assert.rejects(
-      bench.engine.start(never, attempt()),
+    await assertNotReady(
+      release(serving(1e9), readiness),
       /gRPC health check on port 8080 was answered with NOT_SERVING/,
     )
   })
@@ -239,15 +245,11 @@ describe('the Docker engine', () => {
   })
 
   it('says where a program listens when it is not where it was said to', async () => {
-    const short = { startDeadlineSeconds: 1 }
-    await assert.rejects(
-      bench.engine.start(release(serve(3000), short), attempt()),
+    await assertNotReady(
+      release(serve(3000)),
       /listens on 3000, port 8080 was declared; set internal_port to 3000 or make the program listen on 8080/,
     )
-    await assert.rejects(
-      bench.engine.start(release(serve(8080, { host: '127.0.0.1' }), short), attempt()),
-      /listens on 127\.0\.0\.1:8080 only/,
-    )
+    await assertNotReady(release(serve(8080, { host: '127.0.0.1' })), /listens on 127\.0\.0\.1:8080 only/)
     const check = { type: 'http', path: '/no', scheme: 'HTTP', port: 8080 } as const
     const probe = {
       initialDelaySeconds: 0,
@@ -256,8 +258,8 @@ describe('the Docker engine', () => {
       successThreshold: 1,
       failureThreshold: 1,
     }
-    const unwell = release(serve(8080, { status: 500 }), { ...short, probes: { readiness: { check, ...probe } } })
-    await assert.rejects(bench.engine.start(unwell, attempt()), /GET \/no on port 8080 was answered with 500/)
+    const unwell = release(serve(8080, { status: 500 }), { probes: { readiness: { check, ...probe } } })
+    await assertNotReady(unwell, /GET \/no on port 8080 was answered with 500/)
   })
 
   it('masks the secrets of the workload in the last lines', async () => {
@@ -304,11 +306,11 @@ describe('the Docker engine', () => {
     const near = newRelease(bench.workload('web'), { environment: api.environment })
     const far = release(serve(8080))
     await Promise.all([bench.engine.start(near, attempt()), bench.engine.start(far, attempt())])
-    const reach = async (service: string, host: string) => {
-      const source = `require('net').connect({host:${JSON.stringify(host)},port:8080,timeout:800}).on('connect',()=>process.exit(0)).on('timeout',()=>process.exit(1)).on('error',()=>process.exit(1))`
+    const reach = async (service: string, host: string, timeout = 800) => {
+      const source = `require('net').connect({host:${JSON.stringify(host)},port:8080,timeout:${timeout}}).on('connect',()=>process.exit(0)).on('timeout',()=>process.exit(1)).on('error',()=>process.exit(1))`
       return (await bench.engine.exec(service, ['node', '-e', source], limit())).exitCode === 0
     }
-    assert.equal(await reach(near.service, 'api'), true)
+    assert.equal(await reach(near.service, 'api', 30_000), true)
     assert.equal(await reach(far.service, 'api'), false)
     assert.equal(await reach(far.service, endpoint?.address ?? ''), false)
     assert.equal(await reach(far.service, containerName(api, 1)), false)
@@ -348,7 +350,7 @@ describe('the Docker engine', () => {
     const probe = {
       initialDelaySeconds: 0,
       periodSeconds: 0,
-      timeoutSeconds: 1,
+      timeoutSeconds: 30,
       successThreshold: 1,
       failureThreshold: 3,
     }

@@ -58,7 +58,7 @@ async function pretend(options: {
   const lines: string[] = []
   return {
     host: { daemon: new DockerDaemon({ socketPath: join(directory, 'docker.sock'), clock: systemClock }), clock },
-    attempt: { signal: AbortSignal.timeout(10_000), output: { line: (text: string) => void lines.push(text) } },
+    attempt: { signal: AbortSignal.timeout(60_000), output: { line: (text: string) => void lines.push(text) } },
     asked,
     waited,
     lines,

@@ -31,7 +31,7 @@ export interface DockerBench extends EngineBench {
   reset(): Promise<void>
 }
 
-const limit = (): AbortSignal => AbortSignal.timeout(60_000)
+const limit = (): AbortSignal => AbortSignal.timeout(120_000)
 
 /** How a program is run by the test image. */
 export const node = (source: string) => ({ entrypoint: ['node', '-e'], arguments: [source] })
@@ -75,7 +75,7 @@ function workload(image: string, program: Program): LongRunning {
     storage: [],
     aliases: [],
     stopGraceSeconds: 5,
-    startDeadlineSeconds: 30,
+    startDeadlineSeconds: 120,
   }
 }
 

@@ -3,7 +3,7 @@ import type { Clock } from '../../lib/clock.ts'
 import { masker, Secret } from '../../lib/secret.ts'
 import { EngineError, type LongRunning } from '../engine.ts'
 import { execIn, lastLines } from './container-output.ts'
-import { inspectContainer } from './containers.ts'
+import { inspectContainer, startContainer } from './containers.ts'
 import type { DockerDaemon } from './daemon.ts'
 import { explainListeners, listenersOf } from './listening-ports.ts'
 import {
@@ -15,7 +15,7 @@ import {
   settleMs,
   verdict,
 } from './patience.ts'
-import { type ProbeOutcome, probe } from './probe.ts'
+import { describe, type ProbeOutcome, probe } from './probe.ts'
 import type { ReplicaState } from './replica-state.ts'
 
 export interface Waiting {
@@ -32,16 +32,21 @@ export interface Waiting {
 
 /** After this people are told what is missing, long before the wait is given up. */
 const hintMs = 5000
+/** So long the first check may go on after the deadline: nothing else could tell what is wrong. */
+const longestFirstCheckMs = 10_000
 
-/** What the two loops of one wait know; the one that inspects writes `state`, the one that asks writes `answer`. */
+/** What the two loops of one wait know; the one that inspects writes `state`, the one that asks writes the rest. */
 interface View {
   state: ReplicaState
+  /** A check is under way. */
+  isAsking: boolean
+  /** Of the last check that ended. */
   answer?: ProbeOutcome
 }
 
 /** Waits until the replica is healthy and gives its state. Throws EngineError('crashed' | 'out-of-memory' | 'not-ready' | 'unreachable'). */
 export async function untilHealthy(waiting: Waiting): Promise<ReplicaState> {
-  const view: View = { state: await look(waiting, waiting.signal) }
+  const view: View = { state: await look(waiting, waiting.signal), isAsking: false }
   const done = new AbortController()
   const signal = AbortSignal.any([waiting.signal, done.signal])
   try {
@@ -73,7 +78,9 @@ async function ask(
     const { state } = view
     if (since.start !== state.startedAt) since = { start: state.startedAt, ms: clock.monotonic(), successes: 0 }
     if (state.running && readiness && state.address !== undefined) {
+      view.isAsking = true
       view.answer = await probe(readiness.check, { address: state.address, exec }, readiness.timeoutSeconds, signal)
+      view.isAsking = false
       since.successes = view.answer.healthy ? since.successes + 1 : 0
       if (since.successes >= readiness.successThreshold) return state
     }
@@ -92,11 +99,24 @@ async function watch(waiting: Waiting, view: View, signal: AbortSignal): Promise
   let exitCode: number | undefined
   for (;;) {
     exitCode = view.state.exitCode ?? exitCode
-    const failure = verdict(view.state, { exitsBefore, exitCode, memoryMiB: workload.memoryMiB })
-    if (failure) throw await failed(waiting, view.state, failure.reason, failure.message)
+    if (view.state.status === 'exited') {
+      await startAgain(waiting, view.state, signal)
+    } else {
+      const failure = verdict(view.state, { exitsBefore, exitCode, memoryMiB: workload.memoryMiB })
+      if (failure) throw await failed(waiting, view.state, failure.reason, failure.message)
+    }
     await clock.sleep(inspectPauseMs(clock.monotonic() - began), signal)
     view.state = await look(waiting, signal)
   }
+}
+
+/**
+ * Docker brings back what exits; a container that stays ended was stopped, perhaps by a platform that was killed while it did so and finds
+ * it now, still going down.
+ */
+async function startAgain({ daemon, container, output }: Waiting, { replica }: ReplicaState, signal: AbortSignal) {
+  output.line(`Replica ${replica} was stopped; it is started again`, 'warning')
+  await daemon.patiently(signal, () => startContainer(daemon, container, signal))
 }
 
 async function giveUp(waiting: Waiting, view: View, signal: AbortSignal): Promise<never> {
@@ -104,6 +124,7 @@ async function giveUp(waiting: Waiting, view: View, signal: AbortSignal): Promis
   await clock.sleep(Math.min(hintMs, Math.max(0, deadlineMs - clock.monotonic())), signal)
   output.line(`Not ready yet: ${await explain(workload, view)}`, 'warning')
   await clock.sleep(Math.max(0, deadlineMs - clock.monotonic()), signal)
+  await untilAnswered(waiting, view, signal)
   throw await failed(
     waiting,
     view.state,
@@ -112,15 +133,27 @@ async function giveUp(waiting: Waiting, view: View, signal: AbortSignal): Promis
   )
 }
 
-async function explain(workload: LongRunning, view: View): Promise<string> {
-  const { state, answer } = view
+/** A deadline that ends before anybody was asked says nothing of the replica: the first check may go on to its own end. */
+async function untilAnswered({ clock, workload }: Waiting, view: View, signal: AbortSignal): Promise<void> {
+  const limitMs = Math.min((readinessProbe(workload)?.timeoutSeconds ?? 0) * 1000, longestFirstCheckMs)
+  const end = clock.monotonic() + limitMs
+  while (view.state.running && view.answer === undefined && clock.monotonic() < end) await clock.sleep(25, signal)
+}
+
+async function explain(workload: LongRunning, { state, answer, isAsking }: View): Promise<string> {
   if (!state.running)
     return state.exits > 0 ? `it exits again and again (${state.exits} times so far)` : 'it is not running'
-  const check = readinessProbe(workload)?.check
-  const why = answer?.healthy === false ? answer.why : undefined
+  const readiness = readinessProbe(workload)
+  const check = readiness?.check
   const listening =
     check && check.type !== 'exec' ? explainListeners(check.port, await listenersOf(state.pid)) : undefined
-  return listening ?? why ?? 'it kept running but never became healthy'
+  if (listening !== undefined) return listening
+  if (answer?.healthy === false) return answer.why
+  if (readiness && answer) return `it has to be healthy ${readiness.successThreshold} times in a row, and was not yet`
+  if (check && isAsking) return `${describe(check)} has had no answer yet`
+  return state.address === undefined
+    ? 'it has no address in the network of its environment'
+    : `it has not run for ${settleMs / 1000} s yet`
 }
 
 async function failed(

@@ -25,7 +25,7 @@ function openBench(engine = new FakeEngine({ clock: systemClock })): Promise<Eng
     engine,
     workload: (program) => fakeWorkload(program, program === 'portless' ? [] : [8080]),
     answers: async (endpoint) =>
-      [...(await engine.observeAll(AbortSignal.timeout(1_000))).values()].some(
+      [...(await engine.observeAll(AbortSignal.timeout(60_000))).values()].some(
         (observation) =>
           observation.state !== 'absent' && observation.replicas.some(({ name }) => name === endpoint.replica),
       ),
@@ -123,7 +123,7 @@ describe('the fake engine on demand', () => {
     const release = newRelease(fakeWorkload('web'))
     engine.reachable = false
     await assert.rejects(engine.start(release, attempt()), { reason: 'unreachable' })
-    await assert.rejects(engine.ping(AbortSignal.timeout(1_000)), { reason: 'unreachable' })
+    await assert.rejects(engine.ping(AbortSignal.timeout(60_000)), { reason: 'unreachable' })
     engine.reachable = true
     assert.equal(engine.effects.created, 0)
     assert.equal((await engine.start(release, attempt())).length, 1)
@@ -134,7 +134,7 @@ describe('the fake engine on demand', () => {
     const clock = { ...systemClock, sleep: async (ms: number) => void slept.push(ms) }
     const engine = new FakeEngine({ clock })
     engine.behave('slow', { healthyAfterMs: 5_000 })
-    await engine.start(newRelease(fakeWorkload('slow')), { signal: AbortSignal.timeout(1_000), output: silent })
+    await engine.start(newRelease(fakeWorkload('slow')), { signal: AbortSignal.timeout(60_000), output: silent })
     assert.deepEqual(slept, [5_000])
   })
 
@@ -143,7 +143,7 @@ describe('the fake engine on demand', () => {
     const release = newRelease(fakeWorkload('web'))
     await engine.start(release, attempt())
     engine.crash(release.service, 9)
-    const observation = await engine.observe(release.service, AbortSignal.timeout(1_000))
+    const observation = await engine.observe(release.service, AbortSignal.timeout(60_000))
     assert.equal(observation.state, 'failing')
     assert.equal(observation.state === 'failing' && observation.reason, 'exited with code 9, 3 times')
   })

@@ -51,7 +51,7 @@ export function isAlive(pid: number): boolean {
 
 /** Waits until the condition holds; fails after ten seconds. */
 export async function until(condition: () => boolean | Promise<boolean>, what: string): Promise<void> {
-  const end = systemClock.monotonic() + 10_000
+  const end = systemClock.monotonic() + 60_000
   while (!(await condition())) {
     assert.ok(systemClock.monotonic() < end, `waited in vain: ${what}`)
     await systemClock.sleep(5)
