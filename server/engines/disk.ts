@@ -1,0 +1,19 @@
+/** The engine's disk, in bytes. */
+export interface EngineDisk {
+  readonly totalBytes: number
+  readonly freeBytes: number
+  /** All of them, also those of others. */
+  readonly images: readonly {
+    /** Tags as they are; digests as releases name them. */
+    readonly references: readonly string[]
+    /** For which it was built. */
+    readonly service?: string
+    /** What it alone takes, without what it shares with others. */
+    readonly bytes: number
+    readonly createdAt: Date
+  }[]
+  /** Those of this installation, by the ids of their storages. */
+  readonly volumes: readonly { readonly id: string; readonly bytes: number }[]
+  /** Of all builds of the engine: a cache tells nothing of whose it is. */
+  readonly buildCache: { readonly bytes: number; readonly freeableBytes: number }
+}

@@ -1,0 +1,100 @@
+import type { Clock } from '../../lib/clock.ts'
+import { EngineError, type ShellWish } from '../engine.ts'
+import { type Behaviour, type Effects, noEffects } from './fake-behaviour.ts'
+import { FakeImages } from './fake-images.ts'
+import { FakeOutput } from './fake-output.ts'
+import { FakeReplicas, hasPort } from './fake-replicas.ts'
+import { FakeTasks } from './fake-tasks.ts'
+import { FakeVolumes } from './fake-volumes.ts'
+
+/** What the engine in memory consists of, and what a test may do to it behind the platform's back. */
+export class FakeWorld {
+  readonly effects: Effects = noEffects()
+  /** False: every call fails as if the machine were gone, and nothing changes. */
+  reachable = true
+  /** Images, and the registry that they come from. */
+  readonly images = new FakeImages()
+  /** What volumes hold, for tests to look at and to change. */
+  readonly volumes = new FakeVolumes()
+  /** What was asked to run in terminals. */
+  readonly shells: (ShellWish & { readonly service: string })[] = []
+  protected readonly replicas: FakeReplicas
+  protected readonly tasks: FakeTasks
+  protected readonly output: FakeOutput
+  protected readonly networks = new Set<string>()
+  protected readonly used = new Map<string, { readonly cpuMilli?: number; readonly memoryMiB?: number }>()
+  readonly #behaviours = new Map<string, Behaviour>()
+
+  /** `address` is where all endpoints point; by default one that answers nobody. */
+  constructor({ clock, address = '192.0.2.1' }: { readonly clock: Clock; readonly address?: string }) {
+    const { effects } = this
+    this.output = new FakeOutput(clock)
+    this.replicas = new FakeReplicas({
+      ...{ clock, address, effects, output: this.output },
+      reach: (signal) => this.reach(signal),
+    })
+    this.tasks = new FakeTasks(clock, (release, run, text) => this.output.printOf(release, run, text))
+  }
+
+  /** From now on releases of this image behave so. */
+  behave(image: string, behaviour: Behaviour): void {
+    this.#behaviours.set(image, behaviour)
+  }
+
+  /** Every replica of the service prints a line. */
+  print(service: string, text: string): void {
+    for (const replica of this.replicas.of(service)) this.output.print(replica, text)
+  }
+
+  /** Somebody removes a replica behind the platform's back. */
+  drop(name: string): void {
+    this.replicas.drop(name)
+  }
+
+  /** How often a program of a task was begun. */
+  get tasksBegun(): number {
+    return this.tasks.begun
+  }
+
+  /** The program of a task ends now. */
+  finishTask(run: string, exitCode = 0): void {
+    this.tasks.finish(run, exitCode)
+  }
+
+  /** Every replica of the service uses so much from now on. */
+  use(service: string, used: { readonly cpuMilli?: number; readonly memoryMiB?: number }): void {
+    this.used.set(service, used)
+  }
+
+  /** Whether a replica that runs has this port of the machine. */
+  publishes(hostPort: number): boolean {
+    return this.replicas.all.some(({ running, workload }) => running && hasPort(workload, hostPort))
+  }
+
+  /** The service's replicas exit again and again from now on. */
+  crash(service: string, exitCode = 1): void {
+    for (const replica of this.replicas.of(service))
+      Object.assign(replica, { running: false, exits: replica.exits + 3, exitCode })
+  }
+
+  protected reach(signal: AbortSignal): void {
+    signal.throwIfAborted()
+    if (!this.reachable)
+      throw new EngineError('unreachable', 'the engine does not answer; check the machine it runs on')
+  }
+
+  /** How an image behaves that the engine has. Releases name digests, tests name tags. */
+  protected behaviourOf(image: string): Behaviour {
+    const behaviour = this.named(image) ?? this.named(this.images.tagOf(image) ?? '') ?? {}
+    if (behaviour.outcome === 'image-missing')
+      throw new EngineError('image-missing', `the engine has no image ${image}`)
+    return behaviour
+  }
+
+  protected readonly named = (image: string): Behaviour | undefined => this.#behaviours.get(image)
+
+  protected makeNetwork(environment: string): void {
+    if (!this.networks.has(environment)) this.effects.networksMade++
+    this.networks.add(environment)
+  }
+}

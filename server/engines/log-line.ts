@@ -1,0 +1,14 @@
+export interface LogQuery {
+  readonly follow: boolean
+  /** Only lines after this moment of the engine's clock (RFC 3339 with nanoseconds), as given by a former line. */
+  readonly after?: string
+}
+
+export interface LogLine {
+  /** RFC 3339 with nanoseconds, by the engine's clock. */
+  readonly at: string
+  readonly replica: string
+  readonly release: string
+  readonly stream: 'stdout' | 'stderr'
+  readonly text: string
+}

@@ -1,0 +1,37 @@
+/** Where one port of one replica answers. */
+export interface Endpoint {
+  readonly replica: string
+  readonly port: number
+  readonly address: string
+}
+
+export type Observation =
+  | { readonly state: 'absent' }
+  | {
+      /** `running`: every replica up · `starting`: some not up yet · `failing`: some exit again and again · `stopped`: none up. */
+      readonly state: 'running' | 'starting' | 'failing' | 'stopped'
+      readonly release: string
+      readonly replicas: readonly Replica[]
+      /** What is wrong, for people: `exited with code 1, 4 times`. */
+      readonly reason?: string
+    }
+
+export interface Replica {
+  readonly name: string
+  readonly release: string
+  readonly running: boolean
+  readonly exits: number
+  readonly exitCode?: number
+  readonly outOfMemory: boolean
+  readonly endpoints: readonly Endpoint[]
+}
+
+/** Of one running replica: CPU in thousandths of a core over the last seconds, memory without what can go at any time. */
+export interface ReplicaUsage {
+  readonly replica: string
+  readonly cpuMilli: number
+  /** 0: none. */
+  readonly cpuLimitMilli: number
+  readonly memoryMiB: number
+  readonly memoryLimitMiB: number
+}
