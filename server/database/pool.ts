@@ -1,4 +1,6 @@
 import postgres from 'postgres'
+import { AppError } from '../lib/error.ts'
+import { createSlots } from '../lib/slots.ts'
 import { arrayTypes } from './array-types.ts'
 import type { Database } from './database.ts'
 import { connectSocket } from './driver-socket.ts'
@@ -27,13 +29,15 @@ export function openDatabase(options: PoolOptions): Database {
   const pool = connectGuarded(options)
   // Units of work hold a connection for as long as a request takes. Of their own, so that nobody else waits for one.
   let units: Database | undefined
+  const slots = createSlots(unitConnections)
   const { end } = pool
   const both = Object.assign(pool, {
     end: async (limit?: { timeout?: number }) => void (await Promise.all([end(limit), units?.end(limit)])),
   })
-  return withUnits(both, (work) => {
+  return withUnits(both, async (work) => {
+    using _ = slots.takeNow() ?? (await slots.take(AbortSignal.timeout(unitPatienceMs)).catch(crowded))
     units ??= connectGuarded({ ...options, max: unitConnections })
-    return units.begin(work)
+    return await units.begin(work)
   })
 }
 
@@ -54,6 +58,11 @@ function connectGuarded(options: PoolOptions): Database {
 const endTimeoutSeconds = 1
 /** Units of work at the same time; further ones wait. */
 const unitConnections = 6
+/** For which they wait at most: what stands behind much slow work is better sent again. */
+const unitPatienceMs = 10_000
+const crowded = (): never => {
+  throw new AppError('unavailable', 'Too much waits for the database. Try again in a moment.')
+}
 
 type Work = (sql: postgres.TransactionSql) => unknown
 

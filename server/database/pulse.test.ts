@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { connect, createServer, type Socket } from 'node:net'
 import { test } from 'node:test'
 import { until } from '../../test/support/until.ts'
+import { systemClock } from '../lib/clock.ts'
 import { createPulse } from './pulse.ts'
 import { type Cleanup, testDatabase } from './testing.ts'
 
@@ -74,5 +75,19 @@ test('what waits for a PostgreSQL that stands still is told within seconds, and 
 test('a PostgreSQL that refuses connections is not taken for deaf', async (t) => {
   const pulse = createPulse({ url: 'postgres://quayside@127.0.0.1:1/none' })
   t.after(() => pulse.stop())
+  assert.equal(await pulse.whileHeard(async () => 'done'), 'done')
+})
+
+test('what takes too long is given up, though PostgreSQL answers others', async (t) => {
+  const { url } = await testDatabase(t)
+  // Seconds pass at once.
+  const sleep = (ms: number, signal?: AbortSignal) => systemClock.sleep(ms === 1000 ? 5 : ms, signal)
+  const pulse = createPulse({ url, clock: { ...systemClock, sleep } })
+  t.after(() => pulse.stop())
+  const slow = { code: 'unavailable', message: /did not answer within 20 s/ }
+  await assert.rejects(
+    pulse.whileHeard(() => new Promise<never>(() => {})),
+    slow,
+  )
   assert.equal(await pulse.whileHeard(async () => 'done'), 'done')
 })

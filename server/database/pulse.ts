@@ -9,10 +9,12 @@ const everyMs = 1000
 const turnMs = 500
 /** A PostgreSQL that has not answered the least of questions in so many turns is taken for deaf. */
 const deafAfterTurns = 10
+/** Nobody waits longer for what is slow, or stands behind what is slow. */
+const patienceSeconds = 20
 
 /** Tells a PostgreSQL that stands still, or that a network swallows, from one that is merely slow. */
 export interface Pulse {
-  /** The outcome of `work`; rejects with `unavailable` as soon as PostgreSQL is deaf. What was sent may still be done later. */
+  /** The outcome of `work`; rejects with `unavailable` as soon as PostgreSQL is deaf, and after 20 s. What was sent may still be done later. */
   whileHeard<T>(work: () => Promise<T>): Promise<T>
   stop(): Promise<void>
 }
@@ -22,10 +24,14 @@ const isConnectTimeout = (error: unknown): boolean =>
 
 const deaf = (): AppError => new AppError('unavailable', 'The database does not answer. Try again in a moment.')
 
+const slow = (): AppError =>
+  new AppError('unavailable', `The database did not answer within ${patienceSeconds} s. Try again in a moment.`)
+
 /** Asks on a connection of its own, once a second. A refused connection is an answer: those who ask are told so anyhow. */
 export function createPulse({ url, clock = systemClock }: { readonly url: string; readonly clock?: Clock }): Pulse {
   const stopping = new AbortController()
-  const waiting = new Set<(reason: AppError) => void>()
+  /** With the seconds that each has waited. */
+  const waiting = new Map<(reason: AppError) => void, number>()
   let isDeaf = false
 
   /** Counted in turns, not by the clock: a process that itself stood still must not take PostgreSQL for deaf. */
@@ -53,7 +59,7 @@ export function createPulse({ url, clock = systemClock }: { readonly url: string
     while (!stopping.signal.aborted) {
       isDeaf = !(await beat(sql))
       if (isDeaf) {
-        for (const reject of waiting) reject(deaf())
+        for (const reject of waiting.keys()) reject(deaf())
         // Swallowed by a network it would never come back; the next beat opens another one.
         socket?.destroy()
       }
@@ -61,13 +67,23 @@ export function createPulse({ url, clock = systemClock }: { readonly url: string
     }
     await sql.end({ timeout: 1 })
   }
-  const watching = watch()
+  /** Counted like beats, and for all of them at once: most are answered long before. */
+  const lose = async (): Promise<void> => {
+    while (!stopping.signal.aborted) {
+      await clock.sleep(1000, stopping.signal).catch(() => {})
+      for (const [reject, seconds] of waiting) {
+        waiting.set(reject, seconds + 1)
+        if (seconds >= patienceSeconds) reject(slow())
+      }
+    }
+  }
+  const watching = Promise.all([watch(), lose()])
 
   return {
     whileHeard: <T>(work: () => Promise<T>): Promise<T> => {
       if (isDeaf) return Promise.reject(deaf())
       return new Promise<T>((resolve, reject) => {
-        waiting.add(reject)
+        waiting.set(reject, 0)
         work()
           .then(resolve, reject)
           .finally(() => waiting.delete(reject))

@@ -211,6 +211,45 @@ test('a commit that is on its branch no more when its turn comes is not deployed
   assert.deepEqual(await deployedCommits(id), [undefined, first])
 })
 
+for (const [what, change] of [
+  ['another history', ['push', '--quiet', '--force', 'origin', 'HEAD:main']],
+  ['nothing', ['push', '--quiet', 'origin', ':main']],
+] as const) {
+  test(`a branch that becomes ${what} after its commit was pinned changes nothing: that commit or none is deployed`, async () => {
+    const repository = await openRepository()
+    const id = await addApplication(repository.address, {}, { auto_deploy: false })
+    const commit = await repository.push(dockerfile)
+    await repository.git('checkout', '--quiet', '--orphan', 'other')
+    await repository.git('commit', '--quiet', '--allow-empty', '--message', 'another one')
+    const held = Promise.withResolvers<void>()
+    const isHeld = Promise.withResolvers<void>()
+    const holding = database.begin(async (sql) => {
+      await sql`lock table release in exclusive mode`
+      isHeld.resolve()
+      await held.promise
+    })
+    await isHeld.promise
+    await send('POST', `/application/${id}/deploy`, {})
+    await until('the commit is pinned', async () => {
+      const rows = await database`
+        select from workflow_step s join deployment_target t on t.request_id = s.workflow_id
+        where t.service_id = ${id} and s.name like '%/PIN' and s.status = 'SUCCESS'`
+      return rows.length === 1
+    })
+    await repository.git(...change)
+    held.resolve()
+    await holding
+    const { state, reason } = await atRest(id)
+    const [row] = await database<{ commits: string[] }[]>`
+      select array_agg(commit->>'id') as commits from release where service_id = ${id}`
+    assert.deepEqual(row?.commits, [commit])
+    assert.ok(
+      state === 'DEPLOYED' || (state === 'BUILD_ERROR' && /no longer has this commit/.test(reason)),
+      `${state} ${reason}`,
+    )
+  })
+}
+
 test('a service without a branch follows main, or master where that is the default', async () => {
   const repository = await openRepository()
   const id = await addApplication(repository.address, { branch: null })

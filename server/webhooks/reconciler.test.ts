@@ -22,8 +22,11 @@ interface Received {
   readonly headers: IncomingHttpHeaders
   readonly body: string
 }
-/** What the receiver answers next: a status, or nothing until the connection ends. */
-type Reply = { readonly status: number; readonly headers?: Record<string, string>; readonly body?: string } | 'silence'
+/** What the receiver answers next: a status, nothing until the connection ends, or nothing because it breaks off. */
+type Reply =
+  | { readonly status: number; readonly headers?: Record<string, string>; readonly body?: string }
+  | 'silence'
+  | 'lost'
 
 interface Bench {
   readonly sql: Database
@@ -48,7 +51,8 @@ async function openBench(t: Cleanup): Promise<Bench> {
   const server = createServer(async (request, response) => {
     received.push({ headers: request.headers, body: await text(request) })
     const reply = replies.shift() ?? { status: 204 }
-    if (reply !== 'silence') response.writeHead(reply.status, reply.headers).end(reply.body)
+    if (reply === 'lost') request.socket.destroy()
+    else if (reply !== 'silence') response.writeHead(reply.status, reply.headers).end(reply.body)
   })
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')
@@ -173,6 +177,19 @@ test('a failure is tried again on schedule, under the same id, until it is given
   await pass(100 * hour)
   assert.equal(received.length, 8)
 })
+
+test('what a receiver took while its answer was lost comes again under the same id, and then no more', async (t) => {
+  const { received, replies, register, happen, pass, deliveries } = await openBench(t)
+  await register()
+  const id = await happen('DEPLOYMENT_STARTED')
+  replies.push('lost')
+  await pass()
+  assert.equal((await deliveries())[0]?.state, 'pending')
+  await pass(5001)
+  await pass(3_600_000)
+  assert.deepEqual(received.map(({ headers }) => headers['webhook-id']), [id, id])
+  assert.equal(received[0]?.body, received[1]?.body)
+}) // biome-ignore format: one line
 
 test('events come in order: what comes later waits for what failed', async (t) => {
   const { received, replies, register, happen, pass } = await openBench(t)

@@ -30,8 +30,9 @@ export class Lease {
     return this.#cancel.signal.aborted
   }
 
+  /** Answers may come in another order than they were asked for. */
   renew(validUntil: number): void {
-    this.#validUntil = validUntil
+    this.#validUntil = Math.max(this.#validUntil, validUntil)
   }
 
   /** Gives up by itself, before the database could hand the workflow to another process. */

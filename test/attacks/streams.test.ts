@@ -190,7 +190,7 @@ test('L9, L11: names and commands reach the engine as what they are, or not at a
   assert.ok(rows.length > 0 && rows.every(({ change }) => !change.includes('$(id)')))
 }) // biome-ignore format: one line
 
-test('row 26: when the server stops, clients are told to come back', async (t) => {
+test('when the server stops, clients are told to come back', async (t) => {
   const own = await createPlatform(t)
   const at = await own.listen()
   const token = own.a.tokens.READ

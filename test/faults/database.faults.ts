@@ -106,6 +106,8 @@ test('a PostgreSQL that stands still keeps nobody waiting for long, and is waite
   await heals()
 })
 
+const failures = (): string => server.output.filter((line) => line.includes('a request failed')).join('\n')
+
 test('sessions that are ended again and again double nothing: a key is written once', { skip }, async () => {
   const over = new AbortController()
   const made: string[] = []
@@ -130,7 +132,7 @@ test('sessions that are ended again and again double nothing: a key is written o
       const url = `${server.apiUrl.replace('localhost', '127.0.0.1')}${variables()}`
       const { status } = await fetch(url, options)
       // 409 would mean that a lost answer was of a write that is there, and that the key did not tell.
-      assert.ok(status === 201 || status === 503, `${key}: ${status}`)
+      assert.ok(status === 201 || status === 503, `${key}: ${status}\n${failures()}`)
       return status === 201
     })
     made.push(key)

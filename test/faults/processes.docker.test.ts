@@ -1,5 +1,4 @@
 import assert from 'node:assert/strict'
-import { connect } from 'node:net'
 import { join } from 'node:path'
 import { after, before, test } from 'node:test'
 import { findPostmaster } from '../../server/database/postmaster.ts'
@@ -128,38 +127,4 @@ test('PostgreSQL is killed under load: 503 meanwhile, nothing acknowledged is lo
   )
   const request = await lastRequest(server, application)
   await assertDeployedOnce(server, application, { version: 'survivor', request })
-})
-
-test('a server that stood still until its lease was over takes its deployment up again', async () => {
-  await application.ship(web('after a pause', { buildMs: 3000 }))
-  await application.reaches(['BUILDING'])
-  const request = await lastRequest(server, application)
-  server.pause()
-  try {
-    await until('the lease is over', async () => {
-      const over = await server.sql`select from workflow where id = ${request} and lease_until < now()`
-      return over.length === 1
-    })
-  } finally {
-    server.resume()
-  }
-  await assertDeployedOnce(server, application, { version: 'after a pause', request })
-})
-
-test('a server that is told to stop hands its deployment over, and ends although a client dawdles', async () => {
-  await application.ship(web('handed over', { buildMs: 3000 }))
-  await application.reaches(['BUILDING'])
-  const request = await lastRequest(server, application)
-  const dawdler = connect(Number(new URL(server.apiUrl).port), '127.0.0.1')
-  dawdler.on('error', () => {})
-  dawdler.write('POST /organization HTTP/1.1\r\nhost: localhost\r\ncontent-length: 100\r\n\r\n{')
-  const began = now()
-  assert.deepEqual(await server.stop(), { code: 0, signal: null })
-  assert.ok(now() - began < 60_000, `took ${now() - began} ms`)
-  dawdler.destroy()
-
-  await server.restart()
-  await assertDeployedOnce(server, application, { version: 'handed over', request })
-  const [entry] = await application.history()
-  assert.deepEqual([entry?.status, entry?.reason], ['DEPLOYED', null])
 })

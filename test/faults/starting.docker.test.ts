@@ -7,39 +7,14 @@ import { attemptServer } from '../support/attempt-server.ts'
 import { type ServerProcess, startServer } from '../support/server-process.ts'
 import { web } from '../support/trees.ts'
 
-// What keeps a server from starting is said in one sentence that names the setting; a first start that is cut off goes on later.
+// What keeps a server from starting is said in one sentence that names the setting.
 
 let server: ServerProcess
-const cuts = ['Making organization', 'Making the base image', 'Pushing examples/hello', 'Deploying it'] as const
 
 before(async () => {
-  server = await startServer({ cutAt: [...cuts.map((line) => ({ line, signal: 'SIGKILL' as const }))] })
+  server = await startServer()
 })
 after(() => server?.close())
-
-test('a first start that was killed at each of its steps ends with one of everything', async () => {
-  const { sql, organizationId, instance } = server
-  const rows = await sql<{ noun: string; count: number }[]>`
-    select 'organization' as noun, count(*)::int from organization union all select 'project', count(*)::int from project
-    union all select 'environment', count(*)::int from environment union all select 'service', count(*)::int from service
-    union all select 'cluster', count(*)::int from cluster`
-  assert.deepEqual(
-    rows.map(({ count }) => count),
-    [1, 1, 1, 1, 1],
-  )
-  assert.equal((await server.engine.containersWith(`quayside.instance=${instance}`)).length, 1)
-  assert.equal((await server.api('GET', `/organization/${organizationId}/project`)).status, 200)
-})
-
-test('a first start ends in order when it is told to, and is finished by the next one', async () => {
-  const other = await startServer({ cutAt: [{ line: 'Deploying it', signal: 'SIGTERM' }] })
-  try {
-    assert.deepEqual(other.cuts, [{ code: 0, signal: null }])
-    assert.equal((await other.engine.containersWith(`quayside.instance=${other.instance}`)).length, 1)
-  } finally {
-    await other.close()
-  }
-})
 
 test('a second server on the same data directory is refused', async () => {
   const { code, output } = await attemptServer({ QUAYSIDE_DATA: server.dataDirectory })

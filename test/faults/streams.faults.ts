@@ -75,7 +75,7 @@ async function open(lastId?: string): Promise<Client[]> {
   return opened
 }
 
-test('row 60: what vanished clients held is free within a minute, and who comes back misses nothing', async (t) => {
+test('what vanished clients held is free within a minute, and who comes back misses nothing', async (t) => {
   const first = await open()
   const query = new URLSearchParams({ organization: a.organizationId, cluster: a.clusterId })
   const others = Array.from({ length: sockets }, () => openSocket(origin, `/cluster/nodes?${query}`, { token }))
