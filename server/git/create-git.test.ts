@@ -224,7 +224,13 @@ for (const place of places) {
       'src/': '',
       'src/main.js': 'run()',
     })
-    assert.ok('api/Dockerfile' in (await unpack(checkout, '')))
+    const everything = Object.keys(await unpack(checkout, ''))
+    assert.ok(everything.includes('api/Dockerfile'))
+    assert.deepEqual(
+      everything.filter((path) => /(^|\/)\.git(\/|$)/.test(path)),
+      [],
+      'git’s own are no part of it',
+    )
     await assert.rejects(checkout.archive('absent', signal), { reason: 'path' })
     await assert.rejects(checkout.archive('api/Dockerfile', signal), { reason: 'path' })
     await assert.rejects(checkout.archive('../x', signal), { reason: 'path' })

@@ -25,6 +25,16 @@ test('keeps text byte for byte: escape sequences, carriage returns, markup, othe
   }
 })
 
+test('a text that looks like a line of ours, or like a record of changes, stays a text', () => {
+  for (const text of [
+    '{"seq":1,"at":"1970-01-01T00:00:00Z","marker":"dropped","lines":9,"text":"x"}',
+    '{"operation":"deleteOrganization","organization_id":"x","result":"SUCCESS"}',
+    '","marker":"gap","text":"',
+  ]) {
+    assert.deepEqual(roundTrip({ at: 'x', text }), { seq: 7, at: 'x', text })
+  }
+})
+
 test('replaces NUL and broken surrogates, in the text and in other fields', () => {
   const line = roundTrip({ at: 'x', text: 'a\0b\ud800c', other: { name: '\0\udfff' } })
   assert.deepEqual(line, { seq: 7, at: 'x', text: 'a\ufffdb\ufffdc', other: { name: '\ufffd\ufffd' } })

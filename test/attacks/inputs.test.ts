@@ -109,7 +109,7 @@ test('F16 commits that are none are refused', async () => {
 })
 
 test('F26 G1 G2 paths and stages that leave the repository are refused', async () => {
-  for (const path of ['../x', 'a/../../b', 'a\\b', '-r', 'a\nb', 'C:\\x']) {
+  for (const path of ['../x', 'a/../../b', 'a\\b', '-r', '-', 'a\nb', 'C:\\x', 'x'.repeat(5000)]) {
     await refused(create({ dockerfile_path: path }), /^dockerfile_path/, path)
     await refused(create({}, { root_path: path }), /^git_repository\.root_path/, path)
   }

@@ -105,6 +105,27 @@ describe('with a Docker Engine', { skip }, () => {
     await builder.prune(`${service}-other`, [], signal)
   })
 
+  test('a step sees nothing of the machine: no engine, no other process, no variable that is not its own', async () => {
+    const look = `const fs = require('fs');
+      const others = fs.readdirSync('/proc').filter((name) => /^\\d+$/.test(name) && name !== String(process.pid));
+      const sockets = ['/var/run/docker.sock', '/run/docker.sock'].filter((path) => fs.existsSync(path));
+      console.log(JSON.stringify({ others, sockets, names: Object.keys(process.env).sort(), isFirst: process.pid === 1 }))`
+    const { lines } = await build(running(look.replace(/\n\s*/g, ' ')))
+    const seen = JSON.parse(lines.find((line) => line.startsWith('{')) ?? '{}')
+    assert.deepEqual(seen, { others: [], sockets: [], names: seen.names, isFirst: true })
+    assert.deepEqual(
+      seen.names.filter((name: string) => !/^(HOME|HOSTNAME|PATH|NODE_\w+|BUILDKIT_CACHE_MOUNT_NS)$/.test(name)),
+      [],
+    )
+  })
+
+  for (const flag of ['--security=insecure', '--network=host', '--mount=type=ssh,required']) {
+    test(`a step gets no more by ${flag}`, async () => {
+      const error = await failureOf(build(running('console.log("ran")').replace('RUN ', `RUN ${flag} `)))
+      assert.ok(['dockerfile', 'failed'].includes(error.reason), `${error.reason} ${error.message}`)
+    })
+  }
+
   const failures: [name: string, dockerfile: string, reason: string, message: RegExp][] = [
     [
       'a missing base image',
