@@ -11,7 +11,7 @@ const mayImport: Record<string, readonly string[]> = {
     ' ',
   ),
   deployments:
-    'audit builders database disk domains engines events git groups jobs logs observations organizations routers scaling services variables vault workflows'.split(
+    'audit builders database disk domains engines events git groups jobs logs observations organizations routers scaling services state-changes variables vault workflows'.split(
       ' ',
     ),
   pushes: ['audit', 'database', 'deployments', 'git', 'service-parts', 'services', 'vault', 'workflows'],

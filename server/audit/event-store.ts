@@ -39,12 +39,16 @@ export const insertion = (sql: Sql, row: NewEvent, from: Fragment): Fragment => 
     original_change, request_id)
   select ${row.id}::uuid, ${row.organization_id}::uuid, ${row.created_at}::timestamptz, ${row.event_type}::text, ${row.target_type}::text,
     ${row.target_id}::uuid, ${row.target_name}::text, ${row.sub_target_type}::text, ${row.project_id}::uuid,
-    coalesce(${row.project_name}::text, (select name from project where id = ${row.project_id}::uuid), ''),
+    ${nameOf(sql, sql`project`, row.project_name, row.project_id)},
     ${row.environment_id}::uuid,
-    coalesce(${row.environment_name}::text, (select name from environment where id = ${row.environment_id}::uuid), ''),
+    ${nameOf(sql, sql`environment`, row.environment_name, row.environment_id)},
     ${row.origin}::text, ${row.triggered_by}::text, ${row.caller}::text, ${row.user_agent}::text, ${row.change}::text,
     ${row.original_change}::text, ${row.request_id}::text
   from ${from}`
+
+/** A name that is known costs the statement no question. */
+const nameOf = (sql: Sql, table: Fragment, known: string | null, id: string | null): Fragment =>
+  known === null ? sql`coalesce((select name from ${table} where id = ${id}::uuid), '')` : sql`${known}::text`
 
 export async function insertEvent(sql: Sql, row: NewEvent): Promise<void> {
   await sql`${insertion(sql, row, sql`(values (1)) as one`)}`

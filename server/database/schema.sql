@@ -1215,8 +1215,6 @@ CREATE TRIGGER audit_event_stays BEFORE DELETE OR UPDATE ON public.audit_event F
 
 CREATE TRIGGER cluster_status AFTER UPDATE OF status ON public.cluster FOR EACH ROW WHEN ((old.status IS DISTINCT FROM new.status)) EXECUTE FUNCTION record_cluster_status();
 
-CREATE TRIGGER deployment_requested AFTER INSERT ON public.deployment_request FOR EACH ROW EXECUTE FUNCTION record_deployment_status();
-
 CREATE TRIGGER deployment_status AFTER UPDATE OF status ON public.deployment_request FOR EACH ROW WHEN ((old.status IS DISTINCT FROM new.status)) EXECUTE FUNCTION record_deployment_status();
 
 CREATE TRIGGER environment_created AFTER INSERT ON public.environment FOR EACH ROW EXECUTE FUNCTION record_environment_row('environment.created');
@@ -1229,4 +1227,4 @@ CREATE TRIGGER service_created AFTER INSERT ON public.service FOR EACH ROW EXECU
 
 CREATE TRIGGER service_deleted AFTER DELETE ON public.service FOR EACH ROW EXECUTE FUNCTION record_service_row('service.deleted');
 
-CREATE TRIGGER service_state AFTER UPDATE OF state ON public.service FOR EACH ROW WHEN ((old.state IS DISTINCT FROM new.state)) EXECUTE FUNCTION record_service_row('service.state');
+CREATE TRIGGER service_state AFTER UPDATE OF state ON public.service FOR EACH ROW WHEN (((old.state IS DISTINCT FROM new.state) AND (new.state !~~ '%_QUEUED'::text))) EXECUTE FUNCTION record_service_row('service.state');

@@ -1,6 +1,7 @@
 import type { Origin } from '@quayside/contract/enums.ts'
 import type { Action, RequestStatus, State } from '@quayside/contract/states.ts'
 import type { Fragment, Sql } from '../database/index.ts'
+import { telling } from '../state-changes/index.ts'
 import { type Place, startsSomething } from './restriction.ts'
 
 export interface RequestRow {
@@ -106,6 +107,7 @@ export async function holdWaiting(sql: Sql, id: string): Promise<boolean> {
  */
 export async function writeRequest(sql: Sql, acceptance: Acceptance): Promise<WrittenRequest | undefined> {
   const { request, place, targets, allowed, queued, passing, submission, record } = acceptance
+  if (targets.length === 0) throw new Error('a request without a service')
   const environmentId = request.environment_id
   const nothingWaits = sql`
         and not exists (select from deployment_request where environment_id = ${environmentId} and status = 'QUEUED')`
@@ -125,7 +127,20 @@ export async function writeRequest(sql: Sql, acceptance: Acceptance): Promise<Wr
         ${request.origin}, ${request.triggered_by}, ${request.caller}, ${request.created_at}, ${request.created_at}
       from accepted
     ),`
+  const asRequested = sql`
+      select 'deployment.status' as type, jsonb_build_object('deployment_request_id', ${request.id}::uuid, 'execution_id',
+        ${environmentId} || '-' || request_number, 'action', ${request.action}::text, 'status', 'QUEUED') as data
+      from accepted union all`
   const recorded = record ? sql`recorded as (${record(sql, sql`accepted`)}),` : sql``
+  const told = telling(
+    sql,
+    environmentId,
+    sql`
+      ${place === 'merged' ? sql`` : asRequested}
+      select 'service.state' as type,
+        jsonb_build_object('service_id', service_id, 'kind', kind, 'state', ${queued}::text) as data
+      from held where former_state <> all(${[...passing]}::text[]) and exists (select from accepted)`,
+  )
   const newerWish = sql`on conflict (request_id, service_id) do update set wanted_commit = excluded.wanted_commit,
     wanted_release = excluded.wanted_release, force_event = excluded.force_event, same_version = excluded.same_version`
   const written = await sql<{ request_number: number; service_id: string; former_state: State }[]>`
@@ -145,8 +160,8 @@ export async function writeRequest(sql: Sql, acceptance: Acceptance): Promise<Wr
         join deployment_stage g on g.id = w.stage_id
       for no key update of s
     ), accepted as (
-      select request_number from held group by request_number having count(*) = ${targets.length}
-    ), ${place === 'merged' ? sql`` : newRequest} ${recorded} targeted as (
+      select request_number from numbered where (select count(*) from held) = ${targets.length}
+    ), ${place === 'merged' ? sql`` : newRequest} ${recorded} told as (${told}), targeted as (
       insert into deployment_target (request_id, service_id, kind, name, icon_uri, stage_name, stage_order, state,
         wanted_commit, force_event, wanted_release, same_version, former_state)
       select ${request.id}, service_id, kind, name, icon_uri, stage_name, stage_order, ${queued}, wanted_commit,

@@ -178,3 +178,26 @@ test('a variable is written while a request of its environment is being accepted
     assert.equal(await lockService(sql, applicationId), true)
   })
 })
+
+test('an accepted request tells of itself and of each service that it queues, once', async (t) => {
+  const platform = await createPlatform(t)
+  const { environmentId, applicationId } = platform.a.objects
+  const other = await serviceOf(platform, await addApplication(platform, environmentId, 'other'))
+  const service = await serviceOf(platform, applicationId)
+  await platform.database`delete from state_change`
+  const { deployments } = platform.rooms
+  const { id } = await deployments.deploy(service, by)
+  for (const taken of [other, service]) assert.equal((await deployments.deploy(taken, by)).id, id)
+  const told = await platform.database<{ type: string; what: string; who: string; place: boolean }[]>`
+    select type, coalesce(data ->> 'status', data ->> 'state') as what, coalesce(data ->> 'deployment_request_id', data ->> 'service_id') as who,
+      data ->> 'environment_id' = ${environmentId} and mode is not null and project_id is not null as place
+    from state_change order by id`
+  assert.deepEqual(
+    told.map((row) => [row.type, row.what, row.who, row.place]),
+    [
+      ['deployment.status', 'QUEUED', id, true],
+      ['service.state', 'DEPLOYMENT_QUEUED', service.id, true],
+      ['service.state', 'DEPLOYMENT_QUEUED', other.id, true],
+    ],
+  )
+})

@@ -1,4 +1,4 @@
-import type { Sql } from '../database/index.ts'
+import type { Fragment, Sql } from '../database/index.ts'
 
 export interface StateChangeRow {
   readonly sequence: number
@@ -62,6 +62,17 @@ export const listChanges = (
   where sequence > ${range.after} and sequence <= ${range.upTo}
     and (${range.organizationId ?? null}::uuid is null or organization_id = ${range.organizationId ?? null})
   order by sequence limit ${range.limit}`
+
+/**
+ * Tells of changes in an environment, each a row of `changes` with a `type` and `data`, as a part of the statement that makes them: for the
+ * one kind of change that no trigger tells of, the acceptance of a request.
+ */
+export const telling = (sql: Sql, environmentId: string, changes: Fragment): Fragment => sql`
+  insert into state_change (organization_id, project_id, mode, cluster_id, type, data)
+  select p.organization_id, p.id, e.mode, e.cluster_id, c.type,
+    jsonb_build_object('project_id', p.id, 'environment_id', e.id) || c.data
+  from environment e join project p on p.id = e.project_id cross join (${changes}) c
+  where e.id = ${environmentId}`
 
 /** Deletes what was written before that moment. Needs the lock of the feed, and that everything is numbered. */
 export async function deleteChanges(sql: Sql, before: Date): Promise<void> {

@@ -52,7 +52,6 @@ test('each change of a state is told once, with where it happened, and other wri
   assert.deepEqual(told, [
     ['service.state', 'BUILDING'],
     ['service.running', 'ERROR'],
-    ['deployment.status', 'QUEUED'],
     ['deployment.status', 'ONGOING'],
     ['cluster.status', 'STOPPED'],
     ['service.deleted', 'BUILDING'],
