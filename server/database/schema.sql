@@ -314,8 +314,8 @@ create table deployment_request (
   seq bigint not null generated always as identity,
   environment_id uuid not null,
   execution_id text not null,
-  action text not null,
-  status text not null default 'QUEUED'::text,
+  action deployment_action not null,
+  status request_status not null default 'QUEUED'::text,
   origin text not null,
   triggered_by text not null,
   caller text not null,
@@ -323,17 +323,15 @@ create table deployment_request (
   updated_at timestamp with time zone not null,
   started_at timestamp with time zone,
   finished_at timestamp with time zone,
-  constraint deployment_request_action_check CHECK ((action = ANY (ARRAY['DEPLOY'::text, 'STOP'::text, 'RESTART'::text, 'DELETE'::text, 'UNINSTALL'::text]))),
   constraint deployment_request_environment_id_fkey FOREIGN KEY (environment_id) REFERENCES environment(id) ON DELETE CASCADE,
   constraint deployment_request_execution_id_key UNIQUE (execution_id),
   constraint deployment_request_id_fkey FOREIGN KEY (id) REFERENCES workflow(id) ON DELETE CASCADE,
-  constraint deployment_request_pkey PRIMARY KEY (id),
-  constraint deployment_request_status_check CHECK ((status = ANY (ARRAY['QUEUED'::text, 'ONGOING'::text, 'SUCCESS'::text, 'ERROR'::text, 'CANCELED'::text, 'CANCELING'::text])))
+  constraint deployment_request_pkey PRIMARY KEY (id)
 );
-CREATE INDEX deployment_request_active ON public.deployment_request USING btree (environment_id, seq) WHERE (status = ANY (ARRAY['QUEUED'::text, 'ONGOING'::text, 'CANCELING'::text]));
+CREATE INDEX deployment_request_active ON public.deployment_request USING btree (environment_id, seq) WHERE ((status)::text = ANY (ARRAY['QUEUED'::text, 'ONGOING'::text, 'CANCELING'::text]));
 CREATE INDEX deployment_request_environment ON public.deployment_request USING btree (environment_id, seq DESC);
-CREATE UNIQUE INDEX deployment_request_one_running ON public.deployment_request USING btree (environment_id) WHERE (status = ANY (ARRAY['ONGOING'::text, 'CANCELING'::text]));
-CREATE INDEX deployment_request_waiting ON public.deployment_request USING btree (environment_id, seq) WHERE (status = 'QUEUED'::text);
+CREATE UNIQUE INDEX deployment_request_one_running ON public.deployment_request USING btree (environment_id) WHERE ((status)::text = ANY (ARRAY['ONGOING'::text, 'CANCELING'::text]));
+CREATE INDEX deployment_request_waiting ON public.deployment_request USING btree (environment_id, seq) WHERE ((status)::text = 'QUEUED'::text);
 
 create table deployment_restriction (
   id uuid not null,
@@ -374,7 +372,7 @@ create table deployment_target (
   stage_name text not null,
   stage_order integer not null,
   state text not null,
-  status text not null default 'QUEUED'::text,
+  status target_status not null default 'QUEUED'::text,
   wanted_commit text,
   former_state text not null,
   release_id uuid,
@@ -382,13 +380,11 @@ create table deployment_target (
   reason text,
   started_at timestamp with time zone,
   finished_at timestamp with time zone,
-  force_event text,
+  force_event job_event,
   wanted_release uuid,
   same_version boolean not null default false,
-  constraint deployment_target_force_event_check CHECK ((force_event = ANY (ARRAY['START'::text, 'STOP'::text, 'DELETE'::text, 'CRON'::text]))),
   constraint deployment_target_pkey PRIMARY KEY (request_id, service_id),
-  constraint deployment_target_request_id_fkey FOREIGN KEY (request_id) REFERENCES deployment_request(id) ON DELETE CASCADE,
-  constraint deployment_target_status_check CHECK ((status = ANY (ARRAY['QUEUED'::text, 'ONGOING'::text, 'SUCCESS'::text, 'ERROR'::text, 'CANCELED'::text, 'CANCELING'::text, 'SKIPPED'::text])))
+  constraint deployment_target_request_id_fkey FOREIGN KEY (request_id) REFERENCES deployment_request(id) ON DELETE CASCADE
 );
 CREATE INDEX deployment_target_service ON public.deployment_target USING btree (service_id, service_seq DESC);
 
@@ -409,12 +405,11 @@ create table environment (
   version integer not null default 1,
   last_updated_by uuid,
   name text not null,
-  mode text not null,
+  mode environment_mode not null,
   deleting boolean not null default false,
   request_number integer not null default 0,
   copying uuid,
   constraint environment_cluster_id_fkey FOREIGN KEY (cluster_id) REFERENCES cluster(id),
-  constraint environment_mode_check CHECK ((mode = ANY (ARRAY['DEVELOPMENT'::text, 'PREVIEW'::text, 'PRODUCTION'::text, 'STAGING'::text]))),
   constraint environment_pkey PRIMARY KEY (id),
   constraint environment_project_id_fkey FOREIGN KEY (project_id) REFERENCES project(id) ON DELETE CASCADE
 );
@@ -876,7 +871,7 @@ create table service (
   created_at timestamp with time zone not null,
   updated_at timestamp with time zone not null,
   version integer not null default 1,
-  kind text not null,
+  kind service_kind not null,
   name text not null,
   description text not null default ''::text,
   is_skipped boolean not null default false,
@@ -889,23 +884,14 @@ create table service (
   last_deployment_date timestamp with time zone,
   deployed_commit jsonb,
   advanced_settings jsonb not null default '{}'::jsonb,
-  container_registry_id uuid generated always as ((
-CASE
-    WHEN (COALESCE((settings ->> 'registry_id'::text), (settings #>> '{source,image,registry_id}'::text[])) ~ '^[0-9a-fA-F-]{36}$'::text) THEN COALESCE((settings ->> 'registry_id'::text), (settings #>> '{source,image,registry_id}'::text[]))
-    ELSE NULL::text
-END)::uuid) stored,
-  helm_repository_id uuid generated always as ((
-CASE
-    WHEN ((settings #>> '{source,helm_repository,repository}'::text[]) ~ '^[0-9a-fA-F-]{36}$'::text) THEN (settings #>> '{source,helm_repository,repository}'::text[])
-    ELSE NULL::text
-END)::uuid) stored,
+  container_registry_id uuid generated always as (registry_of(settings)) stored,
+  helm_repository_id uuid generated always as (helm_repository_of(settings)) stored,
   data_version text,
   copying uuid,
   constraint service_container_registry_id_fkey FOREIGN KEY (container_registry_id) REFERENCES container_registry(id),
   constraint service_environment_id_fkey FOREIGN KEY (environment_id) REFERENCES environment(id) ON DELETE CASCADE,
   constraint service_git_token_id_fkey FOREIGN KEY (git_token_id) REFERENCES git_token(id),
   constraint service_helm_repository_id_fkey FOREIGN KEY (helm_repository_id) REFERENCES helm_repository(id),
-  constraint service_kind_check CHECK ((kind = ANY (ARRAY['application'::text, 'container'::text, 'database'::text, 'job'::text, 'helm'::text, 'terraform'::text]))),
   constraint service_pkey PRIMARY KEY (id),
   constraint service_stage_id_fkey FOREIGN KEY (stage_id) REFERENCES deployment_stage(id)
 );
@@ -1096,7 +1082,7 @@ create table workflow (
   seq bigint not null generated always as identity,
   kind text not null,
   key text not null,
-  state text not null default 'queued'::text,
+  state workflow_state not null default 'queued'::text,
   input jsonb not null,
   error text,
   cancel_requested boolean not null default false,
@@ -1106,11 +1092,10 @@ create table workflow (
   attempts integer not null default 0,
   created_at timestamp with time zone not null default now(),
   finished_at timestamp with time zone,
-  constraint workflow_pkey PRIMARY KEY (id),
-  constraint workflow_state_check CHECK ((state = ANY (ARRAY['queued'::text, 'running'::text, 'done'::text, 'failed'::text, 'canceled'::text, 'parked'::text])))
+  constraint workflow_pkey PRIMARY KEY (id)
 );
-CREATE UNIQUE INDEX workflow_one_running ON public.workflow USING btree (key) WHERE (state = 'running'::text);
-CREATE INDEX workflow_waiting ON public.workflow USING btree (key, seq) WHERE (state = 'queued'::text);
+CREATE UNIQUE INDEX workflow_one_running ON public.workflow USING btree (key) WHERE ((state)::text = 'running'::text);
+CREATE INDEX workflow_waiting ON public.workflow USING btree (key, seq) WHERE ((state)::text = 'queued'::text);
 
 create table workflow_step (
   workflow_id uuid not null,
@@ -1124,6 +1109,18 @@ create table workflow_step (
   constraint workflow_step_status_check CHECK ((status = ANY (ARRAY['SUCCESS'::text, 'ERROR'::text, 'CANCEL'::text, 'SKIP'::text]))),
   constraint workflow_step_workflow_id_fkey FOREIGN KEY (workflow_id) REFERENCES workflow(id) ON DELETE CASCADE
 );
+
+CREATE OR REPLACE FUNCTION public.helm_repository_of(settings jsonb)
+ RETURNS uuid
+ LANGUAGE sql
+ IMMUTABLE PARALLEL SAFE
+RETURN identified((settings #>> '{source,helm_repository,repository}'::text[]));
+
+CREATE OR REPLACE FUNCTION public.identified(text)
+ RETURNS uuid
+ LANGUAGE sql
+ IMMUTABLE PARALLEL SAFE
+RETURN CASE WHEN ($1 ~ '^[0-9a-fA-F-]{36}$'::text) THEN ($1)::uuid ELSE NULL::uuid END;
 
 CREATE OR REPLACE FUNCTION public.record_cluster_status()
  RETURNS trigger
@@ -1209,13 +1206,19 @@ begin
   raise exception 'the record of changes cannot be changed' using errcode = 'restrict_violation';
 end $function$;
 
+CREATE OR REPLACE FUNCTION public.registry_of(settings jsonb)
+ RETURNS uuid
+ LANGUAGE sql
+ IMMUTABLE PARALLEL SAFE
+RETURN identified(COALESCE((settings ->> 'registry_id'::text), (settings #>> '{source,image,registry_id}'::text[])));
+
 CREATE TRIGGER audit_event_is_not_emptied BEFORE TRUNCATE ON public.audit_event FOR EACH STATEMENT EXECUTE FUNCTION refuse_audit_change();
 
 CREATE TRIGGER audit_event_stays BEFORE DELETE OR UPDATE ON public.audit_event FOR EACH ROW EXECUTE FUNCTION refuse_audit_change();
 
 CREATE TRIGGER cluster_status AFTER UPDATE OF status ON public.cluster FOR EACH ROW WHEN ((old.status IS DISTINCT FROM new.status)) EXECUTE FUNCTION record_cluster_status();
 
-CREATE TRIGGER deployment_status AFTER UPDATE OF status ON public.deployment_request FOR EACH ROW WHEN ((old.status IS DISTINCT FROM new.status)) EXECUTE FUNCTION record_deployment_status();
+CREATE TRIGGER deployment_status AFTER UPDATE OF status ON public.deployment_request FOR EACH ROW WHEN (((old.status)::text IS DISTINCT FROM (new.status)::text)) EXECUTE FUNCTION record_deployment_status();
 
 CREATE TRIGGER environment_created AFTER INSERT ON public.environment FOR EACH ROW EXECUTE FUNCTION record_environment_row('environment.created');
 
@@ -1228,3 +1231,17 @@ CREATE TRIGGER service_created AFTER INSERT ON public.service FOR EACH ROW EXECU
 CREATE TRIGGER service_deleted AFTER DELETE ON public.service FOR EACH ROW EXECUTE FUNCTION record_service_row('service.deleted');
 
 CREATE TRIGGER service_state AFTER UPDATE OF state ON public.service FOR EACH ROW WHEN (((old.state IS DISTINCT FROM new.state) AND (new.state !~~ '%_QUEUED'::text))) EXECUTE FUNCTION record_service_row('service.state');
+
+create domain deployment_action as text CHECK ((VALUE = ANY (ARRAY['DEPLOY'::text, 'STOP'::text, 'RESTART'::text, 'DELETE'::text, 'UNINSTALL'::text])));
+
+create domain environment_mode as text CHECK ((VALUE = ANY (ARRAY['DEVELOPMENT'::text, 'PREVIEW'::text, 'PRODUCTION'::text, 'STAGING'::text])));
+
+create domain job_event as text CHECK ((VALUE = ANY (ARRAY['START'::text, 'STOP'::text, 'DELETE'::text, 'CRON'::text])));
+
+create domain request_status as text CHECK ((VALUE = ANY (ARRAY['QUEUED'::text, 'ONGOING'::text, 'SUCCESS'::text, 'ERROR'::text, 'CANCELED'::text, 'CANCELING'::text])));
+
+create domain service_kind as text CHECK ((VALUE = ANY (ARRAY['application'::text, 'container'::text, 'database'::text, 'job'::text, 'helm'::text, 'terraform'::text])));
+
+create domain target_status as text CHECK ((VALUE = ANY (ARRAY['QUEUED'::text, 'ONGOING'::text, 'SUCCESS'::text, 'ERROR'::text, 'CANCELED'::text, 'CANCELING'::text, 'SKIPPED'::text])));
+
+create domain workflow_state as text CHECK ((VALUE = ANY (ARRAY['queued'::text, 'running'::text, 'done'::text, 'failed'::text, 'canceled'::text, 'parked'::text])));

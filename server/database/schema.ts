@@ -8,7 +8,7 @@ interface TableRow {
 }
 
 /**
- * The schema of a migrated database as text: tables, columns, constraints, indexes, triggers and functions, sorted by
+ * The schema of a migrated database as text: tables, columns, constraints, indexes, domains, triggers and functions, sorted by
  * name. For people and for comparing; it is not run. The migrations' own bookkeeping is left out.
  */
 export async function describeSchema(db: Database): Promise<string> {
@@ -22,6 +22,10 @@ export async function describeSchema(db: Database): Promise<string> {
     union all
     select pg_get_triggerdef(t.oid) from pg_trigger t join pg_class c on c.oid = t.tgrelid
     where not t.tgisinternal and c.relnamespace = 'public'::regnamespace
+    union all
+    select format('create domain %s as %s %s', typname, format_type(typbasetype, typtypmod),
+      (select string_agg(pg_get_constraintdef(oid), ' ' order by conname) from pg_constraint where contypid = t.oid))
+    from pg_type t where typtype = 'd' and typnamespace = 'public'::regnamespace
     union all
     select format('create view %I as%s', relname, pg_get_viewdef(oid)) from pg_class
     where relkind in ('v', 'm') and relnamespace = 'public'::regnamespace
