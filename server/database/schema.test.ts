@@ -18,6 +18,7 @@ test('every kind of change shows in the description', async (t) => {
     'create index extra_text_lower on extra (lower(text)) where id > 0',
     "create function extra_function() returns trigger language plpgsql as 'begin return new; end'",
     'create trigger extra_trigger before insert on extra for each row execute function extra_function()',
+    'create domain extra_word as text check (length(value) > 0)',
     'create view extra_view as select id from extra',
   ]
   const seen = new Set([await describeSchema(sql)])
