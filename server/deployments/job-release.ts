@@ -42,7 +42,7 @@ export function toTask(
     cpuMilli: settings.cpu,
     memoryMiB: Math.max(leastMemoryMiB, settings.memory),
     timeoutSeconds: Math.min(longestSeconds, settings.max_duration_seconds || longestSeconds),
-    ...(event === 'CRON' ? {} : { outputFile }),
+    ...(event === 'CRON' ? { isPunctual: true } : { outputFile }),
   }
 }
 

@@ -17,6 +17,8 @@ export interface TaskBench {
   task(program: TaskProgram): Task
   /** Removes what is there of a run without the engine's knowing. */
   remove(run: string): Promise<void>
+  /** The same of what holds the network of a run, where anything does. */
+  removeNetwork(run: string): Promise<void>
   close(): Promise<void>
 }
 
@@ -121,6 +123,30 @@ function onceCases(get: () => TaskBench): void {
       await erase(get(), release)
     })
   }
+
+  it('begins at its moment, with all else done before, and its network made again where somebody took it', async () => {
+    const { engine, task } = get()
+    const release = newTask({ ...task('works'), isPunctual: true })
+    const run = newId()
+    await engine.prepareTask(release, run, attempt())
+    const before: unknown[] = []
+    const whenReady = async () => {
+      before.push((await engine.listTasks(limit())).filter((one) => one.run === run))
+      before.push(await linesOf(engine, release.service), await engine.observe(release.service, limit()))
+      await get().removeNetwork(run)
+    }
+    assert.equal((await engine.runTask(release, run, { ...attempt(), whenReady })).exitCode, 0)
+    assert.deepEqual(before, [[{ run, service: release.service, running: false }], [], { state: 'absent' }])
+    const again = { ...attempt(), whenReady: () => assert.fail('it has begun before') }
+    assert.equal((await engine.runTask(release, run, again)).exitCode, 0)
+    assert.deepEqual(await linesOf(engine, release.service), ['done'])
+    await engine.endTask(run, attempt())
+    assert.equal(
+      (await engine.listTasks(limit())).some((one) => one.run === run),
+      false,
+    )
+    await erase(get(), release)
+  })
 
   it('does not run again what somebody removed', async () => {
     const release = newTask(get().task('works'))

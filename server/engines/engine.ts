@@ -51,9 +51,14 @@ export interface Engine {
   /**
    * Runs what was prepared, once, and waits for its end; a run that has begun is joined, one that has ended tells its outcome. Ends it when
    * its time is over. Whatever its exit code, what is left of the run stays until `endTask`. Throws EngineError: where it was never
-   * prepared, or was removed by somebody else, it is not begun anew.
+   * prepared, or was removed by somebody else, it is not begun anew. `whenReady` is waited for when nothing but the beginning is left to be
+   * done; a run that has begun does not ask it.
    */
-  runTask(release: Release<Task>, run: string, attempt: Attempt): Promise<TaskOutcome>
+  runTask(
+    release: Release<Task>,
+    run: string,
+    attempt: Attempt & { readonly whenReady?: () => Promise<void> },
+  ): Promise<TaskOutcome>
   /** Ends the run if it is still going, and removes what is left of it. */
   endTask(run: string, attempt: Attempt): Promise<void>
   /** Every run of which something is there, in one call. */

@@ -54,6 +54,8 @@ export interface Task extends Program {
   readonly timeoutSeconds: number
   /** Absolute path of a file whose text belongs to the outcome; its directory is there, and every user may write in it. */
   readonly outputFile?: string
+  /** It is begun at a moment: what can be done before is done when it is prepared. */
+  readonly isPunctual?: boolean
 }
 
 export interface MountedFile {

@@ -64,13 +64,14 @@ async function runJob(options: JobsOptions, { row, job, step, context }: Schedul
     prefix: '',
     mayStart: async () => {
       // What is to be written is written a little before; where another run goes on, not before the very moment.
-      await untilTime(options, row, (await isAlone(options, row)) ? earlyMs : 0, context.signal)
+      await untilTime(options, row, earlyMs, context.signal)
+      if (!(await isAlone(options, row))) await untilTime(options, row, 0, context.signal)
       const replaced = await step('BEGIN', () => begin(options, { row, job, step, context }))
       if (replaced === null) return false
       await untilEnded(options, replaced, context.signal)
-      await untilTime(options, row, 0, context.signal)
       return true
     },
+    untilTime: (signal: AbortSignal) => untilTime(options, row, 0, signal),
     // Cron jobs have no outputs.
     takeOutput: async () => undefined,
     output: silent,
@@ -92,7 +93,7 @@ async function runJob(options: JobsOptions, { row, job, step, context }: Schedul
 
 /** A clock that is put back meanwhile delays nothing for longer. */
 const longestWaitMs = 15_000
-const earlyMs = 500
+const earlyMs = 1500
 
 async function isAlone({ database }: JobsOptions, { id, service_id }: JobRunRow): Promise<boolean> {
   const active = await listActiveRuns(database, service_id)

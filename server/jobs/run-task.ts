@@ -22,6 +22,8 @@ export interface Run {
   readonly haveImage: (signal: AbortSignal) => Promise<void>
   /** When all is prepared: false, and nothing is run. */
   readonly mayStart?: () => Promise<boolean>
+  /** Waited for when nothing is left to do but to begin the first try. */
+  readonly untilTime?: (signal: AbortSignal) => Promise<void>
   /** What its output file said, once it ended well; gives what is wrong with that. May be called again after a crash. */
   readonly takeOutput: (outcome: TaskOutcome) => Promise<string | undefined>
   readonly output: LineSink
@@ -80,9 +82,13 @@ const prepare = (options: RunningOptions, run: Run, tries: number, step: Step): 
   )
 
 async function runOnce(options: RunningOptions, run: Run, tries: number, signal: AbortSignal): Promise<Tried> {
-  const { release, output } = run
+  const { release, output, untilTime = async () => {} } = run
   const outcome = await untilReached(options, output, signal, () =>
-    options.engine.runTask(release, tryId(run.id, tries), { signal, output }),
+    options.engine.runTask(release, tryId(run.id, tries), {
+      signal,
+      output,
+      ...(tries === 1 && { whenReady: () => untilTime(signal) }),
+    }),
   )
   const failure = failureOf(outcome, release.workload)
   // What a program wrote is as wrong the next time.

@@ -1,7 +1,7 @@
 import type { ContainerCreateOptions, HostConfig } from 'dockerode'
 import { Secret } from '../../lib/secret.ts'
 import { EngineError, type LongRunning, type PublishedPort, type Release, type Task, type Workload } from '../engine.ts'
-import { containerLabels, networkName, taskGraceSeconds, taskLabels, volumeName } from './labels.ts'
+import { containerLabels, holderName, networkName, taskGraceSeconds, taskLabels, volumeName } from './labels.ts'
 
 /**
  * What ordinary images need that start as root and then drop to a user of their own (PostgreSQL, nginx, Redis …): taking over and
@@ -80,15 +80,22 @@ export const containerSpec = (
 })
 
 /** The same for one run of a task. */
-export const taskSpec = (
+export function taskSpec(
   release: Release<Task>,
   run: string,
-  options: { readonly instance: string; readonly withInit: boolean },
-): ContainerCreateOptions => ({
-  ...programSpec(release, options.withInit),
-  Labels: taskLabels(options.instance, release, run),
-  StopTimeout: taskGraceSeconds,
-})
+  options: { readonly instance: string; readonly withInit: boolean; readonly withHolder: boolean },
+): ContainerCreateOptions {
+  const { HostConfig, NetworkingConfig, ...spec } = programSpec(release, options.withInit)
+  return {
+    ...spec,
+    // Aliases are those of the holder.
+    ...(options.withHolder
+      ? { HostConfig: { ...HostConfig, NetworkMode: `container:${holderName(run)}` } }
+      : { HostConfig, NetworkingConfig }),
+    Labels: taskLabels(options.instance, release, run),
+    StopTimeout: taskGraceSeconds,
+  }
+}
 
 function programSpec(release: Release<Workload>, withInit: boolean): ContainerCreateOptions {
   const workload = release.workload

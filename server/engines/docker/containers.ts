@@ -1,5 +1,7 @@
+import { buffer } from 'node:stream/consumers'
 import type { ContainerCreateOptions, ContainerInfo, ContainerInspectInfo } from 'dockerode'
 import type { LineSink } from '../../lib/attempt.ts'
+import type { Clock } from '../../lib/clock.ts'
 import { EngineError } from '../engine.ts'
 import { type DaemonRefusal, type DockerDaemon, isRefusal } from './daemon.ts'
 import { label, labelFilter } from './labels.ts'
@@ -154,6 +156,24 @@ export async function stopContainer(
   await absent(
     daemon.send({ method: 'POST', path: `/containers/${id}/stop`, query: { t: graceSeconds }, signal, timeoutMs }),
   )
+}
+
+/** Waits until the container's program has ended, or so long. Gives up, too, where it cannot be told: whoever waits looks then. */
+export async function untilStopped(
+  { daemon, clock }: { readonly daemon: DockerDaemon; readonly clock: Clock },
+  id: string,
+  limitMs: number,
+  outer: AbortSignal,
+): Promise<void> {
+  const signal = AbortSignal.any([outer, AbortSignal.timeout(limitMs)])
+  try {
+    const query = { condition: 'not-running' }
+    const answer = await daemon.stream({ method: 'POST', path: `/containers/${id}/wait`, query, signal })
+    await buffer(answer)
+  } catch {
+    outer.throwIfAborted()
+    if (!signal.aborted) await clock.sleep(250, outer)
+  }
 }
 
 /** Removes the container, killing it if need be, with the volumes that only its image has asked for. */

@@ -1,37 +1,15 @@
-import { buffer } from 'node:stream/consumers'
 import type { ContainerCreateOptions } from 'dockerode'
-import { pack } from 'tar-stream'
-import { EngineError } from '../engine.ts'
 import { listContainers } from './containers.ts'
 import { type DockerDaemon, isRefusal } from './daemon.ts'
 import { label, volumeName } from './labels.ts'
+import { ensureLocalImage } from './local-image.ts'
 import type { Host } from './start.ts'
 
 /** An image with nothing in it, for containers that never run: through them volumes are read and written without rights on the host. */
 export const emptyImage = 'quayside/empty:1'
 
-export async function ensureEmptyImage(daemon: DockerDaemon, signal: AbortSignal): Promise<void> {
-  try {
-    await daemon.json({ method: 'GET', path: `/images/${emptyImage}/json`, signal })
-  } catch (error) {
-    if (!isRefusal(error, 404)) throw error
-    const [repo, tag] = emptyImage.split(':')
-    const tar = pack()
-    tar.finalize()
-    const file = await buffer(tar)
-    const query = { fromSrc: '-', repo, tag }
-    const answer = await daemon.stream({
-      method: 'POST',
-      path: '/images/create',
-      query,
-      file,
-      signal,
-      timeoutMs: 60_000,
-    })
-    const said = (await buffer(answer)).toString()
-    if (said.includes('"error"')) throw new EngineError('refused', `Docker did not make an empty image: ${said}`)
-  }
-}
+export const ensureEmptyImage = (daemon: DockerDaemon, signal: AbortSignal): Promise<void> =>
+  ensureLocalImage(daemon, emptyImage, [], signal)
 
 interface Helper {
   readonly instance: string

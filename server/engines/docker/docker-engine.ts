@@ -96,7 +96,7 @@ export class DockerEngine implements Engine {
     return prepareTask(this.#host, release, run, attempt)
   }
 
-  runTask(release: Release<Task>, run: string, attempt: Attempt): Promise<TaskOutcome> {
+  runTask(release: Release<Task>, run: string, attempt: Parameters<Engine['runTask']>[2]): Promise<TaskOutcome> {
     return runTask(this.#host, release, run, attempt)
   }
 

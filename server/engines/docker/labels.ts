@@ -21,6 +21,8 @@ export const label = {
   ofUser: 'quayside.label',
   /** One run of a task: what has it is no replica. */
   run: 'quayside.run',
+  /** A container that only holds the network of a run. */
+  holder: 'quayside.network-holder',
 } as const
 
 /** Docker's filter for things of this installation with the given further labels. */
@@ -74,6 +76,9 @@ export function taskName(run: string): string {
   if (/^[0-9a-z][0-9a-z-]{0,79}$/.test(run)) return `quay-run-${run}`
   throw new EngineError('refused', 'the engine was given something that is not the id of a run')
 }
+
+/** The container that holds the network of a run. */
+export const holderName = (run: string): string => taskName(run).replace('quay-run-', 'quay-net-')
 
 /** Below a word of ours: other programs on the host read labels, too, and must not take orders from users. */
 const usersLabels = ({ labels = {} }: Pick<Workload, 'labels'>): Record<string, string> =>

@@ -154,7 +154,9 @@ async function keepAttached(
 
 async function containersOf({ daemon, instance }: Source, service: string, signal: AbortSignal): Promise<Printed[]> {
   const found = await listContainers(daemon, { instance, labels: { [label.service]: service } }, signal)
-  return found.map((container) => ({
+  // What holds a network prints nothing.
+  const printing = found.filter(({ Labels }) => Labels[label.holder] === undefined)
+  return printing.map((container) => ({
     id: container.Id,
     replica: container.Names[0]?.replace(/^\//, '') ?? container.Id,
     release: container.Labels[label.release] ?? '',

@@ -2,7 +2,7 @@ import { systemClock } from '../../lib/clock.ts'
 import { outputFile, type TaskBench, type TaskProgram } from '../engine.tasks.cases.ts'
 import { removeContainer } from './containers.ts'
 import { DockerDaemon } from './daemon.ts'
-import { taskName } from './labels.ts'
+import { holderName, taskName } from './labels.ts'
 import { node, openDockerBench } from './test-bench.ts'
 
 const programs: Record<Exclude<TaskProgram, 'image-missing'>, string> = {
@@ -35,5 +35,6 @@ export async function openTaskBench(options: {
       timeoutSeconds: 60,
     }),
     remove: (run) => removeContainer(daemon, taskName(run), AbortSignal.timeout(60_000)),
+    removeNetwork: (run) => removeContainer(daemon, holderName(run), AbortSignal.timeout(60_000)),
   }
 }

@@ -67,7 +67,8 @@ taskCases('fake', async () => {
   engine.behave('endless', { task: { lines: ['up'], runsMs: 'forever' } })
   engine.behave('out-of-memory', { task: { outOfMemory: true } })
   engine.behave('image-missing', { outcome: 'image-missing' })
-  return { engine, task: fakeTask, remove: (run) => engine.endTask(run, attempt()), close: async () => {} }
+  const remove = (run: string) => engine.endTask(run, attempt())
+  return { engine, task: fakeTask, remove, removeNetwork: async () => {}, close: async () => {} }
 })
 function openImagesBench(): Promise<ImagesBench> {
   const engine = new FakeEngine({ clock: systemClock })

@@ -62,9 +62,9 @@ export class FakeEngine extends FakeWorld implements Engine {
     this.tasks.prepare(release, run, behaviour.task ?? {})
   }
 
-  async runTask(_release: Release<Task>, run: string, attempt: Attempt): Promise<TaskOutcome> {
+  async runTask(_: Release<Task>, run: string, attempt: Parameters<Engine['runTask']>[2]): Promise<TaskOutcome> {
     this.reach(attempt.signal)
-    const outcome = await this.tasks.run(run, attempt.signal)
+    const outcome = await this.tasks.run(run, attempt)
     this.reach(attempt.signal)
     return outcome
   }

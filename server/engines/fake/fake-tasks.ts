@@ -50,7 +50,11 @@ export class FakeTasks {
     failpoint('task.created')
   }
 
-  async run(run: string, signal: AbortSignal): Promise<TaskOutcome> {
+  async run(
+    run: string,
+    { signal, whenReady }: { readonly signal: AbortSignal; readonly whenReady?: () => Promise<void> },
+  ): Promise<TaskOutcome> {
+    if (!this.#find(run).startedAt) await whenReady?.()
     const task = this.#find(run)
     if (!task.startedAt) {
       this.begun++
