@@ -30,7 +30,7 @@ const ContainerState = Type.Object({
   name: Type.String(),
   image: Type.String(),
   restart_count: Type.Integer(),
-  current_state: Type.Optional(Type.Object({ state: runningState })),
+  current_state: Type.Optional(Type.Object({ state: runningState, started_at: Nullable(milliseconds) })),
   last_terminated_state: Type.Optional(
     Type.Object({
       exit_code: Type.Integer(),

@@ -95,7 +95,7 @@ export const specialOperations = {
     handler: 'cleanFailedJob',
     access: 'deploy',
     event: { type: 'MAINTENANCE', target: 'JOB' },
-    summary: 'Removes what its failed runs left, and names it.',
+    summary: 'Forgets its runs that failed, and names them; those of the last ten seconds stay.',
     reply: Type.Object({ clean_kubernetes_jobs: pods }),
     status: 200,
   }),

@@ -72,8 +72,8 @@ test('a lifecycle job is deployed once what it runs at the start has ended well'
   )
 })
 
-test('a job that fails ends in an error with its last lines, after as many tries as it may have', async () => {
-  const { id, path } = await newJob(
+test('a job that fails ends in an error with its last lines, after as many tries as it may have; its run can be cleaned', async () => {
+  const { id, path, environmentId } = await newJob(
     { on_start: run('start') },
     { exitCode: 4, lines: ['no such table'] },
     { max_nb_restart: 1 },
@@ -85,6 +85,12 @@ test('a job that fails ends in an error with its last lines, after as many tries
   const [only] = await runsOf(id)
   assert.deepEqual([only.status, only.exit_code, only.tries], ['ERROR', 4, 2])
   assert.match(only.reason, /exit code 4/)
+  const clean = async (body: object) => (await send('POST', `/environment/${environmentId}/cleanFailedJobs`, body)).body
+  assert.deepEqual(await clean({}), { clean_job_ids: [], clean_kubernetes_jobs: [] }, 'it ended just now')
+  await database`update job_run set updated_at = updated_at - interval '11 s' where id = ${only.id}`
+  assert.deepEqual(await clean({ job_ids: [id] }), { clean_job_ids: [id], clean_kubernetes_jobs: [only.id] })
+  assert.deepEqual(await runsOf(id), [])
+  assert.deepEqual((await send('POST', `${path}/cleanFailedJob`)).body, { clean_kubernetes_jobs: [] })
 })
 
 test('what takes too long is ended, and says so', async () => {

@@ -76,6 +76,11 @@ function startCases(get: () => EngineBench): void {
     const observation = await engine.observe(release.service, limit())
     assert.equal(observation.state, 'running')
     assert.equal(observation.state === 'running' && observation.release, release.id)
+    const [replica] = observation.state === 'running' ? observation.replicas : []
+    assert.ok(
+      Math.abs((replica?.startedAt?.getTime() ?? 0) - systemClock.now().getTime()) < 600_000,
+      `${replica?.startedAt}`,
+    )
     await engine.erase(release.service, attempt())
   })
 

@@ -20,6 +20,8 @@ export interface Replica {
   readonly name: string
   readonly release: string
   readonly running: boolean
+  /** Of its program, the last time; absent: it never started. */
+  readonly startedAt?: Date
   readonly exits: number
   readonly exitCode?: number
   readonly outOfMemory: boolean

@@ -14,7 +14,7 @@ export {
   takeOutputs,
 } from './jobs.ts'
 export { outputFile } from './outputs.ts'
-export { createRunPruner, createTaskSweeper, createTimetables } from './reconcilers.ts'
+export { cleanFailedRuns, createRunPruner, createTaskSweeper, createTimetables } from './reconcilers.ts'
 export { jobRuns } from './run-records.ts'
 export { runToEnd } from './run-task.ts'
 export { nextOccurrence, type Timetable } from './timetable.ts'

@@ -86,3 +86,9 @@ export async function forgetOldRuns(sql: Sql, now: Date): Promise<void> {
     where s.id = r.service_id and r.finished_at < ${now}::timestamptz
       - make_interval(secs => (s.advanced_settings ->> 'job.delete_ttl_seconds_after_finished')::float8)`
 }
+
+/** Forgets the failed runs of these services that ended before then; gives them. */
+export const forgetFailedRuns = (sql: Sql, serviceIds: readonly string[], before: Date) =>
+  sql<Pick<JobRunRow, 'id' | 'service_id'>[]>`
+    delete from job_run where service_id = any(${[...serviceIds]}::uuid[]) and status = 'ERROR' and updated_at <= ${before}
+    returning id, service_id`

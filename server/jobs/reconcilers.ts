@@ -5,7 +5,7 @@ import { newId } from '../lib/id.ts'
 import type { Reconciler } from '../workflows/index.ts'
 import { decideClaim } from './decide.ts'
 import { isActive, runOfTry } from './job-run.ts'
-import { findRuns, forgetOldRuns, insertRun } from './job-run-store.ts'
+import { findRuns, forgetFailedRuns, forgetOldRuns, insertRun } from './job-run-store.ts'
 import { jobRunWorkflow } from './job-run-workflow.ts'
 import type { JobsOptions } from './jobs.ts'
 import { lockDue, setNext } from './schedule-store.ts'
@@ -42,6 +42,15 @@ export const createTimetables = (options: JobsOptions): Reconciler => ({
 
 /** An ended run stays on the engine for so long, for its lines to be collected. */
 const keptMs = 10_000
+
+/**
+ * Forgets the failed runs of these jobs, and gives them. Those that ended just now stay until their lines are collected and their
+ * containers are gone.
+ */
+export const cleanFailedRuns = (
+  { database, clock }: Pick<JobsOptions, 'database' | 'clock'>,
+  jobs: readonly string[],
+) => forgetFailedRuns(database, jobs, new Date(clock.now().getTime() - keptMs))
 
 /** Removes from the engine what runs left that have ended, and what no run knows of. */
 export const createTaskSweeper = (options: JobsOptions): Reconciler => ({

@@ -58,9 +58,10 @@ export async function insertObservation(
   const release = present ? observation.release : null
   const reason = present ? (observation.reason ?? null) : null
   const replicas = present
-    ? observation.replicas.map(({ name, running, exits, exitCode, outOfMemory }) => ({
+    ? observation.replicas.map(({ name, running, startedAt, exits, exitCode, outOfMemory }) => ({
         name,
         running,
+        ...(startedAt && { startedAt: startedAt.toISOString() }),
         exits,
         outOfMemory,
         ...(exitCode === undefined ? {} : { exitCode }),

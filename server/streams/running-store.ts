@@ -23,6 +23,8 @@ export interface RunningRow {
 export interface ReplicaRow {
   readonly name: string
   readonly running: boolean
+  /** RFC 3339; absent: it never started. */
+  readonly startedAt?: string
   readonly exits: number
   readonly exitCode?: number
   readonly outOfMemory: boolean

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { RunningState } from '@quayside/contract/resources/stream.ts'
-import { environmentRunningState, serviceRunningState } from './running.ts'
+import { environmentRunningState, serviceRunningState, toServiceStatus } from './running.ts'
 
 test('an environment runs as its services do', () => {
   const cases: [RunningState[], RunningState][] = [
@@ -25,4 +25,35 @@ test('a service is what was seen of it, unless it is being ended', () => {
   assert.equal(state('DEPLOYED', null, []), 'STOPPED')
   assert.equal(state('DEPLOYED', 'failing'), 'ERROR')
   assert.equal(state('DEPLOYED', 'failing', [one(true), one(false)]), 'WARNING')
+})
+
+test('a pod tells when its program started; one that never did tells nothing', () => {
+  const replica = { name: 'one', running: true, exits: 0, outOfMemory: false }
+  const row = {
+    environment_id: 'e',
+    project_id: 'p',
+    mode: 'PRODUCTION',
+    id: 's',
+    kind: 'container',
+    name: 'app',
+    state: 'DEPLOYED',
+    observed_state: 'running',
+    reason: null,
+    release_id: 'r',
+    action: 'DEPLOY',
+    replicas: [{ ...replica, startedAt: '2026-01-01T00:00:01.500Z' }, replica],
+  } as const
+  const [environment] = toServiceStatus([row]).environments
+  const { containers } = Object(environment)
+  const at = Date.UTC(2026, 0, 1, 0, 0, 1, 500)
+  assert.deepEqual(
+    containers[0].pods.map((pod: { started_at: number; containers: { current_state: object }[] }) => [
+      pod.started_at,
+      pod.containers[0]?.current_state,
+    ]),
+    [
+      [at, { state: 'RUNNING', started_at: at }],
+      [null, { state: 'RUNNING', started_at: null }],
+    ],
+  )
 })

@@ -61,6 +61,7 @@ export function environmentRunningState(states: readonly RunningState[]): Runnin
 
 function toPod(replica: ReplicaRow, { observed_state, reason, release_id }: Service) {
   const { name, running, exits } = replica
+  const started_at = replica.startedAt === undefined ? null : Date.parse(replica.startedAt)
   const state = running && observed_state !== 'failing' ? runningStates.running : podState(exits)
   const told = state === 'RUNNING' ? '' : (reason ?? '')
   return {
@@ -68,12 +69,11 @@ function toPod(replica: ReplicaRow, { observed_state, reason, release_id }: Serv
     state,
     state_message: told,
     state_reason: told,
-    // When it started is not kept.
-    started_at: null,
+    started_at,
     restart_count: exits,
     service_version: release_id ?? '',
     last_events: [],
-    containers: [{ name, image: '', restart_count: exits, current_state: { state }, ...lastEnd(replica) }],
+    containers: [{ name, image: '', restart_count: exits, current_state: { state, started_at }, ...lastEnd(replica) }],
   }
 }
 

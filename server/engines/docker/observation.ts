@@ -63,11 +63,18 @@ const toReplica = (state: ReplicaState): Replica => ({
   name: state.name,
   release: state.release,
   running: state.running,
+  ...startOf(state),
   exits: state.exits,
   ...(state.exitCode !== undefined && { exitCode: state.exitCode }),
   outOfMemory: state.outOfMemory,
   endpoints: endpointsOf(state),
 })
+
+/** Docker gives the year 1 to what never started. */
+function startOf({ startedAt }: ReplicaState): { startedAt?: Date } {
+  const date = new Date(startedAt)
+  return date.getTime() > 0 ? { startedAt: date } : {}
+}
 
 const missing = (release: readonly ReplicaState[]): number => Math.max(0, (release[0]?.replicas ?? 0) - release.length)
 

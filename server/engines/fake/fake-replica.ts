@@ -9,6 +9,7 @@ export interface FakeReplica {
   /** By the clock's monotonic time. */
   readonly createdMs: number
   running: boolean
+  startedAt: Date | undefined
   exits: number
   exitCode: number | undefined
   outOfMemory: boolean
@@ -34,10 +35,11 @@ export function observationOf(replicas: readonly FakeReplica[]): Observation {
   return {
     state: failing ? 'failing' : up === wanted ? 'running' : up > 0 ? 'starting' : 'stopped',
     release: first.release,
-    replicas: replicas.map(({ name, release, running, exits, exitCode, outOfMemory, endpoints }) => ({
+    replicas: replicas.map(({ name, release, running, startedAt, exits, exitCode, outOfMemory, endpoints }) => ({
       name,
       release,
       running,
+      ...(startedAt && { startedAt }),
       exits,
       ...(exitCode !== undefined && { exitCode }),
       outOfMemory,

@@ -88,6 +88,7 @@ export class FakeReplicas {
     const replica = this.#all.find((one) => one.name === name) ?? this.#create(release, name)
     if (replica.running) return
     replica.running = true
+    replica.startedAt = this.#options.clock.now()
     for (const text of behaviour.lines ?? []) this.#options.output.print(replica, text)
     failpoint('engine.started')
   }
@@ -98,7 +99,7 @@ export class FakeReplicas {
     const replica = {
       ...{ name, release: id, service, environment, workload, endpoints },
       createdMs: clock.monotonic(),
-      ...{ running: false, exits: 0, exitCode: undefined, outOfMemory: false, lines: [] },
+      ...{ running: false, startedAt: undefined, exits: 0, exitCode: undefined, outOfMemory: false, lines: [] },
     }
     this.#all = [...this.#all, replica]
     effects.created++

@@ -2,7 +2,7 @@ import { type DatabaseType, databaseTable, databaseTypes } from '@quayside/contr
 import { terraformVersions } from '@quayside/contract/services/terraform.ts'
 import { requireOn } from '../../access/index.ts'
 import { listEnvironmentLinks } from '../../domains/index.ts'
-import { jobRuns } from '../../jobs/index.ts'
+import { cleanFailedRuns, jobRuns } from '../../jobs/index.ts'
 import { AppError } from '../../lib/error.ts'
 import { listImageServices, listServices } from '../../services/index.ts'
 import type { Handlers } from '../call.ts'
@@ -25,13 +25,20 @@ export const kindHandlers = (rooms: Rooms) => {
     listTerraformVersions: async () => ({ results: terraformVersions }),
 
     listJobRuns: async ({ target }) => ({ results: await jobRuns(database, target.id) }),
-    // What a run leaves is removed by itself soon after its end.
-    cleanFailedJob: async () => ({ clean_kubernetes_jobs: [] }),
+    cleanFailedJob: async ({ target }) => {
+      const cleaned = await cleanFailedRuns(rooms, [target.id])
+      return { clean_kubernetes_jobs: cleaned.map(({ id }) => id) }
+    },
     cleanFailedJobs: async ({ kind, target, body }) => {
       const jobs = new Set((await listServices(database, target.id, kind)).map(({ id }) => id))
-      const unknown = (body.job_ids ?? []).findIndex((id) => !jobs.has(id.toLowerCase()))
+      const wanted = body.job_ids?.map((id) => id.toLowerCase())
+      const unknown = (wanted ?? []).findIndex((id) => !jobs.has(id))
       if (unknown !== -1) throw new AppError('notFound', `job_ids[${unknown}]: there is no such object.`)
-      return { clean_job_ids: [], clean_kubernetes_jobs: [] }
+      const cleaned = await cleanFailedRuns(rooms, wanted ?? [...jobs])
+      return {
+        clean_job_ids: [...new Set(cleaned.map(({ service_id }) => service_id))],
+        clean_kubernetes_jobs: cleaned.map(({ id }) => id),
+      }
     },
     deployImage: async (call) => {
       const { kind, caller, target, body } = call
