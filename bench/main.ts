@@ -2,6 +2,7 @@ import { accepting } from './accepting.ts'
 import { changing } from './changing.ts'
 import { cron } from './cron.ts'
 import { depth } from './depth.ts'
+import { environment } from './environment.ts'
 import type { Benchmark, Figure } from './figure.ts'
 import { idling } from './idling.ts'
 import { logging } from './logging.ts'
@@ -20,6 +21,7 @@ const benchmarks: readonly Benchmark[] = [
   starting,
   changing,
   ...redeploying,
+  environment,
   waking,
   cron,
   reading,

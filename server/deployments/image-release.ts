@@ -82,7 +82,9 @@ async function mirror(
   )
   report.line(foundText(image, pinned))
   await context.fenced((sql) => noteFetched(sql, pinned, options.clock.now()))
-  await whileUnreachable(options, signal, report, () => engine.fetchImage(pinned.reference, login, attempt))
+  if (!pinned.isThere) {
+    await whileUnreachable(options, signal, report, () => engine.fetchImage(pinned.reference, login, attempt))
+  }
   return { reference: pinned.reference, digest: pinned.digest }
 }
 

@@ -20,7 +20,7 @@ import { finishTarget } from './settle.ts'
 import { enterState, updateTarget } from './target-store.ts'
 import { startDeadlineSeconds } from './to-workload.ts'
 import { inTurn } from './turn.ts'
-import { ownsItsFiles } from './versioned.ts'
+import { buildOf, ownsItsFiles } from './versioned.ts'
 
 /** Clean-up after a success must not keep the environment from its next request for long. */
 const retireSeconds = 120
@@ -183,11 +183,13 @@ export async function retireFormer(options: RecipeOptions, work: Work): Promise<
 
 async function retireOthers(options: RecipeOptions, { target, report }: Work, signal: AbortSignal): Promise<void> {
   const id = target.service_id
-  const current = (await findService(options.database, id))?.release_id
+  const service = await findService(options.database, id)
+  const current = service?.release_id
   if (!current) return
   // Runs of a former version of a job end by themselves.
   if (!isTaskKind(target.kind)) await endOthers(options, report, { id, current }, signal)
-  await options.builder.prune(id, await keptImages(options.database, id), signal)
+  // What is no longer built leaves its images to whoever keeps the disk.
+  if (buildOf(service)) await options.builder.prune(id, await keptImages(options.database, id), signal)
 }
 
 async function endOthers(

@@ -17,8 +17,11 @@ export function pauseMs(elapsedMs: number, periodMs: number, silent: boolean, le
   return Math.max(leastMs, Math.min(elapsedMs / 20, periodMs))
 }
 
-/** How often a starting container is looked at: often enough to see it between an exit and its restart. */
-export const inspectPauseMs = (elapsedMs: number): number => Math.max(50, Math.min(elapsedMs / 20, 250))
+/**
+ * How often a starting container is looked at. Docker waits 100 ms and longer before it starts again what has exited, and then takes its time: the
+ * exit is seen.
+ */
+export const inspectPauseMs = (elapsedMs: number): number => Math.max(100, Math.min(elapsedMs / 20, 250))
 
 /**
  * The probe by which a replica counts as ready. None given: its first port takes a connection; undefined: nothing to ask.

@@ -1,0 +1,36 @@
+import { connect } from 'node:net'
+import { systemClock as clock } from '../../server/lib/clock.ts'
+import { absent, docker } from '../docker.ts'
+import { until } from '../until.ts'
+
+/**
+ * What the engine by itself needs to start so many containers of an image beside each other, from the first call until each takes a
+ * connection. Milliseconds; what it made is removed afterwards.
+ */
+export async function bareContainers(image: string, command: readonly string[], count: number): Promise<number> {
+  const startedAt = clock.monotonic()
+  const started = await Promise.all(Array.from({ length: count }, () => start(image, command)))
+  const took = clock.monotonic() - startedAt
+  await Promise.all(started.map((container) => container.remove({ force: true }).catch(absent)))
+  return took
+}
+
+async function start(image: string, command: readonly string[]) {
+  const container = await docker.createContainer({
+    Image: image,
+    Cmd: [...command],
+    HostConfig: { NanoCpus: 250_000_000, Memory: 64 * 1024 * 1024, PidsLimit: 512 },
+  })
+  await container.start()
+  const { NetworkSettings } = await container.inspect()
+  const host = NetworkSettings.Networks['bridge']?.IPAddress ?? ''
+  await until('the bare container answers', () => answers(host), { everyMs: 3 })
+  return container
+}
+
+function answers(host: string): Promise<boolean> {
+  const { promise, resolve } = Promise.withResolvers<boolean>()
+  const socket = connect({ host, port: 8080 })
+  socket.once('connect', () => resolve(true)).once('error', () => resolve(false))
+  return promise.finally(() => socket.destroy())
+}
