@@ -2,8 +2,8 @@ import { spawn } from 'node:child_process'
 import { readCounts } from './suites.mjs'
 
 const tailLength = 1_000_000
-/** A suite that has not ended by then hangs. */
-const suiteLimitMs = 30 * 60_000
+/** A suite that has not ended by then hangs, unless it is given longer. */
+const suiteLimitMinutes = 30
 
 /** Runs one check (types, lint), showing its output. It counts only when it fails. */
 export async function runCheck(program, args, options) {
@@ -26,7 +26,11 @@ export async function runTests(node, files, { concurrency, timeoutSeconds = 120,
 }
 
 /** Shows a program's output as it comes; gives its exit code and the end of the output, without colours. */
-function show(program, args, { cwd, env, print = (text) => process.stdout.write(text) }) {
+function show(
+  program,
+  args,
+  { cwd, env, limitMinutes = suiteLimitMinutes, print = (text) => process.stdout.write(text) },
+) {
   return new Promise((resolve) => {
     const child = spawn(program, args, { cwd, env, stdio: ['ignore', 'pipe', 'inherit'], detached: true })
     let output = ''
@@ -43,9 +47,9 @@ function show(program, args, { cwd, env, print = (text) => process.stdout.write(
       }
     }
     const limit = setTimeout(() => {
-      console.error(`\n${program} did not end within ${suiteLimitMs / 60_000} minutes and was stopped.`)
+      console.error(`\n${program} did not end within ${limitMinutes} minutes and was stopped.`)
       endAll('SIGKILL')
-    }, suiteLimitMs)
+    }, limitMinutes * 60_000)
     const onSignal = (signal) => {
       endAll(signal)
       process.exitCode = 1

@@ -33,12 +33,14 @@ await main(async () => {
   const options = { cwd: root, env: { ...env, ...required, NODE_TEST_CONTEXT: undefined } }
   const files = sortTests(listFiles(root))
   const tests =
-    (name, concurrency, timeoutSeconds) =>
+    (name, concurrency, limits = {}) =>
     (more = {}) =>
-      runTests(node, files[name], { ...options, ...more, concurrency, timeoutSeconds })
+      runTests(node, files[name], { ...options, ...limits, ...more, concurrency })
   const only = [
     ...(unitOnly ? [{ title: 'Tests beside the code', files: files.unit, run: tests('unit', 2) }] : []),
-    ...(faultsOnly ? [{ title: 'Faults', files: files.faults, run: tests('faults', 1, 600) }] : []),
+    ...(faultsOnly
+      ? [{ title: 'Faults', files: files.faults, run: tests('faults', 1, { timeoutSeconds: 600, limitMinutes: 180 }) }]
+      : []),
   ]
   const suites =
     only.length > 0

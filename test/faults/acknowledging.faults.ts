@@ -109,3 +109,38 @@ test('an import of ten thousand variables that is cut off at any moment is there
   }
   t.diagnostic(`written: ${seen.join(', ')}`)
 })
+
+test('a copy of an environment that is cut off while it is written has nothing, and after the next start everything', async () => {
+  const source = application.environmentId
+  const vars = Array.from({ length: 500 }, (_, n) => ({
+    name: `COPIED_${n}`,
+    value: 'text',
+    scope: 'APPLICATION',
+    is_secret: false,
+  }))
+  await server.must('POST', `/application/${application.id}/environmentVariable/import`, { overwrite: true, vars })
+  const facts = async (id: string) => {
+    const [row] = await server.sql<{ services: number; variables: number; isWhole: boolean }[]>`
+      select count(distinct s.id)::int as services, count(v.id)::int as variables,
+        (select copying is null from environment where id = ${id}) as "isWhole"
+      from service s left join variable v on v.service_id = s.id and v.key like 'COPIED_%' where s.environment_id = ${id}`
+    return row
+  }
+  let id = ''
+  await server.sql.begin(async (sql) => {
+    // What it writes last waits; what it wrote before is not committed.
+    await sql`lock table variable in share mode`
+    const copy = await server.must<{ id: string }>('POST', `/environment/${source}/clone`, { name: 'copy one' })
+    id = copy.id
+    await until('the copy waits', async () => {
+      const waiting = await server.sql`
+        select from pg_stat_activity where wait_event_type = 'Lock' and datname = current_database()`
+      return waiting.length > 0
+    })
+    assert.deepEqual(await facts(id), { services: 0, variables: 0, isWhole: false })
+    await server.kill9()
+  })
+  await server.restart()
+  await until('the copy is whole', async () => (await facts(id))?.isWhole)
+  assert.deepEqual(await facts(id), { services: 1, variables: 500, isWhole: true })
+})

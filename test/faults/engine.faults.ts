@@ -3,6 +3,7 @@ import { after, before, test } from 'node:test'
 import { makeApplication, makeEnvironment, type TestApplication } from '../support/application.ts'
 import { assertDeployedOnce, lastRequest } from '../support/deployment-facts.ts'
 import { type PrivateEngine, startPrivateEngine, whyNoPrivateEngine } from '../support/private-engine.ts'
+import { isRunningWith } from '../support/secret-search.ts'
 import { type ServerProcess, startServer } from '../support/server-process.ts'
 import { startTraffic } from '../support/traffic.ts'
 import { web } from '../support/trees.ts'
@@ -73,6 +74,49 @@ test('a deployment goes on when the engine is killed while it starts a version',
   assert.deepEqual((await traffic.stop()).lost, [])
 })
 
+test('a deployment goes on when the engine is killed while it builds', { skip }, async () => {
+  await application.ship(web('after the kill of its build', { buildMs: 6000 }))
+  const request = await lastRequest(server, application)
+  await application.reaches(['BUILDING'])
+  await until('the build runs', () => isRunningWith('setTimeout(() => {}, 6000)'))
+  await engine.kill9()
+  await engine.start()
+  await assertDeployedOnce(server, application, { version: 'after the kill of its build', request, limitMs: 180_000 })
+})
+
+test('an engine that stands still for two minutes keeps no answer of the API waiting either, and work goes on afterwards', {
+  skip,
+}, async () => {
+  await application.ship(web('after two minutes', { startMs: 1500 }))
+  const request = await lastRequest(server, application)
+  await containerRuns(2)
+  engine.pause()
+  try {
+    const began = now()
+    const slowest: number[] = []
+    await until(
+      'two minutes are over',
+      async () => {
+        const asked = now()
+        await application.status()
+        slowest.push(now() - asked)
+        assert.equal((await application.answer()).status, 200)
+        return now() - began > 120_000
+      },
+      { limitMs: 180_000, everyMs: 200 },
+    )
+    const late = slowest.filter((ms) => ms > 2000)
+    assert.ok(late.length < slowest.length / 20, `${late.length} of ${slowest.length} answers took more than 2 s`)
+    const waits = (await application.deploymentLog()).some(({ message }) =>
+      /engine cannot be reached/.test(message?.safe_message ?? ''),
+    )
+    assert.ok(waits, 'the log does not say what is waited for')
+  } finally {
+    engine.resume()
+  }
+  await assertDeployedOnce(server, application, { version: 'after two minutes', request, limitMs: 180_000 })
+})
+
 test('an engine that stands still keeps no answer of the API waiting, and is waited for', { skip }, async () => {
   await application.ship(web('after the pause', { startMs: 1500 }))
   const request = await lastRequest(server, application)
@@ -85,7 +129,7 @@ test('an engine that stands still keeps no answer of the API waiting, and is wai
       await application.history()
     }
     assert.ok(now() - began < 15_000, `100 answers took ${now() - began} ms`)
-    assert.equal((await application.answer()).body, 'after the kill')
+    assert.equal((await application.answer()).body, 'after two minutes')
   } finally {
     engine.resume()
   }

@@ -12,7 +12,7 @@ import { until } from '../support/until.ts'
 
 // Everything is killed at once, containers included, as when the power fails: after the next start all converges without anybody.
 
-const rounds = 4
+const rounds = 20
 const skip = (await whyNoPrivateEngine()) ?? false
 let engine: PrivateEngine
 let server: ServerProcess

@@ -100,7 +100,7 @@ test('a server killed again and again while a version fails leaves the former on
   assert.deepEqual((await traffic.stop()).lost, [])
 })
 
-test('a server killed while an environment is deleted deletes it to the end', async () => {
+test('a server killed while an environment of fifty services is deleted deletes it to the end', async () => {
   const doomed = await makeEnvironment(server, 'doomed')
   const applications = await Promise.all(
     Array.from({ length: 6 }, (_, n) =>
@@ -110,6 +110,11 @@ test('a server killed while an environment is deleted deletes it to the end', as
   await Promise.all(applications.map((one) => one.git.push(web('doomed'))))
   await server.must('POST', `/environment/${doomed}/deploy`, {})
   await Promise.all(applications.map((one) => one.reaches(['RUNNING'], 90_000)))
+  // Fifty in all: the others have never run.
+  for (let n = applications.length; n < 50; n++) {
+    const git_repository = { url: applications[0]?.git.url, branch: 'main' }
+    await server.must('POST', `/environment/${doomed}/application`, { name: `idle-${n}`, git_repository })
+  }
   await server.must('DELETE', `/environment/${doomed}`)
   for (let kill = 0; kill < 3; kill++) {
     await server.restart({ ready: false })
@@ -125,6 +130,7 @@ test('a server killed while an environment is deleted deletes it to the end', as
       limitMs: 60_000,
     },
   )
+  assert.equal((await server.sql`select from service where environment_id = ${doomed}`).length, 0)
   for (const { id, git } of applications) {
     assert.equal((await server.api('GET', `/application/${id}`)).status, 404)
     assert.deepEqual(await server.engine.containersWith(`quayside.service=${id}`), [])

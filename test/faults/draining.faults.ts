@@ -1,0 +1,69 @@
+import assert from 'node:assert/strict'
+import { request } from 'node:http'
+import { after, before, test } from 'node:test'
+import { makeApplication, makeEnvironment, type TestApplication } from '../support/application.ts'
+import { assertDeployedOnce, lastRequest } from '../support/deployment-facts.ts'
+import type { Tree } from '../support/git-remote.ts'
+import { type ServerProcess, startServer } from '../support/server-process.ts'
+import { web } from '../support/trees.ts'
+import { until } from '../support/until.ts'
+
+// A server that is killed while it waits for the open requests of a former version: they are waited for again, and then it ends.
+
+let server: ServerProcess
+let application: TestApplication
+
+before(async () => {
+  server = await startServer()
+  application = await makeApplication(server, { environmentId: await makeEnvironment(server, 'faults'), name: 'web' })
+})
+after(async () => {
+  await application?.git.remove()
+  await server?.close()
+})
+
+/** Begins its answer at once, and ends it with the body of the request. */
+const listening: Tree = {
+  ...web('listening'),
+  'app.js': `
+    require('node:http').createServer((request, response) => {
+      response.write('begun ')
+      request.resume().on('end', () => response.end('ended'))
+    }).listen(8080)
+    process.on('SIGTERM', () => process.exit(0))`,
+}
+
+test('requests that are open while the server is killed are answered to their end, and the former version goes then', async () => {
+  await application.run(listening)
+  const { host, port } = new URL(application.url)
+  const heard = { text: '', isOver: false, error: '' }
+  const options = { host: '127.0.0.1', port, path: '/', method: 'POST', headers: { host } }
+  const call = request(options, (answer) => {
+    answer.setEncoding('utf8').on('data', (part: string) => {
+      heard.text += part
+    })
+    answer.on('end', () => {
+      heard.isOver = true
+    })
+    answer.on('error', (error) => {
+      heard.error = String(error)
+    })
+  })
+  call.on('error', (error) => {
+    heard.error = String(error)
+  })
+  call.write('to be continued')
+  await until('the answer has begun', () => heard.text === 'begun ')
+  await application.ship(web('new'))
+  const id = await lastRequest(server, application)
+  await until('it waits for the former version', async () => {
+    const rows = await server.sql`
+      select from workflow_step where workflow_id = ${id} and name like '%/RETIRE' and status is distinct from 'SUCCESS'`
+    return rows.length === 1
+  })
+  await server.restart()
+  call.end()
+  await until('the answer has ended', () => heard.isOver || heard.error !== '')
+  assert.deepEqual(heard, { text: 'begun ended', isOver: true, error: '' })
+  await assertDeployedOnce(server, application, { version: 'new', request: id })
+})
