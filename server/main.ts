@@ -3,7 +3,8 @@ import { join } from 'node:path'
 import { syncMembers } from './access/index.ts'
 import { compose, createDrivers, type Ground } from './composition/index.ts'
 import { type Config, readConfig } from './config.ts'
-import { type Database, exclusiveLock, migrate, openDatabase, startEmbedded } from './database/index.ts'
+import { lockDataDirectory, openSchema, startOwnDatabase } from './data-directory.ts'
+import type { Database } from './database/index.ts'
 import { type FirstStart, firstStart, tokenFile } from './first-start.ts'
 import { systemClock as clock } from './lib/clock.ts'
 import { messageOf } from './lib/error.ts'
@@ -38,6 +39,7 @@ async function run(config: Config, log: Logger, started: AsyncDisposableStack): 
   await makeDataDirectory(config.dataDirectory)
   await lockDataDirectory(config, started)
   const stopping = new AbortController()
+  if (!config.databaseUrl) say('Starting PostgreSQL')
   const databaseUrl = config.databaseUrl ?? (await startOwnDatabase(config, log, stopping.signal, started))
   const database = await openSchema(databaseUrl, log, started)
   await checkKeyFile(config)
@@ -77,47 +79,11 @@ async function run(config: Config, log: Logger, started: AsyncDisposableStack): 
   await report(config, first, await composition.accounts.firstAccountLink())
 }
 
-async function lockDataDirectory({ dataDirectory }: Config, started: AsyncDisposableStack): Promise<void> {
-  const lock = await exclusiveLock(`data ${dataDirectory}`)
-  if (!lock) {
-    const message = `The data directory ${dataDirectory} is in use by another server.`
-    throw new StartError(`${message} End that one, or set QUAYSIDE_DATA to another directory.`)
-  }
-  started.defer(async () => void lock.close())
-}
-
 /** PostgreSQL's account has to pass through; what is secret in there is private by itself. */
 async function makeDataDirectory(directory: string): Promise<void> {
   await mkdir(directory, { recursive: true, mode: 0o711 })
   for (const name of ['checkouts', 'git', 'logs', 'router'])
     await mkdir(join(directory, name), { recursive: true, mode: 0o700 })
-}
-
-/** A pool on the database, brought to the present schema. */
-async function openSchema(url: string, log: Logger, started: AsyncDisposableStack): Promise<Database> {
-  const database = openDatabase({ url })
-  started.defer(() => database.end({ timeout: 5 }))
-  await migrate(database, { log })
-  return database
-}
-
-/** Gives the address of the embedded PostgreSQL, which is kept running until the server stops. */
-async function startOwnDatabase(
-  config: Config,
-  log: Logger,
-  signal: AbortSignal,
-  started: AsyncDisposableStack,
-): Promise<string> {
-  say('Starting PostgreSQL')
-  const embedded = await startEmbedded({ directory: join(config.dataDirectory, 'postgresql'), log, signal, clock })
-  const watching = new AbortController()
-  const watch = embedded.watch(watching.signal)
-  started.defer(async () => {
-    watching.abort()
-    await watch
-    await embedded.stop()
-  })
-  return embedded.url
 }
 
 /** A key file that is there but damaged is a mistake to be told at once; one that is missing or wrong seals the vault. */

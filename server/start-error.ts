@@ -1,6 +1,6 @@
 import { type Config, ConfigError } from './config.ts'
 import { AppError } from './lib/error.ts'
-import { KeyFileError } from './vault/index.ts'
+import { KeyExchangeError, KeyFileError } from './vault/index.ts'
 
 /** Why the server does not start; the message names the setting and what to do. */
 export class StartError extends Error {
@@ -14,10 +14,13 @@ export class StartError extends Error {
   }
 }
 
+const isOfKeys = (error: unknown): error is KeyFileError | KeyExchangeError =>
+  error instanceof KeyFileError || error instanceof KeyExchangeError
+
 /** What people are told of whatever was thrown while starting. */
 export function toStartError(error: unknown, config?: Config): StartError {
   if (error instanceof StartError) return error
-  if (error instanceof ConfigError || error instanceof AppError || error instanceof KeyFileError) {
+  if (error instanceof ConfigError || error instanceof AppError || isOfKeys(error)) {
     return new StartError(error.message, { cause: error })
   }
   const code = error instanceof Error && 'code' in error ? error.code : undefined

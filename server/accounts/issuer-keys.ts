@@ -30,7 +30,8 @@ export interface IssuerKeysOptions {
 }
 export type IssuerKeys = ReturnType<typeof createIssuerKeys>
 
-const cellOf = (id: string) => ({ table: 'issuer_key', row: id, column: 'sealed_private_key' })
+/** The cell of a private key. */
+export const privateKeyCell = (id: string) => ({ table: 'issuer_key', row: id, column: 'sealed_private_key' })
 const withUse = (key: JsonWebKey, kid: string): IssuerKey => ({ ...key, kid, alg: 'RS256', use: 'sig' })
 
 /** The keys that the issuer signs with: made where there is none or the newest is too old, private parts sealed by the vault. */
@@ -71,12 +72,12 @@ export function createIssuerKeys({ database, vault, clock }: IssuerKeysOptions) 
   async function newKey(): Promise<IssuerKeyRow> {
     const { publicKey, privateKey } = await makeKeyPair('rsa', { modulusLength: 2048 })
     const id = newRandomId()
-    const sealed_private_key = vault.sealOwn(cellOf(id), JSON.stringify(privateKey.export({ format: 'jwk' })))
+    const sealed_private_key = vault.sealOwn(privateKeyCell(id), JSON.stringify(privateKey.export({ format: 'jwk' })))
     return { id, created_at: clock.now(), public_key: publicKey.export({ format: 'jwk' }), sealed_private_key }
   }
 
   function open(row: IssuerKeyRow): IssuerKey {
-    const key: JsonWebKey = JSON.parse(vault.openOwn(cellOf(row.id), row.sealed_private_key).reveal())
+    const key: JsonWebKey = JSON.parse(vault.openOwn(privateKeyCell(row.id), row.sealed_private_key).reveal())
     return withUse(key, row.id)
   }
 }

@@ -23,11 +23,18 @@ export interface RecordAdapterOptions {
 /** An id is what its holder presents, a refresh token say: the database gets its digest. */
 const digest = (id: string): string => createHash('sha256').update(id).digest('base64url')
 
+/** The cell of a record's contents. */
+export const payloadCell = (model: string, idHash: string) => ({
+  table: 'issuer_record',
+  row: `${model} ${idHash}`,
+  column: 'sealed_payload',
+})
+
 /** Where the issuer keeps what it has given out: PostgreSQL, ids as digests, contents sealed. */
 export const createRecordAdapter =
   ({ database, vault, clock }: RecordAdapterOptions) =>
   (model: string): Adapter => {
-    const cellOf = (idHash: string) => ({ table: 'issuer_record', row: `${model} ${idHash}`, column: 'sealed_payload' })
+    const cellOf = (idHash: string) => payloadCell(model, idHash)
     const find = async (column: 'id_hash' | 'uid' | 'user_code_hash', value: string) => {
       const row = await findRecord(database, model, { column, value }, clock.now())
       return row && open(row)

@@ -27,6 +27,10 @@ export const otherFailpoints = [
   'copy.paused',
   'copy.copied',
   'copy.ended',
+  'key.made',
+  'key.sealing',
+  'key.sealed',
+  'key.replaced',
 ] as const
 export type Failpoint = (typeof failpoints)[number] | (typeof otherFailpoints)[number]
 /** `stop`: the process stands still until it is continued. */

@@ -63,6 +63,10 @@ export const fingerprint = (key: SealingKey, purpose: string, text: string): str
   return createHmac('sha256', own).update(text).digest('hex')
 }
 
+/** What one key sealed, sealed for the same place by another one. Throws SealError. */
+export const reseal = (from: SealingKey, to: SealingKey, context: SealContext, sealed: string): string =>
+  sealBytes(to, context, openBytes(from, context, sealed))
+
 /** The data key of an organization, sealed by the master key. */
 export const wrapKey = (masterKey: SealingKey, organization: string, dataKey: SealingKey): string =>
   sealBytes(masterKey, dataKeyContext(organization), dataKey.bytes)
@@ -77,7 +81,8 @@ export function unwrapKey(masterKey: SealingKey, organization: string, wrapped: 
 /** The id of the key that a text was sealed by; undefined where the text is no sealed text. */
 export const keyIdOf = (sealed: string): string | undefined => form.exec(sealed)?.[1]
 
-const dataKeyContext = (organization: string): SealContext => ({
+/** Where a wrapped data key lives. */
+export const dataKeyContext = (organization: string): SealContext => ({
   organization,
   table: 'organization',
   row: organization,

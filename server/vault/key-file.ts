@@ -1,5 +1,5 @@
 import { randomBytes, randomUUID } from 'node:crypto'
-import { link, mkdir, open, readFile, rm } from 'node:fs/promises'
+import { link, mkdir, open, readFile, rename, rm } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { messageOf } from '../lib/error.ts'
 
@@ -73,6 +73,12 @@ export async function makeKeyFile(file: string, purpose: KeyPurpose): Promise<Bu
   }
   await syncDirectory(dirname(file))
   return bytes
+}
+
+/** Puts one key file in the place of another, whole or not at all; the other one is gone then. */
+export async function replaceKeyFile(file: string, by: string): Promise<void> {
+  await rename(by, file)
+  await syncDirectory(dirname(file))
 }
 
 async function syncDirectory(directory: string): Promise<void> {

@@ -17,6 +17,27 @@ export async function insertProof(sql: Sql, key: 'vault.canary' | 'vault.pepper'
   await sql`insert into setting (key, value) values (${key}, ${sql.json({ proof })})`
 }
 
+export async function replaceProof(sql: Sql, key: 'vault.canary', proof: string): Promise<void> {
+  await sql`update setting set value = ${sql.json({ proof })} where key = ${key}`
+}
+
+/** Up to so many wrapped data keys that another key than this one has sealed. */
+export const listDataKeysNotBy = (sql: Sql, keyId: string, limit: number) =>
+  sql<{ id: string; data_key: string }[]>`
+    select id, data_key from organization where split_part(data_key, '.', 2) <> ${keyId} limit ${limit}`
+
+export async function replaceDataKey(sql: Sql, organizationId: string, wrapped: string): Promise<void> {
+  await sql`update organization set data_key = ${wrapped} where id = ${organizationId}`
+}
+
+/** How many sessions other programs of ours have in this database. */
+export async function countOtherSessions(sql: Sql): Promise<number> {
+  const [row] = await sql<{ count: number }[]>`
+    select count(*) from pg_stat_activity where datname = current_database() and application_name like 'quayside%'
+      and application_name <> current_setting('application_name')`
+  return row?.count ?? 0
+}
+
 export async function hasDataKeys(sql: Sql): Promise<boolean> {
   const [row] = await sql<{ found: boolean }[]>`
     select exists (select from organization where data_key is not null) as found`

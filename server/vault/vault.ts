@@ -3,6 +3,7 @@ import { AppError } from '../lib/error.ts'
 import type { Logger } from '../lib/log.ts'
 import * as envelope from '../lib/seal.ts'
 import type { Secret } from '../lib/secret.ts'
+import { canaryPlace, endExchange } from './exchange.ts'
 import { KeyFileError, makeKeyFile, readKeyFile } from './key-file.ts'
 import { findDataKey, findProof, hasDataKeys, insertProof, keepDataKey, lockKeySetUp } from './key-store.ts'
 
@@ -35,8 +36,6 @@ export interface Vault {
   openOwn(cell: Cell, sealed: string): Secret
 }
 
-const canaryPlace: envelope.SealContext = { organization: '', table: 'setting', row: 'vault.canary', column: 'value' }
-
 /** The master key. Throws KeyFileError: `missing`, `unreadable` or `damaged`. */
 export const readMasterKey = async (file: string): Promise<envelope.SealingKey> =>
   envelope.sealingKey(await readKeyFile(file, 'master key'))
@@ -50,6 +49,7 @@ export async function openVault(options: { database: Database; masterKeyFile: st
   try {
     const masterKey = await inTransaction(database, async (sql) => {
       await lockKeySetUp(sql)
+      if (await endExchange(sql, file)) log.warn({ file }, 'an exchange of the master key that was cut off was ended')
       return findMasterKey(sql, file)
     })
     return openedVault(masterKey)

@@ -1,0 +1,10 @@
+// `npm run rotate-key`: exchanges the master key of the installation that the environment names.
+import { join } from 'node:path'
+import { handOver } from './execute.mjs'
+import { prepare, root } from './prepare.mjs'
+import { main } from './progress.mjs'
+
+await main(async () => {
+  const { node, env } = await prepare({ engine: false })
+  return await handOver(node, [join(root, 'server', 'rotate-key.ts')], env)
+})
