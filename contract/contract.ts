@@ -8,6 +8,7 @@ import { clusterOperations } from './resources/cluster.ts'
 import { clusterActionOperations } from './resources/cluster-actions.ts'
 import { clusterPartOperations } from './resources/cluster-parts.ts'
 import { commitOperations } from './resources/commit.ts'
+import { copyOperations } from './resources/copy.ts'
 import { credentialsOperations } from './resources/credentials.ts'
 import { customRoleOperations } from './resources/custom-role.ts'
 import { deploymentHistoryOperations, serviceHistoryOperations } from './resources/deployment-history.ts'
@@ -62,6 +63,7 @@ export const contract = {
   ...deploymentStageOperations,
   ...deploymentRuleOperations,
   ...environmentActionOperations,
+  ...copyOperations,
   ...deploymentHistoryOperations,
   ...serviceHistoryOperations,
   ...overviewOperations,

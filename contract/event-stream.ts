@@ -22,6 +22,7 @@ export const changeTypes = {
   'service.state': ofService,
   'service.running': ofService,
   'deployment.status': ['project_id', 'environment_id', 'deployment_request_id', 'execution_id', 'action', 'status'],
+  'copy.status': ['project_id', 'environment_id', 'copy_id', 'status'],
   'cluster.status': ['cluster_id', 'status'],
 } as const
 type ChangeType = keyof typeof changeTypes

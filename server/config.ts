@@ -33,6 +33,8 @@ export interface Config {
   readonly parallelDeployments: number
   /** What images, caches, volumes and lines may take on the disk; undefined: half of it. */
   readonly diskBudgetGiB: number | undefined
+  /** How long what uses volumes may stand still while they are copied. */
+  readonly copySeconds: number
   readonly logLevel: string
   readonly failpoint: string | undefined
 }
@@ -72,6 +74,7 @@ export function readConfig(variables: Variables = process.env): Config {
     parallelBuilds: number(variables, 'QUAYSIDE_PARALLEL_BUILDS', 2, 1, 100),
     parallelDeployments: number(variables, 'QUAYSIDE_PARALLEL_DEPLOYMENTS', 7, 1, 100),
     diskBudgetGiB: number(variables, 'QUAYSIDE_DISK_BUDGET', 0, 0, 1_000_000) || undefined,
+    copySeconds: number(variables, 'QUAYSIDE_COPY_SECONDS', 900, 1, 86_400),
     logLevel: oneOf(variables, 'QUAYSIDE_LOG_LEVEL', ['info', 'debug', 'warn', 'error', 'fatal', 'trace', 'silent']),
     failpoint: variables['QUAYSIDE_FAILPOINT'],
   })

@@ -66,7 +66,7 @@ export const withData = Type.Optional(
       Type.Boolean({
         default: false,
         description:
-          'Volumes and databases are copied, too. What writes to a volume stands still while it is copied. The copy can be used once its data are there.',
+          'Volumes and databases are copied, too, all as of one moment. What writes to them stands still meanwhile. The copy can be used once its data are there.',
       }),
     ),
   ),

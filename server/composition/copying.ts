@@ -8,6 +8,7 @@ import {
   createResumer,
   createServiceCopyWorkflow,
   type DataCopyOptions,
+  insertServiceCopy,
   serviceCopyWorkflow,
   setServiceCopying,
   submitErasure,
@@ -46,6 +47,7 @@ export const dataCopier =
   (workflows: Workflows): ServicesOptions['copyData'] =>
   async (sql, { from, to }) => {
     await setServiceCopying(sql, to, from)
+    await insertServiceCopy(sql, { id: to, sourceId: from, now: clock.now() })
     const input = { serviceId: to, sourceId: from }
     await workflows.submit(sql, { id: newId(), kind: serviceCopyWorkflow, key: to, input })
     afterCommit(() => workflows.nudge())
@@ -53,7 +55,7 @@ export const dataCopier =
 
 /** How environments and services are copied, with their data where that is asked for. */
 export function createCopyWorkflows(foundation: Foundation, workflows: () => Workflows) {
-  const { vault, log, database, engine } = foundation
+  const { vault, log, database, engine, config } = foundation
   const declareHosts = hostDeclarer(foundation)
   const parts = serviceParts
   const data: DataCopyOptions = {
@@ -62,11 +64,14 @@ export function createCopyWorkflows(foundation: Foundation, workflows: () => Wor
     log,
     volumesOf: (service) => volumesOf(service, service.id),
     archiveCommandOf,
-    copyVolumes: ({ source, service, environment, volumes, archiveCommand }, attempt) => {
-      const archive = archiveCommand.length > 0 ? { archive: { service: source, command: archiveCommand } } : {}
-      const copies = volumes.map((volume) => ({ ...volume, ...archive }))
+    copyVolumes: (planned, tell, attempt) => {
+      const copies = planned.flatMap(({ source, service, environment, volumes, archiveCommand }) => {
+        const archive = archiveCommand.length > 0 ? { archive: { service: source, command: archiveCommand } } : {}
+        return volumes.map((volume) => ({ ...volume, owner: { service, environment }, ...archive }))
+      })
+      const limits = { mostStandingSeconds: config.copySeconds, tell }
       return whileUnreachable({ clock }, attempt.signal, attempt.output, () =>
-        engine.copyVolumes(copies, { service, environment }, attempt),
+        engine.copyVolumes(copies, limits, attempt),
       )
     },
     eraseVolumes: (service, attempt) => engine.erase(service, attempt),
@@ -93,8 +98,8 @@ export function createCopyWorkflows(foundation: Foundation, workflows: () => Wor
 }
 
 /** Lets replicas go on that no copy needs to stand still. */
-export const createStandstillReconciler = ({ database, log, engine }: Foundation): Reconciler =>
-  createResumer({ database, log, resume: (signal) => engine.resume(signal) })
+export const createStandstillReconciler = ({ log, engine }: Foundation): Reconciler =>
+  createResumer({ log, resume: (signal) => engine.resume(signal) })
 
 /** A copy that could not be made is removed; the record of changes keeps why. */
 async function recordFailedCopy(

@@ -234,6 +234,27 @@ create table container_registry (
 );
 CREATE UNIQUE INDEX container_registry_name ON public.container_registry USING btree (organization_id, lower(name));
 
+create table copy_record (
+  id uuid not null,
+  organization_id uuid not null,
+  project_id uuid not null,
+  mode text not null,
+  environment_id uuid not null,
+  service_id uuid,
+  source_id uuid not null,
+  name text not null,
+  with_data boolean not null,
+  status text not null default 'ONGOING'::text,
+  copied_bytes bigint not null default 0,
+  reason text,
+  created_at timestamp with time zone not null,
+  finished_at timestamp with time zone,
+  constraint copy_record_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organization(id) ON DELETE CASCADE,
+  constraint copy_record_pkey PRIMARY KEY (id),
+  constraint copy_record_status_check CHECK ((status = ANY (ARRAY['ONGOING'::text, 'SUCCESS'::text, 'ERROR'::text, 'CANCELED'::text])))
+);
+CREATE INDEX copy_record_newest ON public.copy_record USING btree (organization_id, created_at DESC);
+
 create table credentials (
   id uuid not null,
   organization_id uuid not null,
@@ -1132,6 +1153,17 @@ begin
   return null;
 end $function$;
 
+CREATE OR REPLACE FUNCTION public.record_copy_status()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  insert into state_change (organization_id, project_id, mode, type, data)
+  values (new.organization_id, new.project_id, new.mode, 'copy.status', jsonb_build_object('project_id', new.project_id,
+    'environment_id', new.environment_id, 'copy_id', new.id, 'status', new.status));
+  return null;
+end $function$;
+
 CREATE OR REPLACE FUNCTION public.record_deployment_status()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -1217,6 +1249,10 @@ CREATE TRIGGER audit_event_is_not_emptied BEFORE TRUNCATE ON public.audit_event 
 CREATE TRIGGER audit_event_stays BEFORE DELETE OR UPDATE ON public.audit_event FOR EACH ROW EXECUTE FUNCTION refuse_audit_change();
 
 CREATE TRIGGER cluster_status AFTER UPDATE OF status ON public.cluster FOR EACH ROW WHEN ((old.status IS DISTINCT FROM new.status)) EXECUTE FUNCTION record_cluster_status();
+
+CREATE TRIGGER copy_requested AFTER INSERT ON public.copy_record FOR EACH ROW EXECUTE FUNCTION record_copy_status();
+
+CREATE TRIGGER copy_status AFTER UPDATE OF status ON public.copy_record FOR EACH ROW WHEN ((old.status IS DISTINCT FROM new.status)) EXECUTE FUNCTION record_copy_status();
 
 CREATE TRIGGER deployment_status AFTER UPDATE OF status ON public.deployment_request FOR EACH ROW WHEN (((old.status)::text IS DISTINCT FROM (new.status)::text)) EXECUTE FUNCTION record_deployment_status();
 

@@ -6,7 +6,7 @@ import type { LogLine, LogQuery } from './log-line.ts'
 import type { Endpoint, Observation, ReplicaUsage } from './observation.ts'
 import type { RunningTask, TaskOutcome } from './task.ts'
 import type { ShellWish, Terminal } from './terminal.ts'
-import type { VolumeCopy, VolumeOwner } from './volume.ts'
+import type { CopyLimits, VolumeCopy } from './volume.ts'
 import type { Release, Task, Workload } from './workload.ts'
 
 export * from './disk.ts'
@@ -74,12 +74,12 @@ export interface Engine {
   /** Ends everything of the service and removes its volumes. */
   erase(service: string, attempt: Attempt): Promise<void>
   /**
-   * Makes copies of volumes as they were at one moment. Whatever uses them stands still meanwhile, so its clients wait, and goes on
-   * afterwards, also where the copy fails. A volume that was never made is left out; what a copy held before is replaced, so nothing may
+   * Makes copies of volumes as they all were at one moment. Whatever uses them stands still meanwhile, so its clients wait, and goes on
+   * afterwards, also where the copy fails or its limit is over. A volume that was never made is left out; what a copy held before is replaced, so nothing may
    * use it yet. Gives the bytes that were copied. Throws EngineError.
    */
-  copyVolumes(copies: readonly VolumeCopy[], owner: VolumeOwner, attempt: Attempt): Promise<number>
-  /** Lets everything go on that a copy which was cut off has left standing still; nothing else may be copied now. Gives what went on. */
+  copyVolumes(copies: readonly VolumeCopy[], limits: CopyLimits, attempt: Attempt): Promise<number>
+  /** Lets everything go on that stands still and that no copy of this process needs: one that was cut off has left it. Gives what went on. */
   resume(signal: AbortSignal): Promise<string[]>
   /** Removes what belongs to the environment itself (its network); does nothing while something is still attached. */
   eraseEnvironment(environment: string, attempt: Attempt): Promise<void>

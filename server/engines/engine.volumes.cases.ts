@@ -21,8 +21,9 @@ export function volumeCases(name: string, open: () => Promise<VolumeBench>): voi
     const withVolume = (): Release =>
       newRelease({ ...bench.workload('web'), storage: [{ id: newId(), mountPoint: '/data', sizeGiB: 1 }] })
     const volumeOf = ({ workload }: Release): string => workload.storage[0]?.id ?? ''
+    const wish = (from: Release, to: Release) => ({ from: volumeOf(from), to: volumeOf(to), owner: to })
     const copy = (from: Release, to: Release, signal?: AbortSignal) =>
-      bench.engine.copyVolumes([{ from: volumeOf(from), to: volumeOf(to) }], to, attempt(signal))
+      bench.engine.copyVolumes([wish(from, to)], { mostStandingSeconds: 60 }, attempt(signal))
     const exits = async ({ service }: Release) => {
       const seen = await bench.engine.observe(service, AbortSignal.timeout(60_000))
       return seen.state === 'running' ? seen.replicas.map((replica) => replica.exits) : seen.state
@@ -65,6 +66,32 @@ export function volumeCases(name: string, open: () => Promise<VolumeBench>): voi
       await assert.rejects(copy(source, target, AbortSignal.abort(new Error('given up'))), /given up/)
       assert.equal(await bench.read(source), 'here')
       assert.deepEqual(await bench.engine.resume(AbortSignal.timeout(60_000)), [])
+      for (const { service } of [source, target]) await bench.engine.erase(service, attempt())
+    })
+
+    it('copies volumes of several services in one go, and tells how much was copied', async () => {
+      const [first, second, ...targets] = [withVolume(), withVolume(), withVolume(), withVolume()]
+      const sources = [first, second]
+      await Promise.all(sources.map((source) => bench.engine.start(source, attempt())))
+      await Promise.all(sources.map((source, index) => bench.write(source, `text ${index}`)))
+      const told: number[] = []
+      const wishes = sources.map((source, index) => wish(source, targets[index] ?? source))
+      const limits = { mostStandingSeconds: 60, tell: (bytes: number) => void told.push(bytes) }
+      assert.equal(await bench.engine.copyVolumes(wishes, limits, attempt()), told.at(-1))
+      for (const [index, target] of targets.entries()) {
+        await bench.engine.start(target, attempt())
+        assert.equal(await bench.read(target), `text ${index}`)
+      }
+      for (const { service } of [...sources, ...targets]) await bench.engine.erase(service, attempt())
+    })
+
+    it('a copy for which nothing may stand still so long is given up, and everything goes on', async () => {
+      const [source, target] = [withVolume(), withVolume()]
+      await bench.engine.start(source, attempt())
+      await bench.write(source, 'here')
+      const late = bench.engine.copyVolumes([wish(source, target)], { mostStandingSeconds: 0 }, attempt())
+      await assert.rejects(late, /stood still for 0 s/)
+      assert.equal(await bench.read(source), 'here')
       for (const { service } of [source, target]) await bench.engine.erase(service, attempt())
     })
   })

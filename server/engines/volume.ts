@@ -9,11 +9,20 @@ export interface Volume {
 export interface VolumeCopy {
   readonly from: string
   readonly to: string
+  /** Of the volume that is made. */
+  readonly owner: VolumeOwner
   /**
-   * A program of a replica of this service that prints what the volume holds, as of one moment, as an archive of tar. Where it can be had, it
-   * is taken, and nothing stands still.
+   * A program of a replica of this service that prints what the volume holds, as of the moment of its end, as an archive of tar. Of one of
+   * the copies it is taken, where it can be had: then the users of that volume do not stand still.
    */
   readonly archive?: { readonly service: string; readonly command: readonly string[] }
+}
+
+export interface CopyLimits {
+  /** After that everything goes on, and the copy has failed. */
+  readonly mostStandingSeconds: number
+  /** Told now and then how many bytes were copied. */
+  readonly tell?: (bytes: number) => void
 }
 
 /** Whose a volume is. */

@@ -74,13 +74,6 @@ export async function deleteServiceCopy(sql: Sql, id: string): Promise<void> {
   await sql`delete from service where id = ${id} and copying is not null`
 }
 
-/** Whether data are being copied anywhere, so that something may stand still on purpose. */
-export async function copiesData(sql: Sql, kinds: readonly string[]): Promise<boolean> {
-  const rows = await sql`
-    select from workflow where kind = any(${[...kinds]}::text[]) and state in ('queued', 'running') limit 1`
-  return rows.length === 1
-}
-
 /** Whether a service of the environment is still without its data. */
 export async function hasUnfinishedCopy(sql: Sql, environmentId: string): Promise<boolean> {
   const rows = await sql`select from service where environment_id = ${environmentId} and copying is not null limit 1`

@@ -13,6 +13,7 @@ import {
 } from '../organizations/index.ts'
 import type { Workflows } from '../workflows/index.ts'
 import { hasUnfinishedCopy, isProjectOf, setCopying } from './clone-store.ts'
+import { insertEnvironmentCopy } from './copy-record-store.ts'
 import { copyWorkflow } from './copy-workflow.ts'
 import { findEnvironmentRule, insertEnvironmentRule } from './rule-store.ts'
 import type { createRules } from './rules.ts'
@@ -78,6 +79,7 @@ export function createClone({ database, clock, workflows, rules, findCluster }: 
       by.requireNew({ projectId: place.project_id, mode: place.mode, clusterId: place.cluster_id })
       await insertEnvironment(sql, { id, ...place, name, by: by.id, now: clock.now() })
       await setCopying(sql, id, source.id)
+      await insertEnvironmentCopy(sql, { id, sourceId: source.id, withData: body.with_data === true, now: clock.now() })
       if (body.apply_deployment_rule) await rules.give(sql, { id, project_id: place.project_id, name })
       else await copyRule(sql, source, id)
       // Under the key of the environment: what is deployed there waits for it.

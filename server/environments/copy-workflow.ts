@@ -15,6 +15,7 @@ import {
   setServiceCopying,
   skipCopies,
 } from './clone-store.ts'
+import { endCopyRecord } from './copy-record-store.ts'
 import { copyData, type DataCopyOptions, dataOf, eraseData, type ServiceData } from './data-copy.ts'
 import type { SubmitErasure } from './erasure-workflow.ts'
 import { insertStage, listStages } from './stage-store.ts'
@@ -53,13 +54,18 @@ export function createCopyWorkflow(options: CopyOptions): Workflow<CopyInput> {
       await step('COPY', () => context.fenced((sql) => copyEnvironment(sql, options, { id, withData, ids })))
       if (!withData) return
       const planned = await step('VOLUMES', () => plannedData(options, ids))
-      const isThere = await copyData(options, planned, step, () => isCopying(database, id))
-      const isWhole = isThere && (await step('END', () => context.fenced((sql) => endCopy(sql, id))))
-      if (!isWhole) await eraseData(options, Object.values(ids), step)
+      const isThere = await copyData(options, planned, step, { id, exists: () => isCopying(database, id) })
+      const isWhole = isThere && (await step('END', () => context.fenced((sql) => endWhole(sql, options, id))))
+      if (isWhole) return
+      await eraseData(options, Object.values(ids), step)
+      await context.fenced((sql) => endCopyRecord(sql, id, { status: 'CANCELED', now: options.clock.now() }))
     },
     abandoned: async ({ environmentId, withData }, reason, sql) => {
       options.log.warn({ environmentId, reason }, 'the copy of an environment could not be made')
-      if (!(await isCopying(sql, environmentId))) return
+      const isWanted = await isCopying(sql, environmentId)
+      const now = options.clock.now()
+      await endCopyRecord(sql, environmentId, isWanted ? { status: 'ERROR', reason, now } : { status: 'CANCELED', now })
+      if (!isWanted) return
       await options.recordFailure(sql, { environmentId, reason })
       const services = withData ? (await listServices(sql, environmentId)).map(({ id }) => id) : []
       await deleteCopy(sql, environmentId)
@@ -96,7 +102,9 @@ async function copyEnvironment(
   { id, withData, ids }: { readonly id: string; readonly withData: boolean; readonly ids: CopyIds },
 ): Promise<void> {
   const sourceId = await lockCopy(sql, id)
-  if (sourceId === undefined || (withData && (await hasContent(sql, id)))) return
+  // It was deleted, unless an earlier try has ended it.
+  if (sourceId === undefined) return endCopyRecord(sql, id, { status: 'CANCELED', now: options.clock.now() })
+  if (withData && (await hasContent(sql, id))) return
   const held = await holdSource(sql, sourceId)
   const [source, copy] = [await findEnvironment(sql, sourceId), await findEnvironment(sql, id)]
   if (!held || !source || !copy) throw new Error('the environment that was to be copied does not exist any more')
@@ -120,7 +128,16 @@ async function copyEnvironment(
   const skipped = originals.filter(({ is_skipped }) => is_skipped)
   await skipCopies(sql, copiesOf(skipped, services))
   await options.copyVariables(sql, { from: placeOf(source), to: placeOf(copy), services, withEnvironment: true })
-  if (!withData) await setCopying(sql, copy.id, null)
+  if (withData) return
+  await setCopying(sql, copy.id, null)
+  await endCopyRecord(sql, copy.id, { status: 'SUCCESS', now: options.clock.now() })
+}
+
+/** False when the copy was deleted. */
+async function endWhole(sql: Sql, { clock }: CopyOptions, id: string): Promise<boolean> {
+  const isWhole = await endCopy(sql, id)
+  if (isWhole) await endCopyRecord(sql, id, { status: 'SUCCESS', now: clock.now() })
+  return isWhole
 }
 
 async function copyStages(sql: Sql, source: EnvironmentRow, copy: EnvironmentRow, now: Date): Promise<void> {

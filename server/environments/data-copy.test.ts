@@ -3,9 +3,7 @@ import { after, beforeEach, test } from 'node:test'
 import { createPlatform } from '../../test/support/platform.ts'
 import { until } from '../../test/support/until.ts'
 import { EngineError } from '../engines/index.ts'
-import { silentLogger } from '../lib/log.ts'
 import { Secret } from '../lib/secret.ts'
-import { createResumer } from './resumer.ts'
 
 /** Copies with data, through the API and on the fake engine, whose volumes hold texts. */
 const platform = await createPlatform({ after }, { works: true })
@@ -83,6 +81,17 @@ test('an environment is copied with what its volumes hold; both live on their ow
   assert.equal(volumes.read(storageOf(web)), 'files')
 })
 
+test('volumes and databases of an environment are copied as of one moment, whatever is written meanwhile', async () => {
+  volumes.onCopy = async () => {
+    volumes.write(appVolume, 'files of later')
+    volumes.write(store, 'rows of later')
+  }
+  const { id } = await clone({ with_data: true })
+  await isWhole('environment', id)
+  const [web, base] = [await named(id, 'application', 'web'), await named(id, 'database', 'store')]
+  assert.deepEqual([volumes.read(storageOf(web)), volumes.read(base.id)], ['files', 'rows'])
+})
+
 test('without with_data a copy begins empty', async () => {
   const { id } = await clone({})
   await isWhole('environment', id)
@@ -115,6 +124,12 @@ test('a copied database takes its own password when it is first deployed, and th
   ])
 })
 
+/** What the API tells of a copy. */
+const told = async (id: string) => {
+  const { results } = await ask('GET', `/organization/${a.organizationId}/copy`)
+  return Object(results.find((one: { id: string }) => one.id === id))
+}
+
 /** Holds the first volume that is copied; gives how it goes on. */
 function holdCopy(): { held: Promise<void>; goOn: () => void; fail: (error: Error) => void } {
   const [held, gate] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
@@ -134,8 +149,11 @@ test('until its data are there, a copy can be read and deleted, and nothing else
     const answer = await send('POST', path, path.endsWith('clone') ? { name: 'x', environment_id: environment } : {})
     assert.deepEqual([answer.status, /being copied/.test(answer.text)], [409, true], `${path}: ${answer.text}`)
   }
+  assert.deepEqual([(await told(id)).status, (await told(id)).with_data], ['ONGOING', true])
   copying.goOn()
   await isWhole('environment', id)
+  const { status, copied_bytes, finished_at } = await told(id)
+  assert.deepEqual([status, copied_bytes, finished_at !== null], ['SUCCESS', 'filesrows'.length, true])
 })
 
 test('a copy that is deleted meanwhile leaves no volume', async () => {
@@ -150,9 +168,10 @@ test('a copy that is deleted meanwhile leaves no volume', async () => {
     return row?.['state'] === 'done'
   })
   assert.equal(volumes.has(storageOf(web)), false)
+  assert.equal((await told(id)).status, 'CANCELED')
 })
 
-test('a copy whose data cannot be copied is removed, and the record of changes says why', async () => {
+test('a copy whose data cannot be copied is removed; the list of copies and the record of changes say why', async () => {
   const copying = holdCopy()
   const { id } = await clone({ with_data: true })
   await copying.held
@@ -160,9 +179,11 @@ test('a copy whose data cannot be copied is removed, and the record of changes s
   copying.fail(new EngineError('refused', 'no space left on the device'))
   await isGone('environment', id)
   await until('its volumes are gone', () => !volumes.has(storageOf(web)))
+  const { status, reason } = await told(id)
+  assert.deepEqual([status, /no space left on the device/.test(reason)], ['ERROR', true], reason)
   const { events } = await ask('GET', `/organization/${a.organizationId}/events?targetId=${id}&pageSize=50`)
-  const told = events.find((event: { event_type: string }) => event.event_type === 'DELETE')
-  assert.match(told.change, /no space left on the device/)
+  const recorded = events.find((event: { event_type: string }) => event.event_type === 'DELETE')
+  assert.match(recorded.change, /no space left on the device/)
 })
 
 test('a service is copied with its data; meanwhile its environment is deployed without it', async () => {
@@ -200,28 +221,7 @@ test('a copy of a service that cannot be made is removed with the reason', async
   const events = await database<{ change: string }[]>`
     select change from audit_event where target_id = ${copy.id} and event_type = 'DELETE'`
   assert.match(events[0]?.change ?? '', /no space left on the device/)
-})
-
-test('what stands still is let go on when no copy is under way, and not before', async () => {
-  const resumed: string[] = []
-  const { reconcile } = createResumer({
-    database,
-    log: silentLogger,
-    resume: async () => {
-      resumed.push('all')
-      return resumed
-    },
-  })
-  const copying = holdCopy()
-  const { id } = await clone({ with_data: true })
-  await copying.held
-  await reconcile(AbortSignal.timeout(60_000))
-  assert.deepEqual(resumed, [])
-  copying.goOn()
-  await until('the copy has ended', async () => {
-    const rows = await database`select from workflow where key = ${id} and state = 'done'`
-    return rows.length === 1
-  })
-  await reconcile(AbortSignal.timeout(60_000))
-  assert.deepEqual(resumed, ['all'])
+  const { status, service_id, reason } = await told(copy.id)
+  assert.deepEqual([status, service_id], ['ERROR', copy.id])
+  assert.match(reason, /no space left on the device/)
 })

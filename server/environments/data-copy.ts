@@ -5,6 +5,7 @@ import { failpoint } from '../lib/failpoint.ts'
 import type { Logger } from '../lib/log.ts'
 import { findService, type ServiceRow } from '../services/index.ts'
 import type { Step } from '../workflows/index.ts'
+import { setCopiedBytes } from './copy-record-store.ts'
 
 /** The volumes of one service and those of its copy, by the ids under which an engine knows them. */
 export interface ServiceData {
@@ -23,8 +24,12 @@ export interface DataCopyOptions {
   readonly log: Logger
   /** The ids of the volumes of a service, by the paths at which they are mounted. */
   readonly volumesOf: (service: ServiceRow) => ReadonlyMap<string, string>
-  /** Copies volumes as they are at one moment; gives bytes. */
-  readonly copyVolumes: (data: ServiceData, attempt: Attempt) => Promise<number>
+  /** Copies volumes as they all are at one moment; gives bytes, and tells them now and then. */
+  readonly copyVolumes: (
+    data: readonly ServiceData[],
+    tell: (bytes: number) => void,
+    attempt: Attempt,
+  ) => Promise<number>
   readonly archiveCommandOf: (service: ServiceRow) => readonly string[] | undefined
   /** Removes every volume of a service of which nothing runs. */
   readonly eraseVolumes: (service: string, attempt: Attempt) => Promise<void>
@@ -49,20 +54,24 @@ export function dataOf(
 const deadlineSeconds = 24 * 3600
 
 /**
- * Copies the data of services, one after the other; each is a step. False when the copy that it is made for was deleted: then its
- * volumes are gone again, too. Throws with the reason where something cannot be copied.
+ * Copies the data of services as of one moment. False when the copy that it is made for was deleted: then its volumes are gone again, too.
+ * Throws with the reason where something cannot be copied.
  */
 export async function copyData(
   options: DataCopyOptions,
   planned: readonly ServiceData[],
   step: Step,
-  exists: () => Promise<boolean>,
+  copy: CopyInProgress,
 ): Promise<boolean> {
-  for (const data of planned) {
-    await step(`${data.service}/DATA`, ({ signal }) => copyOne(options, data, exists, signal), { deadlineSeconds })
-  }
+  await step('DATA', ({ signal }) => copyAll(options, planned, copy, signal), { deadlineSeconds })
   failpoint('copy.ended')
-  return exists()
+  return copy.exists()
+}
+
+/** The copy that data are for. */
+export interface CopyInProgress {
+  readonly id: string
+  readonly exists: () => Promise<boolean>
 }
 
 /** Removes the volumes of copies that are not wanted any more. */
@@ -74,24 +83,29 @@ export async function eraseData(options: DataCopyOptions, services: readonly str
   await step('ERASE', erase, { evenIfCanceled: true })
 }
 
-async function copyOne(
+async function copyAll(
   options: DataCopyOptions,
-  data: ServiceData,
-  exists: () => Promise<boolean>,
+  planned: readonly ServiceData[],
+  copy: CopyInProgress,
   outer: AbortSignal,
 ): Promise<void> {
-  const { service, source } = data
+  const { database, log } = options
   const gone = new AbortController()
   const watching = new AbortController()
-  const watched = abortWhenGone(options.clock, exists, gone, watching.signal)
+  let bytes = 0
+  const watched = watch(options, copy, gone, () => bytes, watching.signal)
   const signal = AbortSignal.any([outer, gone.signal])
+  const tell = (copied: number): void => {
+    bytes = copied
+  }
   try {
-    if (!(await exists())) return
-    const output = outputOf(options, { service, source })
-    const bytes = await options.copyVolumes(data, { signal, output })
-    if (!(await findService(options.database, source)))
-      throw new Error('the service was deleted while its data were copied')
-    options.log.info({ service, source, bytes }, 'the data of a service were copied')
+    if (!(await copy.exists())) return
+    bytes = await options.copyVolumes(planned, tell, { signal, output: outputOf(options, { copy: copy.id }) })
+    for (const { source } of planned) {
+      if (!(await findService(database, source))) throw new Error('a service was deleted while its data were copied')
+    }
+    await setCopiedBytes(database, copy.id, bytes)
+    log.info({ copy: copy.id, services: planned.length, bytes }, 'data were copied')
   } catch (error) {
     // Its end is the end of the copy, and no failure.
     if (!gone.signal.aborted) throw error
@@ -101,10 +115,12 @@ async function copyOne(
   }
 }
 
-async function abortWhenGone(
-  clock: Clock,
-  exists: () => Promise<boolean>,
+/** Once a second: writes down how far the copy is, and ends it when it was deleted. */
+async function watch(
+  { clock, database }: DataCopyOptions,
+  { id, exists }: CopyInProgress,
   gone: AbortController,
+  bytes: () => number,
   signal: AbortSignal,
 ): Promise<void> {
   for (;;) {
@@ -115,6 +131,7 @@ async function abortWhenGone(
     if (ended) return
     // A database that is away says nothing of the copy.
     if (!(await exists().catch(() => true))) return gone.abort(new Error('the copy was deleted'))
+    await setCopiedBytes(database, id, bytes()).catch(() => {})
   }
 }
 

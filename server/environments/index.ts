@@ -1,6 +1,8 @@
 /** What belongs to an environment beside its services: stages, rules, copies, exports, and lists over many of them. */
 export { type Copier, createClone } from './clone.ts'
 export { setServiceCopying } from './clone-store.ts'
+export { copiesOf } from './copies.ts'
+export { insertServiceCopy } from './copy-record-store.ts'
 export { createCopyWorkflow } from './copy-workflow.ts'
 export type { DataCopyOptions } from './data-copy.ts'
 export { createErasureWorkflow, submitErasure } from './erasure-workflow.ts'

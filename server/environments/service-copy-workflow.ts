@@ -2,6 +2,7 @@ import type { Sql } from '../database/index.ts'
 import { findService } from '../services/index.ts'
 import type { Workflow } from '../workflows/index.ts'
 import { deleteServiceCopy, endServiceCopy, isServiceCopying } from './clone-store.ts'
+import { endCopyRecord } from './copy-record-store.ts'
 import { copyData, type DataCopyOptions, dataOf, eraseData } from './data-copy.ts'
 import type { SubmitErasure } from './erasure-workflow.ts'
 
@@ -21,7 +22,7 @@ export interface ServiceCopyOptions extends DataCopyOptions {
 
 /** Brings the data of a service into a copy of it; until then nothing is done to the copy. It is whole, or it goes again. */
 export function createServiceCopyWorkflow(options: ServiceCopyOptions): Workflow<ServiceCopyInput> {
-  const { database } = options
+  const { database, clock } = options
   return {
     name: serviceCopyWorkflow,
     run: async ({ serviceId, sourceId }, step, context) => {
@@ -31,13 +32,21 @@ export function createServiceCopyWorkflow(options: ServiceCopyOptions): Workflow
         if (!from) throw new Error('the service that was to be copied does not exist any more')
         return [dataOf(options, from, to)]
       })
-      const isThere = await copyData(options, planned, step, () => isServiceCopying(database, serviceId))
+      const isThere = await copyData(options, planned, step, {
+        id: serviceId,
+        exists: () => isServiceCopying(database, serviceId),
+      })
       const isWhole = isThere && (await step('END', () => context.fenced((sql) => endServiceCopy(sql, serviceId))))
+      const status = isWhole ? 'SUCCESS' : 'CANCELED'
+      await context.fenced((sql) => endCopyRecord(sql, serviceId, { status, now: clock.now() }))
       if (!isWhole) await eraseData(options, [serviceId], step)
     },
     abandoned: async ({ serviceId }, reason, sql) => {
       options.log.warn({ serviceId, reason }, 'the copy of a service could not be made')
-      if (!(await isServiceCopying(sql, serviceId))) return
+      const isWanted = await isServiceCopying(sql, serviceId)
+      const now = clock.now()
+      await endCopyRecord(sql, serviceId, isWanted ? { status: 'ERROR', reason, now } : { status: 'CANCELED', now })
+      if (!isWanted) return
       await options.recordFailure(sql, { serviceId, reason })
       await deleteServiceCopy(sql, serviceId)
       await options.submitErasure(sql, [serviceId])

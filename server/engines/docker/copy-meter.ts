@@ -1,7 +1,7 @@
 import { Transform } from 'node:stream'
 
 /** Every so many bytes whoever waits is told. */
-const stepBytes = 256 * 1_048_576
+const stepBytes = 16 * 1_048_576
 /** An archive of tar ends with two empty blocks: one without them was broken off, whatever HTTP says. */
 const trailerBytes = 1024
 

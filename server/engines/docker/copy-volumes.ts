@@ -1,23 +1,38 @@
 import type { Attempt } from '../../lib/attempt.ts'
 import { messageOf } from '../../lib/error.ts'
 import { failpoint } from '../../lib/failpoint.ts'
-import { EngineError, type VolumeCopy, type VolumeOwner } from '../engine.ts'
+import { type CopyLimits, EngineError, type VolumeCopy } from '../engine.ts'
 import { createContainer, listContainers } from './containers.ts'
 import { copyHelper, emptyImage, ensureEmptyImage, isOurVolume } from './copy-helper.ts'
 import { intoVolume, throughMeter } from './fill-volume.ts'
 import { label, volumeName } from './labels.ts'
-import { pauseUsers, resumeAll, usersOf } from './pause.ts'
+import { type HeldVolumes, pauseUsers, resumeAll, usersOf } from './pause.ts'
 import { pipeOutput } from './pipe-output.ts'
 import { everyOne, type Host } from './start.ts'
 
 /** How often a copy begins anew because something else began or ended to use the volumes. */
 const mostTries = 3
 
-/** Engine.copyVolumes for Docker. */
+interface CopyHost extends Host {
+  readonly held: HeldVolumes
+}
+
+/** What the parts of one copy share. */
+interface Copying {
+  readonly host: CopyHost
+  readonly attempt: Attempt
+  /** A volume has so many bytes more in its copy. */
+  readonly count: (bytes: number) => void
+}
+
+/**
+ * Engine.copyVolumes for Docker. One volume may be given by a program while its service goes on: as of the moment of its end, at which
+ * the users of all other volumes stand still, so that the others are of that moment, too.
+ */
 export async function copyVolumes(
-  host: Host,
+  host: CopyHost,
   copies: readonly VolumeCopy[],
-  owner: VolumeOwner,
+  limits: CopyLimits,
   attempt: Attempt,
 ): Promise<number> {
   const { daemon } = host
@@ -28,39 +43,37 @@ export async function copyVolumes(
   const there = ofUs.flat()
   if (there.length === 0) return 0
   await daemon.patiently(signal, () => ensureEmptyImage(daemon, signal))
-  let bytes = 0
-  const plain: VolumeCopy[] = []
-  for (const copy of there) {
-    const given = copy.archive && (await takeArchive(host, { ...copy, archive: copy.archive }, owner, attempt))
-    if (given === undefined) plain.push(copy)
-    else bytes += given
+  let told = 0
+  const count = (bytes: number): void => {
+    told += bytes
+    limits.tell?.(told)
   }
-  return plain.length === 0 ? bytes : bytes + (await copyStanding(host, plain, owner, attempt))
+  const given = there.find(({ archive }) => archive !== undefined)
+  const plain = there.filter((copy) => copy !== given)
+  const copying = { host, attempt, count }
+  const bytes = given && plain.length === 0 ? await takeArchive(copying, given) : undefined
+  return bytes ?? copyStanding(copying, given && plain.length === 0 ? { plain: [given] } : { plain, given }, limits)
 }
 
 /** What a program of a replica gives; undefined where none runs, or it fails: then the volume itself is copied. */
-async function takeArchive(
-  host: Host,
-  copy: VolumeCopy & { readonly archive: NonNullable<VolumeCopy['archive']> },
-  owner: VolumeOwner,
-  attempt: Attempt,
-): Promise<number | undefined> {
+async function takeArchive({ host, attempt, count }: Copying, copy: VolumeCopy): Promise<number | undefined> {
   const { signal, output } = attempt
-  const [program = ''] = copy.archive.command
+  const { service = '', command = [] } = copy.archive ?? {}
+  const [program = ''] = command
   try {
     const running = await listContainers(
       host.daemon,
-      { instance: host.instance, labels: { [label.service]: copy.archive.service } },
+      { instance: host.instance, labels: { [label.service]: service } },
       signal,
     )
     const replica = running.find(({ State }) => State === 'running')
     if (!replica) return undefined
-    const bytes = await intoVolume(host, copy, owner, attempt, (target) =>
-      throughMeter(host.daemon, target, attempt, (meter) =>
-        pipeOutput(host.daemon, { container: replica.Id, command: copy.archive.command }, meter, signal),
+    const bytes = await intoVolume(host, copy, attempt, (target) =>
+      throughMeter(host.daemon, target, attempt, count, (meter) =>
+        pipeOutput(host.daemon, { container: replica.Id, command }, meter, signal),
       ),
     )
-    output.line(`${program} gave what the volume holds; nothing stood still.`)
+    output.line(`${program} gave what the volume holds; its service went on.`)
     return bytes
   } catch (error) {
     signal.throwIfAborted()
@@ -72,37 +85,70 @@ async function takeArchive(
   }
 }
 
-/** Copies volumes while everything that uses them stands still. */
-async function copyStanding(
-  host: Host,
-  copies: readonly VolumeCopy[],
-  owner: VolumeOwner,
-  attempt: Attempt,
-): Promise<number> {
-  const { daemon, instance } = host
-  const { signal } = attempt
-  const volumes = copies.map(({ from }) => volumeName({ id: from }))
+interface Parts {
+  readonly plain: readonly VolumeCopy[]
+  readonly given?: VolumeCopy | undefined
+}
+
+/** Copies volumes while everything that uses the plain ones stands still; not for longer than the limit. */
+async function copyStanding(copying: Copying, parts: Parts, { mostStandingSeconds }: CopyLimits): Promise<number> {
+  const { host, attempt } = copying
+  const over = AbortSignal.timeout(mostStandingSeconds * 1000)
+  const volumes = [...parts.plain, ...(parts.given ? [parts.given] : [])].map(({ from }) => volumeName({ id: from }))
+  const release = host.held.hold(volumes)
   try {
-    for (let tries = 1; tries <= mostTries; tries++) {
-      const users = await daemon.patiently(signal, () => pauseUsers(host, volumes, signal))
-      failpoint('copy.paused')
-      let bytes = 0
-      for (const copy of copies) bytes += await copyOne(host, copy, owner, attempt)
-      failpoint('copy.copied')
-      const now = await daemon.patiently(signal, () => usersOf({ daemon, instance }, volumes, signal))
-      const isSame = now.every(({ id, state }) => state === 'paused' && users.includes(id))
-      if (isSame && now.length === users.length) return bytes
-      attempt.output.line('The service was deployed or stopped meanwhile; its volumes are copied anew.', 'warning')
-    }
+    const signal = AbortSignal.any([attempt.signal, over])
+    return await copyTogether({ ...copying, attempt: { ...attempt, signal } }, parts)
+  } catch (error) {
+    if (!over.aborted || attempt.signal.aborted) throw error
+    const message = `what uses the volumes has stood still for ${mostStandingSeconds} s, and they were not copied by then; copy them when less is written, stop what uses them first, or have the operator raise QUAYSIDE_COPY_SECONDS`
+    throw new EngineError('refused', message, { cause: error })
   } finally {
+    release()
     // Also when the signal is aborted: what stands still must go on.
     await resumeAll(host, volumes, AbortSignal.timeout(60_000))
+  }
+}
+
+/** Begins anew where something was deployed or ended meanwhile. */
+async function copyTogether(copying: Copying, { plain, given }: Parts): Promise<number> {
+  const { host, attempt } = copying
+  const { signal } = attempt
+  const still = [...plain]
+  for (let tries = 1; tries <= mostTries; tries++) {
+    const names = (): string[] => still.map(({ from }) => volumeName({ id: from }))
+    const pause = () => host.daemon.patiently(signal, () => pauseUsers(host, names(), signal))
+    let users = await pause()
+    failpoint('copy.paused')
+    const goesOn = given && !still.includes(given)
+    const [archived, ...copied] = await everyOne([
+      goesOn ? takeArchive(copying, given) : Promise.resolve(0),
+      copyEach(copying, still),
+    ])
+    if (given && archived === undefined) {
+      // The others have stood still all the time: what they hold is of this moment, too.
+      still.push(given)
+      users = await pause()
+      copied.push(await copyOne(copying, given))
+    }
+    failpoint('copy.copied')
+    const now = await host.daemon.patiently(signal, () => usersOf(host, names(), signal))
+    const isSame = now.every(({ id, state }) => state === 'paused' && users.includes(id))
+    if (isSame && now.length === users.length)
+      return [archived, ...copied].reduce<number>((sum, one) => sum + (one ?? 0), 0)
+    attempt.output.line('Something was deployed or stopped meanwhile; the volumes are copied anew.', 'warning')
   }
   throw new EngineError('refused', 'the volumes are in use by something that starts and ends; try again when it rests')
 }
 
-const copyOne = (host: Host, copy: VolumeCopy, owner: VolumeOwner, attempt: Attempt): Promise<number> =>
-  intoVolume(host, copy, owner, attempt, async (target) => {
+async function copyEach(copying: Copying, copies: readonly VolumeCopy[]): Promise<number> {
+  let bytes = 0
+  for (const copy of copies) bytes += await copyOne(copying, copy)
+  return bytes
+}
+
+const copyOne = ({ host, attempt, count }: Copying, copy: VolumeCopy): Promise<number> =>
+  intoVolume(host, copy, attempt, async (target) => {
     const { daemon, instance } = host
     const { signal, output } = attempt
     const helper = {
@@ -115,7 +161,7 @@ const copyOne = (host: Host, copy: VolumeCopy, owner: VolumeOwner, attempt: Atte
     const { name, spec } = copyHelper(helper, 'from')
     const source = await createContainer(daemon, { name, spec, output }, signal)
     // The directory of the volume itself is in its archive, with owner and mode.
-    return throughMeter(daemon, { ...target, path: '/' }, attempt, async (meter) => {
+    return throughMeter(daemon, { ...target, path: '/' }, attempt, count, async (meter) => {
       const query = { path: copyHelper.path }
       const path = `/containers/${source}/archive`
       const archive = await daemon.stream({ method: 'GET', path, query, signal, timeoutMs: 60_000 })

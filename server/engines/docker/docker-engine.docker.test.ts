@@ -63,6 +63,62 @@ publishingCases('docker', async () => ({
 
 taskCases('docker', () => openTaskBench({ socketPath, image }))
 
+describe('copies of volumes of several services', () => {
+  let bench: DockerBench
+  before(async () => {
+    bench = await openDockerBench({ socketPath, image })
+  })
+  after(() => bench?.close())
+
+  it('are of one moment, and who lets standing things go on leaves them alone', async () => {
+    const storage = () => [{ id: newId(), mountPoint: '/data', sizeGiB: 1 }]
+    const files = `const fs=require('fs'),file=fs.openSync('/data/count','w+');const put=(n)=>fs.writeSync(file,String(n).padStart(9,'0'),0)`
+    // The follower has in its volume what the leader told it; the leader tells what it has in its own.
+    const follower = newRelease({
+      ...bench.workload('web'),
+      ...node(
+        `${files};put(0);require('http').createServer((q,s)=>{put(Number(q.url.slice(1)));s.end()}).listen(8080)`,
+      ),
+      storage: storage(),
+    })
+    const [endpoint] = await bench.engine.start(follower, attempt())
+    const told = `http://${endpoint?.address}:${endpoint?.port}`
+    const leading = {
+      ...bench.workload('web'),
+      ...node(
+        `${files};fs.writeFileSync('/data/before',Buffer.alloc(32e6,7));require('http').createServer((q,s)=>s.end()).listen(8080);` +
+          `(async()=>{for(let n=1;;n++){put(n);await fetch('${told}/'+n).then((r)=>r.text())}})()`,
+      ),
+      storage: storage(),
+    }
+    const leader = newRelease(leading, { environment: follower.environment })
+    await bench.engine.start(leader, attempt())
+    const read = ['node', '-p', 'Number(fs.readFileSync("/data/count", "utf8"))']
+    const countOf = async (service: string) => Number((await bench.engine.exec(service, read, limit())).output)
+    const begun = limit()
+    while ((await countOf(follower.service)) < 10) begun.throwIfAborted()
+    const copies = [leader, follower].map((source) => ({
+      from: source.workload.storage[0]?.id ?? '',
+      to: newId(),
+      owner: { service: newId(), environment: newId() },
+    }))
+    const resumed: Promise<string[]>[] = []
+    const tell = () => void resumed.push(bench.engine.resume(limit()))
+    await bench.engine.copyVolumes(copies, { mostStandingSeconds: 60, tell }, attempt())
+    assert.ok(resumed.length > 0)
+    assert.deepEqual((await Promise.all(resumed)).flat(), [])
+    const counts: number[] = []
+    for (const { to, owner } of copies) {
+      const storage = [{ id: to, mountPoint: '/data', sizeGiB: 1 }]
+      const reader = newRelease({ ...bench.workload('web'), storage }, owner)
+      await bench.engine.start(reader, attempt())
+      counts.push(await countOf(owner.service))
+    }
+    const [led = 0, followed = 0] = counts
+    assert.ok(led >= 10 && (led === followed || led === followed + 1), `${led} ${followed}`)
+  })
+})
+
 describe('archives that a program gives of its volume', () => {
   let bench: DockerBench
   before(async () => {
@@ -87,7 +143,8 @@ describe('archives that a program gives of its volume', () => {
     await bench.engine.exec(source.service, ['node', '-e', 'fs.writeFileSync("/data/text", "kept")'], limit())
     const [from, to] = [source, target].map(({ workload }) => workload.storage[0]?.id ?? '')
     const archive = { service: source.service, command: ['node', '-e', program] }
-    await bench.engine.copyVolumes([{ from: from ?? '', to: to ?? '', archive }], target, attempt())
+    const copy = { from: from ?? '', to: to ?? '', owner: target, archive }
+    await bench.engine.copyVolumes([copy], { mostStandingSeconds: 60 }, attempt())
     await bench.engine.start(target, attempt())
     const read = ['node', '-p', 'fs.readFileSync("/data/text", "utf8")']
     const { output } = await bench.engine.exec(target.service, read, limit())

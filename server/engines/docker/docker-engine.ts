@@ -3,6 +3,7 @@ import type { ContainerInfo } from 'dockerode'
 import type { Attempt } from '../../lib/attempt.ts'
 import type { Clock } from '../../lib/clock.ts'
 import {
+  type CopyLimits,
   type Endpoint,
   type Engine,
   type EngineDisk,
@@ -20,7 +21,6 @@ import {
   type TaskOutcome,
   type Terminal,
   type VolumeCopy,
-  type VolumeOwner,
   type Workload,
 } from '../engine.ts'
 import { execIn } from './container-output.ts'
@@ -35,7 +35,7 @@ import { Liveness } from './liveness.ts'
 import { serviceLogs } from './logs.ts'
 import { eraseNetwork } from './networks.ts'
 import { toObservation } from './observation.ts'
-import { resumeAll } from './pause.ts'
+import { HeldVolumes, resumeAll } from './pause.ts'
 import type { ReplicaState } from './replica-state.ts'
 import { endReplicas, retireService } from './retire.ts'
 import { connectTo, openTerminal } from './shell.ts'
@@ -56,6 +56,7 @@ export interface DockerEngineOptions {
 export class DockerEngine implements Engine {
   readonly shapes: ReadonlySet<Workload['shape']> = new Set(['long-running', 'task'])
   readonly #host: Host
+  readonly #held = new HeldVolumes()
   readonly #liveness: Liveness
   readonly #usage: Usage
   readonly #known = new KnownStates()
@@ -143,12 +144,12 @@ export class DockerEngine implements Engine {
     await daemon.patiently(signal, () => eraseVolumes(daemon, instance, service, signal))
   }
 
-  copyVolumes(copies: readonly VolumeCopy[], owner: VolumeOwner, attempt: Attempt): Promise<number> {
-    return copyVolumes(this.#host, copies, owner, attempt)
+  copyVolumes(copies: readonly VolumeCopy[], limits: CopyLimits, attempt: Attempt): Promise<number> {
+    return copyVolumes({ ...this.#host, held: this.#held }, copies, limits, attempt)
   }
 
   resume(signal: AbortSignal): Promise<string[]> {
-    return resumeAll(this.#host, undefined, signal)
+    return resumeAll({ ...this.#host, held: this.#held }, undefined, signal)
   }
 
   eraseEnvironment(environment: string, { signal }: Attempt): Promise<void> {

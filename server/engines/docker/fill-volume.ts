@@ -1,6 +1,6 @@
 import type { Writable } from 'node:stream'
 import type { Attempt } from '../../lib/attempt.ts'
-import { EngineError, type VolumeCopy, type VolumeOwner } from '../engine.ts'
+import { EngineError, type VolumeCopy } from '../engine.ts'
 import { createContainer, removeContainer } from './containers.ts'
 import { copyHelper, emptyImage, listHelpers } from './copy-helper.ts'
 import { meterOf } from './copy-meter.ts'
@@ -16,7 +16,6 @@ const longMs = 24 * 3_600_000
 export async function intoVolume(
   host: Host,
   copy: VolumeCopy,
-  owner: VolumeOwner,
   { signal, output }: Attempt,
   fill: (target: Target) => Promise<number>,
 ): Promise<number> {
@@ -25,7 +24,7 @@ export async function intoVolume(
   await removeHelpers(host, to, signal)
   // What an earlier try has written is half.
   await removeVolume(daemon, to, signal)
-  await createVolume(daemon, instance, { ...owner, id: copy.to }, signal)
+  await createVolume(daemon, instance, { ...copy.owner, id: copy.to }, signal)
   try {
     const { name, spec } = copyHelper({ instance, image: emptyImage, of: to, volume: to, readOnly: false }, 'to')
     const container = await createContainer(daemon, { name, spec, output }, signal)
@@ -48,14 +47,20 @@ interface Giving {
   readonly close: () => void
 }
 
-/** Unpacks an archive in a container, piece by piece as it comes; gives its bytes. */
+/** Unpacks an archive in a container, piece by piece as it comes; counts its bytes, and gives them. */
 export async function throughMeter(
   daemon: DockerDaemon,
   { container, path }: Target,
-  { signal, output }: Attempt,
+  { signal }: Attempt,
+  count: (bytes: number) => void,
   give: (meter: Writable) => Promise<Giving>,
 ): Promise<number> {
-  const meter = meterOf((bytes) => output.line(`Copied ${Math.floor(bytes / 1_048_576)} MiB so far.`))
+  let counted = 0
+  const countTo = (bytes: number): void => {
+    count(bytes - counted)
+    counted = bytes
+  }
+  const meter = meterOf(countTo)
   // Whoever unpacks hears of it, too; before that, nobody does.
   meter.stream.on('error', () => {})
   const giving = await give(meter.stream)
@@ -73,6 +78,7 @@ export async function throughMeter(
     giving.close()
   }
   if (!meter.isWhole()) throw new EngineError('unreachable', 'the archive of a volume broke off')
+  countTo(meter.bytes())
   return meter.bytes()
 }
 

@@ -8,10 +8,28 @@ interface Owner {
   readonly instance: string
 }
 
+/** The volumes whose users copies of this process have stand still: nobody else may let them go on. */
+export class HeldVolumes {
+  readonly #holders = new Set<readonly string[]>()
+
+  /** Gives the end of it. */
+  hold(volumes: readonly string[]): () => void {
+    const holder = [...volumes]
+    this.#holders.add(holder)
+    return () => void this.#holders.delete(holder)
+  }
+
+  has(volume: string): boolean {
+    return [...this.#holders].some((holder) => holder.includes(volume))
+  }
+}
+
 /** A container that mounts one of the volumes and runs, or stands still. */
 export interface VolumeUser {
   readonly id: string
   readonly state: 'running' | 'paused' | 'restarting'
+  /** All that it mounts. */
+  readonly volumes: readonly string[]
 }
 
 export async function usersOf(owner: Owner, volumes: readonly string[], signal: AbortSignal): Promise<VolumeUser[]> {
@@ -33,16 +51,22 @@ export async function pauseUsers(owner: Owner, volumes: readonly string[], signa
   throw new EngineError('unreachable', 'something that uses the volumes starts again and again')
 }
 
-/** Lets everything go on that uses the volumes and stands still; without volumes, everything of this installation. Gives the names. */
+/**
+ * Lets everything go on that uses the volumes and stands still, unless a copy needs it; without volumes, everything of this installation.
+ * Gives the names.
+ */
 export async function resumeAll(
-  owner: Owner,
+  owner: Owner & { readonly held: HeldVolumes },
   volumes: readonly string[] | undefined,
   signal: AbortSignal,
 ): Promise<string[]> {
   const paused = await owner.daemon.patiently(signal, async () =>
     volumes ? await usersOf(owner, volumes, signal) : await list(owner, { status: ['paused'] }, signal),
   )
-  const standing = paused.filter(({ state }) => state === 'paused')
+  // Who was listed as standing before a copy began is held by it now.
+  const standing = paused.filter(
+    (user) => user.state === 'paused' && !user.volumes.some((name) => owner.held.has(name)),
+  )
   await owner.daemon.patiently(signal, () => everyOne(standing.map(({ id }) => switchTo(owner, id, 'unpause', signal))))
   return standing.map(({ id }) => id)
 }
@@ -66,5 +90,9 @@ async function list(
   if (!Array.isArray(answer)) {
     throw new EngineError('unreachable', 'Docker answered a list of containers with something else')
   }
-  return answer.map(({ Id, State }) => ({ id: String(Id), state: State }))
+  return answer.map(({ Id, State, Mounts }) => ({
+    id: String(Id),
+    state: State,
+    volumes: Array.isArray(Mounts) ? Mounts.flatMap(({ Name }) => (Name === undefined ? [] : [String(Name)])) : [],
+  }))
 }

@@ -2,6 +2,7 @@ import type { Duplex } from 'node:stream'
 import type { Attempt } from '../../lib/attempt.ts'
 import { Secret } from '../../lib/secret.ts'
 import {
+  type CopyLimits,
   type Endpoint,
   type Engine,
   type EngineDisk,
@@ -19,7 +20,6 @@ import {
   type TaskOutcome,
   type Terminal,
   type VolumeCopy,
-  type VolumeOwner,
   type Workload,
 } from '../engine.ts'
 import { observationOf } from './fake-replica.ts'
@@ -124,9 +124,9 @@ export class FakeEngine extends FakeWorld implements Engine {
     this.effects.volumesRemoved += this.volumes.removeOf(service)
   }
 
-  async copyVolumes(copies: readonly VolumeCopy[], owner: VolumeOwner, attempt: Attempt): Promise<number> {
+  async copyVolumes(copies: readonly VolumeCopy[], limits: CopyLimits, attempt: Attempt): Promise<number> {
     this.reach(attempt.signal)
-    const { bytes, made } = await this.volumes.copy(copies, owner.service)
+    const { bytes, made } = await this.volumes.copy(copies, limits)
     this.reach(attempt.signal)
     this.effects.volumesMade += made
     return bytes

@@ -1,5 +1,5 @@
 import { failpoint } from '../../lib/failpoint.ts'
-import type { VolumeCopy } from '../engine.ts'
+import { type CopyLimits, EngineError, type VolumeCopy } from '../engine.ts'
 
 /** The volumes of the fake engine: each belongs to a service and holds a text. */
 export class FakeVolumes {
@@ -30,18 +30,25 @@ export class FakeVolumes {
     return own.length
   }
 
-  /** Gives bytes, and how many volumes were made. */
-  async copy(copies: readonly VolumeCopy[], service: string): Promise<{ bytes: number; made: number }> {
+  /** All as of the moment of the call. Gives bytes, and how many volumes were made. */
+  async copy(
+    copies: readonly VolumeCopy[],
+    { mostStandingSeconds, tell }: CopyLimits,
+  ): Promise<{ bytes: number; made: number }> {
     const there = copies.filter(({ from }) => this.has(from))
     if (there.length > 0) failpoint('copy.paused')
     const texts = there.map(({ from }) => this.read(from))
-    let made = 0
+    let [made, bytes] = [0, 0]
+    if (there.length > 0 && mostStandingSeconds === 0) throw new EngineError('refused', 'it has stood still for 0 s')
     for (const [index, copy] of there.entries()) {
       await this.onCopy(copy)
-      if (this.make(copy.to, service)) made++
-      this.write(copy.to, texts[index] ?? '')
+      if (this.make(copy.to, copy.owner.service)) made++
+      const text = texts[index] ?? ''
+      this.write(copy.to, text)
+      bytes += Buffer.byteLength(text)
+      tell?.(bytes)
     }
     if (there.length > 0) failpoint('copy.copied')
-    return { bytes: texts.reduce((sum, text) => sum + Buffer.byteLength(text), 0), made }
+    return { bytes, made }
   }
 }

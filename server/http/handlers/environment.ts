@@ -1,5 +1,6 @@
 import { requireNewEnvironment, visible } from '../../access/index.ts'
 import { deploymentQueue, environmentLog, environmentStatuses } from '../../deployments/index.ts'
+import { copiesOf } from '../../environments/index.ts'
 import { environmentRecord } from '../../organizations/index.ts'
 import type { Handlers } from '../call.ts'
 import { requestedBy } from './requested-by.ts'
@@ -41,6 +42,10 @@ export const environmentHandlers = (rooms: Rooms) => {
     stopEnvironment: async (call) => {
       await deployments.stopEnvironment(call.target, requestedBy(call))
       return actionStatusOf(call.target.id)
+    },
+    listCopies: async ({ target, caller }) => {
+      const { environment } = visible(caller)
+      return { results: await copiesOf(database, target.id, ({ project_id, mode }) => environment(project_id, mode)) }
     },
     cancelEnvironmentDeployment: async ({ target }) => {
       await deployments.cancel(target)

@@ -1,3 +1,4 @@
+import { insertEnvironmentCopy } from '../../../server/environments/copy-record-store.ts'
 import { newId } from '../../../server/lib/id.ts'
 import { findEnvironment } from '../../../server/organizations/index.ts'
 import type { Contribution } from '../fixture.ts'
@@ -5,6 +6,7 @@ import type { Contribution } from '../fixture.ts'
 /** A stage of its own, rules, and a deployment that ended a while ago, in an environment of its own. */
 export const addEnvironmentObjects: Contribution = async ({ database, rooms, tenant, objects, suffix }) => {
   const { environmentId, projectId, organizationId, applicationId } = objects
+  await insertEnvironmentCopy(database, { id: environmentId, sourceId: newId(), withData: false, now: new Date() })
   const stage = await rooms.stages.create({ id: environmentId }, { name: `smoke tests ${suffix}` })
   const [first] = await rooms.stages.list(environmentId)
   const rule = await rooms.rules.get(environmentId)
