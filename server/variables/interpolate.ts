@@ -20,6 +20,9 @@ export class ResolveError extends Error {
 export const maxFileBytes = 1024 * 1024
 const reference = /\{\{([A-Za-z][A-Za-z0-9_]{0,254})\}\}/g
 
+/** Most texts name no variable, and this is told sooner than a pattern tells it. */
+export const mayRefer = (text: string | Secret): boolean => reveal(text).includes('{{')
+
 /**
  * The text with each `{{KEY}}` replaced by that variable's own text; an unknown key is replaced by nothing. What was put
  * in is not scanned again. A secret in it makes the whole a secret.

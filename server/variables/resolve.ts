@@ -1,5 +1,5 @@
 import { Secret } from '../lib/secret.ts'
-import { checkReferences, interpolate } from './interpolate.ts'
+import { checkReferences, interpolate, mayRefer } from './interpolate.ts'
 
 /** One stored variable or secret as the resolver needs it. `text` is undefined for an alias, which has none of its own. */
 export interface Definition {
@@ -99,12 +99,9 @@ function sourceOf(
     target = next
   }
   const path = pathOf(target, byId)
-  return {
-    rank: ranks[target.scope],
-    text: target.text ?? '',
-    path,
-    isScanned: path === undefined || target.interpolatesFile,
-  }
+  const text = target.text ?? ''
+  const isTemplate = path === undefined || target.interpolatesFile
+  return { rank: ranks[target.scope], text, path, isScanned: isTemplate && mayRefer(text) }
 }
 
 /** An override of a file, or of an alias of one, is a file at the same place. */
