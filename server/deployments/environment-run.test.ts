@@ -178,3 +178,29 @@ test('a waiting request that is cancelled leaves the service to the one that run
   Reflect.deleteProperty(engine, 'start')
   assert.equal((await send('GET', `/container/${id}/status`)).state, 'DEPLOYED')
 })
+
+test('each service of a run tells each of its states once, however many there are', async () => {
+  const told = async (name: string, count: number) => {
+    const plan = Array.from({ length: count }, (_, index) => ({ stage: index % 4, isSkipped: false, fails: false }))
+    const { environment, members } = await makeEnvironment(name, plan)
+    await send('POST', `/environment/${environment}/deploy`)
+    await atRest(environment)
+    const rows = await database<{ service: string; state: string }[]>`
+      select data->>'service_id' as service, data->>'state' as state from state_change
+      where type = 'service.state' and data->>'environment_id' = ${environment} order by id`
+    const requests = await database`
+      select from state_change where type = 'deployment.status' and data->>'environment_id' = ${environment}`
+    return { members, requests: requests.length, states: Map.groupBy(rows, ({ service }) => service) }
+  }
+  for (const [name, count] of [
+    ['few', 4],
+    ['many', 20],
+  ] as const) {
+    const { members, requests, states } = await told(name, count)
+    assert.equal(requests, 3)
+    for (const { id } of members) {
+      const own = states.get(id)?.map(({ state }) => state)
+      assert.deepEqual(own, ['DEPLOYMENT_QUEUED', 'DEPLOYING', 'DEPLOYED'])
+    }
+  }
+})

@@ -1,5 +1,6 @@
 import type { Endpoint, Release } from '../engines/index.ts'
 import { judge, liveEndpoints } from '../observations/index.ts'
+import { findScale } from '../scaling/index.ts'
 import { findService } from '../services/index.ts'
 import { engineRelease } from './engine-release.ts'
 import { type RecipeOptions, type Work, whileUnreachable } from './recipe.ts'
@@ -42,7 +43,11 @@ export async function keepRunning(
     { ...former, replicas: running.workload.replicas.min },
     signal,
   )
-  if (!endpoints) work.report.line('Nothing changed, but the version that runs is not healthy.')
+  if (!endpoints) {
+    const isAsleep = (await findScale(options.database, row.service_id)) === 0
+    const why = isAsleep ? 'it sleeps, and is started to see that it comes up' : 'the version that runs is not healthy'
+    work.report.line(`Nothing changed, but ${why}.`)
+  }
   return endpoints && { release: former.id, endpoints }
 }
 
