@@ -1,3 +1,4 @@
+import type { Sql } from '../database/index.ts'
 import { noteFetched } from '../disk/index.ts'
 import { EngineError, type PinnedImage } from '../engines/index.ts'
 import type { Attempt } from '../lib/attempt.ts'
@@ -70,8 +71,7 @@ async function mirror(
   { image, registryId, again }: Frozen,
   signal: AbortSignal,
 ): Promise<{ reference: string; digest: string }> {
-  const { context, target, report, organizationId } = work
-  await context.fenced((sql) => enterState(sql, target, 'DEPLOYING'))
+  const { context, report, organizationId } = work
   const attempt = { signal, output: report }
   const login = await readLogin(options, organizationId, registryId ? { id: registryId } : null, signal)
   const { engine } = options
@@ -81,8 +81,10 @@ async function mirror(
     (error: unknown) => pinFormer(options, work, image, attempt, error),
   )
   report.line(foundText(image, pinned))
-  await context.fenced((sql) => noteFetched(sql, pinned, options.clock.now()))
-  if (!pinned.isThere) {
+  const note = (sql: Sql) => noteFetched(sql, pinned, options.clock.now())
+  if (pinned.isThere) await note(options.database)
+  else {
+    await context.fenced(note)
     await whileUnreachable(options, signal, report, () => engine.fetchImage(pinned.reference, login, attempt))
   }
   return { reference: pinned.reference, digest: pinned.digest }
@@ -128,6 +130,7 @@ async function freezeOnce(options: RecipeOptions, work: Work): Promise<Frozen> {
     const former = await findReleaseOf(sql, target.service_id, request.id)
     const image = service && imageOf(former ?? service, service.origin)
     if (!service || !image) throw new Error(`service ${target.service_id} is gone, or has no image`)
+    if (!former) await enterState(sql, target, 'DEPLOYING')
     const release = former ?? (await freeze(sql, vault, service, { id: request.id, commit: null, now: clock.now() }))
     return { release: release.id, image, registryId: service.origin?.id ?? null, ...(again && { again }) }
   })
