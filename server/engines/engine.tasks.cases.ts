@@ -14,6 +14,8 @@ export type TaskProgram = 'works' | 'writes' | 'fails' | 'endless' | 'out-of-mem
 
 export interface TaskBench {
   readonly engine: Engine
+  /** As another process of the same installation has it. */
+  readonly another: Engine
   task(program: TaskProgram): Task
   /** Removes what is there of a run without the engine's knowing. */
   remove(run: string): Promise<void>
@@ -145,6 +147,26 @@ function onceCases(get: () => TaskBench): void {
       (await engine.listTasks(limit())).some((one) => one.run === run),
       false,
     )
+    await erase(get(), release)
+  })
+
+  it('runs once when whoever was about to begin it stands still, and another process takes it over', async () => {
+    const { engine, another, task } = get()
+    const release = newTask(task('works'))
+    const run = newId()
+    await engine.prepareTask(release, run, attempt())
+    const [ready, goesOn] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+    const whenReady = () => {
+      ready.resolve()
+      return goesOn.promise
+    }
+    const standing = engine.runTask(release, run, { ...attempt(), whenReady }).catch(() => undefined)
+    await ready.promise
+    assert.equal((await another.runTask(release, run, attempt())).exitCode, 0)
+    goesOn.resolve()
+    await standing
+    assert.equal((await another.runTask(release, run, attempt())).exitCode, 0)
+    assert.deepEqual(await linesOf(another, release.service), ['done'])
     await erase(get(), release)
   })
 

@@ -28,6 +28,8 @@ interface Cron {
   /** Every server looks for what is due. */
   look(): Promise<void>
   follow(scheduled_at: string, timezone?: string): Promise<void>
+  /** Ends the server that runs something: another one takes it over. */
+  leave(): Promise<void>
   /** All runs that there are have ended. */
   quiet(count: number): Promise<JobRunRow[]>
 }
@@ -123,6 +125,7 @@ async function openCron(
       sql.begin((tx) =>
         followTimetable(tx, { serviceId, releaseId: release.id, now: clock.now() }, { scheduled_at, timezone }),
       ),
+    leave: async () => void (await all.find(({ workflows }) => workflows.counts().running > 0)?.workflows.stop()),
     quiet: (count) =>
       until(`${count} runs have ended`, async () => {
         const found = await runs()
@@ -157,6 +160,20 @@ test('two servers run one moment once', async (t) => {
   await Promise.all([cron.look(), cron.look(), cron.look()])
   await cron.quiet(1)
   assert.equal(cron.engine.tasksBegun, 1)
+})
+
+test('a run that one server has begun and another takes over is begun once and ends once', async (t) => {
+  const cron = await openCron(t, { servers: 2, behaviour: { runsMs: 'forever' }, timeoutSeconds: 7200 })
+  cron.clock.set('2026-05-04T10:00:00Z')
+  await cron.follow('* * * * *')
+  cron.clock.set('2026-05-04T10:01:00.100Z')
+  await cron.look()
+  await until('it runs', () => cron.engine.tasksBegun === 1)
+  await cron.leave()
+  const [task] = await cron.engine.listTasks(AbortSignal.timeout(60_000))
+  cron.engine.finishTask(task?.run ?? '', 0)
+  const [run] = await cron.quiet(1)
+  assert.deepEqual([run?.status, run?.tries, cron.engine.tasksBegun], ['SUCCESS', 1, 1])
 })
 
 test('moments that were missed are made up for by one run, of the last of them', async (t) => {

@@ -51,7 +51,13 @@ export async function inspectContainer(
  */
 export async function createContainer(
   daemon: DockerDaemon,
-  create: { readonly name: string; readonly spec: ContainerCreateOptions; readonly output: LineSink },
+  create: {
+    readonly name: string
+    readonly spec: ContainerCreateOptions
+    readonly output: LineSink
+    /** Gets the id unless the container was found. */
+    readonly made?: Set<string>
+  },
   signal: AbortSignal,
 ): Promise<string> {
   try {
@@ -66,7 +72,10 @@ export async function createContainer(
     if ('Warnings' in answer && Array.isArray(answer.Warnings)) {
       for (const warning of answer.Warnings) create.output.line(`Docker: ${warning}`, 'warning')
     }
-    if ('Id' in answer && typeof answer.Id === 'string') return answer.Id
+    if ('Id' in answer && typeof answer.Id === 'string') {
+      create.made?.add(answer.Id)
+      return answer.Id
+    }
     throw new EngineError('unreachable', 'Docker answered the making of a container with something else')
   } catch (error) {
     if (isRefusal(error, 409)) return adopt(daemon, create, signal)
@@ -187,6 +196,17 @@ export const removeContainer = (daemon: DockerDaemon, id: string, signal: AbortS
       timeoutMs: 60_000,
     }),
   )
+
+/** Removes a container that was never started; gives false, and leaves it, where somebody has started it meanwhile. */
+export async function removeUnstarted(daemon: DockerDaemon, id: string, signal: AbortSignal): Promise<boolean> {
+  try {
+    await absent(daemon.send({ method: 'DELETE', path: `/containers/${id}`, query: { v: true }, signal }))
+    return true
+  } catch (error) {
+    if (isRefusal(error, 409)) return false
+    throw error
+  }
+}
 
 /** 404: it is gone; 409: it is just going. */
 export async function absent(work: Promise<void>): Promise<void> {

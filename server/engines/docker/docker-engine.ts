@@ -64,7 +64,7 @@ export class DockerEngine implements Engine {
 
   constructor({ socketPath, instance, clock }: DockerEngineOptions) {
     const daemon = new DockerDaemon({ socketPath, clock })
-    this.#host = { daemon, clock, instance, hasInit: (signal) => this.#askForInit(signal) }
+    this.#host = { daemon, clock, instance, hasInit: (signal) => this.#askForInit(signal), madeTasks: new Set() }
     this.#liveness = new Liveness({ daemon, clock, instance })
     this.#usage = new Usage({ daemon, clock })
   }

@@ -20,6 +20,8 @@ export interface Host {
   readonly instance: string
   /** Whether the daemon has a `docker-init` to reap the processes that a program leaves behind. */
   hasInit(signal: AbortSignal): Promise<boolean>
+  /** Ids of the containers of tasks that this process itself has made. */
+  readonly madeTasks: Set<string>
 }
 
 /** The deadline counts from the first start of the release. A late caller still gets some time to find a healthy release healthy. */

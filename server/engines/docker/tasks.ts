@@ -1,18 +1,16 @@
 import type { ContainerInfo } from 'dockerode'
 import type { Attempt } from '../../lib/attempt.ts'
 import { failpoint } from '../../lib/failpoint.ts'
-import { masker, Secret } from '../../lib/secret.ts'
 import { EngineError, type Release, type RunningTask, type Task, type TaskOutcome } from '../engine.ts'
-import { lastLines } from './container-output.ts'
 import { taskSpec } from './container-spec.ts'
 import {
   createContainer,
   inspectContainer,
   listContainers,
   removeContainer,
+  removeUnstarted,
   startContainer,
   stopContainer,
-  untilStopped,
 } from './containers.ts'
 import { writeFiles } from './files.ts'
 import { label, taskGraceSeconds, taskName } from './labels.ts'
@@ -20,7 +18,8 @@ import { ensureHolder, hasHolder } from './network-holder.ts'
 import { ensureNetwork } from './networks.ts'
 import type { ReplicaState } from './replica-state.ts'
 import type { Host } from './start.ts'
-import { prepareOutput, readOutput } from './task-output.ts'
+import { leftOf, look, outcomeOf, untilEnded } from './task-end.ts'
+import { prepareOutput } from './task-output.ts'
 
 /** Engine.prepareTask for Docker: the container of the run, with its files. One that runs or has ended is left as it is. */
 export async function prepareTask(host: Host, release: Release<Task>, run: string, attempt: Attempt): Promise<void> {
@@ -31,7 +30,7 @@ export async function prepareTask(host: Host, release: Release<Task>, run: strin
     const [withInit] = await Promise.all([host.hasInit(signal), ensureNetwork(host, release.environment, signal)])
     if (withHolder) await ensureHolder(host, release, run, attempt)
     const spec = taskSpec(release, run, { instance, withInit, withHolder })
-    const container = await createContainer(daemon, { name: taskName(run), spec, output }, signal)
+    const container = await createContainer(daemon, { name: taskName(run), spec, output, made: host.madeTasks }, signal)
     failpoint('task.created')
     const state = await inspectContainer(daemon, container, signal)
     if (state?.status !== 'created') return
@@ -49,7 +48,7 @@ export async function runTask(
 ): Promise<TaskOutcome> {
   const { daemon } = host
   const { signal, whenReady } = attempt
-  const state = await daemon.patiently(signal, () => look(host, run, signal))
+  const state = await daemon.patiently(signal, () => own(host, release, run, attempt))
   const isNew = state.status === 'created'
   if (isNew) {
     if (hasHolder(release.workload)) await daemon.patiently(signal, () => ensureHolder(host, release, run, attempt))
@@ -61,6 +60,18 @@ export async function runTask(
   const ended = await untilEnded(host, release, { run, leftMs }, signal)
   failpoint('task.ended')
   return outcomeOf(host, release, ended, signal)
+}
+
+/**
+ * A container that another process has made and not started is made again: that process may only stand still, and would start it when it
+ * goes on, even after its end. Of the two, Docker lets one be the first: its start finds no container of that id, or we find it started.
+ */
+async function own(host: Host, release: Release<Task>, run: string, attempt: Attempt): Promise<ReplicaState> {
+  const { signal } = attempt
+  const state = await look(host, run, signal)
+  if (state.status !== 'created' || host.madeTasks.has(state.id)) return state
+  if (await removeUnstarted(host.daemon, state.id, signal)) await prepareTask(host, release, run, attempt)
+  return look(host, run, signal)
 }
 
 /** Where somebody has ended or removed what holds its network, that is made again, and then the container which was never started. */
@@ -79,20 +90,23 @@ async function startTask(
     const hasNoNetwork = isGone || /network of a non running container/.test(message)
     if (!hasNoNetwork || !hasHolder(release.workload)) throw error
     // Docker writes down the id of the container whose network is joined.
-    if (isGone) await removeContainer(host.daemon, id, signal)
+    if (isGone) await removeUnstarted(host.daemon, id, signal)
     await prepareTask(host, release, run, attempt)
-    await startContainer(host.daemon, taskName(run), signal)
+    const made = await look(host, run, signal)
+    if (made.status === 'created') await startContainer(host.daemon, made.id, signal)
   }
 }
 
 /** Engine.endTask for Docker. The network is there until the program has ended. */
-export async function endTask({ daemon, instance }: Host, run: string, { signal }: Attempt): Promise<void> {
+export async function endTask(host: Host, run: string, { signal }: Attempt): Promise<void> {
+  const { daemon, instance } = host
   await daemon.patiently(signal, async () => {
     const found = await listContainers(daemon, { instance, labels: { [label.run]: run } }, signal)
     for (const { Id, State, Labels } of found.toSorted(
       (one, other) => Number(isHolder(one)) - Number(isHolder(other)),
     )) {
       const mayMind = State === 'running' && Labels[label.holder] === undefined
+      host.madeTasks.delete(Id)
       if (mayMind) await stopContainer(daemon, { id: Id, graceSeconds: taskGraceSeconds }, signal)
       await removeContainer(daemon, Id, signal)
     }
@@ -111,63 +125,4 @@ export async function listTasks({ daemon, instance }: Host, signal: AbortSignal)
     service: containers[0]?.Labels[label.service] ?? '',
     running: containers.some((one) => !isHolder(one) && (one.State === 'running' || one.State === 'paused')),
   }))
-}
-
-async function look({ daemon, instance }: Host, run: string, signal: AbortSignal): Promise<ReplicaState> {
-  const state = await inspectContainer(daemon, taskName(run), signal)
-  const isOurs = state?.labels[label.instance] === instance && state.labels[label.run] === run
-  if (!state || !isOurs || state.status === 'removing' || state.status === 'dead') {
-    throw new EngineError('crashed', 'The container of this run is gone: somebody removed it. It is not run again.')
-  }
-  return state
-}
-
-const leftOf = ({ clock }: Host, { workload }: Release<Task>, { startedAt }: ReplicaState): number =>
-  workload.timeoutSeconds * 1000 - (startedAt ? clock.now().getTime() - Date.parse(startedAt) : 0)
-
-/** The daemon tells of the end; now and then we look by ourselves. */
-const longestWaitMs = 30_000
-
-/** Whoever asks later than the end of its time ends it then. */
-async function untilEnded(
-  host: Host,
-  release: Release<Task>,
-  { run, leftMs: firstMs }: { readonly run: string; readonly leftMs: number },
-  signal: AbortSignal,
-): Promise<ReplicaState> {
-  const { daemon } = host
-  const name = taskName(run)
-  for (let leftMs = firstMs; ; ) {
-    if (leftMs > 0) await untilStopped(host, name, Math.min(leftMs, longestWaitMs), signal)
-    else {
-      const container = { id: name, graceSeconds: taskGraceSeconds }
-      await daemon.patiently(signal, () => stopContainer(daemon, container, signal))
-    }
-    const state = await daemon.patiently(signal, () => look(host, run, signal))
-    if (state.status === 'exited') return state
-    leftMs = leftOf(host, release, state)
-  }
-}
-
-async function outcomeOf(
-  { daemon }: Host,
-  { workload }: Release<Task>,
-  state: ReplicaState,
-  signal: AbortSignal,
-): Promise<TaskOutcome> {
-  const startedAt = new Date(state.startedAt)
-  // A daemon that was killed with the program does not know when that ended.
-  const finishedAt = new Date(Math.max(Date.parse(state.finishedAt), startedAt.getTime()))
-  const mask = masker(Object.values(workload.variables).filter((value) => value instanceof Secret))
-  const output = await daemon.patiently(signal, () => readOutput(daemon, state.id, workload.outputFile, signal))
-  const lines = await daemon.patiently(signal, () => lastLines(daemon, state.id, 20, signal))
-  return {
-    exitCode: state.exitCode ?? -1,
-    outOfMemory: state.outOfMemory,
-    timedOut: finishedAt.getTime() - startedAt.getTime() >= workload.timeoutSeconds * 1000,
-    startedAt,
-    finishedAt,
-    ...output,
-    lastLines: lines.map(mask),
-  }
 }

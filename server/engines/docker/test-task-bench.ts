@@ -18,10 +18,11 @@ export async function openTaskBench(options: {
   readonly socketPath: string
   readonly image: string
 }): Promise<TaskBench> {
-  const { engine, close } = await openDockerBench(options)
+  const { engine, anotherEngine, close } = await openDockerBench(options)
   const daemon = new DockerDaemon({ socketPath: options.socketPath, clock: systemClock })
   return {
     engine,
+    another: anotherEngine(),
     close,
     task: (program) => ({
       shape: 'task',

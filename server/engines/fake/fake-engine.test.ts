@@ -68,7 +68,7 @@ taskCases('fake', async () => {
   engine.behave('out-of-memory', { task: { outOfMemory: true } })
   engine.behave('image-missing', { outcome: 'image-missing' })
   const remove = (run: string) => engine.endTask(run, attempt())
-  return { engine, task: fakeTask, remove, removeNetwork: async () => {}, close: async () => {} }
+  return { engine, another: engine, task: fakeTask, remove, removeNetwork: async () => {}, close: async () => {} }
 })
 function openImagesBench(): Promise<ImagesBench> {
   const engine = new FakeEngine({ clock: systemClock })

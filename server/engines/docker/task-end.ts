@@ -1,0 +1,70 @@
+import { masker, Secret } from '../../lib/secret.ts'
+import { EngineError, type Release, type Task, type TaskOutcome } from '../engine.ts'
+import { lastLines } from './container-output.ts'
+import { inspectContainer, stopContainer, untilStopped } from './containers.ts'
+import { label, taskGraceSeconds, taskName } from './labels.ts'
+import type { ReplicaState } from './replica-state.ts'
+import type { Host } from './start.ts'
+import { readOutput } from './task-output.ts'
+
+/** The container of a run. Throws EngineError where somebody has removed it. */
+export async function look({ daemon, instance }: Host, run: string, signal: AbortSignal): Promise<ReplicaState> {
+  const state = await inspectContainer(daemon, taskName(run), signal)
+  const isOurs = state?.labels[label.instance] === instance && state.labels[label.run] === run
+  if (!state || !isOurs || state.status === 'removing' || state.status === 'dead') {
+    throw new EngineError('crashed', 'The container of this run is gone: somebody removed it. It is not run again.')
+  }
+  return state
+}
+
+/** How much of its time is left, in milliseconds. */
+export const leftOf = ({ clock }: Host, { workload }: Release<Task>, { startedAt }: ReplicaState): number =>
+  workload.timeoutSeconds * 1000 - (startedAt ? clock.now().getTime() - Date.parse(startedAt) : 0)
+
+/** The daemon tells of the end; now and then we look by ourselves. */
+const longestWaitMs = 30_000
+
+/** Whoever asks later than the end of its time ends it then. */
+export async function untilEnded(
+  host: Host,
+  release: Release<Task>,
+  { run, leftMs: firstMs }: { readonly run: string; readonly leftMs: number },
+  signal: AbortSignal,
+): Promise<ReplicaState> {
+  const { daemon } = host
+  const name = taskName(run)
+  for (let leftMs = firstMs; ; ) {
+    if (leftMs > 0) await untilStopped(host, name, Math.min(leftMs, longestWaitMs), signal)
+    else {
+      const container = { id: name, graceSeconds: taskGraceSeconds }
+      await daemon.patiently(signal, () => stopContainer(daemon, container, signal))
+    }
+    const state = await daemon.patiently(signal, () => look(host, run, signal))
+    if (state.status === 'exited') return state
+    leftMs = leftOf(host, release, state)
+  }
+}
+
+/** What became of a run that has ended. */
+export async function outcomeOf(
+  { daemon }: Host,
+  { workload }: Release<Task>,
+  state: ReplicaState,
+  signal: AbortSignal,
+): Promise<TaskOutcome> {
+  const startedAt = new Date(state.startedAt)
+  // A daemon that was killed with the program does not know when that ended.
+  const finishedAt = new Date(Math.max(Date.parse(state.finishedAt), startedAt.getTime()))
+  const mask = masker(Object.values(workload.variables).filter((value) => value instanceof Secret))
+  const output = await daemon.patiently(signal, () => readOutput(daemon, state.id, workload.outputFile, signal))
+  const lines = await daemon.patiently(signal, () => lastLines(daemon, state.id, 20, signal))
+  return {
+    exitCode: state.exitCode ?? -1,
+    outOfMemory: state.outOfMemory,
+    timedOut: finishedAt.getTime() - startedAt.getTime() >= workload.timeoutSeconds * 1000,
+    startedAt,
+    finishedAt,
+    ...output,
+    lastLines: lines.map(mask),
+  }
+}
