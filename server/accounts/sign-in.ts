@@ -16,8 +16,17 @@ export interface Attempt {
 /**
  * Signs somebody in by address and password; gives the account's id. An unknown address and a wrong password are answered in the
  * same words after the same time (401). Failures count for the address that is tried and for the client's: 429 while there are too many.
+ * `isRight` stands for the comparison, which takes its time by intent.
  */
-export function createSignIn({ database, clock }: { database: Database; clock: Clock }) {
+export function createSignIn({
+  database,
+  clock,
+  isRight = isPassword,
+}: {
+  database: Database
+  clock: Clock
+  isRight?: typeof isPassword
+}) {
   return async ({ email, password, address }: Attempt): Promise<string> => {
     const account = `account ${createHash('sha256').update(email.trim().toLowerCase()).digest('base64url')}`
     const client = `client ${networkOf(address)}`
@@ -32,7 +41,7 @@ export function createSignIn({ database, clock }: { database: Database; clock: C
     ]
     await countAttempt(database, counted, clock.now())
     const row = await findPassword(database, email.trim())
-    if (!(await isPassword(password, row)) || !row) {
+    if (!(await isRight(password, row)) || !row) {
       throw new AppError('unauthorized', 'The e-mail address or the password is not right.')
     }
     await forgiveAttempt(database, account, client)

@@ -42,6 +42,13 @@ const pushes = () =>
   database`select organization_id, branch, commit from git_push where id not in (select id from workflow where state = 'done') order by seq`
 const facts = { repository: 'acme/shop', before: commitOf('a'), after: commitOf('b') }
 
+/** What is read of each provider's messages. */
+const readNames = {
+  GITHUB: ['ref', 'before', 'after', 'repository', 'pusher', 'commits', 'head_commit', 'forced'],
+  GITLAB: ['ref', 'before', 'after', 'project', 'user_name'],
+  BITBUCKET: ['push', 'actor', 'repository'],
+} as const
+
 for (const provider of providers) {
   test(`K1: ${provider}: a message without the right signature is refused before it is read, and nothing is kept`, async () => {
     const [webhook, other] = [await makeWebhook(provider), await makeWebhook(provider, b)]
@@ -168,27 +175,13 @@ for (const provider of providers) {
       '../..',
       { length: 9e9 },
     ]
-    const names = [
-      'ref',
-      'before',
-      'after',
-      'repository',
-      'pusher',
-      'commits',
-      'head_commit',
-      'forced',
-      'project',
-      'user_name',
-      'push',
-      'actor',
-    ]
-    const bodies = names.flatMap((name) => odd.map((value) => ({ [name]: value })))
+    const bodies = readNames[provider].flatMap((name) => odd.map((value) => ({ [name]: value })))
     bodies.push(
       { push: { changes: odd } },
       { repository: { clone_url: 'ext::sh -c id', links: { html: { href: 'file:///etc' } } }, project: {} },
     )
-    // One limit a webhook: a few of them share the work.
-    const webhooks = [webhook, await makeWebhook(provider), await makeWebhook(provider)]
+    // One limit a webhook: two of them share the work.
+    const webhooks = [webhook, await makeWebhook(provider)]
     for (const [index, change] of bodies.entries()) {
       const to = webhooks[index % webhooks.length] ?? webhook
       const { status, text } = await send(to, make({ ...facts, change }, to.secret))
