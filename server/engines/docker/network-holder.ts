@@ -38,6 +38,8 @@ const holderSpec = (instance: string, release: Release<Task>, run: string): Cont
   Image: holderImage,
   Entrypoint: ['/idle'],
   Healthcheck: { Test: ['NONE'] },
+  // It minds no other, and has nothing to end.
+  StopSignal: 'SIGKILL',
   Labels: { ...taskLabels(instance, release, run), [label.holder]: 'yes' },
   HostConfig: {
     CapDrop: ['ALL'],
