@@ -11,6 +11,26 @@ export interface Route {
   readonly reason?: string
   /** There is no endpoint because nobody asked for long: requests wait until one is there, and wake the service. */
   readonly asleep?: boolean
+  /** What its users wish beyond passing requests on; absent: nothing. */
+  readonly rules?: RouteRules
+}
+
+/** Advanced settings of a service that its router acts on. */
+export interface RouteRules {
+  /** Requests with more than so many bytes of body get 413. */
+  readonly maxBodyBytes?: number
+  /** An endpoint may be silent for so long: until its answer begins, and within it. */
+  readonly readTimeoutMs?: number
+  /** Networks: requests from elsewhere get 403. */
+  readonly allow?: readonly string[]
+  /** Networks: requests from there get 403. */
+  readonly deny?: readonly string[]
+  /** A client's requests go to the same endpoint while that is there, by a cookie. */
+  readonly sticky?: boolean
+  /** Who may read answers from a browser. Origins may have a `*` in place of their first label, or be `*` alone. */
+  readonly cors?: { readonly origins: readonly string[]; readonly methods: string; readonly headers: string }
+  /** Set in every answer, in place of those of the endpoint. */
+  readonly headers?: Readonly<Record<string, string>>
 }
 
 export interface RouteEndpoint {

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import { connect, type Socket } from 'node:net'
 import type { RouteEndpoint } from '@quayside/contract/routes.ts'
 import type { Dispatcher, Pool as UndiciPool } from 'undici'
@@ -20,6 +21,7 @@ export class Endpoint {
   /** Avoided until then, in monotonic milliseconds. */
   asideUntil = 0
   #listed = true
+  #id: string | undefined
   #pool: UndiciPool | undefined
   #idle: (() => void)[] = []
 
@@ -56,6 +58,12 @@ export class Endpoint {
     }
     socket.on('error', (error) => settle(error, null))
     socket.once('connect', () => settle(null, socket))
+  }
+
+  /** Which one it is, without telling where. */
+  get id(): string {
+    this.#id ??= createHash('sha256').update(`${this.address} ${this.port}`).digest('base64url').slice(0, 16)
+    return this.#id
   }
 
   /** Counts one more open request; `release` must follow exactly once. */

@@ -1,19 +1,31 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
+import { Readable } from 'node:stream'
 import type { Dispatcher } from 'undici'
 import { answerFailure } from './answer-failure.ts'
 import { after, monotonic } from './clock.ts'
 import type { Endpoint } from './endpoint.ts'
 import { type EndpointFailure, failureOf, failureOfEndpoint } from './endpoint-failure.ts'
+import { BodyTooLarge, limitedBody } from './limited-body.ts'
 import { limits } from './limits.ts'
 import { describe } from './log.ts'
 import type { RequestHead } from './request-head.ts'
 import { responseHeaders, trailerPairs } from './response-head.ts'
 import { isSafeMethod, retryDelay } from './retry.ts'
 import type { Target } from './routes.ts'
+import { type Rules, ruledHeaders, stickyIn, tooLarge } from './rules.ts'
 import type { Traffic } from './traffic.ts'
 
 /** Up to this size a body is joined with its headers as text, which costs one copy and saves a system call. */
 const wholeBytes = 16 * 1024
+
+/** How one request is passed on. */
+interface Passing {
+  readonly head: RequestHead
+  /** The name in the table that the request is for. */
+  readonly host: string
+  readonly awaitsContinue: boolean
+  readonly rules: Rules | undefined
+}
 
 /**
  * One request on its way: sent to an endpoint, again where that is harmless, and its answer streamed back. It is itself the
@@ -27,6 +39,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
   readonly #options: Dispatcher.DispatchOptions
   readonly #safe: boolean
   readonly #startedAt = monotonic()
+  readonly #rules: Rules | undefined
   #awaitsContinue: boolean
   #endpoint: Endpoint | undefined
   #controller: Dispatcher.DispatchController | undefined
@@ -38,12 +51,11 @@ export class Exchange implements Dispatcher.DispatchHandler {
   #ended = false
   #clientGone = false
 
-  /** `host` is the name in the table that the request is for. */
   constructor(
     traffic: Traffic,
     request: IncomingMessage,
     response: ServerResponse,
-    { head, host, awaitsContinue }: { head: RequestHead; host: string; awaitsContinue: boolean },
+    { head, host, awaitsContinue, rules }: Passing,
   ) {
     this.#traffic = traffic
     this.#host = host
@@ -53,7 +65,9 @@ export class Exchange implements Dispatcher.DispatchHandler {
     const method = request.method ?? 'GET'
     this.#safe = !head.hasBody && isSafeMethod(method)
     head.forwarded.push('host', head.host ?? host)
-    this.#options = { method, path: request.url ?? '/', headers: head.forwarded, body: head.hasBody ? request : null }
+    const options = { method, path: request.url ?? '/', headers: head.forwarded, body: head.hasBody ? request : null }
+    this.#rules = rules
+    this.#options = rules ? ruledOptions(rules, options) : options
     response.on('close', () => this.#onClientClosed())
     traffic.counts.open++
   }
@@ -69,7 +83,8 @@ export class Exchange implements Dispatcher.DispatchHandler {
       this.#fail(failure)
       return
     }
-    const endpoint = this.#traffic.routes.choose(target)
+    const sticky = this.#rules?.given.sticky ? stickyIn(this.#request.headers.cookie) : undefined
+    const endpoint = this.#traffic.routes.choose(target, sticky)
     if (!endpoint) {
       const message = `${target.route.name} has too many open requests. Try again in a moment.`
       this.#fail({ status: 503, message, retryAfterSeconds: 1 })
@@ -107,7 +122,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
     this.#answered = true
     if (this.#endpoint) this.#endpoint.asideUntil = 0
     if (this.#traffic.closing) this.#response.shouldKeepAlive = false
-    this.#response.writeHead(status, statusMessage ?? '', headers)
+    this.#response.writeHead(status, statusMessage ?? '', this.#rules ? this.#ruled(this.#rules, headers) : headers)
     process.nextTick(flush, this)
   }
 
@@ -179,7 +194,15 @@ export class Exchange implements Dispatcher.DispatchHandler {
     const name = this.#traffic.routes.find(this.#host)?.route.name ?? this.#host
     const fields = { host: this.#host, endpoint: endpoint?.label, error: describe(error), sent: this.#sent }
     this.#traffic.log.warn('request failed at its endpoint', { ...fields, tries: this.#tries })
-    this.#fail({ status: page.status, message: `${name} ${page.predicate}` })
+    const most = this.#rules?.given.maxBodyBytes
+    if (error instanceof BodyTooLarge && most !== undefined) this.#fail(tooLarge(name, most))
+    else this.#fail({ status: page.status, message: `${name} ${page.predicate}` })
+  }
+
+  #ruled(rules: Rules, headers: readonly string[]): string[] {
+    const { origin, cookie: cookies } = this.#request.headers
+    const own = rules.given.sticky ? this.#endpoint?.id : undefined
+    return ruledHeaders(rules, headers, { origin, cookie: own === stickyIn(cookies) ? undefined : own })
   }
 
   #fail(failure: Parameters<typeof answerFailure>[2] | undefined): void {
@@ -204,6 +227,17 @@ export class Exchange implements Dispatcher.DispatchHandler {
     if (this.#ended) return
     this.#clientGone = true
     this.#controller?.abort(new Error('the client went away'))
+  }
+}
+
+/** With the limits that the rules have. */
+function ruledOptions({ given }: Rules, options: Dispatcher.DispatchOptions): Dispatcher.DispatchOptions {
+  const { maxBodyBytes, readTimeoutMs } = given
+  const { body } = options
+  return {
+    ...options,
+    ...(readTimeoutMs === undefined ? {} : { headersTimeout: readTimeoutMs, bodyTimeout: readTimeoutMs }),
+    ...(maxBodyBytes !== undefined && body instanceof Readable ? { body: limitedBody(body, maxBodyBytes) } : {}),
   }
 }
 

@@ -2,7 +2,7 @@ import { STATUS_CODES } from 'node:http'
 
 /** What a client is told when no endpoint can answer. */
 export interface Failure {
-  readonly status: 400 | 404 | 502 | 503 | 504
+  readonly status: 400 | 403 | 404 | 413 | 502 | 503 | 504
   /** One sentence for people. May hold texts that users made. */
   readonly message: string
   readonly retryAfterSeconds?: number

@@ -1,5 +1,7 @@
 import { isIP } from 'node:net'
 import type { Route, RouteEndpoint, RouteTable } from '@quayside/contract/routes.ts'
+import { parseRules } from './parse-rules.ts'
+import { record } from './record.ts'
 
 export const emptyTable: RouteTable = { version: 0, routes: [] }
 
@@ -37,15 +39,8 @@ export function parseEndpoints(value: unknown, where = 'endpoints'): readonly Ro
   })
 }
 
-export function record(value: unknown, where: string): Readonly<Record<string, unknown>> {
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
-    throw new Error(`${where}: an object is expected`)
-  }
-  return { ...value }
-}
-
 function parseRoute(value: unknown, where: string): Route {
-  const { host, service, name, endpoints, reason, asleep } = record(value, where)
+  const { host, service, name, endpoints, reason, asleep, rules } = record(value, where)
   if (typeof host !== 'string' || !hostForm.test(host)) {
     throw new Error(`${where}.host: a lower-case host name without port is expected`)
   }
@@ -54,5 +49,10 @@ function parseRoute(value: unknown, where: string): Route {
   if (reason !== undefined && typeof reason !== 'string') throw new Error(`${where}.reason: a text is expected`)
   if (asleep !== undefined && typeof asleep !== 'boolean') throw new Error(`${where}.asleep: true or false is expected`)
   const parsed = { host, service, name, endpoints: parseEndpoints(endpoints, `${where}.endpoints`) }
-  return { ...parsed, ...(reason === undefined ? {} : { reason }), ...(asleep === undefined ? {} : { asleep }) }
+  return {
+    ...parsed,
+    ...(reason === undefined ? {} : { reason }),
+    ...(asleep === undefined ? {} : { asleep }),
+    ...(rules === undefined ? {} : { rules: parseRules(rules, `${where}.rules`) }),
+  }
 }

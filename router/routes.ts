@@ -3,11 +3,14 @@ import { after, monotonic } from './clock.ts'
 import { Endpoint, keyOf } from './endpoint.ts'
 import { limits } from './limits.ts'
 import { emptyTable } from './route-table.ts'
+import { compileRules, type Rules } from './rules.ts'
 
 /** A route with its live endpoints. */
 export interface Target {
   readonly route: Route
   readonly endpoints: readonly Endpoint[]
+  /** Only of routes that have some. */
+  readonly rules: Rules | undefined
 }
 
 /** The route table in effect. Endpoints that stay keep their connections; those that left finish what is open on them. */
@@ -38,7 +41,7 @@ export class Routes {
         listed.set(key, endpoint)
         return endpoint
       })
-      targets.set(route.host, { route, endpoints })
+      targets.set(route.host, { route, endpoints, rules: route.rules && compileRules(route.rules) })
     }
     this.#table = table
     this.#targets = targets
@@ -47,9 +50,11 @@ export class Routes {
     for (const [key, endpoint] of known) if (!listed.has(key)) this.#unlist(key, endpoint)
   }
 
-  /** The endpoint for one more request: the least busy of those that answer; undefined: all are full. */
-  choose(target: Target): Endpoint | undefined {
+  /** The endpoint for one more request: the wanted one, or the least busy of those that answer; undefined: all are full. */
+  choose(target: Target, wanted?: string): Endpoint | undefined {
     const { endpoints } = target
+    const own = wanted === undefined ? undefined : endpoints.find(({ id }) => id === wanted)
+    if (own && own.open < limits.openPerEndpoint && own.asideUntil <= monotonic()) return own
     if (endpoints.length === 1) {
       const [only] = endpoints
       return only && only.open < limits.openPerEndpoint ? only : undefined

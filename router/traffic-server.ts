@@ -1,6 +1,7 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { Duplex } from 'node:stream'
 import { answerFailure, answerFailureRaw } from './answer-failure.ts'
+import { answeredByRules, refusalOf } from './apply-rules.ts'
 import { failureOf } from './endpoint-failure.ts'
 import { Exchange } from './exchange.ts'
 import { hostOf } from './host-of.ts'
@@ -53,10 +54,14 @@ function serve(traffic: Traffic, request: IncomingMessage, response: ServerRespo
     answerFailure(request, response, malformed(head), head)
     return
   }
+  const rules = target?.rules
+  if (rules && answeredByRules(traffic, request, response, { rules, name: target.route.name, hasBody: head.hasBody })) {
+    return
+  }
   const failure = failureOf(target, host)
   if (failure && target?.route.asleep && !traffic.closing) {
     const cancel = traffic.waiting.hold(host, target, {
-      go: (awake) => new Exchange(traffic, request, response, { head, host, awaitsContinue }).send(awake),
+      go: (awake) => new Exchange(traffic, request, response, { head, host, awaitsContinue, rules }).send(awake),
       fail: (reason) => {
         traffic.counts.failed++
         answerFailure(request, response, reason, head)
@@ -64,7 +69,7 @@ function serve(traffic: Traffic, request: IncomingMessage, response: ServerRespo
     })
     response.once('close', cancel)
   } else if (failure) answerFailure(request, response, failure, head)
-  else new Exchange(traffic, request, response, { head, host, awaitsContinue }).send(target)
+  else new Exchange(traffic, request, response, { head, host, awaitsContinue, rules }).send(target)
 }
 
 function onUpgrade(traffic: Traffic, request: IncomingMessage, client: Duplex, early: Buffer): void {
@@ -73,13 +78,19 @@ function onUpgrade(traffic: Traffic, request: IncomingMessage, client: Duplex, e
   const head = headOf(traffic, request)
   const host = hostOf(head.host ?? '')
   const refusal = head.refusal ?? upgradeRefusal(head)
-  if (host !== undefined && refusal === undefined) {
+  const target = host === undefined ? undefined : traffic.routes.find(host)
+  const ruled = target?.rules && refusalOf(traffic, request, { rules: target.rules, name: target.route.name })
+  if (ruled) {
+    traffic.counts.refused++
+    answerFailureRaw(client, ruled, request.headers.accept)
+    client.resume()
+  } else if (host !== undefined && refusal === undefined) {
     passUpgrade({ traffic, request, client, early, head, host })
-    return
+  } else {
+    traffic.counts.refused++
+    answerFailureRaw(client, malformed({ refusal }), request.headers.accept)
+    client.resume()
   }
-  traffic.counts.refused++
-  answerFailureRaw(client, malformed({ refusal }), request.headers.accept)
-  client.resume()
 }
 
 /** HTTP/2 behind an upgrade would carry requests past the route table; a body before it could hide one. */

@@ -10,6 +10,7 @@ import type { Failure } from './pages.ts'
 import type { RequestHead } from './request-head.ts'
 import { responseHeaders } from './response-head.ts'
 import { retryDelay } from './retry.ts'
+import { stickyIn } from './rules.ts'
 import type { Traffic } from './traffic.ts'
 
 export interface Upgrade {
@@ -43,7 +44,8 @@ function reach(upgrade: Upgrade, tries: number, startedAt: number): void {
   if (client.destroyed) return
   const target = traffic.routes.find(host)
   const failure = failureOf(target, host)
-  const endpoint = target && traffic.routes.choose(target)
+  const given = target?.rules?.given.sticky ? stickyIn(upgrade.request.headers.cookie) : undefined
+  const endpoint = target && traffic.routes.choose(target, given)
   const name = target?.route.name ?? host
   if (failure && target?.route.asleep && !traffic.closing) {
     const cancel = traffic.waiting.hold(host, target, {

@@ -1,7 +1,9 @@
 import type { Route, RouteEndpoint } from '@quayside/contract/routes.ts'
+import type { SettingValues } from '@quayside/contract/services/setting-table.ts'
 import type { State } from '@quayside/contract/states.ts'
 import type { Sql } from '../database/index.ts'
 import type { PublicHost } from './host-names.ts'
+import { rulesOf } from './route-rules.ts'
 
 export interface RouteRow extends PublicHost {
   readonly service_id: string
@@ -120,22 +122,37 @@ const freshRoutes = (sql: Sql, serviceId: string, endpoints: readonly PortEndpoi
 /** Every route, with the version of the whole table. */
 export async function readTable(sql: Sql): Promise<{ version: number; routes: Route[] }> {
   const rows = await sql<
-    { host: string; service_id: string; name: string; state: State; endpoints: RouteEndpoint[]; asleep: boolean }[]
+    {
+      host: string
+      service_id: string
+      name: string
+      state: State
+      endpoints: RouteEndpoint[]
+      asleep: boolean
+      wishes: SettingValues | null
+    }[]
   >`
     select r.host, r.service_id, s.name, s.state, r.endpoints,
+      case when s.advanced_settings <> '{}' then s.advanced_settings end as wishes,
       s.release_id is not null and coalesce(c.replicas = 0 or c.waking, false) as asleep
     from route r join service s on s.id = r.service_id left join service_scale c on c.service_id = s.id
     order by r.host`
   const version = await readVersion(sql)
-  const routes = rows.map(({ host, service_id, name, state, endpoints, asleep }) => ({
+  const routes = rows.map(({ host, service_id, name, state, endpoints, asleep, wishes }) => ({
     host,
     service: service_id,
     name,
     endpoints,
     ...(endpoints.length === 0 ? { reason: asleep ? 'it is asleep' : whyNothing(state) } : {}),
     ...(endpoints.length === 0 && asleep ? { asleep } : {}),
+    ...rulesMember(wishes),
   }))
   return { version, routes }
+}
+
+function rulesMember(wishes: SettingValues | null): Pick<Route, 'rules'> {
+  const rules = wishes === null ? undefined : rulesOf(wishes)
+  return rules === undefined ? {} : { rules }
 }
 
 export async function readVersion(sql: Sql): Promise<number> {

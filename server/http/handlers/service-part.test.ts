@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { createPlatform } from '../../../test/support/platform.ts'
 import { until } from '../../../test/support/until.ts'
+import { readTable } from '../../domains/route-store.ts'
 
 const platform = await createPlatform({ after }, { works: true })
 const { a, b } = platform
@@ -119,4 +120,22 @@ test('what is set beside the settings makes a deployed service out of date', asy
   const group = a.objects.more['labelsGroupId']
   await call('PUT', `/application/${applicationId}`, { labels_groups: [{ id: group }] })
   assert.equal(await version(), before + 2)
+})
+
+test('what a router acts on of the advanced settings is in its table without a deployment; what it cannot is refused', async () => {
+  const { environmentId } = await platform.addObjects(a)
+  const body = {
+    name: 'ruled',
+    git_repository: { url: 'http://localhost:3000/git/hello.git' },
+    ports: [{ internal_port: 8080, external_port: 443, publicly_accessible: true, protocol: 'HTTP', name: 'web' }],
+  }
+  const { id } = (await call('POST', `/environment/${environmentId}/application`, body)).body
+  const path = `/application/${id}/advancedSettings`
+  const secret = await call('PUT', path, { 'network.ingress.basic_auth_env_var': 'PASSWORDS' })
+  assert.deepEqual([secret.status, /asks for no passwords/.test(secret.body.message)], [400, true])
+  assert.equal((await call('PUT', path, { 'network.ingress.denylist_source_range': '10.0.0.0/8' })).status, 201)
+  const rules = async () => (await readTable(platform.database)).routes.find(({ service }) => service === id)?.rules
+  assert.deepEqual(await rules(), { deny: ['10.0.0.0/8'] })
+  assert.equal((await call('PUT', path, {})).status, 201)
+  assert.equal(await rules(), undefined)
 })

@@ -1,0 +1,45 @@
+import type { RouteRules } from '@quayside/contract/routes.ts'
+import { record } from './record.ts'
+import { compileRules } from './rules.ts'
+
+type Reader = (value: unknown) => unknown
+const number: Reader = (value) =>
+  typeof value === 'number' && Number.isSafeInteger(value) && value >= 0 ? value : undefined
+const text: Reader = (value) => (typeof value === 'string' && !/[\r\n\0]/.test(value) ? value : undefined)
+const flag: Reader = (value) => (typeof value === 'boolean' ? value : undefined)
+const texts: Reader = (value) =>
+  Array.isArray(value) && value.every((one) => text(one) !== undefined) ? value : undefined
+const textsByName: Reader = (value) => {
+  const pairs = Object.entries(record(value, 'headers'))
+  return pairs.every(([name, one]) => /^[\w-]+$/.test(name) && text(one) !== undefined) ? value : undefined
+}
+const cors: Reader = (value) => {
+  const { origins, methods, headers } = record(value, 'cors')
+  const isWhole = texts(origins) && text(methods) !== undefined && text(headers) !== undefined
+  return isWhole ? { origins, methods, headers } : undefined
+}
+
+const readers: Readonly<Record<keyof RouteRules, Reader>> = {
+  maxBodyBytes: number,
+  readTimeoutMs: number,
+  allow: texts,
+  deny: texts,
+  sticky: flag,
+  cors,
+  headers: textsByName,
+}
+
+/** Reads rules from untrusted data; throws an Error that names what is wrong. */
+export function parseRules(value: unknown, where: string): RouteRules {
+  const given = record(value, where)
+  const parsed: Record<string, unknown> = {}
+  for (const [name, read] of Object.entries(readers)) {
+    if (given[name] === undefined) continue
+    parsed[name] = read(given[name])
+    if (parsed[name] === undefined) throw new Error(`${where}.${name}: something else is expected`)
+  }
+  // Each member was read by the reader of its name.
+  const rules = parsed as RouteRules
+  compileRules(rules)
+  return rules
+}

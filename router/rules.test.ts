@@ -1,0 +1,111 @@
+import assert from 'node:assert/strict'
+import type { RequestListener } from 'node:http'
+import { test } from 'node:test'
+import type { RouteRules } from '@quayside/contract/routes.ts'
+import { portOf, testBed, untilClosed } from './test-bed.ts'
+
+/** A router that leads to applications under these rules. */
+async function bedWith(t: Parameters<typeof testBed>[0], rules: RouteRules, listeners: readonly RequestListener[]) {
+  const bed = await testBed(t, { trusted: ['127.0.0.1/32'] })
+  const servers = await Promise.all(listeners.map((listener) => bed.application(listener)))
+  await bed.lead(servers.map(portOf), { rules })
+  return bed
+}
+const ok: RequestListener = (request, response) => {
+  request.resume()
+  request.once('end', () => response.setHeader('X-Powered-By', 'app').end('ok'))
+}
+const from = (address: string) => ({ 'x-forwarded-for': address })
+
+test('bodies above the limit get 413, whether or not they tell their length', async (t) => {
+  const { ask, raw } = await bedWith(t, { maxBodyBytes: 10 }, [ok])
+  assert.equal((await ask({ method: 'POST', body: '0123456789' })).status, 200)
+  const large = await ask({ method: 'POST', body: '0123456789a', headers: { 'content-length': 11 } })
+  assert.equal(large.status, 413)
+  const head = 'POST / HTTP/1.1\r\nHost: app.localhost\r\nConnection: close\r\nTransfer-Encoding: chunked\r\n\r\n'
+  assert.match(await untilClosed(raw(`${head}5\r\n01234\r\n0\r\n\r\n`)), /^HTTP\/1.1 200 /)
+  assert.match(await untilClosed(raw(`${head}6\r\n012345\r\n6\r\n678901\r\n0\r\n\r\n`)), /^HTTP\/1.1 413 /)
+})
+
+test('requests from networks that are shut out, or not let in, get 403; so do upgrades', async (t) => {
+  const { ask, lead, raw } = await bedWith(t, { deny: ['10.1.0.0/16', 'fd00::/8'] }, [ok])
+  assert.equal((await ask({ headers: from('10.1.2.3') })).status, 403)
+  assert.equal((await ask({ headers: from('fd00::1') })).status, 403)
+  assert.equal((await ask({ headers: from('10.2.0.1') })).status, 200)
+  assert.equal((await ask({ headers: from('10.1.2.3, 10.2.0.1') })).status, 200)
+  const upgrade = 'GET / HTTP/1.1\r\nHost: app.localhost\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n'
+  assert.match(await untilClosed(raw(`${upgrade}X-Forwarded-For: 10.1.2.3\r\n\r\n`)), /^HTTP\/1.1 403 /)
+  await lead([1], { rules: { allow: ['192.0.2.0/24'] } })
+  assert.equal((await ask({ headers: from('198.51.100.1') })).status, 403)
+  assert.equal((await ask({ headers: from('192.0.2.7') })).status, 502)
+})
+
+test('the client that peers claim counts only where they are trusted', async (t) => {
+  const bed = await testBed(t)
+  await bed.lead([portOf(await bed.application(ok))], { rules: { deny: ['127.0.0.1'] } })
+  assert.equal((await bed.ask({ headers: from('192.0.2.7') })).status, 403)
+})
+
+test('an endpoint that is silent for too long is given up with 504', async (t) => {
+  const { ask } = await bedWith(t, { readTimeoutMs: 100 }, [() => {}])
+  assert.equal((await ask()).status, 504)
+})
+
+test('a client stays at its endpoint while that is there', async (t) => {
+  const named =
+    (name: string): RequestListener =>
+    (_request, response) =>
+      response.end(name)
+  const { ask } = await bedWith(t, { sticky: true }, ['a', 'b', 'c'].map(named))
+  const first = await ask()
+  const cookie = String(first.headers['set-cookie']?.[0]).split(';')[0] ?? ''
+  assert.match(cookie, /^quayside_replica=[\w-]{16}$/)
+  for (let times = 0; times < 6; times++) {
+    const next = await ask({ headers: { cookie: `other=1; ${cookie}` } })
+    assert.deepEqual([next.body, next.headers['set-cookie']], [first.body, undefined])
+  }
+  const lost = await ask({ headers: { cookie: 'quayside_replica=0123456789abcdef' } })
+  assert.match(String(lost.headers['set-cookie']), /quayside_replica=/)
+})
+
+test('headers are set in every answer, in place of those of the endpoint', async (t) => {
+  const { ask } = await bedWith(t, { headers: { 'X-Frame-Options': 'DENY', 'x-powered-by': 'us' } }, [ok])
+  const { headers, body } = await ask()
+  assert.deepEqual([headers['x-frame-options'], headers['x-powered-by'], body], ['DENY', 'us', 'ok'])
+})
+
+test('browsers are told who may read answers, and what may be sent', async (t) => {
+  const cors = { origins: ['https://shop.example', 'https://*.shop.example'], methods: 'GET, PUT', headers: 'X-One' }
+  const { ask, lead } = await bedWith(t, { cors }, [
+    (_request, response) => response.setHeader('Access-Control-Allow-Origin', 'https://old.example').end('ok'),
+  ])
+  const originFor = async (origin: string) =>
+    (await ask({ headers: { origin } })).headers['access-control-allow-origin']
+  assert.equal(await originFor('https://shop.example'), 'https://shop.example')
+  assert.equal(await originFor('https://a.shop.example'), 'https://a.shop.example')
+  assert.equal(await originFor('https://evil.example'), undefined)
+  assert.equal(await originFor('https://a.b.shop.example'), undefined)
+  const preflight = { origin: 'https://shop.example', 'access-control-request-method': 'PUT' }
+  const { status, headers } = await ask({ method: 'OPTIONS', headers: preflight })
+  assert.deepEqual([status, headers['access-control-allow-methods']], [204, 'GET, PUT'])
+  assert.equal(headers['access-control-allow-credentials'], 'true')
+  await lead([1], { rules: { cors: { ...cors, origins: ['*'] } } })
+  const open = await ask({ method: 'OPTIONS', headers: preflight })
+  assert.deepEqual(
+    [open.headers['access-control-allow-origin'], open.headers['access-control-allow-credentials']],
+    ['*', undefined],
+  )
+})
+
+test('a table with rules that cannot be read is refused', async (t) => {
+  const { tell } = await testBed(t)
+  for (const rules of [
+    { deny: ['nowhere'] },
+    { maxBodyBytes: -1 },
+    { headers: { 'a b': 'x' } },
+    { cors: { origins: '*' } },
+  ]) {
+    const routes = [{ host: 'app.localhost', service: 's', name: 'shop', endpoints: [], rules }]
+    assert.equal((await tell('PUT', '/routes', { version: 9, routes })).status, 400, JSON.stringify(rules))
+  }
+})

@@ -1,0 +1,122 @@
+import { isIP } from 'node:net'
+import type { RouteRules } from '@quayside/contract/routes.ts'
+import type { SettingValues } from '@quayside/contract/services/setting-table.ts'
+
+const prefix = 'network.ingress.'
+const anywhere = new Set(['0.0.0.0/0', '::/0'])
+const usualCors = {
+  origins: '*',
+  methods: 'GET, PUT, POST, DELETE, PATCH, OPTIONS',
+  headers:
+    'DNT, Keep-Alive, User-Agent, X-Requested-With, If-Modified-Since, Cache-Control, Content-Type, Range, Authorization',
+}
+/** Headers that say how an answer is read: nobody sets them from outside. */
+const framing = new Set([
+  'connection',
+  'content-length',
+  'content-encoding',
+  'keep-alive',
+  'set-cookie',
+  'te',
+  'trailer',
+  'transfer-encoding',
+  'upgrade',
+])
+
+type Reader = (value: unknown, all: SettingValues) => RouteRules
+
+const positive = (value: unknown): number | undefined => (typeof value === 'number' && value > 0 ? value : undefined)
+const text = (value: unknown, fallback = ''): string => (typeof value === 'string' && value !== '' ? value : fallback)
+const listOf = (value: unknown, fallback = ''): string[] =>
+  text(value, fallback)
+    .split(/[\s,]+/)
+    .filter((part) => part !== '')
+/** Throws where one of them is no network. */
+function networksOf(value: unknown): string[] {
+  const networks = listOf(value)
+  for (const network of networks) {
+    const [address = '', bits, more] = network.split('/')
+    const family = isIP(address)
+    const most = family === 6 ? 128 : 32
+    if (family === 0 || more !== undefined || (bits !== undefined && !(/^\d{1,3}$/.test(bits) && Number(bits) <= most)))
+      throw new Error(`"${network}" is no network such as 10.1.0.0/16`)
+  }
+  return networks
+}
+/** Throws where it is no object of texts by names of headers. */
+function headersOf(value: unknown): Readonly<Record<string, string>> {
+  const headers: unknown = JSON.parse(text(value, '{}'))
+  if (typeof headers !== 'object' || headers === null || Array.isArray(headers)) throw new Error('it is no JSON object')
+  const given: Record<string, string> = {}
+  for (const [name, one] of Object.entries(headers)) {
+    if (!/^[A-Za-z0-9-]{1,100}$/.test(name) || framing.has(name.toLowerCase())) {
+      throw new Error(`"${name}" is no header that can be set`)
+    }
+    if (typeof one !== 'string' || !/^[\x20-\x7e\t]*$/.test(one)) throw new Error(`"${name}" must be a text of ASCII`)
+    given[name] = one
+  }
+  return given
+}
+function corsOf(all: SettingValues) {
+  const of = (name: string): unknown => all[`${prefix}cors_allow_${name}`]
+  const [methods, headers] = [text(of('methods'), usualCors.methods), text(of('headers'), usualCors.headers)]
+  if (!/^[\x20-\x7e]*$/.test(methods + headers)) throw new Error('methods and headers must be ASCII')
+  return { origins: listOf(of('origin'), usualCors.origins), methods, headers }
+}
+
+/** What a router does about each advanced setting that was sent; readers throw where its value makes no sense. */
+const readers: Readonly<Record<string, Reader>> = {
+  proxy_body_size_mb: (value) => {
+    const most = positive(value)
+    return most === undefined ? {} : { maxBodyBytes: most * 1_048_576 }
+  },
+  proxy_read_timeout_seconds: (value) => {
+    const seconds = positive(value)
+    return seconds === undefined ? {} : { readTimeoutMs: Math.min(seconds, 86_400) * 1000 }
+  },
+  whitelist_source_range: (value) => {
+    const allow = networksOf(value)
+    return allow.length === 0 || allow.some((network) => anywhere.has(network)) ? {} : { allow }
+  },
+  denylist_source_range: (value) => {
+    const deny = networksOf(value)
+    return deny.length === 0 ? {} : { deny }
+  },
+  enable_sticky_session: (value) => (value === true ? { sticky: true } : {}),
+  enable_cors: (value, all) => (value === true ? { cors: corsOf(all) } : {}),
+  extra_headers: (value) => {
+    const headers = headersOf(value)
+    return Object.keys(headers).length === 0 ? {} : { headers }
+  },
+  // Whoever set it would take his application for protected.
+  basic_auth_env_var: (value) => {
+    if (text(value) === '') return {}
+    throw new Error('the router asks for no passwords; let the application ask, or a proxy before it')
+  },
+}
+
+/** What the router is told of a service's advanced settings: of those that were sent. What makes no sense is left out. */
+export function rulesOf(stored: SettingValues): RouteRules | undefined {
+  const rules = Object.entries(readers).map(([name, read]) => {
+    try {
+      return prefix + name in stored ? read(stored[prefix + name], stored) : {}
+    } catch {
+      // Kept before it was checked.
+      return {}
+    }
+  })
+  const all = Object.assign({}, ...rules)
+  return Object.keys(all).length === 0 ? undefined : all
+}
+
+/** Why these advanced settings cannot be kept: the first that a router could not act on as it says; undefined: they can. */
+export function rulesProblem(values: SettingValues): string | undefined {
+  for (const [name, read] of Object.entries(readers)) {
+    try {
+      if (prefix + name in values) read(values[prefix + name], values)
+    } catch (error) {
+      return `${prefix}${name}: ${error instanceof Error ? error.message : 'it cannot be read'}.`
+    }
+  }
+  return undefined
+}
