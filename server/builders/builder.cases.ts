@@ -205,7 +205,7 @@ export const recipeOf = (service: string, dockerfileText: string, change: Partia
 export const contextOf = (recipe: BuildRecipe): (() => Promise<Readable>) =>
   tarOf({ [recipe.dockerfile]: recipe.dockerfileText })
 
-export function tarOf(files: Readonly<Record<string, string>>): () => Promise<Readable> {
+export function tarOf(files: Readonly<Record<string, string | Buffer>>): () => Promise<Readable> {
   return async () => {
     const tar = pack()
     for (const [name, content] of Object.entries(files)) tar.entry({ name }, content)
@@ -231,7 +231,7 @@ export function recording(signal: AbortSignal = AbortSignal.timeout(60_000)) {
     if (lines.includes(text)) return
     const { promise, resolve, reject } = Promise.withResolvers<void>()
     waiting.set(text, resolve)
-    AbortSignal.timeout(20_000).addEventListener('abort', () =>
+    AbortSignal.timeout(60_000).addEventListener('abort', () =>
       reject(new Error(`"${text}" was not printed; there was:\n${lines.join('\n')}`)),
     )
     await promise

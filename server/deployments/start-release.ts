@@ -17,6 +17,7 @@ import { setServing } from './outcome-store.ts'
 import { explainLate, type RecipeOptions, type Work, whileUnreachable } from './recipe.ts'
 import { deleteRelease, findRelease, type ReleaseRow } from './release-store.ts'
 import { finishTarget } from './settle.ts'
+import { stillHealthy } from './still-healthy.ts'
 import { enterState, updateTarget } from './target-store.ts'
 import { startDeadlineSeconds } from './to-workload.ts'
 import { inTurn } from './turn.ts'
@@ -56,10 +57,13 @@ export async function startRelease(options: RecipeOptions, work: Work, releaseId
       () => new EngineError('not-ready', `The engine had not started it after ${deadline + 120} s. Deploy again.`),
     ),
   )
+  failpoint('healthy.recorded')
+  const isKept = brought.release !== releaseId
+  const endpoints = isKept ? brought.endpoints : await stillHealthy(options, work, brought, deadline)
   await explainLate(
     step(
       `${id}/ROUTER_DEPLOYMENT`,
-      ({ signal }) => publish(options, work, { ...brought, isKept: brought.release !== releaseId }, signal),
+      ({ signal }) => publish(options, work, { release: brought.release, endpoints, isKept }, signal),
       {
         deadlineSeconds: routerSeconds,
       },
@@ -86,7 +90,7 @@ async function start(
   const { release, secrets } = await engineRelease(options, work.organizationId, row)
   work.report.hide(secrets)
   const kept = await keepRunning(options, work, row, release, signal)
-  if (kept) return toBrought(kept.release, kept.endpoints)
+  if (kept) return toBrought(options, kept.release, kept.endpoints)
   options.collect(release.service, secrets)
   work.report.line(
     `Starting ${release.workload.replicas.min} replica(s); waiting up to ${deadline} s until they are ready.`,
@@ -100,18 +104,21 @@ async function start(
   for (const { hostAddress, hostPort } of release.workload.publishedPorts ?? []) {
     work.report.line(`It answers on port ${hostPort} of this machine (${hostAddress}).`)
   }
-  return toBrought(row.id, endpoints)
+  return toBrought(options, row.id, endpoints)
 }
 
 /** The release that is to have the traffic, and where it answers. */
 interface Brought {
   readonly release: string
   readonly endpoints: readonly { readonly replica: string; readonly port: number; readonly address: string }[]
+  /** When it was seen healthy: milliseconds of the wall clock. */
+  readonly seenAt: number
   readonly [key: string]: Json
 }
 
-const toBrought = (release: string, endpoints: readonly Endpoint[]): Brought => ({
+const toBrought = ({ clock }: RecipeOptions, release: string, endpoints: readonly Endpoint[]): Brought => ({
   release,
+  seenAt: clock.now().getTime(),
   endpoints: endpoints.map(({ replica, port, address }) => ({ replica, port, address })),
 })
 

@@ -19,12 +19,15 @@ export type Observation =
 export interface Replica {
   readonly name: string
   readonly release: string
+  /** Its program runs, and can be reached. */
   readonly running: boolean
   /** Of its program, the last time; absent: it never started. */
   readonly startedAt?: Date
   readonly exits: number
   readonly exitCode?: number
   readonly outOfMemory: boolean
+  /** Somebody changed its limits, or that it is brought back: starting its release again undoes that. */
+  readonly isChanged?: true
   readonly endpoints: readonly Endpoint[]
 }
 

@@ -7,6 +7,7 @@ export const failpoints = [
   'engine.created',
   'engine.started',
   'engine.healthy',
+  'healthy.recorded',
   'route.recorded',
   'route.applied',
   'retire.stopped',

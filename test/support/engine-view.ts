@@ -15,7 +15,7 @@ export interface Labelled {
 export interface EngineView {
   readonly socketPath: string
   /** One call of the engine's API; `undefined` for 404. Throws on other refusals. */
-  ask(method: string, path: string): Promise<unknown>
+  ask(method: string, path: string, body?: object): Promise<unknown>
   /** Also stopped ones. */
   containersWith(...labels: string[]): Promise<Labelled[]>
   networksWith(...labels: string[]): Promise<Labelled[]>
@@ -28,7 +28,7 @@ export interface EngineView {
 }
 
 export function viewEngine(socketPath = usualSocket): EngineView {
-  const ask = (method: string, path: string): Promise<unknown> => call(socketPath, method, path)
+  const ask = (method: string, path: string, body?: object): Promise<unknown> => call(socketPath, method, path, body)
   const list = async (path: string, labels: readonly string[]): Promise<Labelled[]> => {
     const answer = await ask('GET', `${path}filters=${encodeURIComponent(JSON.stringify({ label: labels }))}`)
     // Lists of objects by Docker's published API; what a test reads of them is what `Labelled` names.
@@ -59,18 +59,21 @@ export function viewEngine(socketPath = usualSocket): EngineView {
   return view
 }
 
-async function call(socketPath: string, method: string, path: string): Promise<unknown> {
+async function call(socketPath: string, method: string, path: string, body?: object): Promise<unknown> {
   const { promise, resolve, reject } = Promise.withResolvers<{ status: number; body: unknown }>()
-  const outgoing = request({ socketPath, method, path, timeout: 30_000 }, (answer) => {
+  const headers = body ? { 'content-type': 'application/json' } : {}
+  const outgoing = request({ socketPath, method, path, headers, timeout: 30_000 }, (answer) => {
     const status = answer.statusCode ?? 0
-    if (status === 204) answer.resume().on('end', () => resolve({ status, body: undefined }))
+    // Some successes say nothing at all.
+    if (status === 204 || answer.headers['content-length'] === '0')
+      answer.resume().on('end', () => resolve({ status, body: undefined }))
     else json(answer).then((body) => resolve({ status, body }), reject)
   })
   outgoing.on('timeout', () => outgoing.destroy(new Error(`the engine did not answer ${method} ${path}`)))
   outgoing.on('error', reject)
-  outgoing.end()
-  const { status, body } = await promise
+  outgoing.end(body && JSON.stringify(body))
+  const { status, body: answered } = await promise
   if (status === 404) return undefined
-  if (status >= 300) throw new Error(`${method} ${path}: ${status} ${JSON.stringify(body)}`)
-  return body
+  if (status >= 300) throw new Error(`${method} ${path}: ${status} ${JSON.stringify(answered)}`)
+  return answered
 }

@@ -39,3 +39,19 @@ test('a container is asked again after a restart, with another address, and afte
   states.begin(60_000)
   assert.equal(states.find(listed('Up 3 minutes')), undefined)
 })
+
+test('a container that never changes in the list is asked again within a minute: limits do not show there', () => {
+  const states = new KnownStates()
+  const seen = { listed: listed('Up 2 hours'), state: sampleState() }
+  let asked = 0
+  for (let at = 0; at <= 120_000; at += 1_000) {
+    states.begin(at)
+    if (!states.find(seen.listed)) {
+      asked++
+      // What was asked anew is another object than what was known.
+      seen.state = sampleState()
+    }
+    states.keep([seen])
+  }
+  assert.ok(asked >= 3 && asked <= 6, `${asked} times in two minutes`)
+})

@@ -4,10 +4,14 @@ import type { ReplicaState } from './replica-state.ts'
 interface Known {
   readonly state: ReplicaState
   readonly address: string
+  /** When the engine was asked. */
+  readonly askedMs: number
 }
 
 /** So long after the last look nothing is taken for granted. */
 const longestGapMs = 20_000
+/** A list does not show limits that somebody changed: so often each container is asked all the same. */
+const oldestMs = 50_000
 
 /**
  * What was learned of containers that run on unchanged, so that a look at all of them costs one list and not a question for each. A list
@@ -26,15 +30,25 @@ export class KnownStates {
   /** The state of a listed container where it can only be what it was; undefined: it has to be asked. */
   find(listed: ContainerInfo): ReplicaState | undefined {
     const known = this.#known.get(listed.Id)
-    return known && isLongUp(listed) && known.address === addressOf(listed) ? known.state : undefined
+    const isYoung = known !== undefined && this.#lookedMs - known.askedMs < oldestMs
+    return isYoung && isLongUp(listed) && known.address === addressOf(listed) ? known.state : undefined
   }
 
   /** What was asked, from now on known; all others are forgotten. */
   keep(states: readonly { readonly listed: ContainerInfo; readonly state: ReplicaState }[]): void {
     const kept = states.filter(({ listed, state }) => state.running && isLongUp(listed))
-    this.#known = new Map(kept.map(({ listed, state }) => [listed.Id, { state, address: addressOf(listed) }]))
+    const known = this.#known
+    const learn = ({ listed, state }: (typeof kept)[number]): [string, Known] => {
+      const before = known.get(listed.Id)
+      const askedMs = before?.state === state ? before.askedMs : this.#lookedMs - spreadMs(listed.Id)
+      return [listed.Id, { state, address: addressOf(listed), askedMs }]
+    }
+    this.#known = new Map(kept.map(learn))
   }
 }
+
+/** So that those that were asked together are not asked together again. */
+const spreadMs = (id: string): number => (Number.parseInt(id.slice(0, 4), 16) || 0) % (oldestMs / 2)
 
 /** `Up 3 minutes`, and not `Up 12 seconds`, `Up Less than a second` or `Up 2 hours (Paused)`. */
 export const isLongUp = ({ State, Status }: Pick<ContainerInfo, 'State' | 'Status'>): boolean =>

@@ -14,6 +14,9 @@ export const label = {
   ports: 'quayside.ports',
   stopGraceSeconds: 'quayside.stop-grace-seconds',
   liveness: 'quayside.liveness',
+  /** What the replica was made to have: what somebody changed shows. */
+  cpuMilli: 'quayside.cpu-milli',
+  memoryMiB: 'quayside.memory-mib',
   name: 'quayside.name',
   storage: 'quayside.storage',
   /** The volume that a container which never runs helps to make. */
@@ -36,6 +39,10 @@ export const containerName = (release: Pick<Release, 'id' | 'service'>, replica:
 
 export const networkName = (environment: string): string => `quay-env-${safeId(environment)}`
 
+/** Of the network that a container with these labels belongs to. */
+export const networkNameOf = (labels: Readonly<Record<string, string>>): string =>
+  `quay-env-${labels[label.environment] ?? ''}`
+
 export const volumeName = (volume: Pick<Volume, 'id'>): string => `quay-vol-${safeId(volume.id)}`
 
 export function containerLabels(instance: string, release: Release, replica: number): Record<string, string> {
@@ -50,6 +57,8 @@ export function containerLabels(instance: string, release: Release, replica: num
     [label.replicas]: String(replicaCount(workload)),
     [label.ports]: workload.ports.map((port) => port.internalPort).join(','),
     [label.stopGraceSeconds]: String(workload.stopGraceSeconds),
+    [label.cpuMilli]: String(workload.cpuMilli),
+    [label.memoryMiB]: String(workload.memoryMiB),
     [label.name]: release.displayName,
     ...(workload.probes.liveness && { [label.liveness]: JSON.stringify(workload.probes.liveness) }),
   }

@@ -11,11 +11,13 @@ interface Owner {
   readonly instance: string
 }
 
-/** Sees to it that the environment has its own bridge, and one only, however many ask at once. */
-export async function ensureNetwork(owner: Owner, environment: string, signal: AbortSignal): Promise<void> {
+/** Sees to it that the environment has its own bridge, and one only, however many ask at once. Gives its id. */
+export async function ensureNetwork(owner: Owner, environment: string, signal: AbortSignal): Promise<string> {
   for (let tries = 0; tries < 100; tries++) {
-    if ((await networksOf(owner, environment, signal)).length > 0) return
-    if (await createNetwork(owner, environment, signal)) return
+    const [there] = await networksOf(owner, environment, signal)
+    if (there) return there.Id
+    const made = await createNetwork(owner, environment, signal)
+    if (made !== undefined) return made
     // Somebody else was first, and Docker shows a network only once it is complete.
     await owner.clock.sleep(50, signal)
   }
@@ -41,16 +43,34 @@ async function networksOf(owner: Owner, environment: string, signal: AbortSignal
   return answer
 }
 
-/** False: somebody else has made it, or is just making it. */
-async function createNetwork(owner: Owner, environment: string, signal: AbortSignal): Promise<boolean> {
+/** Puts a container that somebody took out of it back into the network of its environment. */
+export async function joinNetwork(
+  daemon: DockerDaemon,
+  network: string,
+  { container, aliases }: { readonly container: string; readonly aliases: readonly string[] },
+  signal: AbortSignal,
+): Promise<void> {
+  const body = { Container: container, EndpointConfig: { Aliases: aliases } }
+  try {
+    await daemon.send({ method: 'POST', path: `/networks/${network}/connect`, body, signal, timeoutMs: 60_000 })
+  } catch (error) {
+    // Somebody else was first.
+    if (!(isRefusal(error, 403, 500) && /already exists/i.test(error.message))) throw error
+  }
+}
+
+/** Undefined: somebody else has made it, or is just making it. */
+async function createNetwork(owner: Owner, environment: string, signal: AbortSignal): Promise<string | undefined> {
   // undefined: a subnet of Docker's choice. Its default pools end after some thirty networks.
   for (const subnet of [undefined, ...spareSubnets(environment)]) {
     try {
       const body = networkSpec(owner.instance, environment, subnet)
-      await owner.daemon.send({ method: 'POST', path: '/networks/create', body, signal, timeoutMs: 60_000 })
-      return true
+      const call = { method: 'POST', path: '/networks/create', body, signal, timeoutMs: 60_000 } as const
+      const made = await owner.daemon.json(call)
+      if ('Id' in made && typeof made.Id === 'string') return made.Id
+      throw new EngineError('unreachable', 'Docker answered the making of a network with something else')
     } catch (error) {
-      if (isRefusal(error, 403, 409, 500) && /already exists|same bridge name/i.test(error.message)) return false
+      if (isRefusal(error, 403, 409, 500) && /already exists|same bridge name/i.test(error.message)) return undefined
       if (!(isRefusal(error, 400, 403, 404, 500) && /overlap/i.test(error.message))) throw error
     }
   }

@@ -34,7 +34,7 @@ describe('an observation', () => {
     [
       'out of memory again and again',
       [{ status: 'restarting', exits: 2, exitCode: 137, outOfMemory: true }],
-      ['failing', 'ran out of memory, exited 2 times', 'r1'],
+      ['failing', 'ran out of memory (64 MiB), exited 2 times', 'r1'],
     ],
     [
       'one that was stopped',
@@ -42,6 +42,11 @@ describe('an observation', () => {
       ['stopped', 'exited with code 0, 1 time', 'r1'],
     ],
     ['one that was paused', [{ status: 'paused' }], ['stopped', 'replica-1 is paused', 'r1']],
+    [
+      'one that somebody took out of its network',
+      [{ address: undefined }],
+      ['starting', 'replica-1 is not in the network of its environment', 'r1'],
+    ],
     ['one made and not started', [{ status: 'created' }], ['starting', undefined, 'r1']],
     ['one of three', [{ replicas: 3 }], ['starting', '2 of 3 replicas are missing', 'r1']],
     ['the newer of two releases', [{}, { release: 'r2', createdAt: recently }], ['running', undefined, 'r2']],

@@ -1,5 +1,5 @@
 import type { Observation, Replica } from '../engine.ts'
-import { endpointsOf, type ReplicaState } from './replica-state.ts'
+import { endpointsOf, isChanged, isUp, type ReplicaState } from './replica-state.ts'
 
 /** A replica that has exited this often and is this young is not to be trusted yet. */
 const manyExits = 3
@@ -15,7 +15,7 @@ export function toObservation(states: readonly ReplicaState[], now: Date): Obser
     newest(b).localeCompare(newest(a)),
   )
   const chosen =
-    releases.find((release) => missing(release) === 0 && release.every((state) => state.running)) ??
+    releases.find((release) => missing(release) === 0 && release.every(isUp)) ??
     releases.find((release) => release.some((state) => state.running)) ??
     releases[0]
   const first = chosen?.[0]
@@ -31,7 +31,7 @@ export function toObservation(states: readonly ReplicaState[], now: Date): Obser
 
 function stateOf(release: readonly ReplicaState[], now: Date): 'running' | 'starting' | 'failing' | 'stopped' {
   if (release.some((state) => isFailing(state, now))) return 'failing'
-  if (release.every((state) => state.running) && missing(release) === 0) return 'running'
+  if (release.every(isUp) && missing(release) === 0) return 'running'
   const isComing = release.some((state) => state.running || state.status === 'created' || state.status === 'restarting')
   return isComing ? 'starting' : 'stopped'
 }
@@ -47,26 +47,31 @@ function reasonOf(release: readonly ReplicaState[], now: Date): string | undefin
   if (bad) return describeExits(bad)
   const paused = release.find((state) => state.status === 'paused')
   if (paused) return `${paused.name} is paused`
+  const apart = release.find((state) => state.running && !isUp(state))
+  if (apart) return `${apart.name} is not in the network of its environment`
   const absent = missing(release)
   return absent > 0
     ? `${absent} of ${release.length + absent} replicas ${absent === 1 ? 'is' : 'are'} missing`
     : undefined
 }
 
-export function describeExits(state: Pick<ReplicaState, 'exits' | 'exitCode' | 'outOfMemory'>): string {
+export function describeExits(
+  state: Pick<ReplicaState, 'exits' | 'exitCode' | 'outOfMemory' | 'memoryLimitMiB'>,
+): string {
   const times = `${state.exits} ${state.exits === 1 ? 'time' : 'times'}`
-  if (state.outOfMemory) return `ran out of memory, exited ${times}`
+  if (state.outOfMemory) return `ran out of memory (${state.memoryLimitMiB} MiB), exited ${times}`
   return state.exitCode === undefined ? `exited ${times}` : `exited with code ${state.exitCode}, ${times}`
 }
 
 const toReplica = (state: ReplicaState): Replica => ({
   name: state.name,
   release: state.release,
-  running: state.running,
+  running: isUp(state),
   ...startOf(state),
   exits: state.exits,
   ...(state.exitCode !== undefined && { exitCode: state.exitCode }),
   outOfMemory: state.outOfMemory,
+  ...(isChanged(state) && { isChanged: true }),
   endpoints: endpointsOf(state),
 })
 

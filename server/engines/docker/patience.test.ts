@@ -53,6 +53,9 @@ describe('the patience of a start', () => {
   it('gives up at once when memory ran out, but not for a child of a program that still runs', () => {
     assert.equal(judge({ status: 'restarting', exits: 1, exitCode: 137, outOfMemory: true })?.reason, 'out-of-memory')
     assert.equal(judge({ outOfMemory: true }), undefined)
+    // It was brought back before anybody looked.
+    assert.equal(judge({ outOfMemory: true, exits: 1 })?.reason, 'out-of-memory')
+    assert.equal(judge({ outOfMemory: true, exits: 4 }, 4), undefined)
   })
 
   it('hands the last lines over beside the message', () => {

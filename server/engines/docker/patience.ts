@@ -43,13 +43,14 @@ export function readinessProbe(workload: Pick<LongRunning, 'probes' | 'ports'>):
 
 /**
  * Whether waiting on has lost its sense. `exitsBefore` are those that a container that is up now had behind it when we came.
- * Running out of memory once is enough: the same program with the same limit does it again.
+ * Running out of memory once is enough: the same program with the same limit does it again. An engine says of the last end only whether
+ * that was it.
  */
 export function verdict(
   state: ReplicaState,
   memory: { readonly exitsBefore: number; readonly exitCode: number | undefined; readonly memoryMiB: number },
 ): { reason: 'crashed' | 'out-of-memory'; message: string } | undefined {
-  if (state.outOfMemory && !state.running) {
+  if (state.outOfMemory && (!state.running || state.exits > memory.exitsBefore)) {
     return {
       reason: 'out-of-memory',
       message: `ran out of memory (${memory.memoryMiB} MiB); give it more memory or make it use less`,

@@ -7,11 +7,17 @@ import { containerName } from './labels.ts'
 import { type FoundContainer, plan } from './plan.ts'
 
 const release = newRelease({ ...fakeWorkload('web'), replicas: { min: 2, max: 5 } })
-const found = (replica: number, status: FoundContainer['status'], of = release.id): FoundContainer => ({
+const found = (
+  replica: number,
+  status: FoundContainer['status'],
+  of = release.id,
+  isAttached = true,
+): FoundContainer => ({
   id: `${status}-${replica}`,
   release: of,
   replica,
   status,
+  isAttached,
 })
 
 describe('the plan of a start', () => {
@@ -33,6 +39,14 @@ describe('the plan of a start', () => {
     assert.deepEqual(plan([found(1, 'created'), found(2, 'exited')], release), [
       { do: 'start', replica: 1, container: 'created-1' },
       { do: 'start', replica: 2, container: 'exited-2' },
+    ])
+  })
+
+  it('puts what runs back into its network, and replaces what cannot be started without it', () => {
+    assert.deepEqual(plan([found(1, 'running', release.id, false), found(2, 'exited', release.id, false)], release), [
+      { do: 'remove', container: 'exited-2' },
+      { do: 'join', replica: 1, container: 'running-1' },
+      { do: 'create', replica: 2, name: containerName(release, 2) },
     ])
   })
 

@@ -1,6 +1,7 @@
+import type { ContainerInfo } from 'dockerode'
 import type { Release } from '../engine.ts'
-import { containerName, replicaCount } from './labels.ts'
-import type { ContainerStatus } from './replica-state.ts'
+import { containerName, label, networkNameOf, replicaCount } from './labels.ts'
+import { type ContainerStatus, toStatus } from './replica-state.ts'
 
 /** A container that is there already, found by its labels. */
 export interface FoundContainer {
@@ -8,6 +9,18 @@ export interface FoundContainer {
   readonly release: string
   readonly replica: number
   readonly status: ContainerStatus
+  /** False: somebody took it out of the network of its environment, or removed that. */
+  readonly isAttached: boolean
+}
+
+/** `network`: id of the environment's network. */
+export function toFound(container: ContainerInfo, network: string): FoundContainer {
+  const { Id, Labels, State, NetworkSettings } = container
+  const own = NetworkSettings?.Networks[networkNameOf(Labels)]
+  // Before its first start a container does not know the network's id.
+  const isAttached = own !== undefined && (own.NetworkID === '' || own.NetworkID === network)
+  const release = Labels[label.release] ?? ''
+  return { id: Id, release, replica: Number(Labels[label.replica]), status: toStatus(State), isAttached }
 }
 
 export type Operation =
@@ -15,6 +28,8 @@ export type Operation =
   | { readonly do: 'create'; readonly replica: number; readonly name: string }
   /** Made but not running, perhaps by a process that died half-way: files are written again, then it is started. */
   | { readonly do: 'start'; readonly replica: number; readonly container: string }
+  /** Running, and put back into the network of its environment. */
+  | { readonly do: 'join'; readonly replica: number; readonly container: string }
   /** Running, or being brought back by the daemon: only waited for. */
   | { readonly do: 'adopt'; readonly replica: number; readonly container: string }
   | { readonly do: 'remove'; readonly container: string }
@@ -41,9 +56,12 @@ export function plan(found: readonly FoundContainer[], release: Release): Operat
 function bring(container: FoundContainer | undefined, replica: number, release: Release): Operation {
   if (!container) return { do: 'create', replica, name: containerName(release, replica) }
   const isUp = container.status === 'running' || container.status === 'restarting'
-  return { do: isUp ? 'adopt' : 'start', replica, container: container.id }
+  const up = container.isAttached ? 'adopt' : 'join'
+  return { do: isUp ? up : 'start', replica, container: container.id }
 }
 
-/** Paused by hand, dead or half removed: quicker to replace than to repair. */
-const isUsable = (container: FoundContainer): boolean =>
-  container.status !== 'dead' && container.status !== 'removing' && container.status !== 'paused'
+/** Paused by hand, dead or half removed: quicker to replace than to repair. Without its network one that does not run cannot be started. */
+const isUsable = ({ status, isAttached }: FoundContainer): boolean => {
+  if (status === 'dead' || status === 'removing' || status === 'paused') return false
+  return isAttached || status === 'running'
+}

@@ -1,6 +1,6 @@
 import type { ContainerInspectInfo } from 'dockerode'
 import type { Endpoint } from '../engine.ts'
-import { label } from './labels.ts'
+import { label, networkNameOf } from './labels.ts'
 
 /** One container of ours as the daemon sees it, in the words of the engine. */
 export interface ReplicaState {
@@ -13,6 +13,7 @@ export interface ReplicaState {
   /** How many replicas its release is meant to have. */
   readonly replicas: number
   readonly status: ContainerStatus
+  /** Its program runs. */
   readonly running: boolean
   readonly exits: number
   readonly exitCode: number | undefined
@@ -23,12 +24,16 @@ export interface ReplicaState {
   readonly createdAt: string
   readonly startedAt: string
   readonly finishedAt: string
-  /** Address in the network of the environment; undefined when not running. */
+  /** Address in the network of the environment; undefined when not running, or when somebody took it out of that network. */
   readonly address: string | undefined
   readonly ports: readonly number[]
   readonly stopGraceSeconds: number
   /** Thousandths of a core; 0: no limit. */
   readonly cpuLimitMilli: number
+  /** 0: no limit. */
+  readonly memoryLimitMiB: number
+  /** Docker brings it back when it ends. */
+  readonly restarts: boolean
   readonly labels: Readonly<Record<string, string>>
 }
 
@@ -72,6 +77,8 @@ export function replicaState(info: ContainerInspectInfo): ReplicaState {
     ports: (labels[label.ports] ?? '').split(',').filter(Boolean).map(Number),
     stopGraceSeconds: Number(labels[label.stopGraceSeconds] ?? 10),
     cpuLimitMilli: Math.round((info.HostConfig.NanoCpus ?? 0) / 1_000_000),
+    memoryLimitMiB: Math.round((info.HostConfig.Memory ?? 0) / 1024 ** 2),
+    restarts: info.HostConfig.RestartPolicy?.Name === 'always',
     labels,
   }
 }
@@ -82,4 +89,19 @@ export const endpointsOf = (state: ReplicaState): Endpoint[] => {
 }
 
 const addressOf = (info: ContainerInspectInfo): string | undefined =>
-  Object.values(info.NetworkSettings.Networks).find((network) => network.IPAddress !== '')?.IPAddress
+  info.NetworkSettings.Networks[networkNameOf(info.Config.Labels)]?.IPAddress || undefined
+
+/** What runs and can be reached. */
+export const isUp = ({ running, address }: Pick<ReplicaState, 'running' | 'address'>): boolean =>
+  running && address !== undefined
+
+/**
+ * Whether somebody changed a replica since it was made. Those of an earlier version of the platform do not say what they were to have, and
+ * an engine that knows no such limit has none from the beginning.
+ */
+export function isChanged({ labels, cpuLimitMilli, memoryLimitMiB, restarts }: ReplicaState): boolean {
+  const { [label.cpuMilli]: cpuMilli, [label.memoryMiB]: memoryMiB } = labels
+  if (cpuMilli === undefined || memoryMiB === undefined) return false
+  const differs = (is: number, wanted: string): boolean => is !== 0 && is !== Number(wanted)
+  return differs(cpuLimitMilli, cpuMilli) || differs(memoryLimitMiB, memoryMiB) || !restarts
+}

@@ -22,6 +22,8 @@ export const sampleState = (changes: Partial<ReplicaState> = {}): ReplicaState =
   ports: [8080],
   stopGraceSeconds: 10,
   cpuLimitMilli: 500,
+  memoryLimitMiB: 64,
+  restarts: true,
   labels: {},
   ...changes,
 })

@@ -3,16 +3,17 @@ import type { Clock } from '../../lib/clock.ts'
 import { messageOf } from '../../lib/error.ts'
 import { failpoint } from '../../lib/failpoint.ts'
 import { type Endpoint, EngineError, type LongRunning, type Release } from '../engine.ts'
+import { allHealthy } from './all-healthy.ts'
 import { containerSpec } from './container-spec.ts'
-import { createContainer, inspectContainer, listContainers, removeContainer, startContainer } from './containers.ts'
+import { createContainer, listContainers, removeContainer, startContainer } from './containers.ts'
 import type { DockerDaemon } from './daemon.ts'
 import { writeFiles } from './files.ts'
 import { label } from './labels.ts'
-import { ensureNetwork } from './networks.ts'
-import { type Operation, plan } from './plan.ts'
-import { endpointsOf, type ReplicaState, toStatus } from './replica-state.ts'
+import { ensureNetwork, joinNetwork } from './networks.ts'
+import { type Operation, plan, toFound } from './plan.ts'
+import { endpointsOf, toStatus } from './replica-state.ts'
+import { undoChanges } from './undo-changes.ts'
 import { ensureVolumes } from './volumes.ts'
-import { untilHealthy } from './wait-healthy.ts'
 
 export interface Host {
   readonly daemon: DockerDaemon
@@ -22,6 +23,13 @@ export interface Host {
   hasInit(signal: AbortSignal): Promise<boolean>
   /** Ids of the containers of tasks that this process itself has made. */
   readonly madeTasks: Set<string>
+}
+
+/** What containers are made with. */
+interface Ground {
+  readonly withInit: boolean
+  /** Id of the environment's network. */
+  readonly network: string
 }
 
 /** The deadline counts from the first start of the release. A late caller still gets some time to find a healthy release healthy. */
@@ -55,7 +63,7 @@ async function bringUp(
 ): Promise<Endpoint[]> {
   const { daemon, clock, instance } = host
   const filter = { instance, labels: { [label.release]: release.id } }
-  const [found, withInit] = await daemon.patiently(signal, () =>
+  const [found, withInit, network] = await daemon.patiently(signal, () =>
     Promise.all([
       listContainers(daemon, filter, signal),
       host.hasInit(signal),
@@ -67,15 +75,10 @@ async function bringUp(
   const startedAt = Math.min(clock.now().getTime(), ...found.map(({ Created }) => Created * 1000))
   const deadlineMs = clock.monotonic() + leftMs(release.workload, clock.now().getTime() - startedAt)
   const operations = plan(
-    found.map((container) => ({
-      id: container.Id,
-      release: container.Labels[label.release] ?? '',
-      replica: Number(container.Labels[label.replica]),
-      status: toStatus(container.State),
-    })),
+    found.map((container) => toFound(container, network)),
     release,
   )
-  const containers = await execute(host, release, { operations, withInit }, { signal, output })
+  const containers = await execute(host, release, { operations, withInit, network }, { signal, output })
   const replicas = await allHealthy(host, release, { containers, deadlineMs }, { signal, output })
   failpoint('engine.healthy')
   output.line(containers.length === 1 ? 'The replica is healthy' : `All ${containers.length} replicas are healthy`)
@@ -86,7 +89,7 @@ async function bringUp(
 async function execute(
   host: Host,
   release: Release,
-  work: { readonly operations: readonly Operation[]; readonly withInit: boolean },
+  work: Ground & { readonly operations: readonly Operation[] },
   attempt: Attempt,
 ): Promise<string[]> {
   const removals = work.operations.filter((operation) => operation.do === 'remove')
@@ -103,11 +106,17 @@ async function execute(
 async function perform(
   { daemon, instance }: Host,
   release: Release,
-  work: { readonly operation: Exclude<Operation, { do: 'remove' }>; readonly withInit: boolean },
+  work: Ground & { readonly operation: Exclude<Operation, { do: 'remove' }> },
   { signal, output }: Attempt,
 ): Promise<string> {
-  const { operation } = work
-  if (operation.do === 'adopt') return operation.container
+  const { operation, network } = work
+  if (operation.do !== 'create') await undoChanges(daemon, release, operation.container, { signal, output })
+  if (operation.do === 'join') {
+    const { container, replica } = operation
+    output.line(`Replica ${replica} was taken out of its network; it is put back`, 'warning')
+    await joinNetwork(daemon, network, { container, aliases: release.workload.aliases }, signal)
+  }
+  if (operation.do === 'adopt' || operation.do === 'join') return operation.container
   let container: string
   if (operation.do === 'create') {
     const spec = containerSpec(release, operation.replica, { instance, withInit: work.withInit })
@@ -120,31 +129,6 @@ async function perform(
   await startContainer(daemon, container, signal)
   failpoint('engine.started')
   return container
-}
-
-/** A replica that was healthy first may have died while the others were waited for: then it is waited for again. */
-async function allHealthy(
-  { daemon, clock }: Host,
-  release: Release,
-  work: { readonly containers: readonly string[]; readonly deadlineMs: number },
-  { signal: outer, output }: Attempt,
-): Promise<ReplicaState[]> {
-  const group = new AbortController()
-  const signal = AbortSignal.any([outer, group.signal])
-  const wait = { daemon, clock, workload: release.workload, deadlineMs: work.deadlineMs, signal, output }
-  try {
-    for (;;) {
-      const healthy = await Promise.all(work.containers.map((container) => untilHealthy({ ...wait, container })))
-      const now = await daemon.patiently(signal, () =>
-        everyOne(work.containers.map((id) => inspectContainer(daemon, id, signal))),
-      )
-      const isSame = (was: ReplicaState, index: number): boolean =>
-        now[index]?.running === true && now[index].startedAt === was.startedAt
-      if (healthy.every(isSame)) return healthy
-    }
-  } finally {
-    group.abort()
-  }
 }
 
 async function clear(host: Host, release: Release, kept: ReadonlySet<string>, { output }: Attempt): Promise<void> {

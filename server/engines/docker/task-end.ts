@@ -1,7 +1,7 @@
 import { masker, Secret } from '../../lib/secret.ts'
 import { EngineError, type Release, type Task, type TaskOutcome } from '../engine.ts'
 import { lastLines } from './container-output.ts'
-import { inspectContainer, stopContainer, untilStopped } from './containers.ts'
+import { inspectContainer, listContainers, stopContainer, untilStopped } from './containers.ts'
 import { label, taskGraceSeconds, taskName } from './labels.ts'
 import type { ReplicaState } from './replica-state.ts'
 import type { Host } from './start.ts'
@@ -9,12 +9,23 @@ import { readOutput } from './task-output.ts'
 
 /** The container of a run. Throws EngineError where somebody has removed it. */
 export async function look({ daemon, instance }: Host, run: string, signal: AbortSignal): Promise<ReplicaState> {
-  const state = await inspectContainer(daemon, taskName(run), signal)
-  const isOurs = state?.labels[label.instance] === instance && state.labels[label.run] === run
-  if (!state || !isOurs || state.status === 'removing' || state.status === 'dead') {
+  const named = await inspectContainer(daemon, taskName(run), signal)
+  const isOurs = named?.labels[label.instance] === instance && named.labels[label.run] === run
+  const state = isOurs ? named : await findRenamed({ daemon, instance }, run, signal)
+  if (!state || state.status === 'removing' || state.status === 'dead') {
     throw new EngineError('crashed', 'The container of this run is gone: somebody removed it. It is not run again.')
   }
   return state
+}
+
+async function findRenamed(
+  { daemon, instance }: Pick<Host, 'daemon' | 'instance'>,
+  run: string,
+  signal: AbortSignal,
+): Promise<ReplicaState | undefined> {
+  const all = await listContainers(daemon, { instance, labels: { [label.run]: run } }, signal)
+  const found = all.find(({ Labels }) => Labels[label.holder] === undefined)
+  return found && inspectContainer(daemon, found.Id, signal)
 }
 
 /** How much of its time is left, in milliseconds. */
@@ -32,15 +43,16 @@ export async function untilEnded(
   signal: AbortSignal,
 ): Promise<ReplicaState> {
   const { daemon } = host
-  const name = taskName(run)
+  let id = taskName(run)
   for (let leftMs = firstMs; ; ) {
-    if (leftMs > 0) await untilStopped(host, name, Math.min(leftMs, longestWaitMs), signal)
+    if (leftMs > 0) await untilStopped(host, id, Math.min(leftMs, longestWaitMs), signal)
     else {
-      const container = { id: name, graceSeconds: taskGraceSeconds }
+      const container = { id, graceSeconds: taskGraceSeconds }
       await daemon.patiently(signal, () => stopContainer(daemon, container, signal))
     }
     const state = await daemon.patiently(signal, () => look(host, run, signal))
     if (state.status === 'exited') return state
+    id = state.id
     leftMs = leftOf(host, release, state)
   }
 }

@@ -27,7 +27,14 @@ export async function prepareTask(host: Host, release: Release<Task>, run: strin
   const { signal, output } = attempt
   const withHolder = hasHolder(release.workload)
   await daemon.patiently(signal, async () => {
-    const [withInit] = await Promise.all([host.hasInit(signal), ensureNetwork(host, release.environment, signal)])
+    const [withInit, there] = await Promise.all([
+      host.hasInit(signal),
+      listContainers(daemon, { instance, labels: { [label.run]: run } }, signal),
+      ensureNetwork(host, release.environment, signal),
+    ])
+    // By another name: somebody renamed it. A name that is free again must not let it run twice.
+    const isRenamed = ({ Names, State }: ContainerInfo) => !Names.includes(`/${taskName(run)}`) && State !== 'removing'
+    if (there.some((one) => !isHolder(one) && isRenamed(one))) return
     if (withHolder) await ensureHolder(host, release, run, attempt)
     const spec = taskSpec(release, run, { instance, withInit, withHolder })
     const container = await createContainer(daemon, { name: taskName(run), spec, output, made: host.madeTasks }, signal)

@@ -74,9 +74,9 @@ const container = (status: string) => ({
   Created: '2026-01-01T00:00:00Z',
   RestartCount: 0,
   State: { Status: status, ExitCode: 0, OOMKilled: false, Pid: 0, StartedAt: '2026-01-01T00:00:00Z', FinishedAt: '' },
-  Config: { Labels: { 'quayside.replica': '1' } },
+  Config: { Labels: { 'quayside.replica': '1', 'quayside.environment': 'e' } },
   HostConfig: {},
-  NetworkSettings: { Networks: { one: { IPAddress: '127.0.0.1' } } },
+  NetworkSettings: { Networks: { 'quay-env-e': { IPAddress: '127.0.0.1' } } },
 })
 
 /** Every wait takes a thousandth of what it should. */

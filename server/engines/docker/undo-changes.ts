@@ -1,0 +1,36 @@
+import type { Attempt } from '../../lib/attempt.ts'
+import { EngineError, type Release } from '../engine.ts'
+import { hostConfig } from './container-spec.ts'
+import { inspectContainer, startContainer, stopContainer } from './containers.ts'
+import { DaemonRefusal, type DockerDaemon, isRefusal } from './daemon.ts'
+import { isChanged } from './replica-state.ts'
+
+/**
+ * Gives a container back the limits of its release, and that Docker brings it back, where somebody changed them. Goes on running but where it
+ * has more memory by now than it may have.
+ */
+export async function undoChanges(
+  daemon: DockerDaemon,
+  release: Release,
+  container: string,
+  { signal, output }: Attempt,
+): Promise<void> {
+  const state = await inspectContainer(daemon, container, signal)
+  if (!state || !isChanged(state)) return
+  output.line(`Replica ${state.replica} was changed by somebody; its limits are put back`, 'warning')
+  const { Memory, MemorySwap, NanoCpus, RestartPolicy } = hostConfig(release, true)
+  const body = { Memory, MemorySwap, NanoCpus, RestartPolicy }
+  const update = () => daemon.send({ method: 'POST', path: `/containers/${container}/update`, body, signal })
+  try {
+    await update().catch(async (error: unknown) => {
+      // The kernel takes nothing away from a program that uses it.
+      if (!isRefusal(error, 500) || !state.running) throw error
+      await stopContainer(daemon, { id: container, graceSeconds: state.stopGraceSeconds }, signal)
+      await update()
+      await startContainer(daemon, container, signal)
+    })
+  } catch (error) {
+    if (!(error instanceof DaemonRefusal)) throw error
+    throw new EngineError('refused', `the limits of replica ${state.replica} cannot be put back: ${error.message}`)
+  }
+}

@@ -1,0 +1,80 @@
+import assert from 'node:assert/strict'
+import { after, before, test } from 'node:test'
+import { makeApplication, makeEnvironment, type TestApplication } from '../support/application.ts'
+import { type ServerProcess, startServer } from '../support/server-process.ts'
+import { get } from '../support/traffic.ts'
+import { web } from '../support/trees.ts'
+import { until } from '../support/until.ts'
+
+// A service falls asleep, the server is killed while its container goes down, and the next server has to wake it.
+
+let server: ServerProcess
+let application: TestApplication
+
+/** Asked to end it serves on for a while, and then does; so does the container that is found by the next server. */
+const reluctant = {
+  ...web('awake'),
+  'app.js': `
+    let state = 'awake'
+    require('node:http').createServer((request, response) => {
+      response.end(request.url === '/state' ? state : 'awake')
+    }).listen(8080)
+    process.on('SIGTERM', () => { state = 'going'; setTimeout(() => process.exit(0), 6000) })`,
+}
+
+before(
+  async () => {
+    server = await startServer()
+    const settings = {
+      min_running_instances: 0,
+      max_running_instances: 1,
+      autoscaling: {
+        mode: 'KEDA',
+        cooldown_period_seconds: 1,
+        scalers: [{ scaler_type: 'http', role: 'PRIMARY', config_json: { any: 'thing' } }],
+      },
+    }
+    const environmentId = await makeEnvironment(server, 'dying')
+    application = await makeApplication(server, { environmentId, name: 'web', settings })
+    await application.run(reluctant)
+  },
+  { timeout: 120_000 },
+)
+after(async () => {
+  await application?.git.remove()
+  await server?.close()
+})
+
+interface Inspected {
+  readonly Id: string
+  readonly State: { readonly Running: boolean }
+  readonly NetworkSettings: { readonly Networks: Readonly<Record<string, { readonly IPAddress: string }>> }
+}
+const containers = async (): Promise<Inspected[]> => {
+  const found = await server.engine.containersWith(`quayside.service=${application.id}`)
+  const all = await Promise.all(found.map(({ Id }) => server.engine.ask('GET', `/containers/${Id}/json`)))
+  // The shape is that of Docker's published API.
+  return all.filter((one) => one !== undefined) as Inspected[]
+}
+const isGoing = async (): Promise<boolean> => {
+  const [one] = await containers()
+  const address = Object.values(one?.NetworkSettings.Networks ?? {})[0]?.IPAddress
+  if (!address) return false
+  const answer = await fetch(`http://${address}:8080/state`).catch(() => undefined)
+  return (await answer?.text()) === 'going'
+}
+
+test('a request wakes it although the server was killed while its container ended', { timeout: 200_000 }, async () => {
+  await until('its container was told to end', isGoing, { limitMs: 90_000 })
+  await server.kill9()
+  const answer = get(application.url)
+  await server.restart()
+  assert.deepEqual(await answer, { status: 200, body: 'awake' })
+  await until('nothing is on its way down any more', async () => {
+    const all = await containers()
+    return all.length === 1 && all[0]?.State.Running && !(await isGoing())
+  })
+  for (let n = 0; n < 20; n++) assert.deepEqual(await get(application.url), { status: 200, body: 'awake' })
+  const { state, reason } = await application.status()
+  assert.deepEqual([state, reason], ['RUNNING', null])
+})

@@ -1,0 +1,82 @@
+import assert from 'node:assert/strict'
+import { after, before, test } from 'node:test'
+import { makeApplication, makeEnvironment, type TestApplication } from '../support/application.ts'
+import { type ServerProcess, startServer } from '../support/server-process.ts'
+import { get, startTraffic } from '../support/traffic.ts'
+import { web } from '../support/trees.ts'
+import { until } from '../support/until.ts'
+
+// Programs that need more memory than they may have: before anybody uses them, and after.
+
+let server: ServerProcess
+let application: TestApplication
+
+before(async () => {
+  server = await startServer()
+  application = await makeApplication(server, { environmentId: await makeEnvironment(server, 'memory'), name: 'web' })
+  await application.run(web('first'))
+})
+after(async () => {
+  await application?.git.remove()
+  await server?.close()
+})
+
+const grow = 'const kept = []; for (;;) kept.push(Buffer.alloc(1e7, 1))'
+
+test('a version that runs out of memory is given up with its limit and its last lines, and the former one serves', async (t) => {
+  const traffic = startTraffic(application.url, 20)
+  t.after(() => traffic.stop())
+  const greedy = `console.log('loading the catalogue'); setTimeout(() => { ${grow} }, 300)`
+  await application.ship({ ...web('greedy'), 'app.js': greedy })
+  const { state, reason } = await application.settles()
+  assert.equal(state, 'ERROR')
+  assert.match(
+    reason ?? '',
+    /ran out of memory \(64 MiB\); give it more memory or make it use less\nloading the catalogue/,
+  )
+  const [entry] = await application.history()
+  assert.deepEqual([entry?.status, entry?.reason], ['DEPLOYMENT_ERROR', reason])
+  const { lost, bodies } = await traffic.stop()
+  assert.deepEqual([lost, [...bodies.keys()]], [[], ['first']])
+  assert.equal((await server.engine.containersWith(`quayside.service=${application.id}`)).length, 1)
+})
+
+test('one that runs out of memory later, again and again, is told of as failing until it holds', {
+  timeout: 300_000,
+}, async () => {
+  // What is written in a container is there after it was brought back.
+  const source = `
+    const { existsSync, readFileSync, writeFileSync } = require('node:fs')
+    const file = '/tmp/deaths'
+    const deaths = existsSync(file) ? Number(readFileSync(file)) : 0
+    const die = () => { writeFileSync(file, String(deaths + 1)); console.log('sorting everything'); ${grow} }
+    require('node:http').createServer((request, response) => {
+      if (request.url === '/die') setImmediate(die)
+      response.end('second')
+    }).listen(8080)
+    if (deaths > 0 && deaths < 6) setTimeout(die, 1500)
+    process.on('SIGTERM', () => process.exit(0))`
+  await application.run({ ...web('second'), 'app.js': source })
+  const url = `${application.url}/die`
+  await get(url).catch(() => {})
+  const failing = await application.reaches(['ERROR'])
+  assert.match(failing.reason ?? '', /^ran out of memory \(64 MiB\), exited \d+ times\n[\s\S]*sorting everything/)
+  const seen = new Set<string>()
+  await until(
+    'it holds',
+    async () => {
+      const { state, reason } = await application.status()
+      if (state === 'ERROR') seen.add((reason ?? '').split('\n')[0] ?? '')
+      return state === 'RUNNING'
+    },
+    { limitMs: 200_000, everyMs: 250 },
+  )
+  for (const reason of seen) assert.match(reason, /^ran out of memory \(64 MiB\), exited \d+ times$/)
+  const [container] = await server.engine.containersWith(`quayside.service=${application.id}`)
+  const { State } = Object(await server.engine.ask('GET', `/containers/${container?.Id}/json`))
+  const heldMs = Date.now() - Date.parse(State.StartedAt)
+  assert.ok(heldMs > 50_000, `it is called RUNNING ${heldMs} ms after its last start`)
+  assert.equal((await application.status()).reason, null)
+  const told = server.output.filter((line) => line.includes('a service fails again and again'))
+  assert.ok(told.length >= 1 && told.length <= 4, `told ${told.length} times`)
+})
