@@ -11,6 +11,7 @@ import { type BuildProgress, followProgress } from './build-progress.ts'
 import { openBuildSession } from './build-session.ts'
 import { dial } from './dial.ts'
 import { findImage, hasImage, pruneImages } from './docker-images.ts'
+import { dropLeftovers } from './drop-leftovers.ts'
 import { explainFailure } from './explain-failure.ts'
 import { createStepLimits, type StepLimits } from './step-limits.ts'
 
@@ -37,7 +38,16 @@ export function createDockerBuilder({ socketPath, clock = systemClock }: DockerB
   const backend: BuildBackend = {
     find: (order) => reaching(socketPath, () => findImage(docker, order)),
     has: (image) => reaching(socketPath, () => hasImage(docker, image)),
-    build: (source, order, attempt) => reaching(socketPath, () => build(docker, stepLimits, source, order, attempt)),
+    build: (source, order, attempt) =>
+      reaching(socketPath, async () => {
+        const began = clock.now()
+        try {
+          return await build(docker, stepLimits, source, order, attempt)
+        } catch (error) {
+          if (error instanceof BuildError && error.reason === 'disk-full') await makeRoom(docker, began, attempt)
+          throw error
+        }
+      }),
     prune: (service, keep, signal) => reaching(socketPath, () => pruneImages(docker, service, keep, signal)),
   }
   return createBuilder(backend, clock)
@@ -105,6 +115,13 @@ async function requestBuild(
     abortSignal: signal,
   })
   return await readBuildEvents(events, progress)
+}
+
+/** A build that fails for another reason is told with that. */
+async function makeRoom(docker: Docker, began: Date, { output, signal }: Attempt): Promise<void> {
+  await dropLeftovers(docker, began, signal).catch((error: unknown) => {
+    output.line(`What the build left in the engine's cache could not be removed: ${messageOf(error)}`, 'warning')
+  })
 }
 
 async function readLayout(docker: Docker, clock: Clock): Promise<StepLimits> {
