@@ -53,8 +53,8 @@ export class Routes {
   /** The endpoint for one more request: the wanted one, or the least busy of those that answer; undefined: all are full. */
   choose(target: Target, wanted?: string): Endpoint | undefined {
     const { endpoints } = target
-    const own = wanted === undefined ? undefined : endpoints.find(({ id }) => id === wanted)
-    if (own && own.open < limits.openPerEndpoint && own.asideUntil <= monotonic()) return own
+    const own = wanted === undefined ? undefined : usable(endpoints, wanted)
+    if (own) return own
     if (endpoints.length === 1) {
       const [only] = endpoints
       return only && only.open < limits.openPerEndpoint ? only : undefined
@@ -121,6 +121,12 @@ export class Routes {
     })
   }
 }
+
+/** The endpoint with this id, unless it is full or avoided. */
+const usable = (endpoints: readonly Endpoint[], wanted: string): Endpoint | undefined =>
+  endpoints.find(
+    ({ id, open, asideUntil }) => id === wanted && open < limits.openPerEndpoint && asideUntil <= monotonic(),
+  )
 
 /** The endpoint with the fewest open requests that is neither full nor avoided; an avoided one where there is no other. */
 export function leastBusy(endpoints: readonly Endpoint[], turn: number, now: number): Endpoint | undefined {
