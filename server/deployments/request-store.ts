@@ -117,6 +117,8 @@ export async function writeRequest(sql: Sql, acceptance: Acceptance): Promise<Wr
         and exists (select from cluster c join organization o on o.id = c.organization_id
           where c.id = environment.cluster_id and c.engine is not null and o.billing_deployment_restriction is null)`
     : sql``
+  // The planner takes a list for a hundred rows, for which it would read whole tables.
+  const fewRows = targets.length === 1 ? sql`limit 1` : sql``
   const newRequest = sql`
     submitted as (
       ${submission(sql, sql`accepted`)}
@@ -152,9 +154,10 @@ export async function writeRequest(sql: Sql, acceptance: Acceptance): Promise<Wr
       returning request_number
     ), held as (
       select w.*, s.state as former_state, g.name as stage_name, g.deployment_order as stage_order, n.request_number
-      from numbered n cross join jsonb_to_recordset(${sql.json(targets.map((target) => ({ ...target })))}) as w(
+      from numbered n
+        cross join (select * from jsonb_to_recordset(${sql.json(targets.map((target) => ({ ...target })))}) as t(
           service_id uuid, kind text, name text, icon_uri text, stage_id uuid, wanted_commit text, force_event text,
-          wanted_release uuid, same_version boolean)
+          wanted_release uuid, same_version boolean) ${fewRows}) w
         join service s on s.id = w.service_id and s.state = any(${[...allowed]}::text[])
           and (s.copying is null or ${request.action} = 'DELETE')
         join deployment_stage g on g.id = w.stage_id
