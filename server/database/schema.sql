@@ -352,7 +352,6 @@ create table deployment_request (
 CREATE INDEX deployment_request_active ON public.deployment_request USING btree (environment_id, seq) WHERE ((status)::text = ANY (ARRAY['QUEUED'::text, 'ONGOING'::text, 'CANCELING'::text]));
 CREATE INDEX deployment_request_environment ON public.deployment_request USING btree (environment_id, seq DESC);
 CREATE UNIQUE INDEX deployment_request_one_running ON public.deployment_request USING btree (environment_id) WHERE ((status)::text = ANY (ARRAY['ONGOING'::text, 'CANCELING'::text]));
-CREATE INDEX deployment_request_waiting ON public.deployment_request USING btree (environment_id, seq) WHERE ((status)::text = 'QUEUED'::text);
 
 create table deployment_restriction (
   id uuid not null,
@@ -991,8 +990,7 @@ create table state_change (
   mode text,
   cluster_id uuid,
   type text not null,
-  data jsonb not null,
-  constraint state_change_pkey PRIMARY KEY (id)
+  data jsonb not null
 );
 CREATE UNIQUE INDEX state_change_sequence ON public.state_change USING btree (sequence) WHERE (sequence IS NOT NULL);
 CREATE INDEX state_change_unsealed ON public.state_change USING btree (id) WHERE (sequence IS NULL);

@@ -141,7 +141,7 @@ export async function writeRequest(sql: Sql, acceptance: Acceptance): Promise<Wr
       ${place === 'merged' ? sql`` : asRequested}
       select 'service.state' as type,
         jsonb_build_object('service_id', service_id, 'kind', kind, 'state', ${queued}::text) as data
-      from held where former_state <> all(${[...passing]}::text[]) and exists (select from accepted)`,
+      from chosen where former_state <> all(${[...passing]}::text[])`,
   )
   const newerWish = sql`on conflict (request_id, service_id) do update set wanted_commit = excluded.wanted_commit,
     wanted_release = excluded.wanted_release, force_event = excluded.force_event, same_version = excluded.same_version`
@@ -162,20 +162,22 @@ export async function writeRequest(sql: Sql, acceptance: Acceptance): Promise<Wr
           and (s.copying is null or ${request.action} = 'DELETE')
         join deployment_stage g on g.id = w.stage_id
       for no key update of s
+    ), chosen as (
+      select * from held where (select count(*) from held) = ${targets.length}
     ), accepted as (
-      select request_number from numbered where (select count(*) from held) = ${targets.length}
+      select request_number from chosen limit 1
     ), ${place === 'merged' ? sql`` : newRequest} ${recorded} told as (${told}), targeted as (
       insert into deployment_target (request_id, service_id, kind, name, icon_uri, stage_name, stage_order, state,
         wanted_commit, force_event, wanted_release, same_version, former_state)
       select ${request.id}, service_id, kind, name, icon_uri, stage_name, stage_order, ${queued}, wanted_commit,
         force_event, wanted_release, same_version, former_state
-      from held where exists (select from accepted)
+      from chosen
       ${place === 'merged' ? newerWish : sql``}
     ), entered as (
-      update service s set state = ${queued} from held h
-      where s.id = h.service_id and s.state <> all(${[...passing]}::text[]) and exists (select from accepted)
+      update service s set state = ${queued} from chosen c
+      where s.id = c.service_id and s.state <> all(${[...passing]}::text[])
     )
-    select request_number, service_id, former_state from held where exists (select from accepted)`
+    select request_number, service_id, former_state from chosen`
   const number = written[0]?.request_number
   if (number === undefined) return undefined
   return { number, formerStates: new Map(written.map((row) => [row.service_id, row.former_state])) }

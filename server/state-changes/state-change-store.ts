@@ -49,7 +49,8 @@ export async function numberChanges(sql: Sql, { last_sequence }: FeedRow, limit:
     ), moved as (
       update state_change_feed set last_sequence = ${last_sequence} + (select count(*) from fresh)
     )
-    update state_change c set sequence = ${last_sequence} + fresh.place from fresh where c.id = fresh.id`
+    update state_change c set sequence = ${last_sequence} + fresh.place from fresh
+    where c.id = fresh.id and c.sequence is null`
   return count
 }
 
@@ -77,9 +78,9 @@ export const telling = (sql: Sql, environmentId: string, changes: Fragment): Fra
 /** Deletes what was written before that moment. Needs the lock of the feed, and that everything is numbered. */
 export async function deleteChanges(sql: Sql, before: Date): Promise<void> {
   await sql`
-    with kept as (select id from state_change where created_at >= ${before} order by id limit 1),
+    with kept as (select sequence from state_change where created_at >= ${before} order by sequence limit 1),
     gone as (
-      delete from state_change where id < coalesce((select id from kept), 9223372036854775807) and sequence is not null
+      delete from state_change where sequence < coalesce((select sequence from kept), 9223372036854775807)
       returning sequence
     )
     update state_change_feed set pruned_sequence = greatest(pruned_sequence, (select max(sequence) from gone))

@@ -64,9 +64,9 @@ const toDefinition = (stored: StoredDefinition, text: Definition['text']): Defin
   key: stored.key,
   type: stored.type,
   text,
-  mountPath: stored.mount_path,
+  mountPath: stored.mount_path ?? undefined,
   interpolatesFile: stored.interpolates_file,
-  baseId: stored.base_id,
+  baseId: stored.base_id ?? undefined,
 })
 
 async function openText(
@@ -75,7 +75,7 @@ async function openText(
   organizationId: string,
   stored: StoredDefinition,
 ): Promise<Definition['text']> {
-  if (stored.sealed_value === undefined) return stored.value
+  if (stored.sealed_value === null) return stored.value ?? undefined
   try {
     const cell = { table: 'variable', row: stored.id, column: 'sealed_value' }
     return await vault.open(sql, organizationId, cell, stored.sealed_value)
