@@ -37,8 +37,12 @@ export async function loadResolved(
   const told = facts.service && { ...facts.service, ...deploymentFacts(deployment) }
   const builtIns = builtInsOf(told ? { ...facts, service: told } : facts)
   const definitions: Definition[] = []
-  for (const stored of snapshot.definitions)
-    definitions.push(toDefinition(stored, await openText(sql, vault, service.organizationId, stored)))
+  for (const stored of snapshot.definitions) {
+    const { value, sealed_value } = stored
+    const text =
+      sealed_value === null ? value : await openText(sql, vault, service.organizationId, stored, sealed_value)
+    definitions.push(toDefinition(stored, text ?? undefined))
+  }
   return { ...resolve(definitions, builtIns), configVersion }
 }
 
@@ -74,11 +78,11 @@ async function openText(
   vault: Vault,
   organizationId: string,
   stored: StoredDefinition,
-): Promise<Definition['text']> {
-  if (stored.sealed_value === null) return stored.value ?? undefined
+  sealed: string,
+): Promise<Secret> {
   try {
     const cell = { table: 'variable', row: stored.id, column: 'sealed_value' }
-    return await vault.open(sql, organizationId, cell, stored.sealed_value)
+    return await vault.open(sql, organizationId, cell, sealed)
   } catch (cause) {
     if (!(cause instanceof SealError)) throw cause
     const message = `The secret ${stored.key} cannot be read: what is stored is damaged or belongs elsewhere. Set its value again.`
