@@ -46,7 +46,8 @@ export async function pauseUsers(owner: Owner, volumes: readonly string[], signa
     const users = await usersOf(owner, volumes, signal)
     const moving = users.filter(({ state }) => state !== 'paused')
     if (moving.length === 0) return users.map(({ id }) => id)
-    await everyOne(moving.map(({ id }) => switchTo(owner, id, 'pause', signal)))
+    await everyOne(moving.map(({ id }) => switchTo(owner, id, 'pause')))
+    signal.throwIfAborted()
   }
   throw new EngineError('unreachable', 'something that uses the volumes starts again and again')
 }
@@ -67,14 +68,19 @@ export async function resumeAll(
   const standing = paused.filter(
     (user) => user.state === 'paused' && !user.volumes.some((name) => owner.held.has(name)),
   )
-  await owner.daemon.patiently(signal, () => everyOne(standing.map(({ id }) => switchTo(owner, id, 'unpause', signal))))
+  await owner.daemon.patiently(signal, () => everyOne(standing.map(({ id }) => switchTo(owner, id, 'unpause'))))
   return standing.map(({ id }) => id)
 }
 
-/** 404 and 409: it is gone, ended, or in that state already. What the daemon then shows decides. */
-async function switchTo({ daemon }: Owner, id: string, to: 'pause' | 'unpause', signal: AbortSignal): Promise<void> {
+const switchMs = 30_000
+
+/**
+ * 404 and 409: it is gone, ended, or in that state already. What the daemon then shows decides. Waited for to its end: what is given up in
+ * the middle may stand still after everything was let go on.
+ */
+async function switchTo({ daemon }: Owner, id: string, to: 'pause' | 'unpause'): Promise<void> {
   try {
-    await daemon.send({ method: 'POST', path: `/containers/${id}/${to}`, signal })
+    await daemon.send({ method: 'POST', path: `/containers/${id}/${to}`, signal: AbortSignal.timeout(switchMs) })
   } catch (error) {
     if (!isRefusal(error, 404, 409, 500)) throw error
   }
