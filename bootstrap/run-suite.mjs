@@ -1,7 +1,9 @@
 import { spawn } from 'node:child_process'
+import { mkdtemp, readFile, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { readCounts } from './suites.mjs'
 
-const tailLength = 1_000_000
 /** A suite that has not ended by then hangs, unless it is given longer. */
 const suiteLimitMinutes = 30
 
@@ -11,21 +13,41 @@ export async function runCheck(program, args, options) {
   return { passed: 0, failed: code === 0 ? 0 : 1, skipped: 0 }
 }
 
-/** Runs test files with Node's runner, showing its output, and gives its counts. Never without a failure when it went wrong. */
+/**
+ * Runs test files with Node's runner, showing its output, and gives its counts. Never without a failure when it went wrong, or does not say
+ * how many there were. The counts come by a file: of what is written to a pipe, a runner that is made to exit may lose the end.
+ */
 export async function runTests(node, files, { concurrency, timeoutSeconds = 120, ...options }) {
+  const directory = await mkdtemp(join(tmpdir(), 'quayside-suite-'))
+  const report = join(directory, 'report.tap')
   const flags = [
     '--test',
     '--test-reporter=spec',
+    '--test-reporter-destination=stdout',
+    '--test-reporter=tap',
+    `--test-reporter-destination=${report}`,
     `--test-concurrency=${concurrency}`,
     `--test-timeout=${timeoutSeconds * 1000}`,
     '--test-force-exit',
   ]
-  const { code, output } = await show(node, [...flags, ...files], options)
-  const counts = readCounts(output)
-  return code !== 0 && counts.failed === 0 ? { ...counts, failed: 1 } : counts
+  try {
+    const { code } = await show(node, [...flags, ...files], options)
+    const counts = readCounts(await readFile(report, 'utf8').catch(absent))
+    const isTold = counts.passed + counts.failed + counts.skipped > 0
+    if (!isTold) console.error('The runner of the tests ended without saying how many there were.')
+    return counts.failed === 0 && (code !== 0 || !isTold) ? { ...counts, failed: 1 } : counts
+  } finally {
+    await rm(directory, { recursive: true, force: true })
+  }
 }
 
-/** Shows a program's output as it comes; gives its exit code and the end of the output, without colours. */
+/** The runner did not get as far as that. */
+const absent = (error) => {
+  if (error.code !== 'ENOENT') throw error
+  return ''
+}
+
+/** Shows a program's output as it comes; gives its exit code. */
 function show(
   program,
   args,
@@ -33,12 +55,7 @@ function show(
 ) {
   return new Promise((resolve) => {
     const child = spawn(program, args, { cwd, env, stdio: ['ignore', 'pipe', 'inherit'], detached: true })
-    let output = ''
-    child.stdout.setEncoding('utf8').on('data', (text) => {
-      print(text)
-      // biome-ignore lint/suspicious/noControlCharactersInRegex: the character that begins a colour
-      output = (output + text.replace(/\u001B\[[\d;]*m/g, '')).slice(-tailLength)
-    })
+    child.stdout.setEncoding('utf8').on('data', print)
     const endAll = (signal) => {
       try {
         process.kill(-child.pid, signal)
@@ -59,7 +76,7 @@ function show(
       clearTimeout(limit)
       for (const signal of ['SIGINT', 'SIGTERM']) process.removeListener(signal, onSignal)
       child.stdout.destroy()
-      resolve({ code, output })
+      resolve({ code })
     }
     child.on('error', (error) => {
       console.error(`${program} could not be started: ${error.message}`)
