@@ -117,7 +117,7 @@ async function copyAll(
 
 /** Once a second: writes down how far the copy is, and ends it when it was deleted. */
 async function watch(
-  { clock, database }: DataCopyOptions,
+  { clock, database, log }: DataCopyOptions,
   { id, exists }: CopyInProgress,
   gone: AbortController,
   bytes: () => number,
@@ -129,9 +129,13 @@ async function watch(
       () => true,
     )
     if (ended) return
-    // A database that is away says nothing of the copy.
-    if (!(await exists().catch(() => true))) return gone.abort(new Error('the copy was deleted'))
-    await setCopiedBytes(database, id, bytes()).catch(() => {})
+    try {
+      if (!(await exists())) return gone.abort(new Error('the copy was deleted'))
+      await setCopiedBytes(database, id, bytes())
+    } catch (error) {
+      // A database that is away says nothing of the copy.
+      log.warn({ err: error, copy: id }, 'how far a copy is could not be written down; the copy goes on')
+    }
   }
 }
 
