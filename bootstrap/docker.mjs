@@ -3,7 +3,8 @@ import { existsSync, mkdirSync, openSync, rmSync, writeFileSync } from 'node:fs'
 import { request } from 'node:http'
 import { dirname } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
-import { mustExecute } from './execute.mjs'
+import { execute, mustExecute } from './execute.mjs'
+import { findHalfRemoved, mendNetworkStore } from './network-store.mjs'
 import { Refusal } from './progress.mjs'
 import { readIfThere } from './system.mjs'
 
@@ -47,13 +48,39 @@ export function writeEngineSettings(path = '/etc/docker/daemon.json') {
   writeFileSync(path, `${JSON.stringify(settings, null, 2)}\n`, { mode: 0o644 })
 }
 
-/** Starts the engine of this machine, `systemd` or `directly`, and waits until it answers. Needs root. */
+/**
+ * Starts the engine of this machine, `systemd` or `directly`, and waits until it answers. One that cannot start because it was killed
+ * while it removed a network is mended. Needs root.
+ */
 export async function startEngine(how) {
-  if (how === 'systemd') {
-    const advice = 'Look at "journalctl -u docker", correct what it says, and try again.'
-    await mustExecute('systemctl', ['enable', '--now', 'docker'], { advice })
-    return await waitForEngine(() => undefined)
+  const start = how === 'systemd' ? startBySystemd : startDirectly
+  try {
+    await start()
+  } catch (error) {
+    if (!(await mend(how))) throw error
+    await start()
   }
+}
+
+async function startBySystemd() {
+  const advice = 'Look at "journalctl -u docker", correct what it says, and try again.'
+  await mustExecute('systemctl', ['enable', '--now', 'docker'], { advice })
+  await waitForEngine(() => undefined)
+}
+
+/** Whether something was found that kept the engine from starting. */
+async function mend(how) {
+  if (findHalfRemoved().length === 0) return false
+  // What is tried again and again would read what is just being written.
+  if (how === 'systemd') await execute('systemctl', ['stop', 'docker.socket', 'docker.service'])
+  if (isHeld(pidFile, 'dockerd')) return false
+  for (const name of mendNetworkStore()) {
+    console.log(`The Docker Engine was killed while it removed the network ${name}; mended`)
+  }
+  return true
+}
+
+async function startDirectly() {
   for (const [path, program] of Object.entries(pidFiles)) {
     if (!isHeld(path, program)) rmSync(path, { force: true })
   }

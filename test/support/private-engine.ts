@@ -1,6 +1,7 @@
 import { mkdir, mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { mendNetworkStore } from '../../bootstrap/network-store.mjs'
 import { run, start } from '../../server/lib/run.ts'
 import { viewEngine } from './engine-view.ts'
 import { startTidying } from './tidying.ts'
@@ -9,6 +10,8 @@ import { until } from './until.ts'
 /** A Docker Engine of a test's own, which may be killed and stopped. */
 export interface PrivateEngine {
   readonly socketPath: string
+  /** The directory of its data. */
+  readonly dataRoot: string
   kill9(): Promise<void>
   /** Starts it again after it was killed, and waits until it answers. */
   start(): Promise<void>
@@ -67,6 +70,7 @@ export async function startPrivateEngine(options: { readonly diskMiB?: number } 
   })
   return {
     socketPath: engine.socketPath,
+    dataRoot: at('data'),
     kill9: async () => {
       running.child.kill('SIGKILL')
       await running.ended
@@ -74,8 +78,12 @@ export async function startPrivateEngine(options: { readonly diskMiB?: number } 
     start: async () => {
       const forget = () => forgetEnded(at('exec/containerd/containerd.pid'))
       await forget()
-      // Its containerd may have died only after that.
-      running = await launch().catch(() => forget().then(launch))
+      running = await launch().catch(async () => {
+        // Its containerd may have died only after that, or it died while it removed a network.
+        await forget()
+        mendNetworkStore(at('data'))
+        return await launch()
+      })
     },
     pause: () => void running.child.kill('SIGSTOP'),
     resume: () => void running.child.kill('SIGCONT'),
