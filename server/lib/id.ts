@@ -1,4 +1,4 @@
-import { createHash, randomFillSync, randomUUID } from 'node:crypto'
+import { hash, randomFillSync, randomUUID } from 'node:crypto'
 
 type Brand<Name extends string> = string & { readonly __brand?: Name }
 export type OrganizationId = Brand<'organization'>
@@ -43,7 +43,7 @@ export const newRandomId = <T extends string = string>(): T => randomUUID() as T
 
 /** The same id for the same parts, always (a UUIDv8 from their SHA-256): for things that have no row of their own. */
 export function derivedId(...parts: readonly string[]): string {
-  const bytes = createHash('sha256').update(parts.join('\n')).digest().subarray(0, 16)
+  const bytes = hash('sha256', parts.join('\n'), 'buffer').subarray(0, 16)
   bytes[6] = 0x80 | ((bytes[6] ?? 0) & 0x0f)
   bytes[8] = 0x80 | ((bytes[8] ?? 0) & 0x3f)
   return hyphenate(bytes)

@@ -6,13 +6,16 @@ import { type StoredService, toServiceFacts } from './stored-service.ts'
 /** A variable with its text, as it is stored. */
 export interface StoredDefinition {
   readonly id: string
-  readonly scope: 'PROJECT' | 'ENVIRONMENT' | 'SERVICE'
+  /** Null: `SERVICE`. */
+  readonly scope: 'PROJECT' | 'ENVIRONMENT' | null
   readonly key: string
-  readonly type: 'VALUE' | 'FILE' | 'ALIAS' | 'OVERRIDE'
+  /** Null: `VALUE`. */
+  readonly type: 'FILE' | 'ALIAS' | 'OVERRIDE' | null
   readonly value: string | null
   readonly sealed_value: string | null
   readonly mount_path: string | null
-  readonly interpolates_file: boolean
+  /** Null: false. */
+  readonly interpolates_file: boolean | null
   readonly base_id: string | null
 }
 
@@ -43,36 +46,36 @@ export interface Snapshot {
 }
 
 /**
- * All that the variables of one service come from, read by one statement and so as of one moment: the first row holds the facts, each other one
- * a variable. Gathered into one document, many of them took PostgreSQL five times as long.
+ * All that the variables of one service come from, read by one statement and so as of one moment: one row holds the facts, each other one
+ * a variable. Gathered into one document, many of them took PostgreSQL five times as long; and as reading a value of a row costs more than
+ * finding it, what is usual is left out. Variables are in the order of their ids.
  */
 export async function findSnapshot(
   sql: Sql,
   chain: Chain & { readonly serviceId: string },
 ): Promise<Snapshot | undefined> {
   const rows = await sql<(StoredDefinition & SnapshotHead)[]>`
-    select s.config_version, ${factsOf(sql, chain)} as facts, null::uuid as id, null as scope, null as key, null as type, null as value,
-      null as sealed_value, null as mount_path, null::boolean as interpolates_file, null::uuid as base_id
+    select jsonb_build_object('configVersion', s.config_version) || ${factsOf(sql, chain)} as facts, null::uuid as id, null as scope,
+      null as key, null as type, null as value, null as sealed_value, null as mount_path, null::boolean as interpolates_file,
+      null::uuid as base_id
     from service s where s.id = ${chain.serviceId} and s.environment_id = ${chain.environmentId}
     union all
-    select null, null, v.id,
-      case when v.service_id is not null then 'SERVICE' when v.environment_id is not null then 'ENVIRONMENT' else 'PROJECT' end,
-      v.key, v.variable_type, v.value, v.sealed_value, v.mount_path, v.enable_interpolation_in_file,
+    select null, v.id,
+      case when v.service_id is not null then null when v.environment_id is not null then 'ENVIRONMENT' else 'PROJECT' end,
+      v.key, nullif(v.variable_type, 'VALUE'), v.value, v.sealed_value, v.mount_path, nullif(v.enable_interpolation_in_file, false),
       coalesce(v.base_id, v.base_built_in_id)
     from variable v
-    where v.project_id = ${chain.projectId} or v.environment_id = ${chain.environmentId} or v.service_id = ${chain.serviceId}
-    order by id nulls first`
-  const [head, ...definitions] = rows
-  if (!head?.facts) return undefined
-  const found = toFacts(head.facts, chain)
-  return found && { configVersion: Number(head.config_version), ...found, definitions }
+    where v.project_id = ${chain.projectId} or v.environment_id = ${chain.environmentId} or v.service_id = ${chain.serviceId}`
+  const head = rows.find(({ facts }) => facts)?.facts
+  if (!head) return undefined
+  const found = toFacts(head, chain)
+  const definitions = rows.filter(({ facts }) => !facts).sort((a, b) => (a.id < b.id ? -1 : 1))
+  return found && { configVersion: head.configVersion, ...found, definitions }
 }
 
-/** What the first row tells; its columns of a variable are null. */
 interface SnapshotHead {
-  readonly config_version: number
-  /** Null in the row of a variable, which is first where the service is gone. */
-  readonly facts: FactsJson | null
+  /** Null in the row of a variable. */
+  readonly facts: (FactsJson & { readonly configVersion: number }) | null
 }
 
 const factsOf = (sql: Sql, { projectId, environmentId }: Chain) => sql`

@@ -62,7 +62,8 @@ const reveal = (text: string | Secret): string => (text instanceof Secret ? text
  */
 export function checkReferences(sources: ReadonlyMap<string, Source>): void {
   const done = new Set<string>()
-  for (const start of sources.keys()) {
+  for (const [start, source] of sources) {
+    if (!source.isScanned) continue
     const onPath = new Set<string>()
     const path: { key: string; next: Iterator<string> }[] = []
     const enter = (key: string): void => {

@@ -89,23 +89,31 @@ function sourceOf(
   byId: ReadonlyMap<string, Definition>,
   builtInById: ReadonlyMap<string, Source>,
 ): Source {
-  const seen = new Set<string>()
-  let target = definition
-  while (target.type === 'ALIAS' && !seen.has(target.id)) {
-    seen.add(target.id)
-    const next = byId.get(target.baseId ?? '')
-    // A built-in goes with what it tells of: an alias of it is then like the name of nothing, an empty text.
-    if (!next) return builtInById.get(target.baseId ?? '') ?? nothing
-    target = next
-  }
+  const target = definition.type === 'ALIAS' ? targetOf(definition, byId) : definition
+  // A built-in goes with what it tells of: an alias of it is then like the name of nothing, an empty text.
+  if (typeof target === 'string') return builtInById.get(target) ?? nothing
   const path = pathOf(target, byId)
   const text = target.text ?? ''
   const isTemplate = path === undefined || target.interpolatesFile
   return { rank: ranks[target.scope], text, path, isScanned: isTemplate && mayRefer(text) }
 }
 
+/** What an alias stands for in the end; the id of what is not stored. */
+function targetOf(alias: Definition, byId: ReadonlyMap<string, Definition>): Definition | string {
+  const seen = new Set<Definition>()
+  let target = alias
+  while (target.type === 'ALIAS' && !seen.has(target)) {
+    seen.add(target)
+    const next = byId.get(target.baseId ?? '')
+    if (!next) return target.baseId ?? ''
+    target = next
+  }
+  return target
+}
+
 /** An override of a file, or of an alias of one, is a file at the same place. */
 function pathOf(definition: Definition, byId: ReadonlyMap<string, Definition>): string | undefined {
+  if (definition.baseId === undefined) return definition.mountPath
   const seen = new Set<Definition>()
   let at: Definition | undefined = definition
   while (at && at.mountPath === undefined && at.baseId !== undefined && !seen.has(at)) {

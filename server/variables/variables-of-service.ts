@@ -64,12 +64,12 @@ const deploymentFacts = (deployment: Deployment | undefined) => ({
 
 const toDefinition = (stored: StoredDefinition, text: Definition['text']): Definition => ({
   id: stored.id,
-  scope: stored.scope,
+  scope: stored.scope ?? 'SERVICE',
   key: stored.key,
-  type: stored.type,
+  type: stored.type ?? 'VALUE',
   text,
   mountPath: stored.mount_path ?? undefined,
-  interpolatesFile: stored.interpolates_file,
+  interpolatesFile: stored.interpolates_file ?? false,
   baseId: stored.base_id ?? undefined,
 })
 
