@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import { makeApplication, makeEnvironment, type TestApplication } from '../support/application.ts'
+import { makeWeb, type TestApplication } from '../support/application.ts'
 import { makeJob, program } from '../support/job.ts'
 import { type ServerProcess, startServer } from '../support/server-process.ts'
 import { web } from '../support/trees.ts'
@@ -13,7 +13,7 @@ let application: TestApplication
 
 before(async () => {
   server = await startServer()
-  application = await makeApplication(server, { environmentId: await makeEnvironment(server, 'hands'), name: 'web' })
+  application = await makeWeb(server)
   await application.run(web('first'))
 })
 after(async () => {

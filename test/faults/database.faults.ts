@@ -5,7 +5,7 @@ import { after, before, test } from 'node:test'
 import postgres from 'postgres'
 import { findPostmaster } from '../../server/database/postmaster.ts'
 import { run } from '../../server/lib/run.ts'
-import { makeApplication, makeEnvironment, type TestApplication } from '../support/application.ts'
+import { makeWeb, type TestApplication } from '../support/application.ts'
 import { type ServerProcess, startServer } from '../support/server-process.ts'
 import { web } from '../support/trees.ts'
 import { now, until } from '../support/until.ts'
@@ -23,7 +23,7 @@ before(async () => {
   const mounted = await run('mount', ['-t', 'tmpfs', '-o', 'size=256m,mode=755', 'tmpfs', volume], { timeoutMs: 5000 })
   assert.equal(mounted.exitCode, 0, String(mounted.stderr))
   server = await startServer({ dataDirectory: join(volume, 'data') })
-  application = await makeApplication(server, { environmentId: await makeEnvironment(server, 'faults'), name: 'web' })
+  application = await makeWeb(server)
   await application.run(web('first'))
 })
 after(async () => {

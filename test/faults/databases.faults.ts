@@ -8,9 +8,10 @@ import { run } from '../../server/lib/run.ts'
 import { makeEnvironment } from '../support/application.ts'
 import { makeDatabase, type TestDatabase } from '../support/database.ts'
 import { copyImage, provideDatabaseImages } from '../support/database-images.ts'
-import { type PrivateEngine, startPrivateEngine, whyNoPrivateEngine } from '../support/private-engine.ts'
+import { type PrivateEngine, whyNoPrivateEngine } from '../support/private-engine.ts'
+import { startPrivateServer } from '../support/private-server.ts'
 import { connects } from '../support/reach.ts'
-import { type ServerProcess, startServer } from '../support/server-process.ts'
+import type { ServerProcess } from '../support/server-process.ts'
 import { until } from '../support/until.ts'
 
 // A database loses nothing that it acknowledged when the engine, the server or its own program is killed, and is never opened by a version
@@ -19,6 +20,7 @@ import { until } from '../support/until.ts'
 const skip = (await whyNoPrivateEngine()) ?? false
 let engine: PrivateEngine
 let server: ServerProcess
+let close: (() => Promise<void>) | undefined
 let database: TestDatabase
 let written = 0
 
@@ -26,9 +28,7 @@ before(
   async () => {
     if (skip) return
     await provideDatabaseImages('postgresql')
-    engine = await startPrivateEngine()
-    await copyImage('postgres:15', engine.socketPath)
-    server = await startServer({ engineSocket: engine.socketPath })
+    ;({ engine, server, close } = await startPrivateServer((socketPath) => copyImage('postgres:15', socketPath)))
     database = await makeDatabase(server, await makeEnvironment(server, 'faults'), 'postgresql', {
       accessibility: 'PUBLIC',
     })
@@ -38,10 +38,7 @@ before(
   },
   { timeout: 600_000 },
 )
-after(async () => {
-  await server?.close()
-  await engine?.close()
-})
+after(() => close?.())
 
 async function inSql(of: TestDatabase, sql: string): Promise<string> {
   const { exitCode, output } = await of.exec('psql', '--username=root', '--dbname=postgres', '-qAtc', sql)

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { request } from 'node:http'
 import { after, before, test } from 'node:test'
-import { makeApplication, makeEnvironment, type TestApplication } from '../support/application.ts'
+import { makeWeb, type TestApplication } from '../support/application.ts'
 import { assertDeployedOnce, lastRequest } from '../support/deployment-facts.ts'
 import type { Tree } from '../support/git-remote.ts'
 import { type ServerProcess, startServer } from '../support/server-process.ts'
@@ -15,7 +15,7 @@ let application: TestApplication
 
 before(async () => {
   server = await startServer()
-  application = await makeApplication(server, { environmentId: await makeEnvironment(server, 'faults'), name: 'web' })
+  application = await makeWeb(server)
 })
 after(async () => {
   await application?.git.remove()

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import { makeApplication, makeEnvironment, type TestApplication } from '../support/application.ts'
+import { makeWeb, type TestApplication } from '../support/application.ts'
 import { type ServerProcess, startServer } from '../support/server-process.ts'
 import { get } from '../support/traffic.ts'
 import { web } from '../support/trees.ts'
@@ -34,8 +34,7 @@ before(
         scalers: [{ scaler_type: 'http', role: 'PRIMARY', config_json: { any: 'thing' } }],
       },
     }
-    const environmentId = await makeEnvironment(server, 'dying')
-    application = await makeApplication(server, { environmentId, name: 'web', settings })
+    application = await makeWeb(server, settings)
     await application.run(reluctant)
   },
   { timeout: 120_000 },

@@ -2,8 +2,9 @@ import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { makeEnvironment } from '../support/application.ts'
 import { makeJob, program, type TestJob } from '../support/job.ts'
-import { type PrivateEngine, startPrivateEngine, whyNoPrivateEngine } from '../support/private-engine.ts'
-import { type ServerProcess, startServer } from '../support/server-process.ts'
+import { type PrivateEngine, whyNoPrivateEngine } from '../support/private-engine.ts'
+import { startPrivateServer } from '../support/private-server.ts'
+import type { ServerProcess } from '../support/server-process.ts'
 import { until } from '../support/until.ts'
 
 // An engine that dies under a run of a job, with and without the run: that ends once, and truthfully.
@@ -11,13 +12,13 @@ import { until } from '../support/until.ts'
 const skip = (await whyNoPrivateEngine()) ?? false
 let engine: PrivateEngine
 let server: ServerProcess
+let close: (() => Promise<void>) | undefined
 let job: TestJob
 
 before(
   async () => {
     if (skip) return
-    engine = await startPrivateEngine()
-    server = await startServer({ engineSocket: engine.socketPath })
+    ;({ engine, server, close } = await startPrivateServer())
     const cronjob = {
       ...program(`console.log('began'); setTimeout(() => console.log('ended'), 8000)`),
       timezone: 'UTC',
@@ -34,8 +35,7 @@ before(
 )
 after(async () => {
   await job?.git.remove()
-  await server?.close()
-  await engine?.close()
+  await close?.()
 })
 
 /** Its time is now; gives the process id of its program, once that runs. */

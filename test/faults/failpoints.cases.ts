@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { join } from 'node:path'
 import { after, before, test } from 'node:test'
 import type { failpoints } from '../../server/lib/failpoint.ts'
-import { makeApplication, makeEnvironment, type TestApplication } from '../support/application.ts'
+import { makeWeb, type TestApplication } from '../support/application.ts'
 import { assertDeployedOnce, assertToldOnce, doneSteps, lastRequest } from '../support/deployment-facts.ts'
 import { type ServerProcess, startServer } from '../support/server-process.ts'
 import { startTraffic } from '../support/traffic.ts'
@@ -27,7 +27,7 @@ export function testKillsAt(points: readonly (typeof failpoints)[number][]): voi
       target_url: receiver.url,
       events: ['DEPLOYMENT_STARTED', 'DEPLOYMENT_SUCCESSFUL', 'DEPLOYMENT_FAILURE', 'DEPLOYMENT_CANCELLED'],
     })
-    application = await makeApplication(server, { environmentId: await makeEnvironment(server, 'faults'), name: 'web' })
+    application = await makeWeb(server)
     await application.run(web('first'))
     requests.push(await lastRequest(server, application))
     await assertToldOnce(requests, receiver.deliveries)

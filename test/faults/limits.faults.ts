@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { connect, type Socket } from 'node:net'
 import { after, before, test } from 'node:test'
 import { run } from '../../server/lib/run.ts'
-import { makeApplication, makeEnvironment, type TestApplication } from '../support/application.ts'
+import { makeWeb, type TestApplication } from '../support/application.ts'
 import { type ServerProcess, startServer } from '../support/server-process.ts'
 import { web } from '../support/trees.ts'
 import { now, until } from '../support/until.ts'
@@ -15,7 +15,7 @@ let pid: number
 
 before(async () => {
   server = await startServer()
-  application = await makeApplication(server, { environmentId: await makeEnvironment(server, 'faults'), name: 'web' })
+  application = await makeWeb(server)
   await application.run(web('first'))
   pid = server.pid()
 })

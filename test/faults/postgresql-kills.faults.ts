@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { after, before, test } from 'node:test'
 import { findPostmaster } from '../../server/database/postmaster.ts'
 import { systemClock as clock } from '../../server/lib/clock.ts'
-import { makeApplication, makeEnvironment, type TestApplication } from '../support/application.ts'
+import { makeWeb, type TestApplication } from '../support/application.ts'
 import { type ServerProcess, startServer } from '../support/server-process.ts'
 import { now, until } from '../support/until.ts'
 
@@ -19,7 +19,7 @@ let application: TestApplication
 
 before(async () => {
   server = await startServer()
-  application = await makeApplication(server, { environmentId: await makeEnvironment(server, 'faults'), name: 'web' })
+  application = await makeWeb(server)
 })
 after(async () => {
   await application?.git.remove()

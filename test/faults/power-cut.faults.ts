@@ -3,10 +3,11 @@ import { readdir, readFile, readlink } from 'node:fs/promises'
 import { join } from 'node:path'
 import { after, before, test } from 'node:test'
 import { systemClock as clock } from '../../server/lib/clock.ts'
-import { makeApplication, makeEnvironment, type TestApplication } from '../support/application.ts'
+import { makeWeb, type TestApplication } from '../support/application.ts'
 import { assertDeployedOnce, lastRequest } from '../support/deployment-facts.ts'
-import { type PrivateEngine, startPrivateEngine, whyNoPrivateEngine } from '../support/private-engine.ts'
-import { type ServerProcess, startServer } from '../support/server-process.ts'
+import { type PrivateEngine, whyNoPrivateEngine } from '../support/private-engine.ts'
+import { startPrivateServer } from '../support/private-server.ts'
+import type { ServerProcess } from '../support/server-process.ts'
 import { web } from '../support/trees.ts'
 import { until } from '../support/until.ts'
 
@@ -16,19 +17,18 @@ const rounds = 20
 const skip = (await whyNoPrivateEngine()) ?? false
 let engine: PrivateEngine
 let server: ServerProcess
+let close: (() => Promise<void>) | undefined
 let application: TestApplication
 
 before(async () => {
   if (skip) return
-  engine = await startPrivateEngine()
-  server = await startServer({ engineSocket: engine.socketPath })
-  application = await makeApplication(server, { environmentId: await makeEnvironment(server, 'faults'), name: 'web' })
+  ;({ engine, server, close } = await startPrivateServer())
+  application = await makeWeb(server)
   await application.run(web('first'))
 })
 after(async () => {
   await application?.git.remove()
-  await server?.close()
-  await engine?.close()
+  await close?.()
 })
 
 /** Processes whose command line, or working directory, lies in one of these directories. */

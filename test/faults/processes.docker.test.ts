@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { after, before, test } from 'node:test'
 import { findPostmaster } from '../../server/database/postmaster.ts'
 import { findRouter } from '../../server/routers/own/router-process.ts'
-import { makeApplication, makeEnvironment, type TestApplication } from '../support/application.ts'
+import { makeWeb, type TestApplication } from '../support/application.ts'
 import { assertDeployedOnce, lastRequest } from '../support/deployment-facts.ts'
 import { type ServerProcess, startServer } from '../support/server-process.ts'
 import { startTraffic } from '../support/traffic.ts'
@@ -17,7 +17,7 @@ let application: TestApplication
 
 before(async () => {
   server = await startServer()
-  application = await makeApplication(server, { environmentId: await makeEnvironment(server, 'faults'), name: 'web' })
+  application = await makeWeb(server)
   await application.run(web('first'))
 })
 after(async () => {

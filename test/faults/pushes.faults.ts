@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import { makeApplication, makeEnvironment, type TestApplication } from '../support/application.ts'
+import { makeWeb, type TestApplication } from '../support/application.ts'
 import { type ServerProcess, startServer } from '../support/server-process.ts'
 import { web } from '../support/trees.ts'
 import { until } from '../support/until.ts'
@@ -12,8 +12,7 @@ let application: TestApplication
 
 before(async () => {
   server = await startServer()
-  const environmentId = await makeEnvironment(server, 'pushes')
-  application = await makeApplication(server, { environmentId, name: 'web', settings: { auto_deploy: true } })
+  application = await makeWeb(server, { auto_deploy: true })
   await application.git.push(web('first'))
   await until('the first push is deployed', isAnswered('first'), { limitMs: 60_000 })
 })

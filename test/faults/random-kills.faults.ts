@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { systemClock as clock } from '../../server/lib/clock.ts'
-import { makeApplication, makeEnvironment, type TestApplication } from '../support/application.ts'
+import { makeWeb, type TestApplication } from '../support/application.ts'
 import { assertDeployedOnce, assertToldOnce, lastRequest } from '../support/deployment-facts.ts'
 import { type ServerProcess, startServer } from '../support/server-process.ts'
 import { startTraffic } from '../support/traffic.ts'
@@ -29,7 +29,7 @@ before(async () => {
     target_url: receiver.url,
     events: ['DEPLOYMENT_STARTED', 'DEPLOYMENT_SUCCESSFUL', 'DEPLOYMENT_FAILURE', 'DEPLOYMENT_CANCELLED'],
   })
-  application = await makeApplication(server, { environmentId: await makeEnvironment(server, 'faults'), name: 'web' })
+  application = await makeWeb(server)
   await application.run(web('first'))
 })
 after(async () => {

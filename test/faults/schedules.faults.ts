@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import { makeApplication, makeEnvironment, type TestApplication } from '../support/application.ts'
+import { makeWeb, type TestApplication } from '../support/application.ts'
 import { type ServerProcess, startServer } from '../support/server-process.ts'
 import { web } from '../support/trees.ts'
 import { until } from '../support/until.ts'
@@ -13,8 +13,8 @@ let application: TestApplication
 
 before(async () => {
   server = await startServer()
-  environmentId = await makeEnvironment(server, 'hours')
-  application = await makeApplication(server, { environmentId, name: 'web' })
+  application = await makeWeb(server)
+  environmentId = application.environmentId
   await application.run(web('first'))
 })
 after(async () => {

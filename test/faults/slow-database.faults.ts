@@ -4,7 +4,7 @@ import { connect, createServer } from 'node:net'
 import { join } from 'node:path'
 import { after, before, test } from 'node:test'
 import { systemClock as clock } from '../../server/lib/clock.ts'
-import { makeApplication, makeEnvironment, type TestApplication } from '../support/application.ts'
+import { makeWeb, type TestApplication } from '../support/application.ts'
 import { lastRequest } from '../support/deployment-facts.ts'
 import { type ServerProcess, startServer } from '../support/server-process.ts'
 import { web } from '../support/trees.ts'
@@ -18,7 +18,7 @@ let way: Awaited<ReturnType<typeof standBetween>>
 
 before(async () => {
   server = await startServer()
-  application = await makeApplication(server, { environmentId: await makeEnvironment(server, 'faults'), name: 'web' })
+  application = await makeWeb(server)
   await application.run(web('first'))
   way = await standBetween(join(server.dataDirectory, 'postgresql', 'socket', '.s.PGSQL.5432'))
   // They come back by the slow way.

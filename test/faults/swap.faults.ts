@@ -5,7 +5,7 @@ import { containerName } from '../../server/engines/docker/labels.ts'
 import { type DockerBench, node, openDockerBench } from '../../server/engines/docker/test-bench.ts'
 import { importTestImage, removeTestImage } from '../../server/engines/docker/test-image.ts'
 import { attempt, newRelease } from '../../server/engines/engine.cases.ts'
-import { makeApplication, makeEnvironment, type TestApplication } from '../support/application.ts'
+import { makeWeb, type TestApplication } from '../support/application.ts'
 import { usualSocket } from '../support/engine-view.ts'
 import { type ServerProcess, startServer } from '../support/server-process.ts'
 import { startTraffic } from '../support/traffic.ts'
@@ -41,8 +41,7 @@ describe('a version of one replica', () => {
   let application: TestApplication
   before(async () => {
     server = await startServer()
-    const environmentId = await makeEnvironment(server, 'swap')
-    application = await makeApplication(server, { environmentId, name: 'web', settings: { healthchecks } })
+    application = await makeWeb(server, { healthchecks })
     await application.run(fragile('first'))
   })
   after(async () => {

@@ -4,7 +4,7 @@ import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { after, before, test } from 'node:test'
 import { systemClock as clock } from '../../server/lib/clock.ts'
-import { makeApplication, makeEnvironment, type TestApplication } from '../support/application.ts'
+import { makeApplication, makeEnvironment, makeWeb, type TestApplication } from '../support/application.ts'
 import { assertDeployedOnce, lastRequest } from '../support/deployment-facts.ts'
 import { type ServerProcess, startServer } from '../support/server-process.ts'
 import { startTraffic } from '../support/traffic.ts'
@@ -19,8 +19,8 @@ let application: TestApplication
 
 before(async () => {
   server = await startServer()
-  environmentId = await makeEnvironment(server, 'faults')
-  application = await makeApplication(server, { environmentId, name: 'web' })
+  application = await makeWeb(server)
+  environmentId = application.environmentId
   await application.run(web('first'))
 })
 after(async () => {
