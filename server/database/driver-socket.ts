@@ -54,24 +54,30 @@ class DriverSocket extends Socket {
 }
 
 /**
- * The error with which PostgreSQL ends a connection, where the chunk consists of whole messages and that is the last. A message is a
- * letter, its length without the letter, and its body; an error's (`E`) body are fields of a letter and a text, of which V is
- * the severity, C the code and M the text for people.
+ * The error with which PostgreSQL ends a connection, where the chunk ends with that message; it may begin in the middle of another one. A
+ * message is a letter, its length without the letter, and its body; an error's (`E`) body are fields of a letter and a text, of which V is
+ * the severity, C the code and M the text for people. Values in rows cannot be taken for it: none has a byte 0.
  */
 export function findFarewell(chunk: Buffer): { before: Buffer; error: Error } | undefined {
-  if (!chunk.includes('VFATAL\0') && !chunk.includes('VPANIC\0')) return undefined
-  let start = 0
-  let end = 0
-  while (end + 5 <= chunk.length) {
-    start = end
-    end += 1 + Math.max(chunk.readUInt32BE(start + 1), 4)
-  }
-  if (end !== chunk.length || chunk[start] !== 0x45) return undefined
+  const severity = Math.max(chunk.lastIndexOf('VFATAL\0'), chunk.lastIndexOf('VPANIC\0'))
+  let start = severity - firstFieldBytes
+  // Before it stands the same in the language of the server.
+  const earliest = Math.max(0, start - longestSeverityBytes)
+  while (start >= earliest && !isLastMessage(chunk, start)) start--
+  if (start < earliest) return undefined
   const fields = chunk.toString('utf8', start + 5).split('\0')
   const field = (letter: string): string | undefined => fields.find((text) => text.startsWith(letter))?.slice(1)
   if (!['FATAL', 'PANIC'].includes(field('V') ?? '')) return undefined
   return { before: chunk.subarray(0, start), error: Object.assign(new Error(field('M')), { code: field('C') }) }
 }
+
+/** The letter of the message, its length, and at least the letter and the end of the field before. */
+const firstFieldBytes = 7
+const longestSeverityBytes = 64
+
+/** Whether an error begins there and the chunk ends with it. */
+const isLastMessage = (chunk: Buffer, start: number): boolean =>
+  chunk[start] === 0x45 && start + 1 + chunk.readUInt32BE(start + 1) === chunk.length
 
 const closedSilently = (): Error =>
   Object.assign(new Error('the database closed the connection before it answered'), { code: 'ECONNRESET' })

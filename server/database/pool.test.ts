@@ -78,6 +78,7 @@ test('a farewell of PostgreSQL is told from other messages', () => {
     { code: '57P01', message: 'terminating connection' },
   )
   assert.equal(findFarewell(fatal)?.before.length, 0)
+  assert.deepEqual(findFarewell(Buffer.concat([row.subarray(3), fatal]))?.before, row.subarray(3))
   assert.equal(findFarewell(message('E', 'SERROR', 'VERROR', 'C22P02', 'MVFATAL')), undefined)
   assert.equal(findFarewell(row), undefined)
   assert.equal(findFarewell(fatal.subarray(0, -1)), undefined)

@@ -6,6 +6,7 @@ import type { Database } from './database.ts'
 import { connectSocket } from './driver-socket.ts'
 import { TransactionGuard } from './transaction-guard.ts'
 import { withUnits } from './unit-of-work.ts'
+import { withWholeResults } from './whole-results.ts'
 
 export interface PoolOptions {
   /** `postgres://user:password@host:port/database`; a unix socket's directory is the parameter `host`, as for libpq. */
@@ -101,7 +102,7 @@ export function connect(options: PoolOptions, hooks: Hooks): Database {
     ...hooks,
   }
   // the driver's type of a pool names its `types`, which only this file needs
-  return postgres(url, settings) as unknown as Database
+  return withWholeResults(postgres(url, settings) as unknown as Database)
 }
 
 /** `?host=/directory` is libpq's way to name a socket; the driver would send it to the server as a setting. */

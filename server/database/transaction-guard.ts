@@ -1,4 +1,5 @@
 import type postgres from 'postgres'
+import { giveWhole } from './whole-results.ts'
 
 type State = 'open' | 'suspect' | 'over'
 interface Transaction {
@@ -73,7 +74,7 @@ function guard(sql: postgres.TransactionSql, transaction: Transaction): postgres
   return new Proxy(sql, {
     apply: (target, self, args) => {
       if (transaction.state !== 'open') throw refused()
-      return Reflect.apply(target, self, args)
+      return giveWhole(Reflect.apply(target, self, args))
     },
     get: (target, name) => {
       const value: unknown = Reflect.get(target, name)
@@ -81,7 +82,7 @@ function guard(sql: postgres.TransactionSql, transaction: Transaction): postgres
       return (...args: unknown[]) => {
         if (transaction.state !== 'open') throw refused()
         const guarded = name === 'savepoint' ? args.map((arg) => guardWork(arg, transaction)) : args
-        return Reflect.apply(value, target, guarded)
+        return giveWhole(Reflect.apply(value, target, guarded))
       }
     },
   })
