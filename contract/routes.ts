@@ -31,7 +31,24 @@ export interface RouteRules {
   readonly cors?: { readonly origins: readonly string[]; readonly methods: string; readonly headers: string }
   /** Set in every answer, in place of those of the endpoint. */
   readonly headers?: Readonly<Record<string, string>>
+  /** Only requests with one of these logins and its password are passed on (RFC 7617); the others get 401. Never empty. */
+  readonly basicAuth?: readonly BasicCredential[]
 }
+
+/** One login that a route lets in. */
+export interface BasicCredential {
+  readonly login: string
+  /**
+   * What its password must give: `$apr1$<salt>$<hash>` as htpasswd writes it; `scrypt:<salt>:<hash>` of the password, or
+   * `sha1-scrypt:<salt>:<hash>` of its SHA-1, with salt and hash in base64url and the cost below.
+   */
+  readonly hash: string
+}
+
+/** Of scrypt in credentials: some milliseconds a check. */
+export const passwordCost = { N: 2048, r: 8, p: 1, bytes: 32 } as const
+/** Longer passwords are refused without a look, in bytes. */
+export const longestPassword = 512
 
 export interface RouteEndpoint {
   /** IP address. */

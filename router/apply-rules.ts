@@ -11,15 +11,20 @@ export function answeredByRules(
   response: ServerResponse,
   { rules, name, hasBody }: { readonly rules: Rules; readonly name: string; readonly hasBody: boolean },
 ): boolean {
-  const failure = refusalOf(traffic, request, { rules, name })
-  if (failure) {
+  const refuse = (failure: Failure): true => {
     traffic.counts.refused++
     answerFailure(request, response, failure, { hasBody })
     return true
   }
+  const failure = refusalOf(traffic, request, { rules, name })
+  if (failure) return refuse(failure)
+  // Browsers ask that without a password.
   const { origin, 'access-control-request-method': asked } = request.headers
   const preflight = preflightOf(rules, { method: request.method ?? '', origin, asks: asked !== undefined })
-  if (!preflight) return false
+  if (!preflight) {
+    const shut = challengeOf(traffic, request, { rules, name })
+    return shut ? refuse(shut) : false
+  }
   response.writeHead(204, [...preflight])
   response.end()
   return true
@@ -33,6 +38,28 @@ export function refusalOf(
 ): Failure | undefined {
   const length = Number(request.headers['content-length'] ?? 0)
   return refusalBy(rules, { client: clientOf(traffic, request), length, name })
+}
+
+/** Why a request is not let in without another password; undefined where its own is good, or none is asked for. */
+export function challengeOf(
+  traffic: Traffic,
+  request: IncomingMessage,
+  { rules, name }: { readonly rules: Rules; readonly name: string },
+): Failure | undefined {
+  const { basicAuth } = rules.given
+  if (!basicAuth) return undefined
+  const verdict = traffic.passwords.check(basicAuth, request.headers.authorization, clientOf(traffic, request))
+  if (verdict === 'good') return undefined
+  if (verdict === 'busy') {
+    const message = `${name} was asked with too many wrong passwords. Try again in a moment.`
+    return { status: 429, message, retryAfterSeconds: 1 }
+  }
+  const realm = name.replace(/[^\x20-\x7e]/g, '?').replace(/["\\]/g, '\\$&')
+  return {
+    status: 401,
+    message: `${name} asks for a login and a password.`,
+    challenge: `Basic realm="${realm}", charset="UTF-8"`,
+  }
 }
 
 /** The address that the rules are about: the nearest one that is no trusted proxy. */

@@ -28,6 +28,14 @@ export const limits = {
   awayMs: 5_000,
   /** How long the control plane may wait for news. */
   wakesMs: 60_000,
+  /** Wrong passwords of one client at once; one more each second. */
+  wrongPasswords: 20,
+  /** Passwords that are looked at for the first time, of all clients, at once, … */
+  unknownPasswords: 100,
+  /** … and after that each second: a fraction of what the process can do. */
+  unknownPasswordsPerSecond: 30,
+  /** Passwords that were found good, and clients with wrong ones, that are remembered. */
+  knownPasswords: 10_000,
   /** Of a route table sent by the control plane. */
   tableBytes: 32 * 1024 * 1024,
   /** At a shutdown, open requests have this long to finish. */

@@ -2,10 +2,12 @@ import { STATUS_CODES } from 'node:http'
 
 /** What a client is told when no endpoint can answer. */
 export interface Failure {
-  readonly status: 400 | 403 | 404 | 413 | 502 | 503 | 504
+  readonly status: 400 | 401 | 403 | 404 | 413 | 429 | 502 | 503 | 504
   /** One sentence for people. May hold texts that users made. */
   readonly message: string
   readonly retryAfterSeconds?: number
+  /** Of 401: how the client is asked who it is. */
+  readonly challenge?: string
 }
 
 export interface Page {
@@ -31,6 +33,7 @@ export function pageFor(failure: Failure, accept: string | undefined): Page {
     "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'",
   ]
   if (failure.retryAfterSeconds !== undefined) headers.push('Retry-After', String(failure.retryAfterSeconds))
+  if (failure.challenge !== undefined) headers.push('WWW-Authenticate', failure.challenge)
   return { headers, body }
 }
 

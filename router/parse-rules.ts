@@ -1,4 +1,5 @@
 import type { RouteRules } from '@quayside/contract/routes.ts'
+import { hashForm } from './password.ts'
 import { record } from './record.ts'
 import { compileRules } from './rules.ts'
 
@@ -19,6 +20,16 @@ const cors: Reader = (value) => {
   return isWhole ? { origins, methods, headers } : undefined
 }
 
+const credentials: Reader = (value) => {
+  if (!Array.isArray(value) || value.length === 0) return undefined
+  return value.every((one: unknown) => {
+    const { login, hash } = record(one, 'basicAuth')
+    return typeof login === 'string' && login !== '' && typeof hash === 'string' && hashForm.test(hash)
+  })
+    ? value
+    : undefined
+}
+
 const readers: Readonly<Record<keyof RouteRules, Reader>> = {
   maxBodyBytes: number,
   readTimeoutMs: number,
@@ -27,6 +38,7 @@ const readers: Readonly<Record<keyof RouteRules, Reader>> = {
   sticky: flag,
   cors,
   headers: textsByName,
+  basicAuth: credentials,
 }
 
 /** Reads rules from untrusted data; throws an Error that names what is wrong. */

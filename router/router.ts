@@ -6,6 +6,7 @@ import { type RouterConfig, trustOf } from './config.ts'
 import { createControlServer } from './control-server.ts'
 import { limits } from './limits.ts'
 import type { Log } from './log.ts'
+import { Passwords } from './passwords.ts'
 import { Routes } from './routes.ts'
 import { loadTable, saveTable } from './state-file.ts'
 import { newCounts, type Traffic } from './traffic.ts'
@@ -13,7 +14,7 @@ import { createTrafficServer } from './traffic-server.ts'
 import { Waiting } from './waiting.ts'
 
 /** Grows when the control plane has to replace a running process of an older version. */
-const protocol = 3
+const protocol = 4
 
 export interface RunningRouter {
   /** The port that clients use. */
@@ -32,7 +33,18 @@ export async function startRouter(config: RouterConfig, log: Log): Promise<Runni
   const waiting = new Waiting(routes)
   const trusts = trustOf(config.trusted)
   const tunnels: Traffic['tunnels'] = new Set()
-  const traffic: Traffic = { routes, waiting, counts: newCounts(), log, port: '', trusts, tunnels, closing: false }
+  const passwords = new Passwords()
+  const traffic: Traffic = {
+    routes,
+    waiting,
+    passwords,
+    counts: newCounts(),
+    log,
+    port: '',
+    trusts,
+    tunnels,
+    closing: false,
+  }
   const server = createTrafficServer(traffic)
   const { promise: ended, resolve } = Promise.withResolvers<void>()
   let stopping: Promise<void> | undefined

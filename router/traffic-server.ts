@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { Duplex } from 'node:stream'
 import { answerFailure, answerFailureRaw } from './answer-failure.ts'
-import { answeredByRules, refusalOf } from './apply-rules.ts'
+import { answeredByRules, challengeOf, refusalOf } from './apply-rules.ts'
 import { failureOf } from './endpoint-failure.ts'
 import { Exchange } from './exchange.ts'
 import { hostOf } from './host-of.ts'
@@ -79,7 +79,7 @@ function onUpgrade(traffic: Traffic, request: IncomingMessage, client: Duplex, e
   const host = hostOf(head.host ?? '')
   const refusal = head.refusal ?? upgradeRefusal(head)
   const target = host === undefined ? undefined : traffic.routes.find(host)
-  const ruled = target?.rules && refusalOf(traffic, request, { rules: target.rules, name: target.route.name })
+  const ruled = target?.rules && shutBy(traffic, request, { rules: target.rules, name: target.route.name })
   if (ruled) {
     traffic.counts.refused++
     answerFailureRaw(client, ruled, request.headers.accept)
@@ -92,6 +92,9 @@ function onUpgrade(traffic: Traffic, request: IncomingMessage, client: Duplex, e
     client.resume()
   }
 }
+
+const shutBy = (...asked: Parameters<typeof refusalOf>): Failure | undefined =>
+  refusalOf(...asked) ?? challengeOf(...asked)
 
 /** HTTP/2 behind an upgrade would carry requests past the route table; a body before it could hide one. */
 function upgradeRefusal(head: RequestHead): string | undefined {

@@ -1,5 +1,6 @@
 import type { Duplex } from 'node:stream'
 import type { Log } from './log.ts'
+import type { Passwords } from './passwords.ts'
 import type { Routes } from './routes.ts'
 import type { Waiting } from './waiting.ts'
 
@@ -20,6 +21,7 @@ export interface Counts {
 export interface Traffic {
   readonly routes: Routes
   readonly waiting: Waiting
+  readonly passwords: Passwords
   readonly counts: Counts
   readonly log: Log
   /** The port that clients are told as `X-Forwarded-Port`. */

@@ -853,6 +853,7 @@ create table release (
   copy_of uuid,
   served_at timestamp with time zone,
   is_kept boolean not null default true,
+  basic_auth jsonb,
   constraint release_pkey PRIMARY KEY (id),
   constraint release_service_id_fkey FOREIGN KEY (service_id) REFERENCES service(id) ON DELETE CASCADE,
   constraint release_service_id_request_id_key UNIQUE (service_id, request_id)

@@ -5,6 +5,7 @@ import { findService, type ServiceRow } from '../services/index.ts'
 import { internalHost } from '../variables/index.ts'
 import type { Vault } from '../vault/index.ts'
 import { stopGraceSeconds } from './acting-settings.ts'
+import { passwordsIn, wantedPasswordsIn } from './basic-auth.ts'
 import { givenNow, openVariables, together, versionedOf } from './freeze.ts'
 import type { ReleaseRow } from './release-store.ts'
 import { startDeadlineSeconds, toWorkload } from './to-workload.ts'
@@ -33,7 +34,7 @@ export async function engineRelease(reader: ReleaseReader, organizationId: strin
 /** What a release brings, to be compared. */
 export async function broughtBy(reader: ReleaseReader, service: ServiceRow, release: ReleaseRow): Promise<Brought> {
   const opened = await openVariables(reader.database, reader.vault, service.organization_id, release)
-  return brought(reader, service, release, { ...opened, versioned: release })
+  return brought(reader, service, release, { ...opened, versioned: release, passwordsIn: passwordsIn(release) })
 }
 
 /** What a deployment would bring at this moment if its image, commit and port of this machine were those of a release. */
@@ -43,7 +44,7 @@ export async function broughtNow(reader: ReleaseReader, service: ServiceRow, rel
   const { advanced_settings } = service
   // It would get one of its own.
   const public_port = release.public_port ?? 0
-  const given = { ...together(plain, secret), versioned: versionedOf(service) }
+  const given = { ...together(plain, secret), versioned: versionedOf(service), passwordsIn: wantedPasswordsIn(service) }
   return brought(reader, service, { ...release, advanced_settings, public_port }, given)
 }
 
@@ -51,15 +52,15 @@ async function brought(
   reader: ReleaseReader,
   service: ServiceRow,
   release: ReleaseRow,
-  given: Given,
+  { passwordsIn, ...given }: Given & Pick<Brought, 'passwordsIn'>,
 ): Promise<Brought> {
-  const digest = release.image?.digest ?? ''
-  if (!isTaskKind(service.kind)) return { workload: await workloadOf(reader, service, release, given), digest }
+  const same = { digest: release.image?.digest ?? '', passwordsIn }
+  if (!isTaskKind(service.kind)) return { workload: await workloadOf(reader, service, release, given), ...same }
   // Which of its tasks is run depends on the event: their settings tell.
   const { variables, files, versioned } = given
   const { settings } = versioned
   const workload = { image: '', variables, files, settings, advanced: release.advanced_settings }
-  return { workload, digest }
+  return { workload, ...same }
 }
 
 type Given = ReturnType<typeof together> & { readonly versioned: Versioned }

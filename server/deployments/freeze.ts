@@ -5,6 +5,7 @@ import { Secret } from '../lib/secret.ts'
 import type { ServiceRow } from '../services/index.ts'
 import { loadResolved } from '../variables/index.ts'
 import type { Vault } from '../vault/index.ts'
+import { basicAuthOf } from './basic-auth.ts'
 import { ownVariables } from './database-variables.ts'
 import { insertRelease, type PlainVariables, type ReleaseRow } from './release-store.ts'
 import type { Versioned } from './versioned.ts'
@@ -70,6 +71,7 @@ export async function freeze(
     labels: await labelsOf(sql, service.id),
     commit: request.commit,
     image: null,
+    basic_auth: basicAuthOf(service, { plain, secret }),
     variables: plain,
     sealed_variables: anySecret ? await sealed() : null,
   }

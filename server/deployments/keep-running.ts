@@ -2,6 +2,7 @@ import type { Endpoint, Release } from '../engines/index.ts'
 import { judge, liveEndpoints } from '../observations/index.ts'
 import { findScale } from '../scaling/index.ts'
 import { findService } from '../services/index.ts'
+import { passwordsIn } from './basic-auth.ts'
 import { engineRelease } from './engine-release.ts'
 import { type RecipeOptions, type Work, whileUnreachable } from './recipe.ts'
 import { findRelease, type ReleaseRow } from './release-store.ts'
@@ -30,8 +31,8 @@ export async function keepRunning(
   if (!former?.image || former.id === row.id) return undefined
   const { release: running } = await engineRelease(options, work.organizationId, former)
   const changes = changesOf(
-    { workload: running.workload, digest: former.image.digest },
-    { workload: next.workload, digest: row.image?.digest ?? '' },
+    { workload: running.workload, digest: former.image.digest, passwordsIn: passwordsIn(former) },
+    { workload: next.workload, digest: row.image?.digest ?? '', passwordsIn: passwordsIn(row) },
   )
   if (changes.length > 0) {
     work.report.line(`Changed since the version that runs: ${listed(changes)}.`)

@@ -1,3 +1,4 @@
+import type { BasicCredential } from '@quayside/contract/routes.ts'
 import type { SettingValues } from '@quayside/contract/services/setting-table.ts'
 import type { Action } from '@quayside/contract/states.ts'
 import type { Sql } from '../database/index.ts'
@@ -22,6 +23,8 @@ interface ReleaseBase {
   readonly public_port: number | null
   /** Those of its labels groups. */
   readonly labels: Readonly<Record<string, string>>
+  /** Who is let in by the router, where it asks: what the variable of the advanced setting held. */
+  readonly basic_auth: readonly BasicCredential[] | null
   readonly variables: PlainVariables
   readonly sealed_variables: string | null
 }
@@ -45,11 +48,12 @@ export async function findRelease(sql: Sql, id: string): Promise<ReleaseRow | un
 export async function insertRelease(sql: Sql, row: ReleaseRow): Promise<void> {
   await sql`
     insert into release (id, service_id, request_id, created_at, config_version, settings, commit, image, variables,
-      sealed_variables, advanced_settings, labels, copy_of)
+      sealed_variables, advanced_settings, labels, copy_of,
+      basic_auth)
     values (${row.id}, ${row.service_id}, ${row.request_id}, ${row.created_at}, ${row.config_version},
       ${json(sql, row.settings)}, ${row.commit && json(sql, row.commit)}, ${row.image && json(sql, row.image)},
       ${json(sql, row.variables)}, ${row.sealed_variables}, ${json(sql, row.advanced_settings)},
-      ${json(sql, row.labels)}, ${row.copy_of})
+      ${json(sql, row.labels)}, ${row.copy_of}, ${row.basic_auth && json(sql, row.basic_auth)})
     on conflict (service_id, request_id) do nothing`
 }
 
@@ -106,7 +110,7 @@ const keptReleases = (sql: Sql, count: number) => sql`
 /** Gives up what nobody needs of older releases: images, variables and secrets. Their settings stay for the history that tells of them. */
 export async function giveUpReleases(sql: Sql, count: number): Promise<number> {
   const given = await sql`
-    update release set is_kept = false, image = null, sealed_variables = null, labels = '{}',
+    update release set is_kept = false, image = null, sealed_variables = null, basic_auth = null, labels = '{}',
       variables = '{"variables": {}, "files": []}'
     where is_kept and id not in (select id from (${keptReleases(sql, count)}) k where id is not null)`
   return given.count

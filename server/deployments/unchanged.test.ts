@@ -43,6 +43,7 @@ const workloadOf = (changed: ApplicationSettings, more = {}) => {
 const brought = (changed = settings, more = {}): Brought => ({
   workload: workloadOf(changed, more),
   digest: 'sha256:1',
+  passwordsIn: '',
 })
 
 type Path = readonly (string | number)[]
@@ -88,23 +89,24 @@ test('the same in another order is the same', () => {
 
 test('every member of a workload counts, also those that come later', () => {
   const workload = fakeWorkload('image')
+  const same = { digest: 'd', passwordsIn: '' }
   for (const name of Object.keys(workload)) {
     if (['image', 'variables', 'files'].includes(name)) continue
-    const next = { workload: { ...workload, [name]: 'other' }, digest: 'd' }
-    assert.deepEqual(changesOf({ workload, digest: 'd' }, next), [name])
+    const next = { workload: { ...workload, [name]: 'other' }, ...same }
+    assert.deepEqual(changesOf({ workload, ...same }, next), [name])
   }
-  const added = { workload: { ...workload, later: { secret: new Secret('a') } }, digest: 'd' }
-  assert.deepEqual(changesOf({ workload, digest: 'd' }, added), ['later'])
-  const others = { workload: { ...workload, later: { secret: new Secret('b') } }, digest: 'd' }
+  const added = { workload: { ...workload, later: { secret: new Secret('a') } }, ...same }
+  assert.deepEqual(changesOf({ workload, ...same }, added), ['later'])
+  const others = { workload: { ...workload, later: { secret: new Secret('b') } }, ...same }
   assert.deepEqual(changesOf(added, others), ['later'])
 })
 
 test('an image is the same by its content alone, and unknown content is never the same', () => {
   const { workload } = brought()
-  const renamed = { ...workload, image: 'other' }
-  assert.deepEqual(changesOf({ workload, digest: 'd' }, { workload: renamed, digest: 'd' }), [])
-  assert.deepEqual(changesOf({ workload, digest: 'd' }, { workload, digest: 'e' }), ['image'])
-  assert.deepEqual(changesOf({ workload, digest: '' }, { workload, digest: '' }), ['image'])
+  const of = (digest: string, image = workload.image) => ({ workload: { ...workload, image }, digest, passwordsIn: '' })
+  assert.deepEqual(changesOf(of('d'), of('d', 'other')), [])
+  assert.deepEqual(changesOf(of('d'), of('e')), ['image'])
+  assert.deepEqual(changesOf(of(''), of('')), ['image'])
 })
 
 test('texts are compared as the program reads them, and their names alone are told', () => {

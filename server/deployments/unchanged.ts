@@ -1,5 +1,6 @@
 import type { LongRunning } from '../engines/index.ts'
 import { Secret } from '../lib/secret.ts'
+import { basicAuthSetting } from './basic-auth.ts'
 
 /** What a release brings to its engine. */
 export interface Brought {
@@ -7,6 +8,8 @@ export interface Brought {
   readonly workload: Pick<LongRunning, 'image' | 'variables' | 'files'>
   /** The content of the image; empty where it is not known. */
   readonly digest: string
+  /** The variable with the passwords that the router asks for; empty: it asks for none. */
+  readonly passwordsIn: string
 }
 
 /**
@@ -19,6 +22,7 @@ export function changesOf(before: Brought, after: Brought): string[] {
   const isSameImage = before.digest !== '' && before.digest === after.digest
   return [
     ...(isSameImage ? [] : ['image']),
+    ...(before.passwordsIn === after.passwordsIn ? [] : [basicAuthSetting]),
     ...members,
     ...changedKeys(old.variables, young.variables).map((key) => `variable ${key}`),
     ...changedKeys(old.files, young.files).map((path) => `file ${path}`),

@@ -1,4 +1,5 @@
 /** Where services answer: host names, the table of routes, and how it gets to the router. */
+export { credentialsOf } from './basic-auth.ts'
 export { createCustomDomains } from './custom-domains.ts'
 export { listEnvironmentLinks } from './environment-links.ts'
 export { publicHosts } from './host-names.ts'

@@ -42,7 +42,7 @@ test('what a router could not act on is refused by its name, and left out where 
     denylist_source_range: 'everybody',
     whitelist_source_range: '10.0.0.0/33',
     extra_headers: '{"Content-Length": "1"}',
-    basic_auth_env_var: 'PASSWORDS',
+    basic_auth_env_var: 'user:password',
   }
   for (const [name, value] of Object.entries(bad)) {
     const sent = ingress({ [name]: value })

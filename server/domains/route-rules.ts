@@ -88,10 +88,11 @@ const readers: Readonly<Record<string, Reader>> = {
     const headers = headersOf(value)
     return Object.keys(headers).length === 0 ? {} : { headers }
   },
-  // Whoever set it would take his application for protected.
+  // What it names is read at a deployment and kept with the release: it is no wish of this moment.
   basic_auth_env_var: (value) => {
-    if (text(value) === '') return {}
-    throw new Error('the router asks for no passwords; let the application ask, or a proxy before it')
+    const name = text(value)
+    if (name !== '' && !/^[A-Za-z_][A-Za-z0-9_]*$/.test(name)) throw new Error(`"${name}" is no name of a variable`)
+    return {}
   },
 }
 

@@ -1,4 +1,4 @@
-import type { Route, RouteEndpoint } from '@quayside/contract/routes.ts'
+import type { BasicCredential, Route, RouteEndpoint } from '@quayside/contract/routes.ts'
 import type { SettingValues } from '@quayside/contract/services/setting-table.ts'
 import type { State } from '@quayside/contract/states.ts'
 import type { Sql } from '../database/index.ts'
@@ -130,28 +130,32 @@ export async function readTable(sql: Sql): Promise<{ version: number; routes: Ro
       endpoints: RouteEndpoint[]
       asleep: boolean
       wishes: SettingValues | null
+      basic_auth: readonly BasicCredential[] | null
     }[]
   >`
     select r.host, r.service_id, s.name, s.state, r.endpoints,
-      case when s.advanced_settings <> '{}' then s.advanced_settings end as wishes,
+      case when s.advanced_settings <> '{}' then s.advanced_settings end as wishes, e.basic_auth,
       s.release_id is not null and coalesce(c.replicas = 0 or c.waking, false) as asleep
     from route r join service s on s.id = r.service_id left join service_scale c on c.service_id = s.id
+      left join release e on e.id = coalesce(r.release_id, s.release_id)
     order by r.host`
   const version = await readVersion(sql)
-  const routes = rows.map(({ host, service_id, name, state, endpoints, asleep, wishes }) => ({
+  const routes = rows.map(({ host, service_id, name, state, endpoints, asleep, wishes, basic_auth }) => ({
     host,
     service: service_id,
     name,
     endpoints,
     ...(endpoints.length === 0 ? { reason: asleep ? 'it is asleep' : whyNothing(state) } : {}),
     ...(endpoints.length === 0 && asleep ? { asleep } : {}),
-    ...rulesMember(wishes),
+    ...rulesMember(wishes, basic_auth),
   }))
   return { version, routes }
 }
 
-function rulesMember(wishes: SettingValues | null): Pick<Route, 'rules'> {
+/** Wishes of this moment, and the passwords of the version that has the traffic. */
+function rulesMember(wishes: SettingValues | null, basicAuth: readonly BasicCredential[] | null): Pick<Route, 'rules'> {
   const rules = wishes === null ? undefined : rulesOf(wishes)
+  if (basicAuth !== null) return { rules: { ...rules, basicAuth } }
   return rules === undefined ? {} : { rules }
 }
 

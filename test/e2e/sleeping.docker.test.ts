@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict'
+import { join } from 'node:path'
 import { after, before, test } from 'node:test'
+import { findRouter } from '../../server/routers/own/router-process.ts'
 import { makeApplication, makeEnvironment, type TestApplication } from '../support/application.ts'
 import { type ServerProcess, startServer } from '../support/server-process.ts'
 import { get } from '../support/traffic.ts'
@@ -78,4 +80,23 @@ test('a request that comes while the server is away waits for it', { timeout: 20
   const answer = get(application.url)
   await server.restart()
   assert.deepEqual(await answer, { status: 200, body: 'awake' })
+})
+
+test('who has no password is not let in, and wakes nobody', { timeout: 200_000 }, async () => {
+  const path = `/application/${application.id}`
+  await server.must('POST', `${path}/secret`, {
+    key: 'WHO',
+    value: 'ann:open sesame, ben:{SHA}W8r/fyL/UzygmbNAjq2HbA67qac=',
+  })
+  await server.must('PUT', `${path}/advancedSettings`, { 'network.ingress.basic_auth_env_var': 'WHO' })
+  await application.run(web('awake'))
+  await sleeps()
+  assert.equal((await get(application.url)).status, 401)
+  assert.equal(await containers(), 0)
+  const router = await findRouter({ controlSocket: join(server.dataDirectory, 'router/control.sock') })
+  process.kill(router?.pid ?? assert.fail('there is no router'), 'SIGKILL')
+  const as = (who: string) => get(application.url.replace('://', `://${encodeURI(who)}@`)).catch(() => undefined)
+  await until('it is let in by its password', async () => (await as('ann:open sesame'))?.status === 200)
+  assert.equal((await as('ben:open sesame'))?.status, 200)
+  assert.equal((await as('ben:open'))?.status, 401)
 })

@@ -8,7 +8,7 @@ export interface Answer {
 
 /** Asks the router for an application's address. Names below `localhost` need no resolver: the address is the router's. */
 export function get(url: string, agent?: Agent): Promise<Answer> {
-  const { port, host, pathname } = new URL(url)
+  const { port, host, pathname, username, password } = new URL(url)
   const { promise, resolve, reject } = Promise.withResolvers<Answer>()
   const options = {
     host: '127.0.0.1',
@@ -16,6 +16,7 @@ export function get(url: string, agent?: Agent): Promise<Answer> {
     path: pathname,
     headers: { host },
     timeout: 20_000,
+    ...(username && { auth: `${decodeURIComponent(username)}:${decodeURIComponent(password)}` }),
     ...(agent && { agent }),
   }
   const call = request(options, (answer) => {

@@ -131,8 +131,8 @@ test('what a router acts on of the advanced settings is in its table without a d
   }
   const { id } = (await call('POST', `/environment/${environmentId}/application`, body)).body
   const path = `/application/${id}/advancedSettings`
-  const secret = await call('PUT', path, { 'network.ingress.basic_auth_env_var': 'PASSWORDS' })
-  assert.deepEqual([secret.status, /asks for no passwords/.test(secret.body.message)], [400, true])
+  const secret = await call('PUT', path, { 'network.ingress.basic_auth_env_var': 'user:password' })
+  assert.deepEqual([secret.status, /is no name of a variable/.test(secret.body.message)], [400, true])
   assert.equal((await call('PUT', path, { 'network.ingress.denylist_source_range': '10.0.0.0/8' })).status, 201)
   const rules = async () => (await readTable(platform.database)).routes.find(({ service }) => service === id)?.rules
   assert.deepEqual(await rules(), { deny: ['10.0.0.0/8'] })
