@@ -1,3 +1,4 @@
+import type { AuditType } from '../audit.ts'
 import { named, operation } from '../operation.ts'
 import { DeploymentPlan, DryRun } from '../resources/deployment-plan.ts'
 import { NoBody, Results, Text, type TObject, type TSchema, Type, Uuid } from '../schema.ts'
@@ -63,70 +64,64 @@ export function recordOperations<
   const Q extends TObject,
 >(name: N, kind: { readonly noun: K; readonly create: C; readonly edit: E; readonly record: R }, query: Q) {
   const path = pathOf(name)
-  const common = onService(name, kind)
-  return named(kind.noun, {
+  const { noun, record } = kind
+  const made = { path: `/environment/{environmentId}/${name}`, target: 'environment', tag: noun, kind: name } as const
+  const one = { ...onService(name, kind), path } as const
+  const write = <const E extends AuditType>(type: E) =>
+    ({ access: 'write', event: { type, target: 'SERVICE' } }) as const
+  return named(noun, {
     'create{Kind}': operation({
+      ...made,
+      ...write('CREATE'),
       method: 'POST',
-      path: `/environment/{environmentId}/${name}`,
       handler: 'createService',
-      target: 'environment',
-      access: 'write',
-      tag: kind.noun,
-      kind: name,
-      event: { type: 'CREATE', target: 'SERVICE' },
       summary: 'Makes one; nothing runs before it is deployed. 409 when the name is taken.',
       body: kind.create,
-      reply: kind.record,
+      reply: record,
       status: 201,
     }),
     'get{Kind}': operation({
-      ...common,
-      method: 'GET',
-      path,
-      handler: 'getService',
+      ...one,
       access: 'read',
+      method: 'GET',
+      handler: 'getService',
       summary: 'One, with its settings.',
-      reply: kind.record,
+      reply: record,
       status: 200,
     }),
     'edit{Kind}': operation({
-      ...common,
+      ...one,
+      ...write('UPDATE'),
       method: 'PUT',
-      path,
       handler: 'editService',
-      access: 'write',
-      event: { type: 'UPDATE', target: 'SERVICE' },
       summary:
         'Changes settings; what the body leaves out stays. Takes effect at the next deployment. `dry_run` tells what that would do.',
       query: DryRun,
       plan: DeploymentPlan,
       body: kind.edit,
-      reply: kind.record,
+      reply: record,
       status: 200,
     }),
     'delete{Kind}': operation({
-      ...common,
+      ...one,
+      ...write('TRIGGER_DELETE'),
       method: 'DELETE',
-      path,
       handler: 'deleteService',
-      access: 'write',
-      event: { type: 'TRIGGER_DELETE', target: 'SERVICE' },
       summary: 'Deletes it with its volumes: at once when never deployed, else after what runs is gone.',
       query,
       reply: NoBody,
       status: 204,
     }),
     'clone{Kind}': operation({
-      ...common,
+      ...one,
+      ...write('CLONE'),
       method: 'POST',
       path: `${path}/clone`,
       handler: 'cloneService',
-      access: 'write',
-      event: { type: 'CLONE', target: 'SERVICE' },
       summary:
         'Makes a copy of its settings, variables and secrets in an environment; nothing of it runs. 409 when the name is taken.',
       body: CloneServiceRequest,
-      reply: kind.record,
+      reply: record,
       status: 202,
     }),
   })
