@@ -1,4 +1,5 @@
-import { readdir, readFile, readlink, realpath, rm } from 'node:fs/promises'
+import { readFileSync, readlinkSync, realpathSync } from 'node:fs'
+import { readdir, readFile, readlink, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Clock } from '../lib/clock.ts'
 import type { Place } from './place.ts'
@@ -27,8 +28,9 @@ export function isRunning(stat: string): boolean {
 /** Whether the process runs, and is one of the PostgreSQL of that data directory: process ids are used again. */
 export async function serves(pid: number, cluster: string): Promise<boolean> {
   try {
-    if (!isRunning(await readFile(`/proc/${pid}/stat`, 'utf8'))) return false
-    return (await readlink(`/proc/${pid}/cwd`)) === (await realpath(cluster))
+    // The kernel answers at once: waiting for a thread would cost more, and this is asked all the time.
+    if (!isRunning(readFileSync(`/proc/${pid}/stat`, 'utf8'))) return false
+    return readlinkSync(`/proc/${pid}/cwd`) === realpathSync.native(cluster)
   } catch {
     return false
   }

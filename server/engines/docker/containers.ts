@@ -4,13 +4,13 @@ import type { LineSink } from '../../lib/attempt.ts'
 import type { Clock } from '../../lib/clock.ts'
 import { EngineError } from '../engine.ts'
 import { type DaemonRefusal, type DockerDaemon, isRefusal } from './daemon.ts'
-import { label, labelFilter } from './labels.ts'
+import { type Labels, label, labelFilter } from './labels.ts'
 import { type ReplicaState, replicaState } from './replica-state.ts'
 
 /** Every container of the installation with the given further labels, whatever its state. */
 export async function listContainers(
   daemon: DockerDaemon,
-  filter: { readonly instance: string; readonly labels?: Readonly<Record<string, string>> },
+  filter: { readonly instance: string; readonly labels?: Labels },
   signal: AbortSignal,
 ): Promise<ContainerInfo[]> {
   const answer = await daemon.json({

@@ -28,11 +28,13 @@ import { inspectContainer, listContainers } from './containers.ts'
 import { copyVolumes } from './copy-volumes.ts'
 import { DockerDaemon } from './daemon.ts'
 import { measureDisk, removeImage, trimBuildCache } from './disk.ts'
+import { Events } from './events.ts'
 import { fetchImage, pinImage } from './fetch-image.ts'
 import { KnownStates } from './known-states.ts'
 import { label } from './labels.ts'
 import { Liveness } from './liveness.ts'
 import { serviceLogs } from './logs.ts'
+import { Looks } from './looks.ts'
 import { eraseNetwork } from './networks.ts'
 import { toObservation } from './observation.ts'
 import { HeldVolumes, resumeAll } from './pause.ts'
@@ -59,7 +61,8 @@ export class DockerEngine implements Engine {
   readonly #held = new HeldVolumes()
   readonly #liveness: Liveness
   readonly #usage: Usage
-  readonly #known = new KnownStates()
+  readonly #events: Events
+  readonly #looks: Looks
   #hasInit: boolean | undefined
 
   constructor({ socketPath, instance, clock }: DockerEngineOptions) {
@@ -67,6 +70,9 @@ export class DockerEngine implements Engine {
     this.#host = { daemon, clock, instance, hasInit: (signal) => this.#askForInit(signal), madeTasks: new Set() }
     this.#liveness = new Liveness({ daemon, clock, instance })
     this.#usage = new Usage({ daemon, clock })
+    const known = new KnownStates()
+    this.#events = new Events({ daemon, clock, instance, heard: (event) => known.forget(event?.container) })
+    this.#looks = new Looks({ host: this.#host, events: this.#events, known })
   }
 
   pinImage(image: string, login: RegistryLogin | undefined, attempt: Attempt): Promise<PinnedImage> {
@@ -90,7 +96,7 @@ export class DockerEngine implements Engine {
   }
 
   start(release: Release, attempt: Attempt): Promise<Endpoint[]> {
-    return startRelease(this.#host, release, attempt)
+    return this.#changing(startRelease(this.#host, release, attempt))
   }
 
   prepareTask(release: Release<Task>, run: string, attempt: Attempt): Promise<void> {
@@ -114,28 +120,21 @@ export class DockerEngine implements Engine {
     return toObservation(await this.#inspectAll(found, signal), this.#host.clock.now())
   }
 
-  async observeAll(signal: AbortSignal): Promise<ReadonlyMap<string, Observation>> {
-    const found = await this.#list({}, signal)
-    this.#usage.keepOnly(new Set(found.map(({ Id }) => Id)))
-    this.#known.begin(this.#host.clock.monotonic())
-    const looks = found.map(async (listed) => ({
-      listed,
-      state: this.#known.find(listed) ?? (await inspectContainer(this.#host.daemon, listed.Id, signal)),
-    }))
-    const seen = (await Promise.all(looks)).flatMap(({ listed, state }) => (state ? [{ listed, state }] : []))
-    this.#known.keep(seen)
-    const states = seen.map(({ state }) => state)
-    const now = this.#host.clock.now()
-    const byService = Map.groupBy(states, (state) => state.service)
-    return new Map([...byService].map(([service, replicas]) => [service, toObservation(replicas, now)]))
+  observeAll(signal: AbortSignal): Promise<ReadonlyMap<string, Observation>> {
+    const list = async () => {
+      const found = await this.#list({}, signal)
+      this.#usage.keepOnly(new Set(found.map(({ Id }) => Id)))
+      return found
+    }
+    return this.#looks.all(list, signal)
   }
 
   retire(service: string, keep: string | undefined, attempt: Attempt): Promise<void> {
-    return retireService(this.#host, service, keep, attempt.signal)
+    return this.#changing(retireService(this.#host, service, keep, attempt.signal))
   }
 
   endReplicas(service: string, replicas: readonly string[], attempt: Attempt): Promise<void> {
-    return endReplicas(this.#host, service, new Set(replicas), attempt.signal)
+    return this.#changing(endReplicas(this.#host, service, new Set(replicas), attempt.signal))
   }
 
   async erase(service: string, { signal }: Attempt): Promise<void> {
@@ -157,7 +156,7 @@ export class DockerEngine implements Engine {
   }
 
   logs(service: string, query: LogQuery, signal: AbortSignal): AsyncIterable<LogLine> {
-    return serviceLogs(this.#host, service, query, signal)
+    return serviceLogs({ ...this.#host, events: this.#events }, service, query, signal)
   }
 
   async exec(
@@ -195,6 +194,11 @@ export class DockerEngine implements Engine {
    */
   checkLiveness(signal: AbortSignal): Promise<string[]> {
     return this.#liveness.check(signal)
+  }
+
+  /** What was seen before its end is old. */
+  #changing<T>(work: Promise<T>): Promise<T> {
+    return work.finally(() => this.#events.happened())
   }
 
   /** The container of this replica of the service, or of its newest one, while it runs. */

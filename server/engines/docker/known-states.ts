@@ -10,8 +10,8 @@ interface Known {
 
 /** So long after the last look nothing is taken for granted. */
 const longestGapMs = 20_000
-/** A list does not show limits that somebody changed: so often each container is asked all the same. */
-const oldestMs = 50_000
+/** A list does not show limits that somebody changed. That is told as it happens; should it get lost, each container is asked so often. */
+const oldestMs = 300_000
 
 /**
  * What was learned of containers that run on unchanged, so that a look at all of them costs one list and not a question for each. A list
@@ -25,6 +25,12 @@ export class KnownStates {
   begin(nowMs: number): void {
     if (nowMs - this.#lookedMs > longestGapMs) this.#known.clear()
     this.#lookedMs = nowMs
+  }
+
+  /** Something happened to this container, or nobody knows what happened to which one. */
+  forget(id: string | undefined): void {
+    if (id === undefined) this.#known.clear()
+    else this.#known.delete(id)
   }
 
   /** The state of a listed container where it can only be what it was; undefined: it has to be asked. */

@@ -28,9 +28,14 @@ export const label = {
   holder: 'quayside.network-holder',
 } as const
 
+/** By name; `true`: whatever its value. */
+export type Labels = Readonly<Record<string, string | true>>
+
 /** Docker's filter for things of this installation with the given further labels. */
-export const labelFilter = (instance: string, further: Readonly<Record<string, string>> = {}): { label: string[] } => ({
-  label: [`${label.instance}=${instance}`, ...Object.entries(further).map(([name, value]) => `${name}=${value}`)],
+export const labelFilter = (instance: string, further: Labels = {}): { label: string[] } => ({
+  label: Object.entries<string | true>({ [label.instance]: instance, ...further }).map(([name, value]) =>
+    value === true ? name : `${name}=${value}`,
+  ),
 })
 
 /** Names are made of ids alone. The last digits of a release's id are its random ones; the first are a time. */

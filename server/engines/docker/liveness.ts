@@ -29,8 +29,8 @@ export class Liveness {
   }
 
   async check(signal: AbortSignal): Promise<string[]> {
-    const found = await listContainers(this.#daemon, { instance: this.#instance }, signal)
-    const probed = found.filter(({ State, Labels }) => State === 'running' && Labels[label.liveness] !== undefined)
+    const filter = { instance: this.#instance, labels: { [label.liveness]: true } as const }
+    const probed = (await listContainers(this.#daemon, filter, signal)).filter(({ State }) => State === 'running')
     const ids = new Set(probed.map(({ Id }) => Id))
     for (const id of this.#watched.keys()) if (!ids.has(id)) this.#watched.delete(id)
     const restarted = await Promise.all(probed.map((container) => this.#checkOne(container, signal)))

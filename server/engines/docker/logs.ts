@@ -4,13 +4,15 @@ import { Channel } from './channel.ts'
 import { containerOutput, type OutputQuery } from './container-output.ts'
 import { listContainers } from './containers.ts'
 import type { DockerDaemon } from './daemon.ts'
+import type { Events } from './events.ts'
 import { type Cursor, cursorAt } from './frames.ts'
-import { label, labelFilter } from './labels.ts'
+import { label } from './labels.ts'
 
 interface Source {
   readonly daemon: DockerDaemon
   readonly clock: Clock
   readonly instance: string
+  readonly events: Events
 }
 
 interface Printed {
@@ -79,7 +81,7 @@ export async function* merged(sources: readonly AsyncGenerator<LogLine>[]): Asyn
 
 /**
  * Keeps one reader for every container. A reader ends with its container, or when the line to the daemon breaks; what the daemon tells
- * of starts and ends, and a look now and then, brings readers back at the line after the last one given.
+ * of starts and ends brings readers back at the line after the last one given.
  */
 async function* followed(
   source: Source,
@@ -105,50 +107,22 @@ async function* followed(
     await source.clock.sleep(250, signal).then(attach, () => {})
   }
   const attach = async (): Promise<void> => {
-    const containers = await containersOf(source, service, signal).catch(() => [])
+    const containers = await containersOf(source, service, signal).catch(() => undefined)
+    if (!containers) return source.clock.sleep(1_000, signal).then(attach, () => {})
     for (const container of containers) {
       if (reading.has(container.id) || (finished.has(container.id) && !container.isUp)) continue
       finished.delete(container.id)
       void read(container)
     }
   }
-  void keepAttached(source, service, attach, signal)
-  yield* lines
-}
-
-/** How often we look although the daemon told us nothing. */
-const lookEveryMs = 60_000
-
-async function keepAttached(
-  source: Source,
-  service: string,
-  attach: () => Promise<void>,
-  signal: AbortSignal,
-): Promise<void> {
-  const { daemon, clock, instance } = source
-  const filters = {
-    ...labelFilter(instance, { [label.service]: service }),
-    type: ['container'],
-    event: ['start', 'die'],
-  }
-  while (!signal.aborted) {
-    const round = new AbortController()
-    const ended = AbortSignal.any([signal, round.signal])
-    try {
-      const events = await daemon.stream({ method: 'GET', path: '/events', query: { filters }, signal: ended })
-      await attach()
-      // Every now and then the round ends by itself, for events that were lost.
-      clock.sleep(lookEveryMs, ended).then(
-        () => round.abort(),
-        () => {},
-      )
-      for await (const _ of events) await attach()
-    } catch {
-      // The daemon is away or the round is over. Aborting is looked at above.
-    }
-    const wasCutOff = !round.signal.aborted
-    round.abort()
-    if (wasCutOff) await clock.sleep(500, signal).catch(() => {})
+  const stop = source.events.listen(service, (event) => {
+    if (!event || event.action === 'start' || event.action === 'die') void attach()
+  })
+  try {
+    await attach()
+    yield* lines
+  } finally {
+    stop()
   }
 }
 

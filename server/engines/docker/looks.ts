@@ -1,0 +1,52 @@
+import type { ContainerInfo } from 'dockerode'
+import type { Observation } from '../engine.ts'
+import { inspectContainer } from './containers.ts'
+import type { Events } from './events.ts'
+import type { KnownStates } from './known-states.ts'
+import { toObservation } from './observation.ts'
+import type { Host } from './start.ts'
+
+export type Seen = ReadonlyMap<string, Observation>
+
+/** Nothing is taken for unchanged for longer, whatever the daemon tells. */
+const longestMs = 10_000
+
+/** Looks at everything that runs; where nothing happened since the last look, that one still holds. */
+export class Looks {
+  readonly #host: Host
+  readonly #events: Events
+  readonly #known: KnownStates
+  #last: { readonly count: number; readonly atMs: number; readonly seen: Seen } | undefined
+
+  constructor(options: { readonly host: Host; readonly events: Events; readonly known: KnownStates }) {
+    this.#host = options.host
+    this.#events = options.events
+    this.#known = options.known
+  }
+
+  async all(list: () => Promise<readonly ContainerInfo[]>, signal: AbortSignal): Promise<Seen> {
+    // Before the look: what happens meanwhile may have been missed.
+    const count = this.#events.count()
+    const atMs = this.#host.clock.monotonic()
+    if (this.#last && this.#last.count === count && atMs - this.#last.atMs < longestMs) return this.#last.seen
+    const seen = await this.#look(await list(), signal)
+    this.#last = count === undefined ? undefined : { count, atMs, seen }
+    return seen
+  }
+
+  async #look(found: readonly ContainerInfo[], signal: AbortSignal): Promise<Seen> {
+    const { daemon, clock } = this.#host
+    this.#known.begin(clock.monotonic())
+    const looks = found.map(async (listed) => ({
+      listed,
+      state: this.#known.find(listed) ?? (await inspectContainer(daemon, listed.Id, signal)),
+    }))
+    const seen = (await Promise.all(looks)).flatMap(({ listed, state }) => (state ? [{ listed, state }] : []))
+    this.#known.keep(seen)
+    const now = clock.now()
+    const byService = Map.groupBy(seen, ({ state }) => state.service)
+    return new Map([...byService].map(([service, all]) => [service, toObservation(statesOf(all), now)]))
+  }
+}
+
+const statesOf = <T>(seen: readonly { readonly state: T }[]): T[] => seen.map(({ state }) => state)
