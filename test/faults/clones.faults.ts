@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { makeApplication, makeEnvironment, type TestApplication } from '../support/application.ts'
+import { nothingWorks } from '../support/deployment-facts.ts'
 import { type ServerProcess, startServer } from '../support/server-process.ts'
 import { get } from '../support/traffic.ts'
 import { counting } from '../support/trees.ts'
@@ -27,13 +28,6 @@ after(async () => {
 const instance = () => `quayside.instance=${server.instance}`
 const standing = async () =>
   (await server.engine.containersWith(instance())).filter(({ State }) => State === 'paused' || State === 'created')
-/** Otherwise what is taken up at the next start would meet the failpoint first. */
-const atRest = () =>
-  until(
-    'nothing is under way',
-    async () => (await server.sql`select from workflow where state in ('queued', 'running') limit 1`).length === 0,
-    { limitMs: 60_000 },
-  )
 const copyOf = async (name: string) =>
   (await server.sql<{ id: string }[]>`select id from environment where name = ${name}`)[0]?.id
 const isWhole = (id: string) =>
@@ -46,7 +40,7 @@ const isWhole = (id: string) =>
 for (const point of ['workflow.claimed', 'copy.paused', 'copy.copied', 'copy.ended'] as const) {
   test(`a server killed at ${point} makes the copy whole`, async () => {
     const name = `copy at ${point}`
-    await atRest()
+    await nothingWorks(server)
     await server.restart({ failpoint: `${point}:kill` })
     await server.must('POST', `/environment/${environmentId}/clone`, { name, with_data: true }).catch(() => {})
     assert.equal((await server.exited()).signal, 'SIGKILL', `${point} was not passed`)
@@ -63,6 +57,7 @@ for (const point of ['workflow.claimed', 'copy.paused', 'copy.copied', 'copy.end
 }
 
 test('a server killed in the middle of a copy that nobody wants any more lets its source go on', async () => {
+  await nothingWorks(server)
   await server.restart({ failpoint: 'copy.paused:kill' })
   await server.must('POST', `/environment/${environmentId}/clone`, { name: 'unwanted', with_data: true })
   await server.exited()

@@ -3,11 +3,16 @@ import { join } from 'node:path'
 import { after, before, test } from 'node:test'
 import type { failpoints } from '../../server/lib/failpoint.ts'
 import { makeWeb, type TestApplication } from '../support/application.ts'
-import { assertDeployedOnce, assertToldOnce, doneSteps, lastRequest } from '../support/deployment-facts.ts'
+import {
+  assertDeployedOnce,
+  assertToldOnce,
+  doneSteps,
+  lastRequest,
+  nothingWorks,
+} from '../support/deployment-facts.ts'
 import { type ServerProcess, startServer } from '../support/server-process.ts'
 import { startTraffic } from '../support/traffic.ts'
 import { web } from '../support/trees.ts'
-import { until } from '../support/until.ts'
 import { startReceiver } from '../support/webhook-receiver.ts'
 
 /**
@@ -38,13 +43,6 @@ export function testKillsAt(points: readonly (typeof failpoints)[number][]): voi
     await server?.close()
   })
 
-  /** What else is under way, as what follows a push, would meet the failpoint first. */
-  const nothingWorks = () =>
-    until('no workflow is open', async () => {
-      const open = await server.sql`select from workflow where state in ('queued', 'running')`
-      return open.length === 0
-    })
-
   /** The branch goes on while the server is away: what was taken up is deployed at the commit that it began with. */
   const commitMore = async (): Promise<void> => {
     await application.git.git('commit', '--quiet', '--allow-empty', '--message', 'later')
@@ -55,7 +53,7 @@ export function testKillsAt(points: readonly (typeof failpoints)[number][]): voi
   for (const point of points) {
     test(`a server killed at ${point} ends the deployment after its next start, once`, async (t) => {
       const commit = await application.git.push(web(point))
-      await nothingWorks()
+      await nothingWorks(server)
       await server.restart({ failpoint: `${point}:kill` })
       const traffic = startTraffic(application.url, 50)
       t.after(() => traffic.stop())

@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises'
 import { after, before, test } from 'node:test'
 import { failpoints } from '../../server/lib/failpoint.ts'
 import { makeWeb, type TestApplication } from '../support/application.ts'
-import { assertDeployedOnce, lastRequest } from '../support/deployment-facts.ts'
+import { assertDeployedOnce, lastRequest, nothingWorks } from '../support/deployment-facts.ts'
 import { type PrivateEngine, whyNoPrivateEngine } from '../support/private-engine.ts'
 import { startPrivateServer } from '../support/private-server.ts'
 import type { ServerProcess } from '../support/server-process.ts'
@@ -39,6 +39,7 @@ const isStopped = async (): Promise<boolean> =>
 /** Deploys, does this while the server stands still at the point, and holds the end against everything that could have gone wrong. */
 async function meanwhile(point: string, version: string, does: (request: string) => Promise<unknown>): Promise<void> {
   await application.git.push(web(version))
+  await nothingWorks(server)
   await server.restart({ failpoint: `${point}:stop` })
   const traffic = startTraffic(application.url, 20)
   try {

@@ -19,6 +19,17 @@ export async function lastRequest(server: ServerProcess, application: TestApplic
   return row?.request_id ?? assert.fail('nothing was ever asked for')
 }
 
+/**
+ * Waits until no workflow is open. What else is under way when a server is killed, as what follows a push, is taken up at the next start,
+ * and would meet a failpoint first.
+ */
+export const nothingWorks = (server: ServerProcess): Promise<true> =>
+  until(
+    'no workflow is open',
+    async () => (await server.sql`select from workflow where state in ('queued', 'running') limit 1`).length === 0,
+    { limitMs: 60_000 },
+  )
+
 /** The steps of a request that are recorded as done. */
 export const doneSteps = (server: ServerProcess, request: string): Promise<StepFact[]> =>
   server.sql<StepFact[]>`
