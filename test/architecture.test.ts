@@ -219,7 +219,7 @@ const tellsKindsApart: Record<string, string> = {
   'server/events/events.ts': 'the wire has one list for each kind',
   'server/variables/built-ins.ts': 'which built-in variables a kind announces',
   'server/variables/record.ts': 'databases have no scope of their own on the wire',
-  'server/engines/docker/logs.ts': 'a word of the engine, not a kind',
+  'server/engines/docker/events.ts': 'a word of the engine, not a kind',
   'server/http/handlers/kind.ts': 'a mode of databases, not a kind',
 }
 
