@@ -1,7 +1,9 @@
 /** What the control plane tells a router: the whole table, every time. Plain data; the same file is read by both sides. */
 export interface Route {
-  /** Lower-case host name without port; `*.example.org` is every name with one label before `example.org`. */
+  /** Lower-case host name without port; `*.example.org` is every name with one label before `example.org`. With `listen`: name and port. */
   readonly host: string
+  /** A port of this machine that leads to the endpoints in place of the host name: bytes are passed on as they are. */
+  readonly listen?: RoutePort
   readonly service: string
   /** For the pages that people see when nothing answers. */
   readonly name: string
@@ -49,6 +51,11 @@ export interface BasicCredential {
 export const passwordCost = { N: 2048, r: 8, p: 1, bytes: 32 } as const
 /** Longer passwords are refused without a look, in bytes. */
 export const longestPassword = 512
+
+export interface RoutePort {
+  readonly protocol: 'TCP'
+  readonly port: number
+}
 
 export interface RouteEndpoint {
   /** IP address. */

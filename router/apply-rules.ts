@@ -1,4 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { Socket } from 'node:net'
 import { answerFailure } from './answer-failure.ts'
 import type { Failure } from './pages.ts'
 import { preflightOf, type Rules, refusalBy } from './rules.ts'
@@ -60,6 +61,12 @@ export function challengeOf(
     message: `${name} asks for a login and a password.`,
     challenge: `Basic realm="${realm}", charset="UTF-8"`,
   }
+}
+
+/** Whether the rules let nothing through from where a bare connection comes. */
+export function refusalOfClient({ remoteAddress = '0.0.0.0' }: Socket, rules: Rules): boolean {
+  const client = remoteAddress.replace(/^::ffff:/, '')
+  return refusalBy(rules, { client, length: 0, name: '' }) !== undefined
 }
 
 /** The address that the rules are about: the nearest one that is no trusted proxy. */

@@ -3,6 +3,7 @@ import { isDeepStrictEqual } from 'node:util'
 import type { RouteTable } from '@quayside/contract/routes.ts'
 import { limits } from './limits.ts'
 import { describe, type Log } from './log.ts'
+import type { Ports } from './ports.ts'
 import { record } from './record.ts'
 import { parseEndpoints, parseRouteTable } from './route-table.ts'
 import type { Routes } from './routes.ts'
@@ -11,6 +12,7 @@ import type { Waiting } from './waiting.ts'
 export interface ControlOptions {
   readonly routes: Routes
   readonly waiting: Waiting
+  readonly ports: Pick<Ports, 'look' | 'taken'>
   readonly log: Log
   /** Keeps a table on disk. */
   save(table: RouteTable): Promise<void>
@@ -61,7 +63,7 @@ export function createControlServer(options: ControlOptions): Server {
 }
 
 /** Takes tables one after the other. Traffic follows a table even when the disk cannot keep it; that is told as `kept`. */
-function tableWriter({ routes, waiting, log, save }: ControlOptions): (body: unknown) => Promise<Reply> {
+function tableWriter({ routes, waiting, ports, log, save }: ControlOptions): (body: unknown) => Promise<Reply> {
   let last: Promise<unknown> = Promise.resolve()
   let kept = true
   const apply = async (table: RouteTable): Promise<Reply> => {
@@ -74,6 +76,7 @@ function tableWriter({ routes, waiting, log, save }: ControlOptions): (body: unk
       routes.apply(table)
       waiting.look()
     }
+    await ports.look()
     if (!same || !kept) {
       kept = await save(table).then(
         () => true,
@@ -83,7 +86,10 @@ function tableWriter({ routes, waiting, log, save }: ControlOptions): (body: unk
         },
       )
     }
-    return { status: 200, body: { version: table.version, kept } }
+    return {
+      status: 200,
+      body: { version: table.version, kept, ...(ports.taken.length > 0 && { taken: ports.taken }) },
+    }
   }
   return (body) => {
     const table = parseRouteTable(body)

@@ -46,9 +46,12 @@ export class Endpoint {
     this.#pool.dispatch(options, handler)
   }
 
-  /** Opens one connection; `done` is called once, with the connection or with why there is none. */
-  connect(done: (...result: [null, Socket] | [Error, null]) => void): void {
-    const socket = connect({ host: this.address, port: this.port, noDelay: true, keepAlive: true })
+  /**
+   * Opens one connection; `done` is called once, with the connection or with why there is none. With `allowHalfOpen` the end of one
+   * direction leaves the other one open.
+   */
+  connect(done: (...result: [null, Socket] | [Error, null]) => void, allowHalfOpen = false): void {
+    const socket = connect({ host: this.address, port: this.port, noDelay: true, keepAlive: true, allowHalfOpen })
     const cancel = after(limits.connectMs, () => socket.destroy(connectTimeout()))
     let settled = false
     const settle = (...result: [null, Socket] | [Error, null]): void => {

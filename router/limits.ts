@@ -7,6 +7,8 @@ export const limits = {
   /** How long an idle client connection is kept; clients are told so in `Keep-Alive`. */
   clientIdleMs: 72_000,
   clientConnections: 10_000,
+  /** Where a TCP connection is silent for so long, the kernel asks whether the other side is still there. */
+  tcpSilentMs: 60_000,
   /** A connection to an endpoint must be established within this time. */
   connectMs: 1_000,
   /** An endpoint must have begun its answer within this time; bodies and streams have no limit. */

@@ -1,5 +1,5 @@
 import { isIP } from 'node:net'
-import type { Route, RouteEndpoint, RouteTable } from '@quayside/contract/routes.ts'
+import type { Route, RouteEndpoint, RoutePort, RouteTable } from '@quayside/contract/routes.ts'
 import { parseRules } from './parse-rules.ts'
 import { record } from './record.ts'
 
@@ -17,9 +17,13 @@ export function parseRouteTable(value: unknown): RouteTable {
   if (!Array.isArray(routes)) throw new Error('routes: a list is expected')
   const hosts = new Set<string>()
   const parsed = routes.map((route: unknown, index) => parseRoute(route, `routes[${index}]`))
-  for (const { host } of parsed) {
+  const ports = new Set<number>()
+  for (const { host, listen } of parsed) {
     if (hosts.has(host)) throw new Error(`routes: the host name "${host}" is listed twice`)
     hosts.add(host)
+    if (!listen) continue
+    if (ports.has(listen.port)) throw new Error(`routes: port ${listen.port} is listed twice`)
+    ports.add(listen.port)
   }
   return { version, routes: parsed }
 }
@@ -39,10 +43,25 @@ export function parseEndpoints(value: unknown, where = 'endpoints'): readonly Ro
   })
 }
 
+function parsePort(value: unknown, where: string): RoutePort {
+  const { protocol, port } = record(value, where)
+  if (protocol !== 'TCP') throw new Error(`${where}.protocol: TCP is expected`)
+  if (typeof port !== 'number' || !Number.isInteger(port) || port < 1 || port > 65_535) {
+    throw new Error(`${where}.port: a port number is expected`)
+  }
+  return { protocol, port }
+}
+
 function parseRoute(value: unknown, where: string): Route {
-  const { host, service, name, endpoints, reason, asleep, rules } = record(value, where)
-  if (typeof host !== 'string' || !hostForm.test(host)) {
-    throw new Error(`${where}.host: a lower-case host name without port is expected`)
+  const { host, listen, service, name, endpoints, reason, asleep, rules } = record(value, where)
+  const port = listen === undefined ? undefined : parsePort(listen, `${where}.listen`)
+  const behind = port === undefined ? '' : `:${port.port}`
+  if (
+    typeof host !== 'string' ||
+    !host.endsWith(behind) ||
+    !hostForm.test(host.slice(0, host.length - behind.length))
+  ) {
+    throw new Error(`${where}.host: a lower-case host name ${port ? 'and the port' : 'without port'} is expected`)
   }
   if (typeof service !== 'string') throw new Error(`${where}.service: a text is expected`)
   if (typeof name !== 'string') throw new Error(`${where}.name: a text is expected`)
@@ -51,6 +70,7 @@ function parseRoute(value: unknown, where: string): Route {
   const parsed = { host, service, name, endpoints: parseEndpoints(endpoints, `${where}.endpoints`) }
   return {
     ...parsed,
+    ...(port === undefined ? {} : { listen: port }),
     ...(reason === undefined ? {} : { reason }),
     ...(asleep === undefined ? {} : { asleep }),
     ...(rules === undefined ? {} : { rules: parseRules(rules, `${where}.rules`) }),

@@ -7,6 +7,7 @@ import { createControlServer } from './control-server.ts'
 import { limits } from './limits.ts'
 import type { Log } from './log.ts'
 import { Passwords } from './passwords.ts'
+import { Ports } from './ports.ts'
 import { Routes } from './routes.ts'
 import { loadTable, saveTable } from './state-file.ts'
 import { newCounts, type Traffic } from './traffic.ts'
@@ -14,7 +15,7 @@ import { createTrafficServer } from './traffic-server.ts'
 import { Waiting } from './waiting.ts'
 
 /** Grows when the control plane has to replace a running process of an older version. */
-const protocol = 4
+const protocol = 5
 
 export interface RunningRouter {
   /** The port that clients use. */
@@ -46,15 +47,17 @@ export async function startRouter(config: RouterConfig, log: Log): Promise<Runni
     closing: false,
   }
   const server = createTrafficServer(traffic)
+  const ports = new Ports(traffic, config.host)
   const { promise: ended, resolve } = Promise.withResolvers<void>()
   let stopping: Promise<void> | undefined
   const stop = (graceMs: number = limits.shutdownMs): Promise<void> => {
-    stopping ??= end(traffic, server, control, graceMs).then(resolve)
+    stopping ??= end(traffic, { server, ports, control }, graceMs).then(resolve)
     return stopping
   }
   const control = createControlServer({
     routes,
     waiting,
+    ports,
     log,
     save: (table) => saveTable(config.state, table),
     health: () => ({
@@ -78,19 +81,25 @@ export async function startRouter(config: RouterConfig, log: Log): Promise<Runni
   const bound = server.address()
   const port = typeof bound === 'object' && bound ? bound.port : config.port
   traffic.port = String(port)
+  await ports.look()
   try {
     await listenControl(control, config.control)
   } catch (error) {
     server.close()
+    ports.close().catch(() => {})
     throw error
   }
   return { port, ended, stop }
 }
 
-async function end(traffic: Traffic, server: Server, control: Server, graceMs: number): Promise<void> {
+async function end(
+  traffic: Traffic,
+  { server, ports, control }: { readonly server: Server; readonly ports: Ports; readonly control: Server },
+  graceMs: number,
+): Promise<void> {
   traffic.closing = true
   traffic.waiting.close()
-  const closed = new Promise<void>((resolve) => server.close(() => resolve()))
+  const closed = Promise.all([new Promise<void>((resolve) => server.close(() => resolve())), ports.close()])
   const cancel = after(graceMs, () => {
     for (const tunnel of traffic.tunnels) tunnel.destroy()
     server.closeAllConnections()

@@ -1,15 +1,12 @@
 import { type ClientRequest, type IncomingMessage, request as sendRequest } from 'node:http'
 import type { Duplex } from 'node:stream'
 import { answerFailureRaw } from './answer-failure.ts'
-import { after, monotonic } from './clock.ts'
-import type { Endpoint } from './endpoint.ts'
-import { failureOf, failureOfEndpoint } from './endpoint-failure.ts'
+import { after } from './clock.ts'
 import { limits } from './limits.ts'
-import { describe } from './log.ts'
 import type { Failure } from './pages.ts'
+import { reach } from './reach.ts'
 import type { RequestHead } from './request-head.ts'
 import { responseHeaders } from './response-head.ts'
-import { retryDelay } from './retry.ts'
 import { stickyIn } from './rules.ts'
 import type { Traffic } from './traffic.ts'
 
@@ -36,65 +33,19 @@ export function passUpgrade(upgrade: Upgrade): void {
     traffic.counts.open--
     traffic.tunnels.delete(client)
   })
-  reach(upgrade, 1, monotonic())
-}
-
-function reach(upgrade: Upgrade, tries: number, startedAt: number): void {
-  const { traffic, host, client } = upgrade
-  if (client.destroyed) return
-  const target = traffic.routes.find(host)
-  const failure = failureOf(target, host)
-  const given = target?.rules?.given.sticky ? stickyIn(upgrade.request.headers.cookie) : undefined
-  const endpoint = target && traffic.routes.choose(target, given)
-  const name = target?.route.name ?? host
-  if (failure && target?.route.asleep && !traffic.closing) {
-    const cancel = traffic.waiting.hold(host, target, {
-      go: () => reach(upgrade, 1, monotonic()),
-      fail: (reason) => refuse(upgrade, reason),
-    })
-    client.once('close', cancel)
-    return
-  }
-  if (failure || !endpoint) {
-    refuse(upgrade, failure ?? { status: 503, message: `${name} has too many open requests.` })
-    return
-  }
-  endpoint.hold()
-  endpoint.connect((error, socket) => {
-    if (error) unreached(upgrade, endpoint, error, { tries, startedAt })
-    else converse(upgrade, endpoint, socket, name)
+  const target = traffic.routes.find(upgrade.host)
+  reach({
+    traffic,
+    client,
+    host: upgrade.host,
+    wanted: target?.rules?.given.sticky ? stickyIn(upgrade.request.headers.cookie) : undefined,
+    refuse: (failure) => refuse(upgrade, failure),
+    converse: (socket, name) => converse(upgrade, socket, name),
   })
 }
 
-function unreached(
-  upgrade: Upgrade,
-  endpoint: Endpoint,
-  error: Error,
-  { tries, startedAt }: { tries: number; startedAt: number },
-): void {
-  const { traffic, host } = upgrade
-  endpoint.release()
-  endpoint.asideUntil = monotonic() + limits.asideMs
-  const { final, page } = failureOfEndpoint(error)
-  const elapsedMs = monotonic() - startedAt
-  const delay = retryDelay({ tries, elapsedMs, sent: false, answered: false, safe: true, final })
-  if (delay !== undefined) {
-    traffic.counts.retries++
-    after(delay, () => reach(upgrade, tries + 1, startedAt))
-    return
-  }
-  traffic.log.warn('upgrade failed', { host, endpoint: endpoint.label, error: describe(error) })
-  const name = traffic.routes.find(host)?.route.name ?? host
-  refuse(upgrade, { status: page.status, message: `${name} ${page.predicate}` })
-}
-
-function converse(upgrade: Upgrade, endpoint: Endpoint, socket: Duplex, name: string): void {
+function converse(upgrade: Upgrade, socket: Duplex, name: string): void {
   const { request, head, client } = upgrade
-  socket.once('close', () => endpoint.release())
-  if (client.destroyed) {
-    socket.destroy()
-    return
-  }
   client.once('close', () => socket.destroy())
   const outgoing = sendRequest({
     createConnection: () => socket,

@@ -54,7 +54,7 @@ export function compose(ground: Ground, drivers: Drivers) {
       renewRouter: async () => {
         if (ground.reconcilers.some(({ name }) => name === routerProcess)) reconcilers?.nudge(routerProcess)
       },
-      publishRoutes: routes.apply,
+      publishRoutes: async (signal) => void (await routes.apply(signal)),
     },
   })
   const workflows = createWorkflows({

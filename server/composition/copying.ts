@@ -1,7 +1,7 @@
 import { recordChange } from '../audit/index.ts'
 import { afterCommit, type Sql } from '../database/index.ts'
 import { archiveCommandOf, volumesOf, whileUnreachable } from '../deployments/index.ts'
-import { publicHosts, publicPortHost, replaceHosts, reservePublicPort } from '../domains/index.ts'
+import { publicHosts, publicPortHost, replaceHosts, reservePublicPort, reserveTcpPorts } from '../domains/index.ts'
 import {
   createCopyWorkflow,
   createErasureWorkflow,
@@ -30,10 +30,10 @@ export const serviceParts = { of: partsOf, set: setParts, copy: copyServiceParts
 export const hostDeclarer =
   ({ config }: Pick<Foundation, 'config'>): ServicesOptions['declareHosts'] =>
   async (sql, service) => {
-    await replaceHosts(sql, service.id, publicHosts(service, config.domain), clock.now())
-    if (!service.isPublished) return
     const host = publicPortHost(internalHost(service), config.domain)
-    await reservePublicPort(sql, { id: service.id, host }, config.publicPorts)
+    const ports = await reserveTcpPorts(sql, { ...service, host }, config.publicPorts)
+    await replaceHosts(sql, service.id, [...publicHosts(service, config.domain), ...ports], clock.now())
+    if (service.isPublished) await reservePublicPort(sql, { id: service.id, host }, config.publicPorts)
   }
 
 /** Copies variables and secrets; settings that name built-ins of a copied service name those of its copy. */

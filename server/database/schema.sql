@@ -871,11 +871,13 @@ create table route (
   endpoints jsonb not null default '[]'::jsonb,
   updated_at timestamp with time zone not null,
   custom_domain_id uuid,
+  public_port integer,
   constraint route_custom_domain_id_fkey FOREIGN KEY (custom_domain_id) REFERENCES custom_domain(id) ON DELETE CASCADE,
   constraint route_pkey PRIMARY KEY (host),
   constraint route_service_id_fkey FOREIGN KEY (service_id) REFERENCES service(id) ON DELETE CASCADE
 );
 CREATE INDEX route_custom_domain ON public.route USING btree (custom_domain_id) WHERE (custom_domain_id IS NOT NULL);
+CREATE UNIQUE INDEX route_public_port ON public.route USING btree (public_port) WHERE (public_port IS NOT NULL);
 CREATE INDEX route_service ON public.route USING btree (service_id);
 
 create table route_version (

@@ -1,6 +1,6 @@
 import { isTaskKind } from '@quayside/contract/services/kinds.ts'
 import { keptImages } from '../disk/index.ts'
-import { setEndpoints } from '../domains/index.ts'
+import { listServiceRoutes, type RouteRow, setEndpoints } from '../domains/index.ts'
 import { type Endpoint, EngineError } from '../engines/index.ts'
 import type { Attempt } from '../lib/attempt.ts'
 import { failpoint } from '../lib/failpoint.ts'
@@ -139,10 +139,21 @@ async function publish(
     await setEndpoints(sql, target.service_id, release, endpoints, options.clock.now())
   })
   failpoint('route.recorded')
-  await whileUnreachable(options, signal, report, () => options.routes.apply(signal))
+  const taken = await whileUnreachable(options, signal, report, () => options.routes.apply(signal))
   failpoint('route.applied')
+  if (taken.length > 0) await checkPorts(options, target.service_id, taken)
   if (!isKept) report.line('Traffic goes to the new version.')
 }
+
+/** Throws where one of the service's ports is among those that other programs have. */
+async function checkPorts({ database }: RecipeOptions, serviceId: string, taken: readonly number[]): Promise<void> {
+  const routes = await listServiceRoutes(database, serviceId)
+  const lost = routes.find(({ public_port }) => public_port !== null && taken.includes(public_port))
+  if (lost) throw new EngineError('refused', takenText(lost))
+}
+
+const takenText = ({ public_port, port_name }: RouteRow): string =>
+  `Port ${public_port} of this machine, where port ${port_name} is to answer, is in use by another program. End that program, or give the port another external_port of the range of public ports, and deploy again.`
 
 /** A release that was not needed is forgotten: what runs has its settings, variables and image. */
 async function finish(

@@ -1,11 +1,12 @@
 import type { PortSettings } from '../services/index.ts'
 
-/** One public port and the host name where it answers. */
+/** One public port and where it answers: at a host name of the router, or at a port of this machine that the host then ends with. */
 export interface PublicHost {
   readonly host: string
   readonly port_name: string
   readonly internal_port: number
   readonly is_default: boolean
+  readonly public_port?: number | null
 }
 
 /**

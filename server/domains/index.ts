@@ -19,3 +19,4 @@ export {
   setEndpoints,
   touchRoutes,
 } from './route-store.ts'
+export { reserveTcpPorts } from './tcp-ports.ts'

@@ -21,12 +21,13 @@ export async function listLinks(database: Database, service: ServiceRow, address
   return routes.map((route) => toLink(route, serviceTypeOf(service.kind), address))
 }
 
+/** What is reached without HTTP has the port of the machine in its host. */
 export const toLink = (route: RouteRow, service_type: ServiceType, address: PublicAddress) => ({
   service_id: route.service_id,
   service_type,
-  url: urlOf(route.host, address),
+  url: route.public_port === null ? urlOf(route.host, address) : `tcp://${route.host}`,
   internal_port: route.internal_port,
-  external_port: address.port,
+  external_port: route.public_port ?? address.port,
   is_qovery_domain: route.custom_domain_id === null,
   is_default: route.is_default,
 })

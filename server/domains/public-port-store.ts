@@ -15,6 +15,14 @@ export async function lockPublicPorts(sql: Sql): Promise<void> {
   await sql`lock table public_port in share row exclusive mode`
 }
 
+/** Ports of this machine that other services have. */
+export async function listTakenPorts(sql: Sql, serviceId: string): Promise<ReadonlySet<number>> {
+  const rows = await sql<{ port: number }[]>`
+    select port from public_port where service_id <> ${serviceId}
+    union all select public_port from route where public_port is not null and service_id <> ${serviceId}`
+  return new Set(rows.map(({ port }) => port))
+}
+
 /** Gives the service the first free port from the preferred one on, round the range; undefined when there is none. */
 export async function insertPublicPort(
   sql: Sql,
@@ -26,6 +34,7 @@ export async function insertPublicPort(
     select ${service.id}, ${service.host}, candidate
     from generate_series(${first}::int, ${last}::int) candidate
     where not exists (select from public_port p where p.port = candidate and p.service_id <> ${service.id})
+      and not exists (select from route r where r.public_port = candidate)
     order by candidate < ${preferred}::int, candidate
     limit 1
     on conflict (service_id) do update set host = excluded.host, port = excluded.port

@@ -30,7 +30,8 @@ export async function reservePublicPort(
 }
 
 /** The ids of services are random: so are the places where they begin to look. */
-const offsetOf = (id: string, size: number): number => Number.parseInt(id.replaceAll('-', '').slice(-8), 16) % size
+export const offsetOf = (id: string, size: number): number =>
+  Number.parseInt(id.replaceAll('-', '').slice(-8), 16) % size
 
 /** The host name of a service's public port: one that leads to this machine by the DNS record of the platform's host names. */
 export const publicPortHost = (name: string, domain: string): string =>

@@ -19,7 +19,11 @@ async function openBench(t: Cleanup): Promise<Bench> {
   const { sql } = await testDatabase(t)
   const { serviceId: service } = (await addPlace(sql)).service
   const tables: (readonly Route[])[] = []
-  const router = { replaceAll: async (routes: readonly Route[]) => void tables.push(routes), drained: async () => 0 }
+  const replaceAll = async (routes: readonly Route[]): Promise<readonly number[]> => {
+    tables.push(routes)
+    return []
+  }
+  const router = { replaceAll, drained: async () => 0 }
   return { sql, service, tables, router }
 }
 const { signal } = new AbortController()

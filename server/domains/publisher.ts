@@ -4,8 +4,8 @@ import type { Reconciler } from '../workflows/index.ts'
 import { readTable, readVersion } from './route-store.ts'
 
 export interface RoutePublisher {
-  /** Hands the whole table to the router, now; returns once requests go by it. */
-  apply(signal: AbortSignal): Promise<void>
+  /** Hands the whole table to the router, now; returns once requests go by it, with the ports of it that other programs have. */
+  apply(signal: AbortSignal): Promise<readonly number[]>
   /** Does the same whenever the table has changed since, and now and then anyway: a router may have been replaced. */
   readonly reconciler: Reconciler
 }
@@ -22,13 +22,14 @@ export function createRoutePublisher({
 }): RoutePublisher {
   let applied = -1
   let quiet = 0
-  let turn: Promise<void> = Promise.resolve()
+  let turn: Promise<unknown> = Promise.resolve()
 
-  const apply = (signal: AbortSignal): Promise<void> => {
+  const apply = (signal: AbortSignal): Promise<readonly number[]> => {
     const next = turn.then(async () => {
       const { version, routes } = await readTable(database)
-      await router.replaceAll(routes, signal)
+      const taken = await router.replaceAll(routes, signal)
       applied = version
+      return taken
     })
     turn = next.catch(() => {})
     return next

@@ -9,6 +9,7 @@ export interface RouteRow extends PublicHost {
   readonly service_id: string
   /** Null: a name of the platform's own. */
   readonly custom_domain_id: string | null
+  readonly public_port: number | null
   readonly release_id: string | null
   readonly endpoints: readonly RouteEndpoint[]
 }
@@ -27,10 +28,11 @@ export async function replaceHosts(
     delete from route where service_id = ${serviceId} and custom_domain_id is null
       and host <> all(${hosts.map(({ host }) => host)}::text[])`
   if (hosts.length > 0) {
-    const rows = hosts.map((host) => ({ ...host, service_id: serviceId, updated_at: now }))
+    const rows = hosts.map((host) => ({ public_port: null, ...host, service_id: serviceId, updated_at: now }))
     await sql`
       insert into route ${sql(rows)} on conflict (host) do update set port_name = excluded.port_name,
         is_default = excluded.is_default, updated_at = excluded.updated_at,
+        public_port = excluded.public_port,
         endpoints = case when route.internal_port = excluded.internal_port then route.endpoints else '[]' end,
         internal_port = excluded.internal_port`
   }
@@ -41,7 +43,8 @@ export async function replaceHosts(
 export async function replaceCustomHosts(sql: Sql, serviceId: string, now: Date): Promise<void> {
   await sql`
     delete from route r where service_id = ${serviceId} and custom_domain_id is not null and (
-      not exists (select from route own where own.service_id = ${serviceId} and own.custom_domain_id is null)
+      not exists (select from route own where own.service_id = ${serviceId} and own.custom_domain_id is null
+        and own.public_port is null)
       or not exists (select from custom_domain c where c.id = r.custom_domain_id and c.domain = r.host))`
   await sql`
     insert into route (host, service_id, port_name, internal_port, is_default, release_id, endpoints, updated_at,
@@ -49,7 +52,7 @@ export async function replaceCustomHosts(sql: Sql, serviceId: string, now: Date)
     select c.domain, c.service_id, own.port_name, own.internal_port, own.is_default, own.release_id, own.endpoints,
       ${now}, c.id
     from custom_domain c cross join (
-      select * from route where service_id = ${serviceId} and custom_domain_id is null
+      select * from route where service_id = ${serviceId} and custom_domain_id is null and public_port is null
       order by is_default desc, host limit 1) own
     where c.service_id = ${serviceId}
     on conflict (host) do update set port_name = excluded.port_name, internal_port = excluded.internal_port,
@@ -124,6 +127,7 @@ export async function readTable(sql: Sql): Promise<{ version: number; routes: Ro
   const rows = await sql<
     {
       host: string
+      public_port: number | null
       service_id: string
       name: string
       state: State
@@ -133,15 +137,16 @@ export async function readTable(sql: Sql): Promise<{ version: number; routes: Ro
       basic_auth: readonly BasicCredential[] | null
     }[]
   >`
-    select r.host, r.service_id, s.name, s.state, r.endpoints,
+    select r.host, r.public_port, r.service_id, s.name, s.state, r.endpoints,
       case when s.advanced_settings <> '{}' then s.advanced_settings end as wishes, e.basic_auth,
       s.release_id is not null and coalesce(c.replicas = 0 or c.waking, false) as asleep
     from route r join service s on s.id = r.service_id left join service_scale c on c.service_id = s.id
       left join release e on e.id = coalesce(r.release_id, s.release_id)
     order by r.host`
   const version = await readVersion(sql)
-  const routes = rows.map(({ host, service_id, name, state, endpoints, asleep, wishes, basic_auth }) => ({
+  const routes = rows.map(({ host, public_port, service_id, name, state, endpoints, asleep, wishes, basic_auth }) => ({
     host,
+    ...(public_port === null ? {} : { listen: { protocol: 'TCP' as const, port: public_port } }),
     service: service_id,
     name,
     endpoints,

@@ -39,7 +39,7 @@ async function openBench(t: Cleanup, settings: Readonly<Record<string, number>>)
   }
   await run(1)
   const router = createFakeRouter()
-  const publish = async (): Promise<void> => router.replaceAll((await readTable(sql)).routes, signal)
+  const publish = async (): Promise<readonly number[]> => router.replaceAll((await readTable(sql)).routes, signal)
   await publish()
   let nowMs = 0
   const clock: Clock = { ...systemClock, monotonic: () => nowMs }

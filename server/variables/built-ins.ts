@@ -141,7 +141,8 @@ function announcement(prefix: string, service: ServiceFacts, environmentName: st
   if (service.kind === 'job' || service.kind === 'terraform') return prefixed(outputValues(service.outputs ?? []))
   return prefixed({
     HOST_INTERNAL: internalHost(service),
-    HOST_EXTERNAL: service.externalHost,
+    HOST_EXTERNAL: service.externalHost?.split(':')[0],
+    PORT_EXTERNAL: service.externalHost?.split(':')[1],
     NAME: service.name,
     ENVIRONMENT_NAME: environmentName,
     GIT_BRANCH: service.branch,

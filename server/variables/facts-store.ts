@@ -103,7 +103,8 @@ const serviceOf = (sql: Sql) => sql`
     'commit', o.deployed_commit ->> 'id',
     'credentials', jsonb_build_object('type', o.settings ->> 'type', 'sealed_password', (
       select sealed_value from service_secret where service_id = o.id and name = 'password')),
-    'externalHost', (select host from route where service_id = o.id order by is_default desc, host limit 1),
+    'externalHost', (
+      select host from route where service_id = o.id order by public_port is not null, is_default desc, host limit 1),
     'publicAddress', case when o.settings ->> 'accessibility' = 'PUBLIC' then (
       select jsonb_build_object('host', a.host, 'port', a.port) from public_port a where a.service_id = o.id) end,
     'outputs', (

@@ -42,6 +42,11 @@ const containers = async (): Promise<number> =>
 const sleeps = (): Promise<unknown> =>
   until('it sleeps', async () => (await containers()) === 0, { limitMs: 80_000, seen: () => server.output.slice(-8) })
 
+async function killRouter(): Promise<void> {
+  const router = await findRouter({ controlSocket: join(server.dataDirectory, 'router/control.sock') })
+  process.kill(router?.pid ?? assert.fail('there is no router'), 'SIGKILL')
+}
+
 const herd = (size: number): Promise<unknown[]> =>
   Promise.all(Array.from({ length: size }, () => get(application.url).catch(String)))
 
@@ -93,10 +98,26 @@ test('who has no password is not let in, and wakes nobody', { timeout: 200_000 }
   await sleeps()
   assert.equal((await get(application.url)).status, 401)
   assert.equal(await containers(), 0)
-  const router = await findRouter({ controlSocket: join(server.dataDirectory, 'router/control.sock') })
-  process.kill(router?.pid ?? assert.fail('there is no router'), 'SIGKILL')
+  await killRouter()
   const as = (who: string) => get(application.url.replace('://', `://${encodeURI(who)}@`)).catch(() => undefined)
   await until('it is let in by its password', async () => (await as('ann:open sesame'))?.status === 200)
   assert.equal((await as('ben:open sesame'))?.status, 200)
   assert.equal((await as('ben:open'))?.status, 401)
+})
+
+test('a TCP port of this machine wakes what sleeps, and is there again after everything was killed', {
+  timeout: 200_000,
+}, async () => {
+  const path = `/application/${application.id}`
+  const ports = [{ internal_port: 8080, publicly_accessible: true, protocol: 'TCP' }]
+  await server.must('PUT', path, { ports, healthchecks: {} })
+  await application.run(web('awake'))
+  const { results } = await server.must<{ results: { url: string }[] }>('GET', `${path}/link`)
+  const url = (results[0]?.url ?? '').replace('tcp:', 'http:')
+  await sleeps()
+  assert.deepEqual(await get(url), { status: 200, body: 'awake' })
+  await killRouter()
+  await server.kill9()
+  await server.restart()
+  await until('it answers', async () => (await get(url).catch(() => undefined))?.body === 'awake')
 })

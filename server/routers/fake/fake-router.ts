@@ -12,6 +12,8 @@ export interface FakeRouter extends Router {
   open(host: string): () => void
   /** A request comes for a host whose service is asleep; the given function ends its waiting. Throws where a request would not wait. */
   knock(host: string): () => void
+  /** Ports of this machine that other programs have. */
+  readonly taken: Set<number>
   /** From now on every call throws this; undefined: none does. */
   failWith(error: Error | undefined): void
 }
@@ -21,6 +23,7 @@ const keyOf = ({ address, port }: RouteEndpoint): string => `${address} ${port}`
 export function createFakeRouter(clock: Clock = systemClock): FakeRouter {
   let routes: readonly Route[] = []
   let replacements = 0
+  const taken = new Set<number>()
   let failure: Error | undefined
   const open = new Map<string, number>()
   const totals = new Map<string, number>()
@@ -57,6 +60,7 @@ export function createFakeRouter(clock: Clock = systemClock): FakeRouter {
       knocked = Promise.withResolvers()
       return () => void waiting.splice(waiting.indexOf(route.service), 1)
     },
+    taken,
     failWith: (error) => {
       failure = error
     },
@@ -64,6 +68,7 @@ export function createFakeRouter(clock: Clock = systemClock): FakeRouter {
       check(signal)
       routes = structuredClone(table)
       replacements++
+      return routes.flatMap(({ listen }) => (listen && taken.has(listen.port) ? [listen.port] : []))
     },
     drained: async (endpoints, timeoutMs, signal) => {
       check(signal)

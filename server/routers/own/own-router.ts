@@ -21,14 +21,15 @@ export function createOwnRouter({ controlSocket, timeoutMs = 5_000 }: OwnRouterO
   let last: RouteTable = { version: 0, routes: [] }
   let turn: Promise<unknown> = Promise.resolve()
 
-  const put = async (routes: readonly Route[], signal: AbortSignal): Promise<void> => {
+  const put = async (routes: readonly Route[], signal: AbortSignal): Promise<readonly number[]> => {
     let table =
       isDeepStrictEqual(last.routes, routes) && last.version > 0 ? last : { version: last.version + 1, routes }
     for (let attempt = 0; attempt < attempts; attempt++) {
       const answer = await askRouter(controlSocket, { method: 'PUT', path: '/routes', body: table, timeoutMs, signal })
       if (answer.status === 200) {
         last = { version: table.version, routes: structuredClone(routes) }
-        return
+        const { taken } = answer.body
+        return Array.isArray(taken) ? taken.filter((port) => typeof port === 'number') : []
       }
       if (answer.status !== 409) throw unexpected(answer)
       table = { version: numberIn(answer, 'version') + 1, routes }

@@ -35,7 +35,8 @@ function portSettings(
     )
   }
   const kept = keptId(port, all, former, (one, other) => one.internal_port === other.internal_port)
-  const firstPublic = all.findIndex((candidate) => candidate.publicly_accessible)
+  const firstHttp = all.findIndex(({ publicly_accessible, protocol }) => publicly_accessible && protocol === 'HTTP')
+  const firstPublic = firstHttp === -1 ? all.findIndex((candidate) => candidate.publicly_accessible) : firstHttp
   const anyDefault = all.some((candidate) => candidate.is_default)
   const external = port.external_port ?? defaultExternal(port)
   return {

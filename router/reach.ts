@@ -1,0 +1,80 @@
+import type { Socket } from 'node:net'
+import type { Duplex } from 'node:stream'
+import { after, monotonic } from './clock.ts'
+import type { Endpoint } from './endpoint.ts'
+import { failureOf, failureOfEndpoint } from './endpoint-failure.ts'
+import { limits } from './limits.ts'
+import { describe } from './log.ts'
+import type { Failure } from './pages.ts'
+import { retryDelay } from './retry.ts'
+import type { Traffic } from './traffic.ts'
+
+/** A client whose connection is to become one with a connection to an endpoint. Exactly one of the two is called, at most once. */
+export interface Caller {
+  readonly traffic: Traffic
+  readonly client: Duplex
+  /** The name in the table that it is for. */
+  readonly host: string
+  /** The endpoint that it had before. */
+  readonly wanted?: string | undefined
+  /** The end of one direction leaves the other one open. */
+  readonly allowHalfOpen?: boolean
+  refuse(failure: Failure): void
+  /** The endpoint is held until the socket closes. */
+  converse(socket: Socket, name: string): void
+}
+
+/** Connects a client to an endpoint of its route: waits where the service is asleep, tries again where that is harmless. */
+export function reach(caller: Caller): void {
+  attempt(caller, 1, monotonic())
+}
+
+function attempt(caller: Caller, tries: number, startedAt: number): void {
+  const { traffic, host, client } = caller
+  if (client.destroyed) return
+  const target = traffic.routes.find(host)
+  const failure = failureOf(target, host)
+  const endpoint = target && traffic.routes.choose(target, caller.wanted)
+  const name = target?.route.name ?? host
+  if (failure && target?.route.asleep && !traffic.closing) {
+    const cancel = traffic.waiting.hold(host, target, {
+      go: () => attempt(caller, 1, monotonic()),
+      fail: (reason) => caller.refuse(reason),
+    })
+    client.once('close', cancel)
+    return
+  }
+  if (failure || !endpoint) {
+    caller.refuse(failure ?? { status: 503, message: `${name} has too many open requests.` })
+    return
+  }
+  endpoint.hold()
+  endpoint.connect((error, socket) => {
+    if (error) return unreached(caller, endpoint, error, { tries, startedAt })
+    socket.once('close', () => endpoint.release())
+    if (client.destroyed) socket.destroy()
+    else caller.converse(socket, name)
+  }, caller.allowHalfOpen)
+}
+
+function unreached(
+  caller: Caller,
+  endpoint: Endpoint,
+  error: Error,
+  { tries, startedAt }: { tries: number; startedAt: number },
+): void {
+  const { traffic, host } = caller
+  endpoint.release()
+  endpoint.asideUntil = monotonic() + limits.asideMs
+  const { final, page } = failureOfEndpoint(error)
+  const elapsedMs = monotonic() - startedAt
+  const delay = retryDelay({ tries, elapsedMs, sent: false, answered: false, safe: true, final })
+  if (delay !== undefined) {
+    traffic.counts.retries++
+    after(delay, () => attempt(caller, tries + 1, startedAt))
+    return
+  }
+  traffic.log.warn('connection failed at its endpoint', { host, endpoint: endpoint.label, error: describe(error) })
+  const name = traffic.routes.find(host)?.route.name ?? host
+  caller.refuse({ status: page.status, message: `${name} ${page.predicate}` })
+}

@@ -1,0 +1,62 @@
+import { createServer, type Server, type Socket } from 'node:net'
+import { refusalOfClient } from './apply-rules.ts'
+import { limits } from './limits.ts'
+import { reach } from './reach.ts'
+import type { Traffic } from './traffic.ts'
+
+/** A server that passes connections on to the endpoints of a route, byte by byte; not yet listening. */
+export function createTcpServer(traffic: Traffic, hostNow: () => string | undefined): Server {
+  const server = createServer({
+    // One side may end what it says and go on listening.
+    allowHalfOpen: true,
+    // Who speaks first is heard by the application.
+    pauseOnConnect: true,
+    noDelay: true,
+    keepAlive: true,
+    keepAliveInitialDelay: limits.tcpSilentMs,
+  })
+  server.maxConnections = limits.clientConnections
+  server.on('connection', (client) => passConnection(traffic, client, hostNow()))
+  return server
+}
+
+function passConnection(traffic: Traffic, client: Socket, host: string | undefined): void {
+  client.on('error', () => client.destroy())
+  traffic.counts.requests++
+  const target = host === undefined ? undefined : traffic.routes.find(host)
+  if (!target || host === undefined || (target.rules && refusalOfClient(client, target.rules))) {
+    traffic.counts.refused++
+    client.resetAndDestroy()
+    return
+  }
+  traffic.counts.open++
+  traffic.tunnels.add(client)
+  client.once('close', () => {
+    traffic.counts.open--
+    traffic.tunnels.delete(client)
+  })
+  reach({
+    traffic,
+    client,
+    host,
+    allowHalfOpen: true,
+    refuse: () => {
+      traffic.counts.failed++
+      client.resetAndDestroy()
+    },
+    converse: (socket) => {
+      passOn(client, socket)
+      passOn(socket, client)
+    },
+  })
+}
+
+/** Bytes and the end of one side go to the other; where a side breaks off, so does the other. */
+function passOn(from: Socket, to: Socket): void {
+  from.pipe(to)
+  from.once('error', () => to.resetAndDestroy())
+  from.once('close', () => {
+    // After both ends the other side still has to send what it was given.
+    if (!from.readableEnded || !from.writableFinished) to.destroy()
+  })
+}
