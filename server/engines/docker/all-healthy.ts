@@ -13,14 +13,14 @@ const staleMs = 1000
  * were waited for. `deadlineMs` by the clock's monotonic time. Throws EngineError as `untilHealthy`.
  */
 export async function allHealthy(
-  { daemon, clock }: Host,
+  { daemon, clock, events }: Host,
   release: Release,
   work: { readonly containers: readonly string[]; readonly deadlineMs: number },
   { signal: outer, output }: Attempt,
 ): Promise<ReplicaState[]> {
   const group = new AbortController()
   const signal = AbortSignal.any([outer, group.signal])
-  const wait = { daemon, clock, deadlineMs: work.deadlineMs, signal, output }
+  const wait = { daemon, clock, events, service: release.service, deadlineMs: work.deadlineMs, signal, output }
   let isAskedAgain = false
   try {
     for (;;) {

@@ -61,18 +61,18 @@ export class DockerEngine implements Engine {
   readonly #held = new HeldVolumes()
   readonly #liveness: Liveness
   readonly #usage: Usage
-  readonly #events: Events
   readonly #looks: Looks
   #hasInit: boolean | undefined
 
   constructor({ socketPath, instance, clock }: DockerEngineOptions) {
     const daemon = new DockerDaemon({ socketPath, clock })
-    this.#host = { daemon, clock, instance, hasInit: (signal) => this.#askForInit(signal), madeTasks: new Set() }
+    const known = new KnownStates()
+    const events = new Events({ daemon, clock, instance, heard: (event) => known.forget(event?.container) })
+    const hasInit = (signal: AbortSignal) => this.#askForInit(signal)
+    this.#host = { daemon, clock, instance, events, hasInit, madeTasks: new Set() }
+    this.#looks = new Looks(this.#host, known)
     this.#liveness = new Liveness({ daemon, clock, instance })
     this.#usage = new Usage({ daemon, clock })
-    const known = new KnownStates()
-    this.#events = new Events({ daemon, clock, instance, heard: (event) => known.forget(event?.container) })
-    this.#looks = new Looks({ host: this.#host, events: this.#events, known })
   }
 
   pinImage(image: string, login: RegistryLogin | undefined, attempt: Attempt): Promise<PinnedImage> {
@@ -156,7 +156,7 @@ export class DockerEngine implements Engine {
   }
 
   logs(service: string, query: LogQuery, signal: AbortSignal): AsyncIterable<LogLine> {
-    return serviceLogs({ ...this.#host, events: this.#events }, service, query, signal)
+    return serviceLogs(this.#host, service, query, signal)
   }
 
   async exec(
@@ -198,7 +198,7 @@ export class DockerEngine implements Engine {
 
   /** What was seen before its end is old. */
   #changing<T>(work: Promise<T>): Promise<T> {
-    return work.finally(() => this.#events.happened())
+    return work.finally(() => this.#host.events.happened())
   }
 
   /** The container of this replica of the service, or of its newest one, while it runs. */

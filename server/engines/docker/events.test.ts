@@ -107,8 +107,8 @@ test('after a line that ended in time the next one tells what happened between t
 
 test('a look holds until something happens, nobody tells any more, or ten seconds are over', () =>
   told(async ({ events, lines, daemon, clock, shift }) => {
-    const host = { daemon, clock, instance: 'one', hasInit: async () => false, madeTasks: new Set<string>() }
-    const looks = new Looks({ host, events, known: new KnownStates() })
+    const host = { daemon, clock, instance: 'one', events, hasInit: async () => false, madeTasks: new Set<string>() }
+    const looks = new Looks(host, new KnownStates())
     let lists = 0
     const list = async () => {
       lists++
@@ -136,6 +136,25 @@ test('a look holds until something happens, nobody tells any more, or ten second
     await until('nobody tells', () => events.count() === undefined)
     await look()
     assert.equal(lists, 6)
+  }))
+
+test('who looks again and again waits for news, as long as the daemon tells of any', () =>
+  told(async ({ events, lines }) => {
+    const news = events.news('a')
+    const signal = AbortSignal.timeout(60_000)
+    const [never, now] = [3_600_000, 1]
+    await news.wait({ toldMs: never, untoldMs: now }, signal)
+    await until('the daemon tells', () => events.count() !== undefined)
+    // That there is a line is news, too.
+    await news.wait({ toldMs: never, untoldMs: never }, signal)
+    lines[0]?.response.write(`${started('b')}\n${started('a')}\n`)
+    await news.wait({ toldMs: never, untoldMs: never }, signal)
+    await news.wait({ toldMs: now, untoldMs: never }, signal)
+    const cancel = new AbortController()
+    const waiting = assert.rejects(news.wait({ toldMs: never, untoldMs: never }, cancel.signal))
+    cancel.abort()
+    await waiting
+    news.stop()
   }))
 
 test('reads what happened to containers of this installation only', () => {

@@ -14,6 +14,13 @@ export interface ContainerEvent {
 /** Undefined: the line to the daemon was cut and is there again, anything may have happened. */
 export type Listener = (event: ContainerEvent | undefined) => void
 
+/** Whether something happened to the containers of one service. */
+export interface News {
+  /** Until something happened since the last wait; so long at most while the daemon tells of it, or else so long. */
+  wait(limits: { readonly toldMs: number; readonly untoldMs: number }, signal: AbortSignal): Promise<void>
+  stop(): void
+}
+
 /** What changes how containers look; programs that are run in them (`exec_…`) do not. */
 const actions = [
   ...['create', 'start', 'die', 'destroy', 'pause', 'unpause', 'rename', 'update', 'oom', 'stop', 'kill'],
@@ -73,6 +80,31 @@ export class Events {
     this.#listeners.add(listener)
     this.#follow()
     return () => void this.#listeners.delete(listener)
+  }
+
+  /** For one who looks at the containers of a service again and again; `stop` ends it. */
+  news(service: string): News {
+    let isNew = false
+    let wake = Promise.withResolvers<void>()
+    const stop = this.listen(service, () => {
+      isNew = true
+      wake.resolve()
+    })
+    return {
+      stop,
+      wait: async ({ toldMs, untoldMs }, signal) => {
+        const end = new AbortController()
+        const limit = this.#clock.sleep(this.#isTold ? toldMs : untoldMs, AbortSignal.any([signal, end.signal]))
+        try {
+          if (!isNew) await Promise.race([limit, wake.promise])
+        } finally {
+          limit.catch(() => {})
+          end.abort()
+        }
+        isNew = false
+        wake = Promise.withResolvers()
+      },
+    }
   }
 
   #follow(): void {

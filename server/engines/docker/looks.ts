@@ -1,7 +1,6 @@
 import type { ContainerInfo } from 'dockerode'
 import type { Observation } from '../engine.ts'
 import { inspectContainer } from './containers.ts'
-import type { Events } from './events.ts'
 import type { KnownStates } from './known-states.ts'
 import { toObservation } from './observation.ts'
 import type { Host } from './start.ts'
@@ -14,19 +13,17 @@ const longestMs = 10_000
 /** Looks at everything that runs; where nothing happened since the last look, that one still holds. */
 export class Looks {
   readonly #host: Host
-  readonly #events: Events
   readonly #known: KnownStates
   #last: { readonly count: number; readonly atMs: number; readonly seen: Seen } | undefined
 
-  constructor(options: { readonly host: Host; readonly events: Events; readonly known: KnownStates }) {
-    this.#host = options.host
-    this.#events = options.events
-    this.#known = options.known
+  constructor(host: Host, known: KnownStates) {
+    this.#host = host
+    this.#known = known
   }
 
   async all(list: () => Promise<readonly ContainerInfo[]>, signal: AbortSignal): Promise<Seen> {
     // Before the look: what happens meanwhile may have been missed.
-    const count = this.#events.count()
+    const count = this.#host.events.count()
     const atMs = this.#host.clock.monotonic()
     if (this.#last && this.#last.count === count && atMs - this.#last.atMs < longestMs) return this.#last.seen
     const seen = await this.#look(await list(), signal)

@@ -12,8 +12,8 @@ describe('the patience of a start', () => {
       [15, 15, 50, 3_000, 10_000],
     )
     assert.deepEqual(
-      [0, 9_999, 60_000].map((elapsed) => pauseMs(elapsed, 10_000, true)),
-      [15, 15, 100],
+      [0, 1_000, 9_999, 60_000].map((elapsed) => pauseMs(elapsed, 10_000, true)),
+      [15, 25, 100, 100],
     )
   })
 

@@ -9,16 +9,16 @@ const allowedExits = 3
 
 /**
  * How long to wait until a replica is asked again. Short at first, then 5 % of what has passed, so that health is seen late by no more
- * than that; a port that nobody listens on costs the program nothing and is tried often. `leastMs`: a command inside the replica takes
+ * than that; a port that nobody listens on costs the program nothing and is tried twice as often, at least ten times a second. `leastMs`: a command inside the replica takes
  * away from what that may use.
  */
 export function pauseMs(elapsedMs: number, periodMs: number, silent: boolean, leastMs = 15): number {
-  if (silent) return elapsedMs < 10_000 ? 15 : 100
+  if (silent) return Math.max(15, Math.min(elapsedMs / 40, 100))
   return Math.max(leastMs, Math.min(elapsedMs / 20, periodMs))
 }
 
 /**
- * How often a starting container is looked at. Docker waits 100 ms and longer before it starts again what has exited, and then takes its time: the
+ * How often a starting container is looked at while the daemon does not tell what happens to it. Docker waits 100 ms and longer before it starts again what has exited, and then takes its time: the
  * exit is seen.
  */
 export const inspectPauseMs = (elapsedMs: number): number => Math.max(100, Math.min(elapsedMs / 20, 250))

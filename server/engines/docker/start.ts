@@ -7,6 +7,7 @@ import { allHealthy } from './all-healthy.ts'
 import { containerSpec } from './container-spec.ts'
 import { createContainer, listContainers, removeContainer, startContainer } from './containers.ts'
 import type { DockerDaemon } from './daemon.ts'
+import type { Events } from './events.ts'
 import { writeFiles } from './files.ts'
 import { label } from './labels.ts'
 import { ensureNetwork, joinNetwork } from './networks.ts'
@@ -19,6 +20,7 @@ export interface Host {
   readonly daemon: DockerDaemon
   readonly clock: Clock
   readonly instance: string
+  readonly events: Events
   /** Whether the daemon has a `docker-init` to reap the processes that a program leaves behind. */
   hasInit(signal: AbortSignal): Promise<boolean>
   /** Ids of the containers of tasks that this process itself has made. */

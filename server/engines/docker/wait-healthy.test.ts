@@ -5,6 +5,7 @@ import { describe, it } from 'node:test'
 import { type Clock, systemClock } from '../../lib/clock.ts'
 import type { EngineError, LongRunning } from '../engine.ts'
 import { fakeWorkload } from '../fake/fake-workload.ts'
+import { Events } from './events.ts'
 import type { ReplicaState } from './replica-state.ts'
 import { pretend } from './test-daemon.ts'
 import { untilHealthy } from './wait-healthy.ts'
@@ -54,6 +55,8 @@ async function withReplica(status: 'running' | 'exited', test: (bench: Bench) =>
             untilHealthy({
               daemon,
               clock,
+              events: new Events({ daemon, clock, instance: 'i', heard: () => {} }),
+              service: 's',
               container: 'c1',
               workload,
               deadlineMs: clock.monotonic() + deadlineInMs,

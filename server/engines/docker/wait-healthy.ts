@@ -5,6 +5,7 @@ import { EngineError, type LongRunning } from '../engine.ts'
 import { execIn, lastLines } from './container-output.ts'
 import { inspectContainer, startContainer } from './containers.ts'
 import type { DockerDaemon } from './daemon.ts'
+import type { Events, News } from './events.ts'
 import { explainListeners, listenersOf } from './listening-ports.ts'
 import {
   inspectPauseMs,
@@ -21,6 +22,8 @@ import type { ReplicaState } from './replica-state.ts'
 export interface Waiting {
   readonly daemon: DockerDaemon
   readonly clock: Clock
+  readonly events: Events
+  readonly service: string
   /** Id of the container. */
   readonly container: string
   readonly workload: LongRunning
@@ -32,6 +35,8 @@ export interface Waiting {
 
 /** After this people are told what is missing, long before the wait is given up. */
 const hintMs = 5000
+/** How often a replica is looked at while the daemon tells what happens to it. */
+const toldPauseMs = 1000
 /** So long the first check may go on after the deadline: nothing else could tell what is wrong. */
 const longestFirstCheckMs = 10_000
 
@@ -93,6 +98,15 @@ async function ask(
 }
 
 async function watch(waiting: Waiting, view: View, signal: AbortSignal): Promise<never> {
+  const news = waiting.events.news(waiting.service)
+  try {
+    return await watchBy(news, waiting, view, signal)
+  } finally {
+    news.stop()
+  }
+}
+
+async function watchBy(news: News, waiting: Waiting, view: View, signal: AbortSignal): Promise<never> {
   const { clock, workload } = waiting
   const began = clock.monotonic()
   const exitsBefore = view.state.running ? view.state.exits : 0
@@ -105,7 +119,7 @@ async function watch(waiting: Waiting, view: View, signal: AbortSignal): Promise
       const failure = verdict(view.state, { exitsBefore, exitCode, memoryMiB: workload.memoryMiB })
       if (failure) throw await failed(waiting, view.state, failure.reason, failure.message)
     }
-    await clock.sleep(inspectPauseMs(clock.monotonic() - began), signal)
+    await news.wait({ toldMs: toldPauseMs, untoldMs: inspectPauseMs(clock.monotonic() - began) }, signal)
     view.state = await look(waiting, signal)
   }
 }
