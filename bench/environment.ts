@@ -49,7 +49,7 @@ async function byPlatform({ say }: Session, installation: Installation): Promise
       if (/ERROR|CANCELED/.test(String(state))) throw new Error(`the environment is ${state}`)
       return state === 'DEPLOYED'
     },
-    { limitMs: 120_000, everyMs: 50 },
+    { limitMs: 120_000, everyMs: 100 },
   )
   const all = clock.monotonic() - startedAt
   say(`  ${stages * perStage} services after ${all.toFixed(0)} ms`)

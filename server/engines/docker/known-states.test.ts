@@ -29,14 +29,14 @@ test('a container is asked again after a restart, with another address, and afte
   const states = new KnownStates()
   const state = sampleState()
   const learn = (): void => states.keep([{ listed: listed('Up 2 minutes'), state }])
-  states.begin(0)
+  states.begin(0, false)
   assert.equal(states.find(listed('Up 2 minutes')), undefined)
   learn()
-  states.begin(1_000)
+  states.begin(1_000, false)
   assert.equal(states.find(listed('Up 3 minutes')), state)
   assert.equal(states.find(listed('Up 1 second')), undefined)
   assert.equal(states.find(listed('Up 2 minutes', '172.18.0.9')), undefined)
-  states.begin(60_000)
+  states.begin(60_000, false)
   assert.equal(states.find(listed('Up 3 minutes')), undefined)
 })
 
@@ -44,7 +44,7 @@ test('a container to which something happened is asked again', () => {
   const states = new KnownStates()
   const seen = { listed: listed('Up 2 hours'), state: sampleState() }
   for (const id of ['c1', undefined]) {
-    states.begin(0)
+    states.begin(0, false)
     states.keep([seen])
     states.forget('c2')
     assert.equal(states.find(seen.listed), seen.state)
@@ -53,12 +53,33 @@ test('a container to which something happened is asked again', () => {
   }
 })
 
+test('while it is told what happens, what is up for a moment only is known, too, unless something happened during the look', () => {
+  const states = new KnownStates()
+  const seen = { listed: listed('Up 2 seconds'), state: sampleState() }
+  states.begin(0, true)
+  states.keep([seen])
+  states.begin(1_000, true)
+  assert.equal(states.find(seen.listed), seen.state)
+  assert.equal(states.find(listed('Up 2 seconds', '172.18.0.9')), undefined)
+  assert.equal(states.find(listed('Up 2 hours (Paused)', '172.18.0.2', 'paused')), undefined)
+  for (const id of ['c1', undefined]) {
+    states.begin(2_000, true)
+    states.forget(id)
+    states.keep([seen])
+    assert.equal(states.find(seen.listed), undefined)
+  }
+  states.begin(3_000, true)
+  states.keep([seen])
+  states.begin(4_000, false)
+  assert.equal(states.find(seen.listed), undefined)
+})
+
 test('a container that never changes in the list is asked again within minutes, should its change not be told', () => {
   const states = new KnownStates()
   const seen = { listed: listed('Up 2 hours'), state: sampleState() }
   let asked = 0
   for (let at = 0; at <= 720_000; at += 1_000) {
-    states.begin(at)
+    states.begin(at, false)
     if (!states.find(seen.listed)) {
       asked++
       // What was asked anew is another object than what was known.

@@ -14,21 +14,28 @@ const longestGapMs = 20_000
 const oldestMs = 300_000
 
 /**
- * What was learned of containers that run on unchanged, so that a look at all of them costs one list and not a question for each. A list
- * tells since when a container is up, in words: what is up for minutes has not been restarted since a look a moment ago.
+ * What was learned of containers that run on unchanged, so that a look at all of them costs one list and not a question for each. While the
+ * daemon tells of what happens, a container to which nothing happened is as it was. Else the list tells since when it is up, in words: what is
+ * up for minutes has not been restarted since a look a moment ago.
  */
 export class KnownStates {
   #known = new Map<string, Known>()
   #lookedMs = Number.NEGATIVE_INFINITY
+  #isTold = false
+  /** What happened since the look began: an answer may be older. */
+  readonly #changed = new Set<string | undefined>()
 
-  /** Begins a look at everything; `nowMs` by a monotonic clock. */
-  begin(nowMs: number): void {
+  /** Begins a look at everything; `nowMs` by a monotonic clock; `isTold`: `forget` is called with what happens. */
+  begin(nowMs: number, isTold: boolean): void {
     if (nowMs - this.#lookedMs > longestGapMs) this.#known.clear()
     this.#lookedMs = nowMs
+    this.#isTold = isTold
+    this.#changed.clear()
   }
 
   /** Something happened to this container, or nobody knows what happened to which one. */
   forget(id: string | undefined): void {
+    this.#changed.add(id)
     if (id === undefined) this.#known.clear()
     else this.#known.delete(id)
   }
@@ -37,19 +44,24 @@ export class KnownStates {
   find(listed: ContainerInfo): ReplicaState | undefined {
     const known = this.#known.get(listed.Id)
     const isYoung = known !== undefined && this.#lookedMs - known.askedMs < oldestMs
-    return isYoung && isLongUp(listed) && known.address === addressOf(listed) ? known.state : undefined
+    return isYoung && this.#isSteady(listed) && known.address === addressOf(listed) ? known.state : undefined
   }
 
   /** What was asked, from now on known; all others are forgotten. */
   keep(states: readonly { readonly listed: ContainerInfo; readonly state: ReplicaState }[]): void {
-    const kept = states.filter(({ listed, state }) => state.running && isLongUp(listed))
+    const isKept = ({ listed, state }: (typeof states)[number]): boolean =>
+      state.running && this.#isSteady(listed) && !this.#changed.has(listed.Id) && !this.#changed.has(undefined)
     const known = this.#known
-    const learn = ({ listed, state }: (typeof kept)[number]): [string, Known] => {
+    const learn = ({ listed, state }: (typeof states)[number]): [string, Known] => {
       const before = known.get(listed.Id)
       const askedMs = before?.state === state ? before.askedMs : this.#lookedMs - spreadMs(listed.Id)
       return [listed.Id, { state, address: addressOf(listed), askedMs }]
     }
-    this.#known = new Map(kept.map(learn))
+    this.#known = new Map(states.filter(isKept).map(learn))
+  }
+
+  #isSteady(listed: ContainerInfo): boolean {
+    return isLongUp(listed) || (this.#isTold && listed.State === 'running')
   }
 }
 

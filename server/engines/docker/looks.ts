@@ -26,6 +26,7 @@ export class Looks {
     const count = this.#host.events.count()
     const atMs = this.#host.clock.monotonic()
     if (this.#last && this.#last.count === count && atMs - this.#last.atMs < longestMs) return this.#last.seen
+    this.#known.begin(atMs, count !== undefined)
     const seen = await this.#look(await list(), signal)
     this.#last = count === undefined ? undefined : { count, atMs, seen }
     return seen
@@ -33,7 +34,6 @@ export class Looks {
 
   async #look(found: readonly ContainerInfo[], signal: AbortSignal): Promise<Seen> {
     const { daemon, clock } = this.#host
-    this.#known.begin(clock.monotonic())
     const looks = found.map(async (listed) => ({
       listed,
       state: this.#known.find(listed) ?? (await inspectContainer(daemon, listed.Id, signal)),
