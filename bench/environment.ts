@@ -4,7 +4,7 @@ import { systemClock as clock } from '../server/lib/clock.ts'
 import { atMost, type Benchmark, relative, type Session } from './figure.ts'
 import { bareContainers } from './floors/containers.ts'
 import { createInstallation, type Installation } from './installation.ts'
-import { paired } from './paired.ts'
+import { median, paired } from './paired.ts'
 import { until } from './until.ts'
 
 const rounds = 3
@@ -22,15 +22,27 @@ export const environment: Benchmark = {
     session.ending.defer(() => removeTestImage(dockerSocket, `${image}:1`))
     const installation = await createInstallation(session)
     await installation.start()
-    const { all } = await paired(rounds, byHand, () => byPlatform(session, installation))
+    const apart: number[] = []
+    const { all } = await paired(
+      rounds,
+      async () => {
+        apart.push(await byHand('quayside-bench'))
+        return byHand()
+      },
+      () => byPlatform(session, installation),
+    )
+    const ms = median(apart)
+    session.say(`  by hand in a network of their own: ${ms.toFixed(0)} ms, ${(ms / all.floor).toFixed(2)} × the floor`)
     return [relative('environment-deploy', all, 'ms', atMost(1.3))]
   },
 }
 
-/** Each stage as long as its slowest container. */
-async function byHand(): Promise<number> {
+/** Each stage as long as its slowest container. Where services find each other by name, Docker has more to do for each one. */
+async function byHand(network?: string): Promise<number> {
   let total = 0
-  for (let stage = 0; stage < stages; stage++) total += await bareContainers(`${image}:1`, command, perStage)
+  for (let stage = 0; stage < stages; stage++) {
+    total += await bareContainers(`${image}:1`, command, { count: perStage, ...(network && { network }) })
+  }
   return total
 }
 

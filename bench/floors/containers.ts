@@ -5,25 +5,31 @@ import { until } from '../until.ts'
 
 /**
  * What the engine by itself needs to start so many containers of an image beside each other, from the first call until each takes a
- * connection. Milliseconds; what it made is removed afterwards.
+ * connection; in a network of their own, where one is named. Milliseconds; what it made is removed afterwards.
  */
-export async function bareContainers(image: string, command: readonly string[], count: number): Promise<number> {
+export async function bareContainers(
+  image: string,
+  command: readonly string[],
+  { count, network }: { readonly count: number; readonly network?: string },
+): Promise<number> {
+  const made = network === undefined ? undefined : await docker.createNetwork({ Name: network })
   const startedAt = clock.monotonic()
-  const started = await Promise.all(Array.from({ length: count }, () => start(image, command)))
+  const started = await Promise.all(Array.from({ length: count }, () => start(image, command, network ?? 'bridge')))
   const took = clock.monotonic() - startedAt
   await Promise.all(started.map((container) => container.remove({ force: true }).catch(absent)))
+  await made?.remove().catch(absent)
   return took
 }
 
-async function start(image: string, command: readonly string[]) {
+async function start(image: string, command: readonly string[], network: string) {
   const container = await docker.createContainer({
     Image: image,
     Cmd: [...command],
-    HostConfig: { NanoCpus: 250_000_000, Memory: 64 * 1024 * 1024, PidsLimit: 512 },
+    HostConfig: { NanoCpus: 250_000_000, Memory: 64 * 1024 * 1024, PidsLimit: 512, NetworkMode: network },
   })
   await container.start()
   const { NetworkSettings } = await container.inspect()
-  const host = NetworkSettings.Networks['bridge']?.IPAddress ?? ''
+  const host = NetworkSettings.Networks[network]?.IPAddress ?? ''
   await until('the bare container answers', () => answers(host), { everyMs: 3 })
   return container
 }
