@@ -2,7 +2,7 @@
 export interface Route {
   /** Lower-case host name without port; `*.example.org` is every name with one label before `example.org`. With `listen`: name and port. */
   readonly host: string
-  /** A port of this machine that leads to the endpoints in place of the host name: bytes are passed on as they are. */
+  /** A port of this machine that leads to the endpoints in place of the host name: bytes or datagrams are passed on as they are. */
   readonly listen?: RoutePort
   readonly service: string
   /** For the pages that people see when nothing answers. */
@@ -53,7 +53,7 @@ export const passwordCost = { N: 2048, r: 8, p: 1, bytes: 32 } as const
 export const longestPassword = 512
 
 export interface RoutePort {
-  readonly protocol: 'TCP'
+  readonly protocol: 'TCP' | 'UDP'
   readonly port: number
 }
 

@@ -64,7 +64,7 @@ export function challengeOf(
 }
 
 /** Whether the rules let nothing through from where a bare connection comes. */
-export function refusalOfClient({ remoteAddress = '0.0.0.0' }: Socket, rules: Rules): boolean {
+export function refusalOfClient({ remoteAddress = '0.0.0.0' }: Pick<Socket, 'remoteAddress'>, rules: Rules): boolean {
   const client = remoteAddress.replace(/^::ffff:/, '')
   return refusalBy(rules, { client, length: 0, name: '' }) !== undefined
 }

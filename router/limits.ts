@@ -4,6 +4,14 @@ export const limits = {
   headerBytes: 32 * 1024,
   /** A client must have sent its whole header block within this time. */
   clientHeadersMs: 10_000,
+  /** A client of a UDP port that was silent for so long is forgotten … */
+  udpIdleMs: 60_000,
+  /** … and after so long, where its endpoint has left the route. */
+  udpLeavingMs: 2_000,
+  /** Of one UDP port. */
+  udpClients: 4_096,
+  /** Datagrams of one client that are kept until there is an endpoint. */
+  udpEarly: 16,
   /** How long an idle client connection is kept; clients are told so in `Keep-Alive`. */
   clientIdleMs: 72_000,
   clientConnections: 10_000,

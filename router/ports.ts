@@ -1,20 +1,30 @@
-import type { Server } from 'node:net'
+import type { RoutePort } from '@quayside/contract/routes.ts'
 import { after } from './clock.ts'
 import { describe } from './log.ts'
 import { createTcpServer } from './tcp.ts'
 import type { Traffic } from './traffic.ts'
+import { UdpPort } from './udp.ts'
 
 /** Ports that belong to another program are asked for again after so long. */
 const againMs = 1_000
 
+/** What listens on one port. */
+interface Listening {
+  readonly protocol: RoutePort['protocol']
+  /** To be called after every new table. */
+  follow(): void
+  /** Listens no more; settles once what is open has ended. */
+  close(): Promise<void>
+}
+
 /**
- * Listens on the ports of this machine that the table names, beside that of HTTP. Connections outlive their route: they end when one of
- * their sides does.
+ * Listens on the ports of this machine that the table names, beside that of HTTP. TCP connections outlive their route: they end when
+ * one of their sides does.
  */
 export class Ports {
   readonly #traffic: Traffic
   readonly #address: string
-  readonly #servers = new Map<number, Server>()
+  readonly #servers = new Map<number, Listening>()
   #hosts = new Map<number, string>()
   #taken: readonly number[] = []
   #turn: Promise<void> = Promise.resolve()
@@ -42,7 +52,7 @@ export class Ports {
     this.#closed = true
     this.#cancelAgain()
     await this.#turn
-    await Promise.all([...this.#servers.values()].map((server) => new Promise((resolve) => server.close(resolve))))
+    await Promise.all([...this.#servers.values()].map((server) => server.close()))
   }
 
   async #follow(): Promise<void> {
@@ -52,31 +62,54 @@ export class Ports {
       listen ? [{ ...listen, host }] : [],
     )
     this.#hosts = new Map(listed.map(({ port, host }) => [port, host]))
+    const wanted = new Map(listed.map(({ port, protocol }) => [port, protocol]))
     for (const [port, server] of this.#servers) {
-      if (this.#hosts.has(port)) continue
-      this.#servers.delete(port)
-      server.close()
+      if (wanted.get(port) === server.protocol) server.follow()
+      else {
+        this.#servers.delete(port)
+        server.close().catch(() => {})
+      }
     }
-    const missing = listed.filter(({ port }) => !this.#servers.has(port)).map(({ port }) => port)
-    const failed = await Promise.all(missing.map((port) => this.#listen(port)))
-    this.#taken = missing.filter((_, index) => failed[index])
+    const missing = listed.filter(({ port }) => !this.#servers.has(port))
+    const failed = await Promise.all(missing.map((one) => this.#listen(one)))
+    this.#taken = missing.flatMap(({ port }, index) => (failed[index] ? [port] : []))
     if (this.#taken.length > 0) this.#cancelAgain = after(againMs, () => void this.look())
   }
 
   /** Gives whether it failed. */
-  async #listen(port: number): Promise<boolean> {
-    const server = createTcpServer(this.#traffic, () => this.#hosts.get(port))
-    const { promise, resolve } = Promise.withResolvers<Error | undefined>()
-    server.once('error', resolve)
-    server.listen({ host: this.#address, port }, () => resolve(undefined))
-    const error = await promise
-    if (error) {
+  async #listen({ protocol, port }: RoutePort): Promise<boolean> {
+    const hostNow = (): string | undefined => this.#hosts.get(port)
+    try {
+      const open = protocol === 'TCP' ? openTcp : openUdp
+      this.#servers.set(port, await open(this.#traffic, { address: this.#address, port, hostNow }))
+      return false
+    } catch (error) {
       this.#traffic.log.error('port cannot be listened on', { endpoint: String(port), error: describe(error) })
       return true
     }
-    server.off('error', resolve)
-    server.on('error', (late) => this.#traffic.log.error('port failed', { error: describe(late) }))
-    this.#servers.set(port, server)
-    return false
   }
+}
+
+interface Place {
+  readonly address: string
+  readonly port: number
+  readonly hostNow: () => string | undefined
+}
+
+async function openTcp(traffic: Traffic, { address, port, hostNow }: Place): Promise<Listening> {
+  const server = createTcpServer(traffic, hostNow)
+  const { promise, resolve, reject } = Promise.withResolvers<void>()
+  server.once('error', reject)
+  server.listen({ host: address, port }, resolve)
+  await promise
+  server.off('error', reject)
+  server.on('error', (error) => traffic.log.error('port failed', { error: describe(error) }))
+  const close = (): Promise<void> => new Promise((done) => server.close(() => done()))
+  return { protocol: 'TCP', follow: () => {}, close }
+}
+
+async function openUdp(traffic: Traffic, { address, port, hostNow }: Place): Promise<Listening> {
+  const udp = new UdpPort(traffic, address, hostNow)
+  await udp.listen(address, port)
+  return { protocol: 'UDP', follow: () => udp.follow(), close: () => udp.close() }
 }

@@ -45,7 +45,7 @@ export function parseEndpoints(value: unknown, where = 'endpoints'): readonly Ro
 
 function parsePort(value: unknown, where: string): RoutePort {
   const { protocol, port } = record(value, where)
-  if (protocol !== 'TCP') throw new Error(`${where}.protocol: TCP is expected`)
+  if (protocol !== 'TCP' && protocol !== 'UDP') throw new Error(`${where}.protocol: TCP or UDP is expected`)
   if (typeof port !== 'number' || !Number.isInteger(port) || port < 1 || port > 65_535) {
     throw new Error(`${where}.port: a port number is expected`)
   }

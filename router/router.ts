@@ -15,7 +15,7 @@ import { createTrafficServer } from './traffic-server.ts'
 import { Waiting } from './waiting.ts'
 
 /** Grows when the control plane has to replace a running process of an older version. */
-const protocol = 5
+const protocol = 6
 
 export interface RunningRouter {
   /** The port that clients use. */

@@ -1,7 +1,7 @@
 import { recordChange } from '../audit/index.ts'
 import { afterCommit, type Sql } from '../database/index.ts'
 import { archiveCommandOf, volumesOf, whileUnreachable } from '../deployments/index.ts'
-import { publicHosts, publicPortHost, replaceHosts, reservePublicPort, reserveTcpPorts } from '../domains/index.ts'
+import { publicHosts, publicPortHost, replaceHosts, reservePassedPorts, reservePublicPort } from '../domains/index.ts'
 import {
   createCopyWorkflow,
   createErasureWorkflow,
@@ -31,7 +31,7 @@ export const hostDeclarer =
   ({ config }: Pick<Foundation, 'config'>): ServicesOptions['declareHosts'] =>
   async (sql, service) => {
     const host = publicPortHost(internalHost(service), config.domain)
-    const ports = await reserveTcpPorts(sql, { ...service, host }, config.publicPorts)
+    const ports = await reservePassedPorts(sql, { ...service, host }, config.publicPorts)
     await replaceHosts(sql, service.id, [...publicHosts(service, config.domain), ...ports], clock.now())
     if (service.isPublished) await reservePublicPort(sql, { id: service.id, host }, config.publicPorts)
   }

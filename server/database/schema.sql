@@ -872,6 +872,7 @@ create table route (
   updated_at timestamp with time zone not null,
   custom_domain_id uuid,
   public_port integer,
+  public_protocol text,
   constraint route_custom_domain_id_fkey FOREIGN KEY (custom_domain_id) REFERENCES custom_domain(id) ON DELETE CASCADE,
   constraint route_pkey PRIMARY KEY (host),
   constraint route_service_id_fkey FOREIGN KEY (service_id) REFERENCES service(id) ON DELETE CASCADE

@@ -1,3 +1,4 @@
+import type { RoutePort } from '@quayside/contract/routes.ts'
 import type { PortSettings } from '../services/index.ts'
 
 /** One public port and where it answers: at a host name of the router, or at a port of this machine that the host then ends with. */
@@ -7,6 +8,7 @@ export interface PublicHost {
   readonly internal_port: number
   readonly is_default: boolean
   readonly public_port?: number | null
+  readonly public_protocol?: RoutePort['protocol'] | null
 }
 
 /**

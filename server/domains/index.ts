@@ -4,6 +4,7 @@ export { createCustomDomains } from './custom-domains.ts'
 export { listEnvironmentLinks } from './environment-links.ts'
 export { publicHosts } from './host-names.ts'
 export { listLinks, type PublicAddress, urlOf } from './links.ts'
+export { reservePassedPorts } from './passed-ports.ts'
 export { releasePublicPort } from './public-port-store.ts'
 export { type PublicPortRange, publicPortHost, reservePublicPort } from './public-ports.ts'
 export { createRoutePublisher, type RoutePublisher } from './publisher.ts'
@@ -19,4 +20,3 @@ export {
   setEndpoints,
   touchRoutes,
 } from './route-store.ts'
-export { reserveTcpPorts } from './tcp-ports.ts'

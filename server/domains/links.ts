@@ -25,7 +25,10 @@ export async function listLinks(database: Database, service: ServiceRow, address
 export const toLink = (route: RouteRow, service_type: ServiceType, address: PublicAddress) => ({
   service_id: route.service_id,
   service_type,
-  url: route.public_port === null ? urlOf(route.host, address) : `tcp://${route.host}`,
+  url:
+    route.public_protocol === null
+      ? urlOf(route.host, address)
+      : `${route.public_protocol.toLowerCase()}://${route.host}`,
   internal_port: route.internal_port,
   external_port: route.public_port ?? address.port,
   is_qovery_domain: route.custom_domain_id === null,

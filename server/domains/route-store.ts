@@ -1,4 +1,4 @@
-import type { BasicCredential, Route, RouteEndpoint } from '@quayside/contract/routes.ts'
+import type { BasicCredential, Route, RouteEndpoint, RoutePort } from '@quayside/contract/routes.ts'
 import type { SettingValues } from '@quayside/contract/services/setting-table.ts'
 import type { State } from '@quayside/contract/states.ts'
 import type { Sql } from '../database/index.ts'
@@ -10,6 +10,8 @@ export interface RouteRow extends PublicHost {
   /** Null: a name of the platform's own. */
   readonly custom_domain_id: string | null
   readonly public_port: number | null
+  /** Null: HTTP. */
+  readonly public_protocol: RoutePort['protocol'] | null
   readonly release_id: string | null
   readonly endpoints: readonly RouteEndpoint[]
 }
@@ -28,11 +30,17 @@ export async function replaceHosts(
     delete from route where service_id = ${serviceId} and custom_domain_id is null
       and host <> all(${hosts.map(({ host }) => host)}::text[])`
   if (hosts.length > 0) {
-    const rows = hosts.map((host) => ({ public_port: null, ...host, service_id: serviceId, updated_at: now }))
+    const rows = hosts.map((host) => ({
+      public_port: null,
+      public_protocol: null,
+      ...host,
+      service_id: serviceId,
+      updated_at: now,
+    }))
     await sql`
       insert into route ${sql(rows)} on conflict (host) do update set port_name = excluded.port_name,
         is_default = excluded.is_default, updated_at = excluded.updated_at,
-        public_port = excluded.public_port,
+        public_port = excluded.public_port, public_protocol = excluded.public_protocol,
         endpoints = case when route.internal_port = excluded.internal_port then route.endpoints else '[]' end,
         internal_port = excluded.internal_port`
   }
@@ -128,6 +136,7 @@ export async function readTable(sql: Sql): Promise<{ version: number; routes: Ro
     {
       host: string
       public_port: number | null
+      public_protocol: RoutePort['protocol'] | null
       service_id: string
       name: string
       state: State
@@ -137,23 +146,27 @@ export async function readTable(sql: Sql): Promise<{ version: number; routes: Ro
       basic_auth: readonly BasicCredential[] | null
     }[]
   >`
-    select r.host, r.public_port, r.service_id, s.name, s.state, r.endpoints,
+    select r.host, r.public_port, r.public_protocol, r.service_id, s.name, s.state, r.endpoints,
       case when s.advanced_settings <> '{}' then s.advanced_settings end as wishes, e.basic_auth,
       s.release_id is not null and coalesce(c.replicas = 0 or c.waking, false) as asleep
     from route r join service s on s.id = r.service_id left join service_scale c on c.service_id = s.id
       left join release e on e.id = coalesce(r.release_id, s.release_id)
     order by r.host`
   const version = await readVersion(sql)
-  const routes = rows.map(({ host, public_port, service_id, name, state, endpoints, asleep, wishes, basic_auth }) => ({
-    host,
-    ...(public_port === null ? {} : { listen: { protocol: 'TCP' as const, port: public_port } }),
-    service: service_id,
-    name,
-    endpoints,
-    ...(endpoints.length === 0 ? { reason: asleep ? 'it is asleep' : whyNothing(state) } : {}),
-    ...(endpoints.length === 0 && asleep ? { asleep } : {}),
-    ...rulesMember(wishes, basic_auth),
-  }))
+  const routes = rows.map(
+    ({ host, public_port, public_protocol, service_id, name, state, endpoints, asleep, wishes, basic_auth }) => ({
+      host,
+      ...(public_port === null || public_protocol === null
+        ? {}
+        : { listen: { protocol: public_protocol, port: public_port } }),
+      service: service_id,
+      name,
+      endpoints,
+      ...(endpoints.length === 0 ? { reason: asleep ? 'it is asleep' : whyNothing(state) } : {}),
+      ...(endpoints.length === 0 && asleep ? { asleep } : {}),
+      ...rulesMember(wishes, basic_auth),
+    }),
+  )
   return { version, routes }
 }
 

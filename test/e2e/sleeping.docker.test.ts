@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { createSocket } from 'node:dgram'
 import { join } from 'node:path'
 import { after, before, test } from 'node:test'
 import { findRouter } from '../../server/routers/own/router-process.ts'
@@ -105,19 +106,46 @@ test('who has no password is not let in, and wakes nobody', { timeout: 200_000 }
   assert.equal((await as('ben:open'))?.status, 401)
 })
 
-test('a TCP port of this machine wakes what sleeps, and is there again after everything was killed', {
-  timeout: 200_000,
+const speaking = `
+  const socket = require('node:dgram').createSocket('udp4')
+  socket.on('message', (datagram, { port, address }) => socket.send('heard ' + datagram, port, address)).bind(8081)`
+
+/** Sends until it is answered: datagrams may be lost. */
+async function heardBy(url: URL): Promise<string> {
+  const socket = createSocket('udp4')
+  let heard = ''
+  socket.on('message', (datagram) => {
+    heard = String(datagram)
+  })
+  const isHeard = (): boolean => {
+    socket.send('hello', Number(url.port), '127.0.0.1')
+    return heard !== ''
+  }
+  await until('a datagram is answered', async () => isHeard(), { everyMs: 50 })
+  socket.close()
+  return heard
+}
+
+test('ports of this machine wake what sleeps, and are there again after everything was killed', {
+  timeout: 240_000,
 }, async () => {
   const path = `/application/${application.id}`
-  const ports = [{ internal_port: 8080, publicly_accessible: true, protocol: 'TCP' }]
+  const port = { publicly_accessible: true, protocol: 'TCP' }
+  const ports = [{ ...port, internal_port: 8080 }, { ...port, internal_port: 8081, protocol: 'UDP' }] // biome-ignore format: one line
   await server.must('PUT', path, { ports, healthchecks: {} })
-  await application.run(web('awake'))
+  const tree = web('awake')
+  await application.run({ ...tree, 'app.js': `${tree['app.js']}\n${speaking}` })
   const { results } = await server.must<{ results: { url: string }[] }>('GET', `${path}/link`)
-  const url = (results[0]?.url ?? '').replace('tcp:', 'http:')
+  const urls = results.map(({ url }) => new URL(url))
+  const at = (protocol: string) =>
+    urls.find((url) => url.protocol === protocol) ?? assert.fail(`there is no ${protocol}`)
+  const [tcp, udp] = [`http://${at('tcp:').host}`, at('udp:')]
   await sleeps()
-  assert.deepEqual(await get(url), { status: 200, body: 'awake' })
+  assert.equal(await heardBy(udp), 'heard hello')
+  assert.deepEqual(await get(tcp), { status: 200, body: 'awake' })
   await killRouter()
   await server.kill9()
   await server.restart()
-  await until('it answers', async () => (await get(url).catch(() => undefined))?.body === 'awake')
+  await until('it answers', async () => (await get(tcp).catch(() => undefined))?.body === 'awake')
+  assert.equal(await heardBy(udp), 'heard hello')
 })

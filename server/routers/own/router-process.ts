@@ -34,7 +34,7 @@ export interface RouterProcess {
 }
 
 /** What the process must say about itself in `GET /health` to be one of this version. */
-const protocol = 5
+const protocol = 6
 const portInUse = 98
 const answerMs = 2_000
 const startMs = 15_000

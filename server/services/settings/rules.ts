@@ -82,11 +82,11 @@ export function checkPorts(ports: readonly PortSettings[]): void {
     const twin = ports.findIndex((other) => other.internal_port === port.internal_port)
     if (twin !== index) refuse(`ports[${index}].internal_port`, 'is used twice')
   }
-  const raw = ports.findIndex((port) => port.publicly_accessible && port.protocol !== 'HTTP' && port.protocol !== 'TCP')
+  const raw = ports.findIndex((port) => port.publicly_accessible && port.protocol === 'GRPC')
   if (raw !== -1) {
     refuse(
       `ports[${raw}].publicly_accessible`,
-      'must be false unless the protocol is HTTP or TCP: the router speaks HTTP/1.1, and passes on TCP',
+      'must be false where the protocol is GRPC: the router speaks HTTP/1.1, and passes on TCP and UDP',
     )
   }
 }

@@ -3,7 +3,7 @@ import { after, test } from 'node:test'
 import { databaseBody } from '../../test/support/objects/kinds.ts'
 import { createPlatform } from '../../test/support/platform.ts'
 import { until } from '../../test/support/until.ts'
-import { chosenPorts } from './tcp-ports.ts'
+import { chosenPorts } from './passed-ports.ts'
 
 const range = { first: 30_000, last: 30_003 }
 const settings = { QUAYSIDE_PUBLIC_PORTS: '30000-30003', QUAYSIDE_DOMAIN: 'apps.example.org' }
@@ -84,8 +84,9 @@ test('a public TCP port has a port of this machine, which links, variables and t
   ) // biome-ignore format: one line
 
   // Another service asks for the same number, a database for one of the range.
-  const other = (await make('asks', [tcp(7000, number)])).body
-  const [[, , second]] = await links(other.id)
+  const other = (await make('asks', [{ ...tcp(7000, number), protocol: 'UDP' }])).body
+  const [[address, , second]] = await links(other.id)
+  assert.equal(new URL(address).protocol, 'udp:')
   assert.notEqual(second, number)
   const variables = (await send('GET', `/application/${other.id}/environmentVariable`)).text
   assert.match(variables, /_PORT_EXTERNAL/)

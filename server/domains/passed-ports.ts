@@ -7,25 +7,27 @@ import { offsetOf, type PublicPortRange } from './public-ports.ts'
 import { listServiceRoutes } from './route-store.ts'
 
 /**
- * Where the public TCP ports of a service are reached: each has a port of this machine, of the range, for as long as it is public. The external
+ * Where the public TCP and UDP ports of a service are reached: each has a port of this machine, of the range, for as long as it is public. The external
  * port that it names is a wish: it is followed where it is of the range and free. Throws 409 when none is left.
  */
-export async function reserveTcpPorts(
+export async function reservePassedPorts(
   sql: Sql,
   service: { readonly id: string; readonly host: string; readonly ports: readonly PortSettings[] },
   range: PublicPortRange,
 ): Promise<PublicHost[]> {
-  const wished = service.ports.filter((port) => port.publicly_accessible && port.protocol === 'TCP')
+  const wished = service.ports.flatMap(({ protocol, ...port }) =>
+    port.publicly_accessible && (protocol === 'TCP' || protocol === 'UDP') ? [{ ...port, protocol }] : [],
+  )
   if (wished.length === 0) return []
   await lockPublicPorts(sql)
   const routes = await listServiceRoutes(sql, service.id)
   const own = new Map(routes.flatMap((row) => (row.public_port === null ? [] : [[row.internal_port, row.public_port]])))
   const given = chosenPorts(wished, { own, taken: await listTakenPorts(sql, service.id), range, id: service.id })
-  return wished.flatMap(({ name, internal_port, is_default }) => {
+  return wished.flatMap(({ name, internal_port, is_default, protocol }) => {
     const public_port = given.get(internal_port)
-    return public_port === undefined
-      ? []
-      : [{ host: `${service.host}:${public_port}`, port_name: name, internal_port, is_default, public_port }]
+    if (public_port === undefined) return []
+    const host = `${service.host}:${public_port}`
+    return [{ host, port_name: name, internal_port, is_default, public_port, public_protocol: protocol }]
   })
 }
 

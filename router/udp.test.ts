@@ -1,0 +1,114 @@
+import assert from 'node:assert/strict'
+import { createSocket } from 'node:dgram'
+import { test } from 'node:test'
+import type { Route } from '@quayside/contract/routes.ts'
+import { limits } from './limits.ts'
+import { type TestBed, testBed, until } from './test-bed.ts'
+
+type Life = Parameters<typeof testBed>[0]
+
+/** A socket of a test's own, with all that it hears. */
+async function socketOf(t: Life, port = 0) {
+  const socket = createSocket('udp4')
+  await new Promise<void>((resolve, reject) => socket.once('error', reject).bind(port, '127.0.0.1', resolve))
+  const heard: string[] = []
+  socket.on('message', (datagram) => heard.push(String(datagram)))
+  let isOpen = true
+  const close = (): Promise<void> => {
+    if (!isOpen) return Promise.resolve()
+    isOpen = false
+    return new Promise((resolve) => socket.close(() => resolve()))
+  }
+  t.after(close)
+  return { socket, heard, close, port: socket.address().port }
+}
+/** An application that answers its name and what it heard. */
+async function answering(t: Life, name: string) {
+  const app = await socketOf(t)
+  app.socket.on('message', (datagram, { port, address }) => app.socket.send(`${name} ${datagram}`, port, address))
+  return app
+}
+async function freePort(t: Life): Promise<number> {
+  const { port, close } = await socketOf(t)
+  await close()
+  return port
+}
+async function leadPort(
+  bed: TestBed,
+  version: number,
+  port: number,
+  ports: readonly number[],
+  more: Partial<Route> = {},
+) {
+  const endpoints = ports.map((each) => ({ address: '127.0.0.1', port: each }))
+  const listen = { protocol: 'UDP', port } as const
+  const route: Route = { host: `localhost:${port}`, listen, service: 's', name: 'dns', endpoints, ...more }
+  const answer = await bed.tell('PUT', '/routes', { version, routes: [route] })
+  assert.equal(answer.status, 200, JSON.stringify(answer.body))
+  return answer.body
+}
+/** Sends until it is answered: datagrams may be lost. */
+const asks = (client: Awaited<ReturnType<typeof socketOf>>, port: number, text: string, answer: string) =>
+  until(() => {
+    client.socket.send(text, port, '127.0.0.1')
+    return client.heard.includes(answer)
+  }, `${answer} is heard`)
+
+test('each client gets the answers to its own datagrams, and its next ones go where the table leads', async (t) => {
+  const bed = await testBed(t)
+  const port = await freePort(t)
+  const [a, b] = [await answering(t, 'a'), await answering(t, 'b')]
+  assert.equal((await leadPort(bed, 1, port, [a.port]))['taken'], undefined)
+  const [one, two] = [await socketOf(t), await socketOf(t)]
+  await asks(one, port, 'first', 'a first')
+  await asks(two, port, 'other', 'a other')
+  assert.ok(!one.heard.includes('a other') && !two.heard.includes('a first'))
+  const endpoints = [{ address: '127.0.0.1', port: a.port }]
+  assert.deepEqual((await bed.tell('POST', '/drain', { endpoints, timeoutMs: 1 })).body, { open: 2 })
+  await leadPort(bed, 2, port, [b.port])
+  await asks(one, port, 'second', 'b second')
+  // Who is silent does not hold the former version.
+  assert.deepEqual((await bed.tell('POST', '/drain', { endpoints, timeoutMs: 60_000 })).body, { open: 0 })
+  assert.ok(limits.udpLeavingMs < limits.udpIdleMs)
+})
+
+test('a datagram wakes what is asleep, and is delivered then', async (t) => {
+  const bed = await testBed(t)
+  const port = await freePort(t)
+  await leadPort(bed, 1, port, [], { asleep: true })
+  const wakes = bed.tell('POST', '/wakes', { sequence: 0, timeoutMs: 60_000 })
+  const client = await socketOf(t)
+  client.socket.send('early', port, '127.0.0.1')
+  assert.deepEqual((await wakes).body['services'], ['s'])
+  const app = await answering(t, 'woken')
+  await leadPort(bed, 2, port, [app.port])
+  await until(() => client.heard.includes('woken early'), 'what was sent early is answered')
+})
+
+test('a replica that is gone is left, and networks that are shut out are not heard', async (t) => {
+  const bed = await testBed(t)
+  const port = await freePort(t)
+  const [gone, app] = [await socketOf(t), await answering(t, 'here')]
+  await gone.close()
+  await leadPort(bed, 1, port, [gone.port, app.port])
+  const client = await socketOf(t)
+  await asks(client, port, 'hello', 'here hello')
+  await leadPort(bed, 2, port, [app.port], { rules: { deny: ['127.0.0.0/8'] } })
+  const before = Object(await bed.tell('GET', '/health')).body.counts.refused
+  const denied = await socketOf(t)
+  await until(async () => {
+    denied.socket.send('hello', port, '127.0.0.1')
+    return Object(await bed.tell('GET', '/health')).body.counts.refused > before
+  }, 'it is refused')
+  assert.deepEqual(denied.heard, [])
+})
+
+test('a port of another program is told, and listened on once it is free', async (t) => {
+  const bed = await testBed(t)
+  const [other, app, client] = [await socketOf(t), await answering(t, 'in'), await socketOf(t)]
+  assert.deepEqual((await leadPort(bed, 1, other.port, [app.port]))['taken'], [other.port])
+  await other.close()
+  await asks(client, other.port, 'hello', 'in hello')
+  assert.equal((await bed.tell('PUT', '/routes', { version: 2, routes: [] })).status, 200)
+  await socketOf(t, other.port)
+})

@@ -1,0 +1,166 @@
+import { createSocket, type RemoteInfo, type Socket } from 'node:dgram'
+import { isIPv6 } from 'node:net'
+import { refusalOfClient } from './apply-rules.ts'
+import { after, monotonic } from './clock.ts'
+import type { Endpoint } from './endpoint.ts'
+import { failureOf } from './endpoint-failure.ts'
+import { limits } from './limits.ts'
+import { describe } from './log.ts'
+import type { Traffic } from './traffic.ts'
+
+/** One client of a port, with the socket by which its datagrams go to an endpoint, and answers come back. */
+interface Session {
+  readonly client: RemoteInfo
+  /** What came before there was an endpoint. */
+  early: Buffer[]
+  endpoint?: Endpoint
+  socket?: Socket
+  /** Ends it when nothing went through for so long. */
+  idleMs: number
+  seenAt: number
+  cancel: () => void
+  hasEnded: boolean
+}
+
+/**
+ * A UDP port of this machine: each client has an endpoint of the route for as long as datagrams go either way. What cannot be delivered is
+ * dropped, as UDP has it.
+ */
+export class UdpPort {
+  readonly #traffic: Traffic
+  readonly #hostNow: () => string | undefined
+  readonly #socket: Socket
+  /** By the address of their client; those whose endpoint left the route are in `#all` alone. */
+  readonly #sessions = new Map<string, Session>()
+  readonly #all = new Set<Session>()
+
+  constructor(traffic: Traffic, address: string, hostNow: () => string | undefined) {
+    this.#traffic = traffic
+    this.#hostNow = hostNow
+    this.#socket = createSocket(isIPv6(address) ? 'udp6' : 'udp4')
+    this.#socket.on('message', (datagram, client) => this.#pass(datagram, client))
+  }
+
+  /** Rejects with the system's error when the port cannot be had. */
+  async listen(address: string, port: number): Promise<void> {
+    const { promise, resolve, reject } = Promise.withResolvers<void>()
+    this.#socket.once('error', reject)
+    this.#socket.bind({ address, port, exclusive: true }, resolve)
+    try {
+      await promise
+    } catch (error) {
+      this.#socket.close()
+      throw error
+    }
+    this.#socket.off('error', reject)
+    this.#socket.on('error', (error) => this.#traffic.log.error('port failed', { error: describe(error) }))
+  }
+
+  /** To be called after every new table: clients of endpoints that left get another one with their next datagram. */
+  follow(): void {
+    const host = this.#hostNow()
+    const endpoints = host === undefined ? [] : (this.#traffic.routes.find(host)?.endpoints ?? [])
+    for (const [key, session] of this.#sessions) {
+      if (!session.endpoint || endpoints.includes(session.endpoint)) continue
+      this.#sessions.delete(key)
+      session.idleMs = limits.udpLeavingMs
+      this.#watch(session)
+    }
+  }
+
+  close(): Promise<void> {
+    for (const session of this.#all) this.#end(session)
+    return new Promise((resolve) => this.#socket.close(() => resolve()))
+  }
+
+  #pass(datagram: Buffer, client: RemoteInfo): void {
+    const key = `${client.address} ${client.port}`
+    const known = this.#sessions.get(key)
+    if (!known) {
+      this.#begin(key, datagram, client)
+      return
+    }
+    known.seenAt = monotonic()
+    if (known.socket) known.socket.send(datagram)
+    else if (known.early.length < limits.udpEarly) known.early.push(datagram)
+  }
+
+  #begin(key: string, datagram: Buffer, client: RemoteInfo): void {
+    const host = this.#hostNow()
+    const target = host === undefined ? undefined : this.#traffic.routes.find(host)
+    const isRefused = target?.rules && refusalOfClient({ remoteAddress: client.address }, target.rules)
+    if (!target || host === undefined || isRefused || this.#all.size >= limits.udpClients) {
+      this.#traffic.counts.refused++
+      return
+    }
+    const session: Session = {
+      client,
+      early: [datagram],
+      idleMs: limits.udpIdleMs,
+      seenAt: monotonic(),
+      cancel: () => {},
+      hasEnded: false,
+    }
+    this.#sessions.set(key, session)
+    this.#all.add(session)
+    this.#traffic.counts.requests++
+    this.#traffic.counts.open++
+    if (!failureOf(target, host)) this.#connect(session, host)
+    else if (!target.route.asleep) this.#end(session)
+    else {
+      session.cancel = this.#traffic.waiting.hold(host, target, {
+        go: () => this.#connect(session, host),
+        fail: () => this.#end(session),
+      })
+    }
+  }
+
+  #connect(session: Session, host: string): void {
+    const target = this.#traffic.routes.find(host)
+    const endpoint = target && this.#traffic.routes.choose(target)
+    if (session.hasEnded) return
+    if (!endpoint) {
+      this.#end(session)
+      return
+    }
+    endpoint.hold()
+    session.endpoint = endpoint
+    const socket = createSocket(isIPv6(endpoint.address) ? 'udp6' : 'udp4')
+    // Nobody listens there: the next datagram finds another endpoint, or none.
+    socket.on('error', () => {
+      endpoint.asideUntil = monotonic() + limits.asideMs
+      this.#end(session)
+    })
+    socket.on('message', (answer) => {
+      session.seenAt = monotonic()
+      this.#socket.send(answer, session.client.port, session.client.address)
+    })
+    socket.connect(endpoint.port, endpoint.address, () => {
+      if (session.hasEnded) return
+      session.socket = socket
+      for (const datagram of session.early) socket.send(datagram)
+      session.early = []
+    })
+    session.cancel = () => socket.close()
+    this.#watch(session)
+  }
+
+  /** Ends it once it was silent for its time. */
+  #watch(session: Session): void {
+    if (session.hasEnded) return
+    const leftMs = session.seenAt + session.idleMs - monotonic()
+    if (leftMs <= 0) this.#end(session)
+    else after(leftMs, () => this.#watch(session))
+  }
+
+  #end(session: Session): void {
+    if (session.hasEnded) return
+    session.hasEnded = true
+    this.#traffic.counts.open--
+    this.#all.delete(session)
+    const key = `${session.client.address} ${session.client.port}`
+    if (this.#sessions.get(key) === session) this.#sessions.delete(key)
+    session.cancel()
+    session.endpoint?.release()
+  }
+}
