@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { openDatabase } from '../database/index.ts'
 import { systemClock } from '../lib/clock.ts'
 import { aborted, ended, readSteps, readWorkflow, submit, testWorkflows, until, workflow } from './testing.ts'
 import { cutDatabase } from './testing-proxy.ts'
@@ -121,4 +122,36 @@ test('finds work that nobody told of within seconds', async (t) => {
   await ended(sql, first)
   const id = await submit(sql, { submit: engine.submit, nudge: () => {} }, 'w')
   assert.equal((await ended(sql, id, 10_000)).state, 'done')
+})
+
+test('leases are renewed while all connections of the pool wait', async (t) => {
+  const { sql, url, start } = await testWorkflows(t)
+  const pool = openDatabase({ url, max: 2, name: 'waiting' })
+  t.after(() => pool.end())
+  const { promise: isOver, resolve: finish } = Promise.withResolvers<void>()
+  t.after(() => finish())
+  const recipe = workflow('w', async (_input, step) => {
+    await step('long', () => isOver.then(() => null))
+  })
+  const engine = start([recipe], { database: pool, url, leaseSeconds: 6, ...nobody })
+  const id = await submit(sql, engine, 'w')
+  await until('step', async () => (await readSteps(sql, id)).length === 1)
+  const leaseUntil = async (): Promise<number> => {
+    const [row] = await sql<{ lease_until: Date }[]>`select lease_until from workflow where id = ${id}`
+    return row?.lease_until.getTime() ?? 0
+  }
+  await sql.begin(async (holder) => {
+    await holder`select pg_advisory_xact_lock(1)`
+    const waiting = Array.from({ length: 4 }, () => pool`select pg_advisory_lock_shared(1)`.catch(() => {}))
+    await until('all wait', async () => {
+      const rows =
+        await sql`select from pg_stat_activity where application_name = 'waiting' and wait_event = 'advisory'`
+      return rows.length === 2
+    })
+    const before = await leaseUntil()
+    await until('a renewal', async () => (await leaseUntil()) > before)
+    void Promise.all(waiting)
+  })
+  finish()
+  assert.equal((await ended(sql, id)).fence, '1')
 })

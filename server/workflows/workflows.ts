@@ -1,4 +1,4 @@
-import type { Database, Fragment, Sql } from '../database/index.ts'
+import { type Database, type Fragment, openDatabase, type Sql } from '../database/index.ts'
 import type { Clock } from '../lib/clock.ts'
 import { newId } from '../lib/id.ts'
 import type { Json } from '../lib/json.ts'
@@ -14,7 +14,7 @@ import { cancel, insert, submission } from './workflow-store.ts'
 
 export interface WorkflowsOptions {
   readonly database: Database
-  /** Of the same database, for a connection that listens. Without it this process hears of others' work and cancels by polling only. */
+  /** Of the same database, for a connection that listens and one that renews leases. Without it this process hears of others' work and cancels by polling only. */
   readonly url?: string
   /** Only workflows of these kinds are run here; others wait for a process that knows them. */
   readonly workflows: readonly Workflow[]
@@ -87,7 +87,7 @@ export function createWorkflows(options: WorkflowsOptions): Workflows {
       active = {
         ear: createEar({ database, url: options.url, log, owner, onWork: wake.wake, onCancel }),
         claims: claimUntil(engine, claiming.signal),
-        keeper: keepLeases(engine, keeping.signal),
+        keeper: keepOnLine(engine, options.url, keeping.signal),
       }
     },
     stop: async () => {
@@ -105,6 +105,13 @@ export function createWorkflows(options: WorkflowsOptions): Workflows {
     },
     counts: () => ({ ...engine.counts, running: leases.size }),
   }
+}
+
+/** On a connection of its own where there can be one: behind whatever else waits for the database, renewals would come too late. */
+async function keepOnLine(engine: Engine, url: string | undefined, signal: AbortSignal): Promise<void> {
+  const line = url === undefined ? undefined : openDatabase({ url, max: 1, name: 'quayside leases' })
+  await keepLeases({ ...engine, database: line ?? engine.database }, signal)
+  await line?.end()
 }
 
 function createEngine(options: WorkflowsOptions): Engine {
