@@ -48,6 +48,10 @@ test('a dry run tells what a change would do, checks it as the change itself, an
 test('a dry run of a deployment lists the services, and says why it would be refused', async () => {
   const { environmentId, applicationId } = await platform.addObjects(a)
   const path = `/environment/${environmentId}/deploy?dry_run=true`
+  await until('all that was recorded has its place in the chain', async () => {
+    const open = await database`select from audit_event where sequence is null limit 1`
+    return open.length === 0
+  })
   const before = await platform.fingerprint()
   const answer = await call(a.tokens.DEPLOY, 'POST', path)
   assert.equal(answer.status, 200, answer.text)

@@ -1,9 +1,12 @@
 import assert from 'node:assert/strict'
+import { Agent } from 'node:http'
 import { connect, type Socket } from 'node:net'
 import { after, before, test } from 'node:test'
+import { systemClock as clock } from '../../server/lib/clock.ts'
 import { run } from '../../server/lib/run.ts'
 import { makeWeb, type TestApplication } from '../support/application.ts'
 import { type ServerProcess, startServer } from '../support/server-process.ts'
+import { get } from '../support/traffic.ts'
 import { web } from '../support/trees.ts'
 import { now, until } from '../support/until.ts'
 
@@ -26,6 +29,26 @@ after(async () => {
 
 const origin = (): string => server.apiUrl.replace('localhost', '127.0.0.1')
 
+/** Whether a new connection is answered well within a second. */
+async function answers(path: string): Promise<boolean> {
+  const agent = new Agent({ keepAlive: false })
+  const limit = new AbortController()
+  const answered = get(`${origin()}${path}`, agent).then(
+    ({ status }) => status === 200,
+    () => false,
+  )
+  const isLate = clock.sleep(1000, limit.signal).then(
+    () => false,
+    () => false,
+  )
+  try {
+    return await Promise.race([answered, isLate])
+  } finally {
+    limit.abort()
+    agent.destroy()
+  }
+}
+
 test('a server without descriptors keeps what runs, and works again once it has some', async () => {
   const { port } = new URL(server.apiUrl)
   const prlimit = async (...args: readonly string[]): Promise<string> => {
@@ -34,24 +57,18 @@ test('a server without descriptors keeps what runs, and works again once it has 
     return String(stdout).trim()
   }
   const usual = await prlimit('--nofile', '--output=SOFT', '--noheadings')
-  // The soft limit alone: a hard one that was lowered could not be raised again everywhere.
-  await prlimit('--nofile=128:')
   const sockets: Socket[] = []
-  for (let n = 0; n < 300; n++) sockets.push(connect(Number(port), '127.0.0.1').on('error', () => {}))
-  await until('connections are refused or stand still', async () => {
-    const began = now()
-    const answer = await fetch(`${origin()}/health/live`, { signal: AbortSignal.timeout(1000) }).catch(() => undefined)
-    return answer === undefined || now() - began > 900
-  })
-  assert.deepEqual(await application.answer(), { status: 200, body: 'first' })
-  for (const socket of sockets) socket.destroy()
-  await prlimit(`--nofile=${usual}:`)
-  await until('it answers again', async () =>
-    fetch(`${origin()}/health/ready`, { signal: AbortSignal.timeout(1000) }).then(
-      ({ status }) => status === 200,
-      () => false,
-    ),
-  )
+  try {
+    // The soft limit alone: a hard one that was lowered could not be raised again everywhere.
+    await prlimit('--nofile=128:')
+    for (let n = 0; n < 300; n++) sockets.push(connect(Number(port), '127.0.0.1').on('error', () => {}))
+    await until('new connections are refused or stand still', async () => !(await answers('/health/live')))
+    assert.deepEqual(await application.answer(), { status: 200, body: 'first' })
+  } finally {
+    for (const socket of sockets) socket.destroy()
+    await prlimit(`--nofile=${usual}:`)
+  }
+  await until('it answers again', () => answers('/health/ready'))
   await application.run(web('after few descriptors'))
   assert.equal(server.pid(), pid, 'the process was restarted')
 })
