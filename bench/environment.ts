@@ -26,7 +26,7 @@ export const environment: Benchmark = {
     const { all } = await paired(
       rounds,
       async () => {
-        apart.push(await byHand('quayside-bench'))
+        apart.push(await byHand(`quayside-bench-${process.pid}`))
         return byHand()
       },
       () => byPlatform(session, installation),

@@ -209,6 +209,27 @@ test('leaves a service to its request, and others of the environment not', async
   await until('what the request left is ended', async () => (await running()).length === 0)
 }) // biome-ignore format: one line
 
+test('where nothing happened nothing is looked at again, until something else is wished or the routes change', async (t) => {
+  let [collected, routes] = [0, 0]
+  const { engine, look, moved, running, release, wish } = await openBench(t, {
+    collect: () => void collected++,
+    routesVersion: async () => routes,
+  })
+  const [former, next] = [release(), release()]
+  await engine.start(former, attempt)
+  await wish(former.id)
+  const seen = await engine.observeAll(attempt.signal)
+  engine.observeAll = async () => seen
+  for (let n = 0; n < 3; n++) await look()
+  assert.deepEqual([collected, moved], [1, [former.id]])
+  routes++
+  await look()
+  assert.deepEqual([collected, moved], [2, [former.id, former.id]])
+  await wish(next.id)
+  await look()
+  await until('what is wished now runs', async () => (await running()).includes(next.id))
+})
+
 test('what was seen before a request says nothing after it', async (t) => {
   const { engine, look, moved, running, release, wish, begin } = await openBench(t)
   const [former, next] = [release(), release()]

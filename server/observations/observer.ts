@@ -112,13 +112,19 @@ export function createObserver(options: ObserverOptions): Observer {
       if (!signal.aborted) log.debug({ err: error, serviceId }, 'a service is looked at later')
     })
   }
+  /** What nothing happened to since it was looked at, and of which nothing else is wished now, need not be looked at again. */
+  const isUnchanged = (wish: WishRow, was: WishRow | undefined): boolean =>
+    was !== undefined && isSame(was, wish) && was.replicas === wish.replicas && settled.has(wish.id)
+  let last: { readonly seen: Seen; readonly routes: number; readonly wishes: ReadonlyMap<string, WishRow> } | undefined
   return {
     name: 'observations',
     everyMs: 1000,
     reconcile: async (signal) => {
-      const before = new Map((await listWishes(database)).map((wish) => [wish.id, beforehand(wish)]))
+      const listed = await listWishes(database)
+      const before = new Map(listed.map((wish) => [wish.id, beforehand(wish)]))
       const seen = await engine.observeAll(signal)
-      const wishes = await listWishes(database)
+      const isNew = seen !== last?.seen
+      const wishes = isNew ? await listWishes(database) : listed
       const known = new Set(wishes.map((wish) => wish.id))
       for (const service of seen.keys()) {
         if (!known.has(service)) begin(service, 0, signal, (ending) => removeOrphan(options, service, ending))
@@ -126,7 +132,10 @@ export function createObserver(options: ObserverOptions): Observer {
       reasons.forget((id) => known.has(id))
       for (const id of settled.keys()) if (!known.has(id)) settled.delete(id)
       const routes = await options.routesVersion()
+      const former = isNew || routes !== last?.routes ? undefined : last?.wishes
+      last = { seen, routes, wishes: new Map(wishes.map((wish) => [wish.id, wish])) }
       for (const wish of wishes) {
+        if (isUnchanged(wish, former?.get(wish.id))) continue
         await attend(before.get(wish.id), wish, seen.get(wish.id) ?? { state: 'absent' }, { signal, routes })
       }
     },
@@ -154,6 +163,8 @@ interface UnderWay {
   /** What the repair makes it be. */
   readonly replicas: number
 }
+
+type Seen = Awaited<ReturnType<Engine['observeAll']>>
 
 interface Look {
   readonly signal: AbortSignal

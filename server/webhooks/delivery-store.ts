@@ -12,6 +12,14 @@ interface UndispatchedRow {
   readonly payload: DeploymentPayload
 }
 
+/** Whether there may be something to turn into deliveries or to deliver: mostly there is not, and this is asked all the time. */
+export async function mayBeDue(sql: Sql, now: Date): Promise<boolean> {
+  const [row] = await sql<{ is_due: boolean }[]>`
+    select exists (select from event where dispatched_at is null)
+      or exists (select from webhook_delivery where state = 'pending' and next_attempt_at <= ${now}) as is_due`
+  return row?.is_due === true
+}
+
 export const listUndispatched = (sql: Sql, count: number) =>
   sql<UndispatchedRow[]>`
     select id, seq, organization_id, type, payload from event where dispatched_at is null

@@ -12,6 +12,7 @@ import {
   listUndispatched,
   markDelivered,
   markFailed,
+  mayBeDue,
 } from './delivery-store.ts'
 import { wants } from './filter.ts'
 import { bodyOf, signatureHeaders, signingKey } from './message.ts'
@@ -43,6 +44,7 @@ export function createWebhookReconciler(options: WebhookReconcilerOptions): Reco
     name: 'webhooks',
     everyMs: 500,
     reconcile: async (signal) => {
+      if (!(await mayBeDue(options.database, options.clock.now()))) return
       while ((await dispatch(options)) === batch) signal.throwIfAborted()
       const { database, clock, log } = options
       const free = batch - sending.size
