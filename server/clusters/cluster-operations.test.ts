@@ -34,7 +34,12 @@ const row = () => rowOf(database, organizationId, builtIn)
 const rests = (status: string) => until(status, async () => (await row()).status === status)
 const lines = async () => (await operations.logs(organizationId, builtIn)).map(({ step }) => step)
 
-beforeEach(() => {
+beforeEach(async () => {
+  // An operation that was given up may still be taken up, and change the status once more.
+  await until('nothing is under way', async () => {
+    const open = await database`select from workflow where state in ('queued', 'running') limit 1`
+    return open.length === 0
+  })
   done.length = 0
   engine = async () => {}
 })
