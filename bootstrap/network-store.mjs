@@ -25,10 +25,9 @@ function read(dataRoot) {
   return { path, ...withoutHalfRemoved(existsSync(path) ? readFileSync(path) : Buffer.alloc(0)) }
 }
 
-/** Where the engine of this machine keeps its data, out of the text of its settings. */
-export function dataRootOfEngine(settings = readIfThere('/etc/docker/daemon.json')) {
-  return (settings.trim() && JSON.parse(settings)['data-root']) || '/var/lib/docker'
-}
+/** Where the engine of this machine keeps its data, out of the text of its settings; those that it cannot read it complains of itself. */
+export const dataRootOfEngine = (settings = readIfThere('/etc/docker/daemon.json')) =>
+  asJson(settings)?.['data-root'] ?? '/var/lib/docker'
 
 /**
  * The store (https://github.com/etcd-io/bbolt: pages without checksums, each value in one piece) in which no network that is being removed
@@ -73,7 +72,7 @@ function objectAt(store, start) {
   return undefined
 }
 
-/** A page that is no longer used may hold a piece of a network: undefined. */
+/** Undefined for what is none: a page that is no longer used may hold a piece of a network. */
 function asJson(text) {
   try {
     return JSON.parse(text)

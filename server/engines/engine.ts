@@ -65,7 +65,9 @@ export interface Engine {
   listTasks(signal: AbortSignal): Promise<RunningTask[]>
   /** What runs of the service for long; its tasks are no part of that. Absence is an answer, not an error. */
   observe(service: string, signal: AbortSignal): Promise<Observation>
-  /** What runs for every service that carries our labels, in one call. The same map once more: nothing happened since it was made. */
+  /**
+   * What runs for every service that carries our labels, in one call. The same map once more: nothing happened since it was made.
+   */
   observeAll(signal: AbortSignal): Promise<ReadonlyMap<string, Observation>>
   /** Ends everything of the service but the release `keep`, tasks included; volumes stay. */
   retire(service: string, keep: string | undefined, attempt: Attempt): Promise<void>

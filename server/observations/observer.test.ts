@@ -230,6 +230,25 @@ test('where nothing happened nothing is looked at again, until something else is
   await until('what is wished now runs', async () => (await running()).includes(next.id))
 })
 
+test('what was wished while the engine was looked at is attended to, though that look still holds afterwards', async (t) => {
+  const { engine, look, moved, release, wish } = await openBench(t)
+  const [former, next] = [release(), release()]
+  await engine.start(former, attempt)
+  await wish(former.id)
+  await look()
+  await engine.start(next, attempt)
+  await engine.retire(next.service, next.id, attempt)
+  const seen = await engine.observeAll(attempt.signal)
+  engine.observeAll = async () => {
+    await wish(next.id)
+    return seen
+  }
+  await look()
+  assert.deepEqual(moved, [former.id])
+  await look()
+  assert.deepEqual(moved, [former.id, next.id])
+})
+
 test('what was seen before a request says nothing after it', async (t) => {
   const { engine, look, moved, running, release, wish, begin } = await openBench(t)
   const [former, next] = [release(), release()]

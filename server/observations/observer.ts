@@ -58,8 +58,8 @@ export function createObserver(options: ObserverOptions): Observer {
   const repairs = new Map<string, UnderWay>()
   /** How often something was begun or ended for a service: what was seen before that is old. */
   const rounds = new Map<string, number>()
-  /** What was carried over to rows already, in words: while it is the same there is nothing to write. */
-  const settled = new Map<string, string>()
+  /** What was carried over to rows already: while it is the same there is nothing to write. */
+  const settled = new Map<string, Settled>()
   const turn = (serviceId: string): void => void rounds.set(serviceId, (rounds.get(serviceId) ?? 0) + 1)
   /** In the background, so that one service that does not come back keeps no other from being seen. */
   const begin = (serviceId: string, replicas: number, outer: AbortSignal, work: Work): void => {
@@ -89,9 +89,10 @@ export function createObserver(options: ObserverOptions): Observer {
     if (running || !before || !isSame(before.wish, wish) || before.round !== rounds.get(wish.id)) return
     const judged = await reasons.explain(wish.id, judge(wish, seen))
     const words = JSON.stringify([wish.release_id, wish.replicas, routes, judged])
-    if (settled.get(wish.id) === words) return
+    const known = settled.get(wish.id)?.words === words
+    if (known) return void settled.set(wish.id, { words, wish, look })
     const repair = await reconcileOne(options, failures, wish, judged)
-    if (!repair && judged.state === 'running') settled.set(wish.id, words)
+    if (!repair && judged.state === 'running') settled.set(wish.id, { words, wish, look })
     else settled.delete(wish.id)
     if (!repair || before.round !== rounds.get(wish.id)) return
     begin(wish.id, wish.replicas, signal, (ending, whole) =>
@@ -112,10 +113,13 @@ export function createObserver(options: ObserverOptions): Observer {
       if (!signal.aborted) log.debug({ err: error, serviceId }, 'a service is looked at later')
     })
   }
-  /** What nothing happened to since it was looked at, and of which nothing else is wished now, need not be looked at again. */
-  const isUnchanged = (wish: WishRow, was: WishRow | undefined): boolean =>
-    was !== undefined && isSame(was, wish) && was.replicas === wish.replicas && settled.has(wish.id)
-  let last: { readonly seen: Seen; readonly routes: number; readonly wishes: ReadonlyMap<string, WishRow> } | undefined
+  /** By this very look it was settled already, and nothing else is wished of it since. */
+  const isSettled = (wish: WishRow, { all, routes }: Look): boolean => {
+    const known = settled.get(wish.id)
+    if (known?.look.all !== all || known?.look.routes !== routes) return false
+    return isSame(known.wish, wish) && known.wish.replicas === wish.replicas
+  }
+  let last: Seen | undefined
   return {
     name: 'observations',
     everyMs: 1000,
@@ -123,8 +127,9 @@ export function createObserver(options: ObserverOptions): Observer {
       const listed = await listWishes(database)
       const before = new Map(listed.map((wish) => [wish.id, beforehand(wish)]))
       const seen = await engine.observeAll(signal)
-      const isNew = seen !== last?.seen
-      const wishes = isNew ? await listWishes(database) : listed
+      // Where nothing happened since the last look, no time has passed since the wishes were read.
+      const wishes = seen === last ? listed : await listWishes(database)
+      last = seen
       const known = new Set(wishes.map((wish) => wish.id))
       for (const service of seen.keys()) {
         if (!known.has(service)) begin(service, 0, signal, (ending) => removeOrphan(options, service, ending))
@@ -132,11 +137,10 @@ export function createObserver(options: ObserverOptions): Observer {
       reasons.forget((id) => known.has(id))
       for (const id of settled.keys()) if (!known.has(id)) settled.delete(id)
       const routes = await options.routesVersion()
-      const former = isNew || routes !== last?.routes ? undefined : last?.wishes
-      last = { seen, routes, wishes: new Map(wishes.map((wish) => [wish.id, wish])) }
+      const look = { signal, routes, all: seen }
       for (const wish of wishes) {
-        if (isUnchanged(wish, former?.get(wish.id))) continue
-        await attend(before.get(wish.id), wish, seen.get(wish.id) ?? { state: 'absent' }, { signal, routes })
+        if (isSettled(wish, look)) continue
+        await attend(before.get(wish.id), wish, seen.get(wish.id) ?? { state: 'absent' }, look)
       }
     },
     endRepair: async (serviceId) => {
@@ -170,6 +174,16 @@ interface Look {
   readonly signal: AbortSignal
   /** The version of the routes at that time. */
   readonly routes: number
+  /** What was seen of everything, where everything was looked at. */
+  readonly all?: Seen
+}
+
+interface Settled {
+  /** What was seen and wished, in words. */
+  readonly words: string
+  readonly wish: WishRow
+  /** The last one by which it was so. */
+  readonly look: Look
 }
 
 /** What was known of a service just before the engine was asked. */

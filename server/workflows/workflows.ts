@@ -14,7 +14,10 @@ import { cancel, insert, submission } from './workflow-store.ts'
 
 export interface WorkflowsOptions {
   readonly database: Database
-  /** Of the same database, for a connection that listens and one that renews leases. Without it this process hears of others' work and cancels by polling only. */
+  /**
+   * Of the same database, for a connection that listens and one that renews leases. Without it this process hears of others' work and
+   * cancels by polling only.
+   */
   readonly url?: string
   /** Only workflows of these kinds are run here; others wait for a process that knows them. */
   readonly workflows: readonly Workflow[]

@@ -47,7 +47,7 @@ export class Events {
   #count = 0
   #isTold = false
   #askedMs = Number.NEGATIVE_INFINITY
-  #following: Promise<void> | undefined
+  #isFollowing = false
 
   /** `heard` is told of all containers while there is a line; to have one, somebody has to listen or to ask for the count. */
   constructor(options: {
@@ -108,9 +108,9 @@ export class Events {
   }
 
   #follow(): void {
-    this.#following ??= this.#keepFollowing().finally(() => {
-      this.#following = undefined
-    })
+    if (this.#isFollowing) return
+    this.#isFollowing = true
+    void this.#keepFollowing()
   }
 
   async #keepFollowing(): Promise<void> {
@@ -121,6 +121,8 @@ export class Events {
       this.#isTold = false
       if (since === undefined) await this.#clock.sleep(retryMs)
     }
+    // At once, so that who asks next begins anew.
+    this.#isFollowing = false
   }
 
   /** Gives the second from which the next line has to tell; undefined where this one was cut. */

@@ -9,8 +9,8 @@ const allowedExits = 3
 
 /**
  * How long to wait until a replica is asked again. Short at first, then 5 % of what has passed, so that health is seen late by no more
- * than that; a port that nobody listens on costs the program nothing and is tried twice as often, at least ten times a second. `leastMs`: a command inside the replica takes
- * away from what that may use.
+ * than that; a port that nobody listens on costs the program nothing and is tried twice as often, at least ten times a second.
+ * `leastMs`: a command inside the replica takes away from what that may use.
  */
 export function pauseMs(elapsedMs: number, periodMs: number, silent: boolean, leastMs = 15): number {
   if (silent) return Math.max(15, Math.min(elapsedMs / 40, 100))
@@ -18,8 +18,8 @@ export function pauseMs(elapsedMs: number, periodMs: number, silent: boolean, le
 }
 
 /**
- * How often a starting container is looked at while the daemon does not tell what happens to it. Docker waits 100 ms and longer before it starts again what has exited, and then takes its time: the
- * exit is seen.
+ * How often a starting container is looked at while the daemon does not tell what happens to it. Docker waits 100 ms and longer before
+ * it starts again what has exited, and then takes its time: the exit is seen.
  */
 export const inspectPauseMs = (elapsedMs: number): number => Math.max(100, Math.min(elapsedMs / 20, 250))
 
