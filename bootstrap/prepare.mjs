@@ -27,7 +27,9 @@ export async function prepare({ engine = true, registry = false } = {}) {
   const path = [join(root, 'node_modules', '.bin'), process.env.PATH ?? '', programs ?? '']
     .filter(Boolean)
     .join(delimiter)
-  return { node, env: { ...process.env, PATH: path } }
+  // What Node made of the sources at one start it need not make at the next; a newer source is seen.
+  const compiled = process.env.NODE_COMPILE_CACHE ?? join(root, 'node_modules', '.cache', 'quayside')
+  return { node, env: { ...process.env, PATH: path, NODE_COMPILE_CACHE: compiled } }
 }
 
 /** Whether this machine's packages come from apt. */

@@ -3,6 +3,7 @@
 import { prepare, root } from './prepare.mjs'
 import { main } from './progress.mjs'
 import { runCheck, runTests } from './run-suite.mjs'
+import { openScratch } from './scratch.mjs'
 import { closingLine, listFiles, sortTests } from './suites.mjs'
 
 /**
@@ -30,7 +31,11 @@ await main(async () => {
   const { node, env } = await prepare({ engine: !unitOnly, registry: !unitOnly })
   // Tests that need an engine fail without one instead of being skipped: it was prepared just now.
   const required = unitOnly ? {} : { QUAYSIDE_REQUIRE_DOCKER: '1' }
-  const options = { cwd: root, env: { ...env, ...required, NODE_TEST_CONTEXT: undefined } }
+  // What breaks things for long also fills disks.
+  const scratch = faultsOnly ? undefined : openScratch()
+  const temporary = scratch ? { TMPDIR: scratch.path } : {}
+  process.once('exit', () => scratch?.remove())
+  const options = { cwd: root, env: { ...env, ...required, ...temporary, NODE_TEST_CONTEXT: undefined } }
   const files = sortTests(listFiles(root))
   const tests =
     (name, concurrency, limits = {}) =>

@@ -63,6 +63,7 @@ const libraries: Record<string, readonly string[]> = {
   '@sinclair/typebox': ['contract/'],
   ajv: ['server/http/'],
   dockerode: ['server/engines/docker/', 'server/builders/docker/'],
+  'fast-json-stringify': ['server/http/'],
   fastify: ['server/http/'],
   'ipaddr.js': ['server/lib/address.ts'],
   jose: ['server/access/'],

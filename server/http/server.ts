@@ -21,6 +21,7 @@ import { errorHandler, errorReply } from './errors.ts'
 import { type GitRouteOptions, mountGit } from './git-route.ts'
 import { type GitWebhookRouteOptions, mountGitWebhooks } from './git-webhook-route.ts'
 import { type MountOptions, mountContract } from './mount.ts'
+import { serializerCompiler } from './serializer.ts'
 import { mountEventStream } from './streams/event-stream.ts'
 import type { OpenStreams } from './streams/open-streams.ts'
 import { mountSockets } from './streams/sockets.ts'
@@ -91,6 +92,7 @@ export function createServer(options: ServerOptions): FastifyInstance {
     },
   })
   app.setErrorHandler(refuse)
+  app.setSerializerCompiler(serializerCompiler)
   app.setNotFoundHandler((request, reply) => {
     const allowed = methodsOf(request.url.split('?')[0] ?? '')
     if (allowed.length === 0) throw new AppError('notFound', 'There is no such operation; see /openapi.json.')

@@ -34,21 +34,30 @@ export function isDateTime(text: string): boolean {
 
 export type Validate = (value: unknown) => unknown
 
+/** Compiled when it is first needed: most servers are never asked for most of the operations. */
+function compiler(ajv: Ajv, schema: TSchema): () => ValidateFunction {
+  let validate: ValidateFunction | undefined
+  return () => {
+    validate ??= ajv.compile(schema)
+    return validate
+  }
+}
+
 /** Checks a body: fills in defaults, drops what the schema does not name. Throws AppError('invalid') that names the field. */
 export function bodyValidator(schema: TSchema): Validate {
-  const validate = bodies.compile(schema)
-  return (value) => checked(validate, value, 'The body')
+  const validate = compiler(bodies, schema)
+  return (value) => checked(validate(), value, 'The body')
 }
 
 /** Checks a query, in the same way. */
 export function queryValidator(schema: TSchema): Validate {
-  const validate = queries.compile(schema)
+  const validate = compiler(queries, schema)
   return (value) => {
     for (const [name, given] of Object.entries(value ?? {})) {
       if (typeof given !== 'string') throw new AppError('invalid', `${name} must be given once.`)
       if (given.trim() !== given || given === '') throw new AppError('invalid', `${name} must not be empty.`)
     }
-    return checked(validate, { ...(value ?? {}) }, 'The query')
+    return checked(validate(), { ...(value ?? {}) }, 'The query')
   }
 }
 

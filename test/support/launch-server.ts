@@ -50,7 +50,7 @@ export const settingsOf = (ground: Ground, engineSocket: string): Record<string,
   QUAYSIDE_DOCKER_HOST: `unix://${engineSocket}`,
   QUAYSIDE_ALLOW_PRIVATE_TARGETS: '127.0.0.0/8',
   QUAYSIDE_RATE_LIMIT: '0',
-  NODE_COMPILE_CACHE: join(tmpdir(), 'quayside-test-compile-cache'),
+  NODE_COMPILE_CACHE: process.env['NODE_COMPILE_CACHE'] ?? join(tmpdir(), 'quayside-test-compile-cache'),
 })
 
 /** Starts `server/main.ts`. Lines of both streams are added to `output`. */

@@ -1,0 +1,31 @@
+import assert from 'node:assert/strict'
+import { spawnSync } from 'node:child_process'
+import { existsSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import { mayRunPrograms, openScratch } from './scratch.mjs'
+
+test('what killed runs left goes, what another run has stays, and the own one ends', (t) => {
+  const parent = mkdtempSync(join(tmpdir(), 'quayside-scratch-'))
+  t.after(() => rmSync(parent, { recursive: true, force: true }))
+  const ended = spawnSync(process.execPath, ['-e', '']).pid
+  const [left, used, strange] = [ended, process.ppid, 'of-somebody'].map((id) => join(parent, `quayside-tests-${id}`))
+  for (const path of [left, used, strange]) mkdirSync(path)
+  const scratch = openScratch(parent)
+  if (!scratch) return t.skip('less than 4 GiB are free here')
+  assert.deepEqual([left, used, strange, scratch.path].map(existsSync), [false, true, true, true])
+  scratch.remove()
+  assert.equal(existsSync(scratch.path), false)
+})
+
+test('a place that is not there is none', () => {
+  assert.equal(openScratch('/nowhere/at-all'), undefined)
+})
+
+test('programs may run where the last mount of a place does not say otherwise', () => {
+  const mount = (options) => `shm /dev/shm tmpfs ${options} 0 0\n`
+  assert.equal(mayRunPrograms('/dev/shm', mount('rw,nosuid,nodev,noexec,relatime')), false)
+  assert.equal(mayRunPrograms('/dev/shm', mount('rw,noexec') + mount('rw,nosuid')), true)
+  assert.equal(mayRunPrograms('/dev/shm', 'overlay / overlay rw,noexec 0 0\n'), true)
+})
