@@ -20,15 +20,19 @@ export interface ReleaseReader {
   readonly publicPorts: { readonly address: string }
 }
 
-/** A release as the engine takes it, in the number of replicas that its service has now. */
+/** A release as the engine takes it, in the number of replicas that its service has now; and the id of the release that serves at present. */
 export async function engineRelease(reader: ReleaseReader, organizationId: string, release: ReleaseRow) {
   const { database, vault } = reader
   const service = await findService(database, release.service_id)
   if (!service || !release.image) throw new Error(`release ${release.id} has no service or no image`)
   const opened = await openVariables(database, vault, organizationId, release)
   const workload = await workloadOf(reader, service, release, { ...opened, versioned: release })
-  const { id, environment_id: environment, name: displayName } = service
-  return { release: { id: release.id, service: id, environment, displayName, workload }, secrets: opened.secrets }
+  const { id, environment_id: environment, name: displayName, release_id: serving } = service
+  return {
+    release: { id: release.id, service: id, environment, displayName, workload },
+    secrets: opened.secrets,
+    serving,
+  }
 }
 
 /** What a release brings, to be compared. */

@@ -15,15 +15,17 @@ const fetchSeconds = 1200
 
 /**
  * From the request to a release whose image the engine has: freeze settings and variables, ask once what the tag stands for, fetch that.
- * Gives the release's id; from then on the digest alone counts.
+ * Gives the release's id; from then on the digest alone counts. `ahead`: the service has not its turn yet; it stays queued, and all is given up
+ * when that signal is aborted.
  */
-export async function fetchRelease(options: RecipeOptions, work: Work): Promise<string> {
-  const { target, step, context, report } = work
+export async function fetchRelease(options: RecipeOptions, work: Work, ahead?: AbortSignal): Promise<string> {
+  const { target, step, report } = work
   const id = target.service_id
+  const until = (signal: AbortSignal): AbortSignal => (ahead ? AbortSignal.any([signal, ahead]) : signal)
   report.enter('Build')
-  const frozen = await step(`${id}/FREEZE`, () => freezeOnce(options, work))
+  const frozen = await step(`${id}/FREEZE`, () => freezeOnce(options, work, ahead !== undefined))
   const image = await explainLate(
-    step(`${id}/MIRROR_IMAGE`, ({ signal }) => mirror(options, work, frozen, signal), {
+    step(`${id}/MIRROR_IMAGE`, ({ signal }) => mirror(options, work, frozen, until(signal)), {
       deadlineSeconds: fetchSeconds,
     }),
     () =>
@@ -32,7 +34,8 @@ export async function fetchRelease(options: RecipeOptions, work: Work): Promise<
         `The image ${frozen.image} was not fetched within ${fetchSeconds} s. Check whether its registry can be reached, and deploy again.`,
       ),
   )
-  await context.fenced((sql) => setReleaseImage(sql, frozen.release, image))
+  // Whoever runs the recipe has this image from the same record of the step: there is nothing to be kept apart.
+  await setReleaseImage(options.database, frozen.release, image)
   report.enter('Built')
   return frozen.release
 }
@@ -121,7 +124,7 @@ const readLogin = async (
 ) => (origin ? registryLogin?.(database, organizationId, origin.id, signal) : undefined)
 
 /** Freezes once: a second try finds the release of the first. */
-async function freezeOnce(options: RecipeOptions, work: Work): Promise<Frozen> {
+async function freezeOnce(options: RecipeOptions, work: Work, isAhead: boolean): Promise<Frozen> {
   const { request, target, context } = work
   const { vault, clock } = options
   const again = (await versionAgain(options, work))?.image.reference
@@ -130,7 +133,7 @@ async function freezeOnce(options: RecipeOptions, work: Work): Promise<Frozen> {
     const former = await findReleaseOf(sql, target.service_id, request.id)
     const image = service && imageOf(former ?? service, service.origin)
     if (!service || !image) throw new Error(`service ${target.service_id} is gone, or has no image`)
-    if (!former) await enterState(sql, target, 'DEPLOYING')
+    if (!former && !isAhead) await enterState(sql, target, 'DEPLOYING')
     const release = former ?? (await freeze(sql, vault, service, { id: request.id, commit: null, now: clock.now() }))
     return { release: release.id, image, registryId: service.origin?.id ?? null, ...(again && { again }) }
   })

@@ -1,7 +1,6 @@
 import type { Endpoint, Release } from '../engines/index.ts'
 import { judge, liveEndpoints } from '../observations/index.ts'
 import { findScale } from '../scaling/index.ts'
-import { findService } from '../services/index.ts'
 import { passwordsIn } from './basic-auth.ts'
 import { engineRelease } from './engine-release.ts'
 import { type RecipeOptions, type Work, whileUnreachable } from './recipe.ts'
@@ -15,19 +14,17 @@ export interface Kept {
 }
 
 /**
- * The release that runs, where it is healthy and a start of the new one would change nothing; undefined where the new one has to be
- * started, and the log says why. Only deployments keep what runs: a restart is asked for to have it started.
+ * The release that runs (`serving`), where it is healthy and a start of the new one would change nothing; undefined where the new one has to
+ * be started, and the log says why. Only deployments keep what runs: a restart is asked for to have it started.
  */
 export async function keepRunning(
   options: RecipeOptions,
   work: Work,
-  row: ReleaseRow,
-  next: Release,
+  { row, next, serving }: { readonly row: ReleaseRow; readonly next: Release; readonly serving: string | null },
   signal: AbortSignal,
 ): Promise<Kept | undefined> {
   if (work.request.action !== 'DEPLOY' || next.workload.shape !== 'long-running') return undefined
-  const current = (await findService(options.database, row.service_id))?.release_id
-  const former = current ? await findRelease(options.database, current) : undefined
+  const former = serving === null ? undefined : await findRelease(options.database, serving)
   if (!former?.image || former.id === row.id) return undefined
   const { release: running } = await engineRelease(options, work.organizationId, former)
   const changes = changesOf(

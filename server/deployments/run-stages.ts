@@ -7,12 +7,13 @@ import { endService, removeLines } from './end-service.ts'
 import { fetchRelease } from './image-release.ts'
 import { startJob } from './job-start.ts'
 import { startTargets } from './outcome-store.ts'
+import { Preparations } from './preparations.ts'
 import type { RecipeOptions, Work } from './recipe.ts'
 import { isUnable, refusalOf } from './refusal-of-kind.ts'
 import { finishTarget, leaveService, settle } from './settle.ts'
 import { retireFormer, startRelease } from './start-release.ts'
 import { updateTarget } from './target-store.ts'
-import { buildOf } from './versioned.ts'
+import { buildOf, isFetched } from './versioned.ts'
 
 /**
  * Stage by stage, in each first all builds, then all starts. False when something failed or was cancelled; then what comes later is
@@ -20,18 +21,31 @@ import { buildOf } from './versioned.ts'
  */
 export async function runStages(options: RecipeOptions, works: readonly Work[]): Promise<boolean> {
   const refused = await leaveOut(options, works)
-  const retiring: Promise<void>[] = []
+  const stages = stagesOf(works.filter((work) => !refused.has(work)))
+  const beside: Beside = { retiring: [], preparations: new Preparations(options) }
   let healthy = true
   try {
-    for (const stage of stagesOf(works.filter((work) => !refused.has(work)))) {
-      if (healthy) healthy = await runStage(options, stage, retiring)
-      else await everyOne(stage.map((work) => skip(options, work)))
+    for (const [index, stage] of stages.entries()) {
+      if (healthy) healthy = await runStage(options, stage, stages[index + 1] ?? [], beside)
+      else await skipStage(options, stage, beside)
     }
   } finally {
-    // Former versions end beside the next stages, which do not depend on that.
-    await Promise.allSettled(retiring)
+    await beside.preparations.end()
+    await Promise.allSettled(beside.retiring)
   }
   return healthy
+}
+
+/** What goes on beside the stages. */
+interface Beside {
+  /** Former versions end beside the next stages, which do not depend on that. */
+  readonly retiring: Promise<void>[]
+  readonly preparations: Preparations
+}
+
+async function skipStage(options: RecipeOptions, stage: readonly Work[], { preparations }: Beside): Promise<void> {
+  await preparations.end()
+  await everyOne(stage.map((work) => skip(options, work)))
 }
 
 /** Services of kinds that the cluster cannot run are skipped, with the reason; they keep nothing else from being deployed. */
@@ -57,7 +71,12 @@ function stagesOf(works: readonly Work[]): Work[][] {
   return stages.map(([, members]) => members)
 }
 
-async function runStage(options: RecipeOptions, stage: readonly Work[], retiring: Promise<void>[]): Promise<boolean> {
+async function runStage(
+  options: RecipeOptions,
+  stage: readonly Work[],
+  next: readonly Work[],
+  { retiring, preparations }: Beside,
+): Promise<boolean> {
   const action = stage[0]?.request.action
   await begin(options, stage)
   if (action !== 'DEPLOY' && action !== 'RESTART') {
@@ -72,7 +91,7 @@ async function runStage(options: RecipeOptions, stage: readonly Work[], retiring
   const releases = new Map<Work, string>()
   const isBuilt = async (work: Work): Promise<boolean> =>
     settle(options, work, async () => {
-      releases.set(work, await prepare(options, work))
+      releases.set(work, (await preparations.of(work)) ?? (await prepare(options, work)))
     })
   const isStarted = async (work: Work): Promise<boolean> => {
     const release = releases.get(work)
@@ -84,7 +103,9 @@ async function runStage(options: RecipeOptions, stage: readonly Work[], retiring
   }
   const built = await everyOne(stage.map(async (work) => ({ work, isBuilt: await isBuilt(work) })))
   const ready = built.filter((one) => one.isBuilt).map(({ work }) => work)
-  const started = await everyOne(ready.map(isStarted))
+  const starting = everyOne(ready.map(isStarted))
+  if (ready.length === stage.length) preparations.begin(next, stage)
+  const started = await starting
   return ready.length === stage.length && started.every(Boolean)
 }
 
@@ -106,6 +127,7 @@ async function everyOne<T>(work: readonly Promise<T>[]): Promise<T[]> {
 async function newRelease(options: RecipeOptions, work: Work): Promise<string> {
   const { wanted_release: former } = work.target
   if (former) return formerRelease(options, work, former)
+  if (isFetched(work.target.kind)) return fetchRelease(options, work)
   const service = await findService(options.database, work.target.service_id)
   return service && !buildOf(service) ? fetchRelease(options, work) : buildRelease(options, work)
 }

@@ -87,9 +87,9 @@ async function start(
 ): Promise<Brought> {
   await checkData(options, frozen)
   const row = await takePublicPort(options, work, frozen)
-  const { release, secrets } = await engineRelease(options, work.organizationId, row)
+  const { release, secrets, serving } = await engineRelease(options, work.organizationId, row)
   work.report.hide(secrets)
-  const kept = await keepRunning(options, work, row, release, signal)
+  const kept = await keepRunning(options, work, { row, next: release, serving }, signal)
   if (kept) return toBrought(options, kept.release, kept.endpoints)
   options.collect(release.service, secrets)
   work.report.line(
@@ -163,12 +163,10 @@ async function finish(
 ): Promise<void> {
   const { request, target, context, report } = work
   const now = options.clock.now()
-  const current = await findRelease(options.database, release.id)
   const isKept = serving !== release.id
   await context.fenced(async (sql) => {
     await finishTarget(sql, { target, state: request.action === 'RESTART' ? 'RESTARTED' : 'DEPLOYED', now })
-    const commit = current?.commit ?? release.commit
-    await setServing(sql, { ...release, commit, id: serving }, now)
+    await setServing(sql, { ...release, id: serving }, now)
     if (isKept) {
       await updateTarget(sql, target, { release_id: serving })
       return deleteRelease(sql, release.id)

@@ -27,6 +27,12 @@ export function buildOf(versioned: Versioned): Build | undefined {
   }
 }
 
+/** Whether services of the kind always run an image that somebody else has built. */
+export const isFetched = (kind: KindName): boolean => kind === 'container' || kind === 'database'
+
+/** Whether what services of the kind do while they are deployed is in no variable of others: jobs have outputs, databases ports. */
+export const leavesVariablesAlone = (kind: KindName): boolean => kind === 'application' || kind === 'container'
+
 interface DockerSource {
   readonly git_repository: Repository
   readonly dockerfile_path: string | null

@@ -1,0 +1,149 @@
+import assert from 'node:assert/strict'
+import { after, afterEach, test } from 'node:test'
+import { createPlatform } from '../../test/support/platform.ts'
+import { until } from '../../test/support/until.ts'
+import { EngineError } from '../engines/index.ts'
+
+/** What is prepared of a stage while the services of the one before are starting. */
+const platform = await createPlatform({ after }, { works: true })
+const { a, call, database, engine } = platform
+const { start, fetchImage } = engine
+afterEach(() => {
+  Reflect.deleteProperty(engine, 'start')
+  Reflect.deleteProperty(engine, 'fetchImage')
+})
+
+const send = async (method: string, path: string, body?: object) => {
+  const answer = await call(a.tokens.ADMIN, method, path, body, { 'x-state-dialect': 'full' })
+  assert.ok(answer.status < 300, answer.text)
+  return Object(answer.body)
+}
+
+/** An environment with one service in each of two stages. */
+async function makeEnvironment(name: string, firstKind: 'container' | 'job') {
+  const { id: environment } = await send('POST', `/project/${a.objects.projectId}/environment`, { name })
+  const { results: stages } = await send('GET', `/environment/${environment}/deploymentStage`)
+  const [registry] =
+    await database`select id from container_registry where organization_id = ${a.organizationId} limit 1`
+  const add = async (stage: number, kind: 'container' | 'job') => {
+    const image = { registry_id: registry?.['id'], image_name: `ahead/${name}-${stage}`, tag: '1' }
+    const common = { name: `s${stage}`, healthchecks: {} }
+    const body =
+      kind === 'container'
+        ? { ...common, ...image, ports: [] }
+        : { ...common, auto_preview: false, source: { image }, schedule: { on_start: {} } }
+    const { id } = await send('POST', `/environment/${environment}/${kind}`, body)
+    await send('PUT', `/deploymentStage/${stages[stage].id}/service/${id}`)
+    return { id: String(id), path: `/${kind}/${id}`, image: image.image_name }
+  }
+  return { environment, first: await add(0, firstKind), second: await add(1, 'container') }
+}
+
+/** Starts of the service wait until they are let go on. */
+function hold(service: string) {
+  const [begun, released] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+  engine.start = async (release, attempt) => {
+    if (release.service === service) {
+      begun.resolve()
+      await released.promise
+    }
+    return start.call(engine, release, attempt)
+  }
+  return { begun: begun.promise, release: () => released.resolve(), fail: released.reject }
+}
+
+const isFetched = (image: string) =>
+  until(`${image} is fetched`, () => engine.images.fetched.some((reference) => reference.includes(image)))
+
+const stateOf = async (path: string): Promise<unknown> => (await send('GET', `${path}/status`)).state
+const statusOf = async (environment: string) => {
+  await until('the environment is at rest', async () => {
+    const open = await database`
+      select from deployment_request where environment_id = ${environment} and finished_at is null`
+    return open.length === 0
+  })
+  const rows = await database<{ status: string }[]>`
+    select t.status from deployment_target t join deployment_request r on r.id = t.request_id
+    where r.environment_id = ${environment} order by t.stage_order`
+  return rows.map(({ status }) => status)
+}
+
+test('the image of the next stage is fetched while the stage before starts, and its service waits', async () => {
+  const { environment, first, second } = await makeEnvironment('fetched', 'container')
+  const held = hold(first.id)
+  await send('POST', `/environment/${environment}/deploy`)
+  await held.begun
+  await isFetched(second.image)
+  assert.equal(await stateOf(first.path), 'DEPLOYING')
+  assert.equal(await stateOf(second.path), 'DEPLOYMENT_QUEUED')
+  held.release()
+  assert.deepEqual(await statusOf(environment), ['SUCCESS', 'SUCCESS'])
+})
+
+test('what is fetched for a stage that is skipped is given up at once', async () => {
+  const { environment, first, second } = await makeEnvironment('given-up', 'container')
+  const held = hold(first.id)
+  const fetching = Promise.withResolvers<void>()
+  engine.fetchImage = async (reference, login, attempt) => {
+    if (!reference.includes('given-up-1')) return fetchImage.call(engine, reference, login, attempt)
+    fetching.resolve()
+    await new Promise((_, reject) => attempt.signal.addEventListener('abort', () => reject(attempt.signal.reason)))
+  }
+  await send('POST', `/environment/${environment}/deploy`)
+  await fetching.promise
+  held.fail(new EngineError('refused', 'it is told to fail'))
+  assert.deepEqual(await statusOf(environment), ['ERROR', 'SKIPPED'])
+  assert.equal(await stateOf(second.path), 'READY')
+})
+
+test('a service whose image is still being fetched when its turn comes is under way then', async () => {
+  const { environment, first, second } = await makeEnvironment('late', 'container')
+  const held = hold(first.id)
+  const [fetching, there] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+  engine.fetchImage = async (reference, login, attempt) => {
+    if (reference.includes('late-1')) {
+      fetching.resolve()
+      await there.promise
+    }
+    return fetchImage.call(engine, reference, login, attempt)
+  }
+  await send('POST', `/environment/${environment}/deploy`)
+  await fetching.promise
+  held.release()
+  await until('the second one is under way', async () => (await stateOf(second.path)) === 'DEPLOYING')
+  there.resolve()
+  assert.deepEqual(await statusOf(environment), ['SUCCESS', 'SUCCESS'])
+})
+
+test('an image that is not there is told of in its own stage', async () => {
+  const { environment, second } = await makeEnvironment('missing', 'container')
+  const { pinImage } = engine
+  engine.pinImage = async (image, login, attempt) => {
+    if (image.includes(second.image)) throw new EngineError('image-missing', 'there is none of that name')
+    return pinImage.call(engine, image, login, attempt)
+  }
+  await send('POST', `/environment/${environment}/deploy`)
+  assert.deepEqual(await statusOf(environment), ['SUCCESS', 'ERROR'])
+  Reflect.deleteProperty(engine, 'pinImage')
+})
+
+test('nothing is frozen before a job has ended, for what it puts out is for later stages', async () => {
+  const { environment, first } = await makeEnvironment('job', 'job')
+  const [running, released] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+  const { runTask } = engine
+  engine.runTask = async (...given) => {
+    running.resolve()
+    await released.promise
+    return runTask.apply(engine, given)
+  }
+  await send('POST', `/environment/${environment}/deploy`)
+  await running.promise
+  assert.equal(await stateOf(first.path), 'EXECUTING')
+  const frozen = await database`
+    select from workflow_step s join deployment_request r on r.id = s.workflow_id
+    where r.environment_id = ${environment} and s.name like '%/FREEZE'`
+  assert.equal(frozen.length, 1)
+  released.resolve()
+  assert.deepEqual(await statusOf(environment), ['SUCCESS', 'SUCCESS'])
+  Reflect.deleteProperty(engine, 'runTask')
+})
