@@ -18,7 +18,8 @@ export async function importTestImage(socketPath: string, reference: string): Pr
   tar.entry({ name: 'usr/local/bin/node', mode: 0o755 }, await readFile(node))
   for (const library of libraries) tar.entry({ name: library.slice(1), mode: 0o755 }, await readFile(library))
   tar.finalize()
-  const [repository, tag = 'latest'] = reference.split(':')
+  // The host of a registry may have a port.
+  const [, repository = reference, tag = 'latest'] = /^(.*):([^/:]+)$/.exec(reference) ?? []
   const response = await daemon.stream({
     method: 'POST',
     path: '/images/create',
