@@ -4,7 +4,14 @@ import { handOver } from './execute.mjs'
 import { prepare, root } from './prepare.mjs'
 import { main } from './progress.mjs'
 
+/**
+ * MiB for each half of the heap's young part. Left to itself it grows to four times that when much is deployed at once, and what it took then is
+ * not given back.
+ */
+const youngHeap = 16
+
 await main(async () => {
   const { node, env } = await prepare()
-  return await handOver(node, [join(root, 'server', 'main.ts'), ...process.argv.slice(2)], env)
+  const program = [`--max-semi-space-size=${youngHeap}`, join(root, 'server', 'main.ts')]
+  return await handOver(node, [...program, ...process.argv.slice(2)], env)
 })
