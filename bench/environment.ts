@@ -55,9 +55,9 @@ let count = 0
 
 async function byPlatform({ say }: Session, installation: Installation, registry: string): Promise<{ all: number }> {
   const { api } = installation
-  const id = await declare(installation, registry, `round-${++count}`)
-  say(`  ${stages * perStage} services are declared`)
   const organization = String(firstOf(await api('GET', '/organization')).id)
+  const id = await declare(installation, { organization, registry, name: `round-${++count}` })
+  say(`  ${stages * perStage} services are declared`)
   const { ended } = await followDeployment(installation, { organization, environment: id })
   const startedAt = clock.monotonic()
   await api('POST', `/environment/${id}/deploy`)
@@ -78,8 +78,10 @@ const isGone = (installation: Installation, id: string): Promise<boolean> =>
   )
 
 /** An environment with its services, of which nothing runs yet. */
-async function declare({ api }: Installation, registry: string, name: string): Promise<string> {
-  const organization = String(firstOf(await api('GET', '/organization')).id)
+async function declare(
+  { api }: Installation,
+  { organization, registry, name }: Readonly<Record<'organization' | 'registry' | 'name', string>>,
+): Promise<string> {
   const { id: registryId } = await api('POST', `/organization/${organization}/containerRegistry`, {
     name: `${name} registry`,
     kind: 'GENERIC_CR',

@@ -2,9 +2,11 @@ import { request } from 'node:http'
 import { createInterface } from 'node:readline'
 import type { Installation } from './installation.ts'
 
+const limitMs = 120_000
+
 /**
  * Follows the changes of an organization until a deployment of the environment has ended: being told costs the server less than being asked
- * again and again. `ended` gives its status, or rejects when the stream ends before.
+ * again and again. `ended` gives its status, or rejects when the stream ends before, or after two minutes.
  */
 export async function followDeployment(
   { port, token }: Pick<Installation, 'port' | 'token'>,
@@ -18,6 +20,7 @@ export async function followDeployment(
     port,
     path: `/organization/${place.organization}/stream`,
     headers: { authorization: `Bearer ${await token()}` },
+    signal: AbortSignal.timeout(limitMs),
   })
   const fail = (error: Error): void => {
     ready.reject(error)

@@ -50,6 +50,11 @@ let current: AsyncDisposableStack | undefined
 for (const signal of ['SIGINT', 'SIGTERM'] as const) {
   process.once(signal, () => void Promise.resolve(current?.disposeAsync()).finally(() => process.exit(130)))
 }
+// An error that nobody waits for ends no benchmark in order: what it has running would stay.
+process.once('uncaughtException', (error) => {
+  console.error(error)
+  void Promise.resolve(current?.disposeAsync()).finally(() => process.exit(1))
+})
 for (const { figures, measure } of benchmarks) {
   const wanted = figures.filter((name) => asked.length === 0 || asked.includes(name))
   if (wanted.length === 0) continue

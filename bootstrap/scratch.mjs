@@ -1,4 +1,4 @@
-import { mkdirSync, readdirSync, readFileSync, rmSync, statfsSync } from 'node:fs'
+import { chmodSync, lstatSync, mkdtempSync, readdirSync, readFileSync, rmSync, statfsSync } from 'node:fs'
 import { freemem } from 'node:os'
 import { join } from 'node:path'
 
@@ -14,10 +14,20 @@ const prefix = 'quayside-tests-'
 export function openScratch(parent = inMemory) {
   if (!isUsable(parent)) return undefined
   removeLeftovers(parent)
-  const path = join(parent, `${prefix}${process.pid}`)
+  // Everybody may write there: the name is one that nobody knows beforehand.
+  const path = mkdtempSync(join(parent, `${prefix}${process.pid}-`))
   // Databases run as another user where the tests are run by root.
-  mkdirSync(path, { mode: 0o711 })
-  return { path, remove: () => rmSync(path, { recursive: true, force: true, maxRetries: 5 }) }
+  chmodSync(path, 0o711)
+  return { path, remove: () => removeOrSay(path) }
+}
+
+/** What cannot be removed says nothing of the tests, and goes with the next run. */
+function removeOrSay(path) {
+  try {
+    rmSync(path, { recursive: true, force: true, maxRetries: 5 })
+  } catch (error) {
+    console.error(`${path} could not be removed: ${error.message}`)
+  }
 }
 
 function isUsable(parent) {
@@ -42,13 +52,16 @@ export function mayRunPrograms(place, mounts) {
   return options === undefined || !options.split(',').includes('noexec')
 }
 
-/** Of runs that were killed. */
+/** Of this user's runs that were killed. */
 function removeLeftovers(parent) {
   for (const name of readdirSync(parent)) {
-    const pid = name.startsWith(prefix) ? Number(name.slice(prefix.length)) : Number.NaN
-    if (Number.isInteger(pid) && !isAlive(pid)) rmSync(join(parent, name), { recursive: true, force: true })
+    const pid = Number(name.startsWith(prefix) ? name.slice(prefix.length).split('-')[0] : Number.NaN)
+    const path = join(parent, name)
+    if (Number.isInteger(pid) && !isAlive(pid) && isOwn(path)) removeOrSay(path)
   }
 }
+
+const isOwn = (path) => lstatSync(path, { throwIfNoEntry: false })?.uid === process.getuid()
 
 function isAlive(pid) {
   try {

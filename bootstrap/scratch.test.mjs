@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
-import { existsSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs'
+import { chownSync, existsSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
@@ -10,13 +10,27 @@ test('what killed runs left goes, what another run has stays, and the own one en
   const parent = mkdtempSync(join(tmpdir(), 'quayside-scratch-'))
   t.after(() => rmSync(parent, { recursive: true, force: true }))
   const ended = spawnSync(process.execPath, ['-e', '']).pid
-  const [left, used, strange] = [ended, process.ppid, 'of-somebody'].map((id) => join(parent, `quayside-tests-${id}`))
+  const [left, used, strange] = [ended, process.ppid, 'of-somebody'].map((id) =>
+    join(parent, `quayside-tests-${id}-abc`),
+  )
   for (const path of [left, used, strange]) mkdirSync(path)
   const scratch = openScratch(parent)
   if (!scratch) return t.skip('less than 4 GiB are free here')
   assert.deepEqual([left, used, strange, scratch.path].map(existsSync), [false, true, true, true])
   scratch.remove()
   assert.equal(existsSync(scratch.path), false)
+})
+
+const isRoot = process.getuid() === 0
+test('what somebody else left stays', { skip: !isRoot && 'only root can make a directory of somebody else' }, (t) => {
+  const parent = mkdtempSync(join(tmpdir(), 'quayside-scratch-'))
+  t.after(() => rmSync(parent, { recursive: true, force: true }))
+  const left = join(parent, `quayside-tests-${spawnSync(process.execPath, ['-e', '']).pid}-abc`)
+  mkdirSync(left)
+  chownSync(left, 65534, 65534)
+  const scratch = openScratch(parent)
+  if (!scratch) return t.skip('less than 4 GiB are free here')
+  assert.ok(existsSync(left))
 })
 
 test('a place that is not there is none', () => {

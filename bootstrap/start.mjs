@@ -5,7 +5,7 @@ import { prepare, root } from './prepare.mjs'
 import { main } from './progress.mjs'
 
 /**
- * MiB for each half of the heap's young part. Left to itself it grows to four times that when much is deployed at once, and what it took then is
+ * MiB for each half of the heap's young part. Left to itself it grows to twice that when much is deployed at once, and what it took then is
  * not given back.
  */
 const youngHeap = 16

@@ -19,7 +19,7 @@ const fetchSeconds = 1200
  * when that signal is aborted.
  */
 export async function fetchRelease(options: RecipeOptions, work: Work, ahead?: AbortSignal): Promise<string> {
-  const { target, step, report } = work
+  const { target, step, context, report } = work
   const id = target.service_id
   const until = (signal: AbortSignal): AbortSignal => (ahead ? AbortSignal.any([signal, ahead]) : signal)
   report.enter('Build')
@@ -34,8 +34,7 @@ export async function fetchRelease(options: RecipeOptions, work: Work, ahead?: A
         `The image ${frozen.image} was not fetched within ${fetchSeconds} s. Check whether its registry can be reached, and deploy again.`,
       ),
   )
-  // Whoever runs the recipe has this image from the same record of the step: there is nothing to be kept apart.
-  await setReleaseImage(options.database, frozen.release, image)
+  await context.fenced((sql) => setReleaseImage(sql, frozen.release, image))
   report.enter('Built')
   return frozen.release
 }

@@ -7,10 +7,9 @@ import { EngineError } from '../engines/index.ts'
 /** What is prepared of a stage while the services of the one before are starting. */
 const platform = await createPlatform({ after }, { works: true })
 const { a, call, database, engine } = platform
-const { start, fetchImage } = engine
+const { start, pinImage, fetchImage, runTask } = engine
 afterEach(() => {
-  Reflect.deleteProperty(engine, 'start')
-  Reflect.deleteProperty(engine, 'fetchImage')
+  for (const name of ['start', 'pinImage', 'fetchImage', 'runTask']) Reflect.deleteProperty(engine, name)
 })
 
 const send = async (method: string, path: string, body?: object) => {
@@ -117,20 +116,17 @@ test('a service whose image is still being fetched when its turn comes is under 
 
 test('an image that is not there is told of in its own stage', async () => {
   const { environment, second } = await makeEnvironment('missing', 'container')
-  const { pinImage } = engine
   engine.pinImage = async (image, login, attempt) => {
     if (image.includes(second.image)) throw new EngineError('image-missing', 'there is none of that name')
     return pinImage.call(engine, image, login, attempt)
   }
   await send('POST', `/environment/${environment}/deploy`)
   assert.deepEqual(await statusOf(environment), ['SUCCESS', 'ERROR'])
-  Reflect.deleteProperty(engine, 'pinImage')
 })
 
 test('nothing is frozen before a job has ended, for what it puts out is for later stages', async () => {
   const { environment, first } = await makeEnvironment('job', 'job')
   const [running, released] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
-  const { runTask } = engine
   engine.runTask = async (...given) => {
     running.resolve()
     await released.promise
@@ -145,5 +141,4 @@ test('nothing is frozen before a job has ended, for what it puts out is for late
   assert.equal(frozen.length, 1)
   released.resolve()
   assert.deepEqual(await statusOf(environment), ['SUCCESS', 'SUCCESS'])
-  Reflect.deleteProperty(engine, 'runTask')
 })
