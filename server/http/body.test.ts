@@ -3,11 +3,12 @@ import { PassThrough, Readable } from 'node:stream'
 import { test } from 'node:test'
 import { systemClock } from '../lib/clock.ts'
 import { readBytes } from './body.ts'
+import { BodyRoom, smallBody } from './body-room.ts'
 
 test('gives all bytes, up to the limit', async () => {
   const parts = Readable.from([Buffer.from('ab'), Buffer.from('c')])
-  assert.equal((await readBytes(parts, 3, 1000, systemClock)).toString(), 'abc')
-  assert.equal((await readBytes(Readable.from([]), 3, 1000, systemClock)).length, 0)
+  assert.equal((await readBytes(parts, { bytes: 3, timeoutMs: 1000 }, systemClock)).toString(), 'abc')
+  assert.equal((await readBytes(Readable.from([]), { bytes: 3, timeoutMs: 1000 }, systemClock)).length, 0)
 })
 
 test('a byte too many ends it, whatever is still to come', async () => {
@@ -16,7 +17,7 @@ test('a byte too many ends it, whatever is still to come', async () => {
       for (;;) yield Buffer.alloc(2)
     })(),
   )
-  await assert.rejects(readBytes(endless, 3, 1000, systemClock), { code: 'tooLarge' })
+  await assert.rejects(readBytes(endless, { bytes: 3, timeoutMs: 1000 }, systemClock), { code: 'tooLarge' })
   assert.ok(endless.destroyed)
 })
 
@@ -24,7 +25,18 @@ test('a body that does not come in time is refused', async () => {
   const waited: number[] = []
   const clock = { ...systemClock, sleep: async (ms: number) => void waited.push(ms) }
   const silent = new PassThrough()
-  await assert.rejects(readBytes(silent, 3, 30_000, clock), { code: 'requestTimeout', message: /30 s/ })
+  await assert.rejects(readBytes(silent, { bytes: 3, timeoutMs: 30_000 }, clock), {
+    code: 'requestTimeout',
+    message: /30 s/,
+  })
   assert.deepEqual(waited, [30_000])
   assert.ok(silent.destroyed)
+})
+
+test('a body for which there is no room is refused, and its sender can still be told', async () => {
+  const place = new BodyRoom(0).enter()
+  const large = Readable.from([Buffer.alloc(smallBody), Buffer.alloc(1), Buffer.alloc(1)])
+  const limits = { bytes: 10 * smallBody, timeoutMs: 1000, place }
+  await assert.rejects(readBytes(large, limits, systemClock), { code: 'unavailable' })
+  assert.ok(!large.destroyed)
 })

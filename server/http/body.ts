@@ -1,12 +1,24 @@
 import type { Readable } from 'node:stream'
 import type { Clock } from '../lib/clock.ts'
 import { AppError } from '../lib/error.ts'
+import type { BodyPlace } from './body-room.ts'
 
 /** Without a reason, every abort would make an exception with its stack. */
 const isRead = 'the body was read'
 
-/** All bytes of a body, at most `limit` and within `timeoutMs`; what comes later or on top is refused and the connection ends. */
-export async function readBytes(payload: Readable, limit: number, timeoutMs: number, clock: Clock): Promise<Buffer> {
+export interface BodyLimits {
+  readonly bytes: number
+  readonly timeoutMs: number
+  /** Where the bytes are counted among those of all bodies. */
+  readonly place?: Pick<BodyPlace, 'hold'> | undefined
+}
+
+/**
+ * All bytes of a body, within its limits. Throws AppError `tooLarge` or `requestTimeout`, and the connection ends; `unavailable` where there is
+ * no room for it, which the sender can still be told.
+ */
+export async function readBytes(payload: Readable, limits: BodyLimits, clock: Clock): Promise<Buffer> {
+  const { timeoutMs, place } = limits
   const ended = new AbortController()
   const late = clock.sleep(timeoutMs, ended.signal).then(
     () => payload.destroy(new AppError('requestTimeout', `The body did not come within ${timeoutMs / 1000} s.`)),
@@ -15,9 +27,13 @@ export async function readBytes(payload: Readable, limit: number, timeoutMs: num
   try {
     const chunks: Buffer[] = []
     let size = 0
-    for await (const chunk of payload) {
+    for await (const chunk of payload.iterator({ destroyOnReturn: false })) {
       size += chunk.length
-      if (size > limit) throw new AppError('tooLarge', `The body is larger than ${limit} bytes.`)
+      if (size > limits.bytes) {
+        payload.destroy()
+        throw new AppError('tooLarge', `The body is larger than ${limits.bytes} bytes.`)
+      }
+      place?.hold(size)
       chunks.push(chunk)
     }
     return Buffer.concat(chunks, size)

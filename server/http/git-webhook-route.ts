@@ -3,6 +3,7 @@ import type { Clock } from '../lib/clock.ts'
 import { AppError } from '../lib/error.ts'
 import type { Received, Receiver } from '../pushes/index.ts'
 import { readBytes } from './body.ts'
+import { type BodyRoom, roomFor, webhookBodies } from './body-room.ts'
 import type { Budgets } from './budgets.ts'
 import { createRateLimiter } from './rate-limit.ts'
 
@@ -16,17 +17,13 @@ export interface GitWebhookRouteOptions {
 /** What GitHub sends at most; https://docs.github.com/en/webhooks/webhook-events-and-payloads#payload-cap */
 const maxBytes = 25 * 1024 * 1024
 const bodyTimeoutMs = 30_000
-/** Of all bodies that are being read: whoever sends them is not known yet. */
-const maxBytesAtOnce = 100 * 1024 * 1024
-/** Below this, a body costs no more than any other request. */
-const smallBytes = 256 * 1024
 /** Messages of one webhook: for ever a second, and at once. */
 const [perSecond, burst] = [2, 120]
 
 /** `POST <public URL>/webhook/git/<provider>/<id>`: no token, but a signature over the very bytes of the body. */
 export function mountGitWebhooks(app: FastifyInstance, options: GitWebhookRouteOptions): void {
   const limiter = createRateLimiter(perSecond, burst, options.clock)
-  const room = { left: maxBytesAtOnce }
+  const room = roomFor(webhookBodies)
   app.register(async (scope) => {
     scope.removeAllContentTypeParsers()
     scope.addContentTypeParser('*', (_request, _payload, done) => done(null))
@@ -58,21 +55,18 @@ function check({ allowed, resetSeconds }: ReturnType<Budgets['take']>, reply: Fa
   throw new AppError('tooManyRequests', `Too many requests; try again in ${seconds} s.`)
 }
 
-async function readBody(request: FastifyRequest, clock: Clock, room: { left: number }): Promise<Buffer> {
+async function readBody(request: FastifyRequest, clock: Clock, room: BodyRoom): Promise<Buffer> {
   if (request.headers['content-encoding'] !== undefined) {
     throw new AppError('unsupportedMediaType', 'The body must not be compressed.')
   }
   const length = request.headers['content-length']
   const announced = length === undefined ? maxBytes : Number(length)
   if (announced > maxBytes) throw new AppError('tooLarge', `The body is larger than ${maxBytes} bytes.`)
-  const taken = announced > smallBytes ? announced : 0
-  if (taken > room.left)
-    throw new AppError('unavailable', 'Too many large messages at a time. Try again in a few seconds.')
-  room.left -= taken
+  const place = room.enter()
   try {
-    return await readBytes(request.raw, maxBytes, bodyTimeoutMs, clock)
+    return await readBytes(request.raw, { bytes: maxBytes, timeoutMs: bodyTimeoutMs, place }, clock)
   } finally {
-    room.left += taken
+    place.leave()
   }
 }
 

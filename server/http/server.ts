@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs'
-import type { IncomingMessage } from 'node:http'
+import type { IncomingHttpHeaders, IncomingMessage } from 'node:http'
 import type { Socket } from 'node:net'
 import type { Readable } from 'node:stream'
 import { contract, type Operation } from '@quayside/contract'
@@ -14,6 +14,7 @@ import type { StateChanges } from '../state-changes/index.ts'
 import type { Feeds } from '../streams/index.ts'
 import { type AccountsRouteOptions, mountAccounts } from './accounts-route.ts'
 import { readBytes } from './body.ts'
+import { apiBodies, type BodyPlace, roomFor, smallBody } from './body-room.ts'
 import { allowOrigins } from './cors.ts'
 import { countHeader } from './count-header.ts'
 import { mountDocs } from './docs-route.ts'
@@ -138,6 +139,16 @@ export function createServer(options: ServerOptions): FastifyInstance {
 
 /** Bodies are read as bytes; what is in them is looked at after the caller was authorised. */
 function readRawBodies(app: FastifyInstance, clock: Clock): void {
+  const room = roomFor(apiBodies)
+  const places = new WeakMap<IncomingMessage, BodyPlace>()
+  app.addHook('preParsing', (request, reply, payload, done) => {
+    if (mayBeLarge(request.headers)) {
+      const place = room.enter()
+      places.set(request.raw, place)
+      reply.raw.once('close', place.leave)
+    }
+    done(null, payload)
+  })
   app.removeAllContentTypeParsers()
   app.addContentTypeParser('*', async (request: FastifyRequest, payload: Readable) => {
     if (request.headers['content-encoding'] !== undefined) {
@@ -147,7 +158,8 @@ function readRawBodies(app: FastifyInstance, clock: Clock): void {
     if (Number(request.headers['content-length'] ?? 0) > limit) {
       throw new AppError('tooLarge', `The body is larger than ${limit} bytes.`)
     }
-    const body = await readBytes(payload, limit, bodyTimeoutMs, clock)
+    const place = places.get(request.raw)
+    const body = await readBytes(payload, { bytes: limit, timeoutMs: bodyTimeoutMs, place }, clock)
     const expected = request.routeOptions.config.contentType
     if (body.length > 0 && !isAccepted(request.headers['content-type'] ?? '', expected)) {
       throw new AppError('unsupportedMediaType', `The body must be sent as ${expected ?? 'application/json'}.`)
@@ -155,6 +167,9 @@ function readRawBodies(app: FastifyInstance, clock: Clock): void {
     return body
   })
 }
+
+const mayBeLarge = (headers: IncomingHttpHeaders): boolean =>
+  headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > smallBody
 
 const longestUrl = 8192
 

@@ -1,0 +1,65 @@
+import { mkdir, readFile, rmdir, stat, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { until } from './until.ts'
+
+const version1 = '/sys/fs/cgroup/memory'
+const version2 = '/sys/fs/cgroup'
+
+interface Names {
+  readonly parent: string
+  readonly limit: string
+  readonly peak: string
+}
+
+/** Where the kernel keeps control groups that bound memory; undefined where it has none that can be used. */
+async function findNames(): Promise<Names | undefined> {
+  if (await isThere(join(version1, 'memory.limit_in_bytes')))
+    return { parent: version1, limit: 'memory.limit_in_bytes', peak: 'memory.max_usage_in_bytes' }
+  const given = await readFile(join(version2, 'cgroup.subtree_control'), 'utf8').catch(() => '')
+  return given.includes('memory') ? { parent: version2, limit: 'memory.max', peak: 'memory.peak' } : undefined
+}
+
+const isThere = (path: string): Promise<boolean> =>
+  stat(path).then(
+    () => true,
+    () => false,
+  )
+
+/** Why no process can be bound here; undefined where one can. */
+export async function whyNoMemoryLimit(): Promise<string | undefined> {
+  if (process.getuid?.() !== 0) return 'a bound on memory needs root'
+  return (await findNames()) ? undefined : 'this kernel has no control group for memory'
+}
+
+/** A process that may take so much more memory than it has; beyond that the kernel ends it. */
+export interface MemoryLimit {
+  /** Bytes that it has taken since, at most at a time. */
+  peak(): Promise<number>
+  remove(): Promise<void>
+}
+
+export async function limitMemory(pid: number, moreBytes: number): Promise<MemoryLimit> {
+  const names = await findNames()
+  if (!names) throw new Error('no control group for memory')
+  const group = join(names.parent, `quayside-test-${process.pid}`)
+  await mkdir(group)
+  await writeFile(join(group, names.limit), String(moreBytes))
+  // What it has is counted where it was.
+  await writeFile(join(group, 'cgroup.procs'), String(pid))
+  return {
+    peak: async () => Number(await readFile(join(group, names.peak), 'utf8')),
+    remove: async () => {
+      await writeFile(join(names.parent, 'cgroup.procs'), String(pid)).catch(ended)
+      await until('the group is removed', () =>
+        rmdir(group).then(
+          () => true,
+          () => false,
+        ),
+      )
+    },
+  }
+}
+
+const ended = (error: unknown): void => {
+  if (!(error instanceof Error && 'code' in error && error.code === 'ESRCH')) throw error
+}
