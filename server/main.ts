@@ -11,6 +11,7 @@ import { messageOf } from './lib/error.ts'
 import { armFailpoints } from './lib/failpoint.ts'
 import { newRandomId } from './lib/id.ts'
 import { createLogger, type Logger } from './lib/log.ts'
+import { createMemoryKeeper } from './lib/spare-memory.ts'
 import { ensureRouterProcess, type RouterProcessOptions, superviseRouter } from './routers/index.ts'
 import { readSetting, settingOr, writeSetting } from './setting-store.ts'
 import { StartError, toStartError } from './start-error.ts'
@@ -57,7 +58,7 @@ async function run(config: Config, log: Logger, started: AsyncDisposableStack): 
     instance: await settingOr(database, 'instance', newRandomId().slice(0, 8)),
     formerUrls: await rememberUrl(database, config.publicUrl),
     controlSocket: router.controlSocket,
-    reconcilers: [superviseRouter(router)],
+    reconcilers: [superviseRouter(router), createMemoryKeeper({ log })],
   }
   const drivers = createDrivers(ground)
   await drivers.engine.ping(AbortSignal.timeout(10_000)).catch((error: unknown) => {

@@ -1,0 +1,63 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { systemClock } from './clock.ts'
+import { createLogger } from './log.ts'
+import { createMemoryKeeper, decide, type Rest } from './spare-memory.ts'
+
+const mebi = 1024 * 1024
+const look = (atMs: number, rssMiB: number, utilization = 0.02) => ({ atMs, rssBytes: rssMiB * mebi, utilization })
+
+/** After which of these looks memory is given back, the first being number 0. */
+function due(looks: readonly ReturnType<typeof look>[], from: Rest = { quietLooks: 0 }): number[] {
+  let rest = from
+  return looks.flatMap((one, index) => {
+    const decided = decide(rest, one)
+    rest = decided.rest
+    return decided.isDue ? [index] : []
+  })
+}
+
+test('memory is given back after three quiet looks in a row', () => {
+  const looks = [look(0, 200), look(10_000, 200), look(20_000, 200, 0.5), look(30_000, 200), look(40_000, 200)]
+  assert.deepEqual(due(looks), [])
+  assert.deepEqual(due([...looks, look(50_000, 200)]), [5])
+})
+
+test('and again only once it has grown since, and not at once', () => {
+  const given = { quietLooks: 3, given: { atMs: 0, rssBytes: 100 * mebi } }
+  assert.deepEqual(due([look(500_000, 131)], given), [])
+  assert.deepEqual(due([look(500_000, 132)], given), [0])
+  assert.deepEqual(due([look(119_000, 300)], given), [])
+})
+
+test('what was left is what growth is counted from', async () => {
+  const seen = [
+    look(0, 200),
+    look(10_000, 200),
+    look(20_000, 200),
+    look(20_100, 90),
+    ...Array(20).fill(look(200_000, 110)),
+  ]
+  let collected = 0
+  const keeper = createMemoryKeeper({
+    log: createLogger('silent'),
+    look: () => seen.shift() ?? look(300_000, 122),
+    collect: async () => void collected++,
+  })
+  for (let turn = 0; turn < 20; turn++) await keeper.reconcile()
+  assert.equal(collected, 1)
+  for (let turn = 0; turn < 20; turn++) await keeper.reconcile()
+  assert.equal(collected, 2)
+})
+
+test('what nobody needs any more goes back to the machine', { timeout: 60_000 }, async () => {
+  const keeper = createMemoryKeeper({ log: createLogger('silent') })
+  let garbage: unknown[] | undefined = Array.from({ length: 2_000_000 }, (_, index) => ({ index }))
+  const full = process.memoryUsage.rss()
+  assert.equal(garbage.length, 2_000_000)
+  garbage = undefined
+  while (process.memoryUsage.rss() > full - 32 * mebi) {
+    await systemClock.sleep(20)
+    await keeper.reconcile()
+  }
+})
