@@ -1,11 +1,12 @@
 import { inTransaction } from '../database/index.ts'
 import { engineRelease, findRelease, haveImage, type RecipeOptions } from '../deployments/index.ts'
 import { leadsElsewhere, leadsTo, readVersion, setEndpoints, touchRoutes } from '../domains/index.ts'
+import type { Attempt } from '../lib/attempt.ts'
 import { systemClock as clock } from '../lib/clock.ts'
 import type { Secret } from '../lib/secret.ts'
 import { serviceLine, serviceStream } from '../logs/index.ts'
 import { createObserver, isWished, type Observer } from '../observations/index.ts'
-import { endWaking } from '../scaling/index.ts'
+import { endWaking, findLeaving, setLeaving } from '../scaling/index.ts'
 import { lockService } from '../services/index.ts'
 import type { Reconciler } from '../workflows/index.ts'
 
@@ -23,6 +24,10 @@ export function createServiceObserver(
   nudgeRoutes: () => void,
 ): Observer {
   const { database, log, engine, router, routes, lines, collector, collect } = foundation
+  const endLeaving = async (service: string, names: readonly string[], attempt: Attempt): Promise<void> => {
+    await engine.endReplicas(service, names, attempt)
+    await setLeaving(database, service, [])
+  }
   return createObserver({
     database,
     clock,
@@ -34,6 +39,9 @@ export function createServiceObserver(
       const { release, secrets } = await engineRelease(recipe, wish.organization_id, row)
       collect(wish.id, secrets)
       await haveImage(recipe, wish.organization_id, row, attempt)
+      // A server that was killed told them to end: they would be found healthy, and be gone a moment later.
+      const leaving = await findLeaving(database, wish.id)
+      if (leaving.length > 0) await endLeaving(wish.id, leaving, attempt)
       return engine.start(release, attempt)
     },
     moveTraffic: async (service, release, endpoints) => {
@@ -59,10 +67,17 @@ export function createServiceObserver(
       })
       if (!isPresent) return false
       await routes.apply(signal)
-      const addresses = leaving.map(({ address, port }) => ({ address, port }))
+      const addresses = leaving.flatMap(({ endpoints }) => endpoints.map(({ address, port }) => ({ address, port })))
       if (addresses.length > 0) await router.drained(addresses, recipe.drainMs, signal)
-      return true
+      return inTransaction(database, async (sql) => {
+        await lockService(sql, wish.id)
+        if (!(await isWished(sql, wish))) return false
+        const names = leaving.map(({ name }) => name)
+        await setLeaving(sql, wish.id, names)
+        return true
+      })
     },
+    endLeaving: (wish, names, attempt) => endLeaving(wish.id, names, attempt),
     lastLines: async (service) =>
       (await lines.tail(serviceStream(service), mostLines)).flatMap((line) => serviceLine(line).text || []),
     routesVersion: () => readVersion(database),

@@ -947,6 +947,7 @@ create table service_scale (
   replicas integer not null,
   waking boolean not null default false,
   changed_at timestamp with time zone not null,
+  leaving text[] not null default '{}'::text[],
   constraint service_scale_pkey PRIMARY KEY (service_id),
   constraint service_scale_replicas_check CHECK ((replicas >= 0)),
   constraint service_scale_service_id_fkey FOREIGN KEY (service_id) REFERENCES service(id) ON DELETE CASCADE

@@ -53,6 +53,7 @@ async function openBench(t: Cleanup, change: Partial<ObserverOptions> = {}): Pro
     moveTraffic: async (_service, id) => void moved.push(id),
     isNew: async () => false,
     leave: async () => true,
+    endLeaving: ({ id }, names, attempt) => engine.endReplicas(id, names, attempt),
     failed: async () => {},
     routesVersion: async () => 0,
     lastLines: async () => [],

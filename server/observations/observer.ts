@@ -1,5 +1,5 @@
 import type { Database } from '../database/index.ts'
-import { type Endpoint, type Engine, EngineError, type Observation } from '../engines/index.ts'
+import { type Endpoint, type Engine, EngineError, type Observation, type Replica } from '../engines/index.ts'
 import { type Attempt, silent } from '../lib/attempt.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { Logger } from '../lib/log.ts'
@@ -22,9 +22,11 @@ export interface ObserverOptions {
   /** Traffic leaves replicas: waits until nothing is open on them. False when this wish is no longer the present one. */
   readonly leave: (
     wish: WishRow,
-    endpoints: { readonly staying: readonly Endpoint[]; readonly leaving: readonly Endpoint[] },
+    replicas: { readonly staying: readonly Endpoint[]; readonly leaving: readonly Replica[] },
     signal: AbortSignal,
   ) => Promise<boolean>
+  /** Ends the replicas that traffic has left. */
+  readonly endLeaving: (wish: WishRow, names: readonly string[], attempt: Attempt) => Promise<void>
   /** A service could not be brought up. */
   readonly failed: (serviceId: string) => Promise<void>
   /** Grows with every change of the routes: what traffic follows has to be looked at anew. */
@@ -245,7 +247,7 @@ async function tryRepair(options: ObserverOptions, failures: Failures, job: Job,
 const reasonOf = ({ message, lastLines }: EngineError): string => [message, ...lastLines].join('\n')
 
 async function carryOut(
-  { engine, log, startRelease, moveTraffic, leave }: ObserverOptions,
+  { engine, log, startRelease, moveTraffic, leave, endLeaving }: ObserverOptions,
   { wish, repair, whole }: Job,
   signal: AbortSignal,
 ): Promise<void> {
@@ -258,15 +260,11 @@ async function carryOut(
     if (endpoints.length > 0) await moveTraffic(wish.id, repair.release, endpoints)
     return
   }
-  const leaving = repair.leaving.flatMap(({ endpoints }) => endpoints)
-  if (!(await leave(wish, { staying: repair.staying, leaving }, signal))) return
+  const { staying, leaving } = repair
+  if (!(await leave(wish, { staying, leaving }, signal))) return
   // What was told to end ends: adopted half-way by a start, it would be taken for running.
-  const through = { signal: whole, output: silent }
-  await engine.endReplicas(
-    wish.id,
-    repair.leaving.map(({ name }) => name),
-    through,
-  )
+  const names = leaving.map(({ name }) => name)
+  await endLeaving(wish, names, { signal: whole, output: silent })
 }
 
 /** What runs for a service that has no record. Its volumes stay: data is only removed by a deletion. */

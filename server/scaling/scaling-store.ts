@@ -50,6 +50,16 @@ export async function findScale(sql: Sql, serviceId: string): Promise<number | n
   return row?.replicas ?? null
 }
 
+/** The replicas that are being ended from now on, by their names; none: that is over. */
+export async function setLeaving(sql: Sql, serviceId: string, names: readonly string[]): Promise<void> {
+  await sql`update service_scale set leaving = ${[...names]} where service_id = ${serviceId}`
+}
+
+export async function findLeaving(sql: Sql, serviceId: string): Promise<readonly string[]> {
+  const [row] = await sql<{ leaving: string[] }[]>`select leaving from service_scale where service_id = ${serviceId}`
+  return row?.leaving ?? []
+}
+
 /** One replica for each of these services that is asleep. Gives those that were. */
 export async function startWaking(sql: Sql, serviceIds: readonly string[], now: Date): Promise<string[]> {
   const rows = await sql<{ service_id: string }[]>`
