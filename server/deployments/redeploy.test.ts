@@ -100,6 +100,19 @@ test('what is not healthy is started anew, though nothing changed', async () => 
   assert.match(again.log, /Nothing changed, but the version that runs is not healthy/)
 })
 
+test('a version that is followed with a gap says why, before it ends', async () => {
+  const { path, run } = await running()
+  await send('PUT', `${path}/advancedSettings`, { 'deployment.update_strategy.type': 'Recreate' })
+  await send('PUT', path, { cpu: 310 })
+  const why = /former version is ended first, .*update_strategy\.type is Recreate/
+  const recreated = await run('deploy')
+  assert.deepEqual([recreated.made, recreated.state], [1, 'DEPLOYED'])
+  assert.match(recreated.log, why)
+  const other = await running()
+  await send('PUT', other.path, { cpu: 310 })
+  assert.doesNotMatch((await other.run('deploy')).log, why)
+})
+
 test('another commit is another version', async () => {
   const { run } = await running()
   await platform.addRepository(a, 'a change')

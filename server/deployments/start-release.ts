@@ -98,7 +98,14 @@ async function start(
   const attempt = { signal, output: work.report }
   await whileUnreachable(options, signal, work.report, () => haveImage(options, work.organizationId, row, attempt))
   await markData(work, row)
-  if (ownsItsFiles(row) || isRecreated(row.kind, row.advanced_settings)) await makeRoom(options, work, row, attempt)
+  const alone = whyAlone(row)
+  if (alone !== undefined) {
+    if (serving !== null)
+      work.report.line(
+        `What runs of the former version is ended first, and nothing answers until this one is ready: ${alone}.`,
+      )
+    await makeRoom(options, work, row, attempt)
+  }
   const endpoints = await whileUnreachable(options, signal, work.report, () => options.engine.start(release, attempt))
   work.report.line('Every replica is ready.')
   for (const { hostAddress, hostPort } of release.workload.publishedPorts ?? []) {
@@ -121,6 +128,14 @@ const toBrought = ({ clock }: RecipeOptions, release: string, endpoints: readonl
   seenAt: clock.now().getTime(),
   endpoints: endpoints.map(({ replica, port, address }) => ({ replica, port, address })),
 })
+
+/** Why no other version may run at the same time; undefined where it may. */
+function whyAlone(row: ReleaseRow): string | undefined {
+  if (ownsItsFiles(row)) return 'two versions must not have its files at the same time'
+  return isRecreated(row.kind, row.advanced_settings)
+    ? 'its advanced setting deployment.update_strategy.type is Recreate'
+    : undefined
+}
 
 /** Ends what runs of other versions. */
 async function makeRoom(options: RecipeOptions, { report }: Work, row: ReleaseRow, attempt: Attempt): Promise<void> {
