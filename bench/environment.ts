@@ -9,7 +9,7 @@ import { median, paired } from './paired.ts'
 import { freePort } from './processes.ts'
 import { until } from './until.ts'
 
-const rounds = 3
+const rounds = 9
 const stages = 4
 const perStage = 5
 const image = 'quayside-bench/answering'

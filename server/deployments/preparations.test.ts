@@ -43,6 +43,7 @@ function hold(service: string) {
   const [begun, released] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
   engine.start = async (release, attempt) => {
     if (release.service === service) {
+      attempt.whenBegun?.()
       begun.resolve()
       await released.promise
     }

@@ -31,9 +31,14 @@ const routerSeconds = 120
 
 /**
  * From a release with an image to traffic: start it, wait until it is healthy, move traffic, and only then say DEPLOYED. The
- * former release is ended after that: see retireFormer.
+ * former release is ended after that: see retireFormer. `whenBegun` is told when the engine begins it.
  */
-export async function startRelease(options: RecipeOptions, work: Work, releaseId: string): Promise<void> {
+export async function startRelease(
+  options: RecipeOptions,
+  work: Work,
+  releaseId: string,
+  whenBegun: () => void = () => {},
+): Promise<void> {
   const { target, step, context, report, request } = work
   const id = target.service_id
   const restarts = request.action === 'RESTART'
@@ -50,7 +55,7 @@ export async function startRelease(options: RecipeOptions, work: Work, releaseId
         async ({ signal }) => {
           await context.fenced((sql) => enterState(sql, target, state, { release_id: releaseId }))
           await options.endRepair(id)
-          return start(options, work, release, deadline, signal)
+          return start(options, work, { frozen: release, deadline, whenBegun }, signal)
         },
         { deadlineSeconds: deadline + 120 },
       ),
@@ -78,11 +83,17 @@ export async function startRelease(options: RecipeOptions, work: Work, releaseId
   failpoint('finish.after')
 }
 
+interface Given {
+  readonly frozen: ReleaseRow
+  /** Seconds. */
+  readonly deadline: number
+  readonly whenBegun: () => void
+}
+
 async function start(
   options: RecipeOptions,
   work: Work,
-  frozen: ReleaseRow,
-  deadline: number,
+  { frozen, deadline, whenBegun }: Given,
   signal: AbortSignal,
 ): Promise<Brought> {
   await checkData(options, frozen)
@@ -91,7 +102,6 @@ async function start(
   work.report.hide(secrets)
   const kept = await keepRunning(options, work, { row, next: release, serving }, signal)
   if (kept) return toBrought(options, kept.release, kept.endpoints)
-  options.collect(release.service, secrets)
   work.report.line(
     `Starting ${release.workload.replicas.min} replica(s); waiting up to ${deadline} s until they are ready.`,
   )
@@ -100,13 +110,23 @@ async function start(
   await markData(work, row)
   const alone = whyAlone(row)
   if (alone !== undefined) {
-    if (serving !== null)
-      work.report.line(
-        `What runs of the former version is ended first, and nothing answers until this one is ready: ${alone}.`,
-      )
+    if (serving !== null) work.report.line(gapText(alone))
     await makeRoom(options, work, row, attempt)
   }
-  const endpoints = await whileUnreachable(options, signal, work.report, () => options.engine.start(release, attempt))
+  const collect = (): void => options.collect(release.service, secrets)
+  // Lines that are collected already have to be masked anew before the first one comes. Else there are none yet, and the engine has more
+  // urgent things to answer.
+  if (serving !== null) collect()
+  const starting = {
+    ...attempt,
+    whenBegun: () => {
+      collect()
+      whenBegun()
+    },
+  }
+  const endpoints = await whileUnreachable(options, signal, work.report, () =>
+    options.engine.start(release, starting),
+  ).finally(collect)
   work.report.line('Every replica is ready.')
   for (const { hostAddress, hostPort } of release.workload.publishedPorts ?? []) {
     work.report.line(`It answers on port ${hostPort} of this machine (${hostAddress}).`)
@@ -128,6 +148,9 @@ const toBrought = ({ clock }: RecipeOptions, release: string, endpoints: readonl
   seenAt: clock.now().getTime(),
   endpoints: endpoints.map(({ replica, port, address }) => ({ replica, port, address })),
 })
+
+const gapText = (why: string): string =>
+  `What runs of the former version is ended first, and nothing answers until this one is ready: ${why}.`
 
 /** Why no other version may run at the same time; undefined where it may. */
 function whyAlone(row: ReleaseRow): string | undefined {

@@ -265,6 +265,7 @@ function endCases(get: () => EngineBench): void {
     const { engine, workload } = get()
     const one = newRelease(workload('web'))
     const two = newRelease(workload('web'), { environment: one.environment })
+    for (let times = 0; times < 2; times++) await engine.prepareEnvironment(one.environment, attempt())
     await Promise.all([engine.start(one, attempt()), engine.start(two, attempt())])
     await engine.eraseEnvironment(one.environment, attempt())
     const all = await engine.observeAll(limit())

@@ -41,8 +41,16 @@ export interface Engine {
   removeImage(reference: string, signal: AbortSignal): Promise<boolean>
   /** Removes what builds kept and nothing uses, the longest unused first, until so many bytes are left. Gives the bytes that were freed. */
   trimBuildCache(keepBytes: number, signal: AbortSignal): Promise<number>
-  /** Makes the release run and returns once every replica is healthy. Throws EngineError; then nothing of the release is left but its last lines. */
-  start(release: Release, attempt: Attempt): Promise<Endpoint[]>
+  /**
+   * Makes what belongs to the environment itself (its network) before the first release is started in it, which would make it otherwise: the engine
+   * may have time for that before. May be repeated. Throws EngineError.
+   */
+  prepareEnvironment(environment: string, attempt: Attempt): Promise<void>
+  /**
+   * Makes the release run and returns once every replica is healthy. Throws EngineError; then nothing of the release is left but its last lines.
+   * `whenBegun` is told when a replica begins; where all run already it is not.
+   */
+  start(release: Release, attempt: Attempt & { readonly whenBegun?: () => void }): Promise<Endpoint[]>
   /**
    * Makes what one run of a task needs, and does not begin it. `run` is a stable id of that run, of up to 80 lower-case letters, digits
    * and hyphens: what an earlier try made is found by it. Throws EngineError.

@@ -35,13 +35,13 @@ import { label } from './labels.ts'
 import { Liveness } from './liveness.ts'
 import { serviceLogs } from './logs.ts'
 import { Looks } from './looks.ts'
-import { eraseNetwork } from './networks.ts'
+import { ensureNetwork, eraseNetwork } from './networks.ts'
 import { toObservation } from './observation.ts'
 import { HeldVolumes, resumeAll } from './pause.ts'
 import type { ReplicaState } from './replica-state.ts'
 import { endReplicas, retireService } from './retire.ts'
 import { connectTo, openTerminal } from './shell.ts'
-import { type Host, startRelease } from './start.ts'
+import { type Host, type Starting, startRelease } from './start.ts'
 import { endTask, isTask, listTasks, prepareTask, runTask } from './tasks.ts'
 import { Usage } from './usage.ts'
 import { eraseVolumes } from './volumes.ts'
@@ -95,7 +95,11 @@ export class DockerEngine implements Engine {
     return fetchImage(this.#host, reference, login, attempt)
   }
 
-  start(release: Release, attempt: Attempt): Promise<Endpoint[]> {
+  async prepareEnvironment(environment: string, { signal }: Attempt): Promise<void> {
+    await this.#host.daemon.patiently(signal, () => ensureNetwork(this.#host, environment, signal))
+  }
+
+  start(release: Release, attempt: Starting): Promise<Endpoint[]> {
     return this.#changing(startRelease(this.#host, release, attempt))
   }
 

@@ -34,6 +34,9 @@ interface Ground {
   readonly network: string
 }
 
+/** `whenBegun` is told when a container is about to be started. */
+export type Starting = Attempt & { readonly whenBegun?: () => void }
+
 /** The deadline counts from the first start of the release. A late caller still gets some time to find a healthy release healthy. */
 export function leftMs({ startDeadlineSeconds }: Pick<LongRunning, 'startDeadlineSeconds'>, ageMs: number): number {
   const deadlineMs = startDeadlineSeconds * 1000
@@ -44,7 +47,7 @@ export function leftMs({ startDeadlineSeconds }: Pick<LongRunning, 'startDeadlin
  * Engine.start for Docker. A failure of the workload takes away again what this call brought, not the replicas that ran before it; a daemon
  * that is away, or an abort, leaves what is there.
  */
-export async function startRelease(host: Host, release: Release, attempt: Attempt): Promise<Endpoint[]> {
+export async function startRelease(host: Host, release: Release, attempt: Starting): Promise<Endpoint[]> {
   const running = new Set<string>()
   try {
     return await bringUp(host, release, running, attempt)
@@ -57,12 +60,8 @@ export async function startRelease(host: Host, release: Release, attempt: Attemp
 }
 
 /** Adds to `running` the containers of the release that run already. */
-async function bringUp(
-  host: Host,
-  release: Release,
-  running: Set<string>,
-  { signal, output }: Attempt,
-): Promise<Endpoint[]> {
+async function bringUp(host: Host, release: Release, running: Set<string>, attempt: Starting): Promise<Endpoint[]> {
+  const { signal, output } = attempt
   const { daemon, clock, instance } = host
   const filter = { instance, labels: { [label.release]: release.id } }
   const [found, withInit, network] = await daemon.patiently(signal, () =>
@@ -80,7 +79,7 @@ async function bringUp(
     found.map((container) => toFound(container, network)),
     release,
   )
-  const containers = await execute(host, release, { operations, withInit, network }, { signal, output })
+  const containers = await execute(host, release, { operations, withInit, network }, attempt)
   const replicas = await allHealthy(host, release, { containers, deadlineMs }, { signal, output })
   failpoint('engine.healthy')
   output.line(containers.length === 1 ? 'The replica is healthy' : `All ${containers.length} replicas are healthy`)
@@ -92,7 +91,7 @@ async function execute(
   host: Host,
   release: Release,
   work: Ground & { readonly operations: readonly Operation[] },
-  attempt: Attempt,
+  attempt: Starting,
 ): Promise<string[]> {
   const removals = work.operations.filter((operation) => operation.do === 'remove')
   await everyOne(removals.map(({ container }) => removeContainer(host.daemon, container, attempt.signal)))
@@ -109,7 +108,7 @@ async function perform(
   { daemon, instance }: Host,
   release: Release,
   work: Ground & { readonly operation: Exclude<Operation, { do: 'remove' }> },
-  { signal, output }: Attempt,
+  { signal, output, whenBegun }: Starting,
 ): Promise<string> {
   const { operation, network } = work
   if (operation.do !== 'create') await undoChanges(daemon, release, operation.container, { signal, output })
@@ -128,6 +127,7 @@ async function perform(
     container = operation.container
   }
   await writeFiles(daemon, container, release.workload.files, signal)
+  whenBegun?.()
   await startContainer(daemon, container, signal)
   failpoint('engine.started')
   return container

@@ -10,7 +10,7 @@ import { observationOf } from './fake-replica.ts'
 export class FakeEngine extends FakeInside implements Engine {
   readonly shapes: ReadonlySet<Workload['shape']> = new Set(['long-running', 'task'])
 
-  async start(release: Release, { signal }: Attempt): Promise<Endpoint[]> {
+  async start(release: Release, { signal, whenBegun }: Parameters<Engine['start']>[1]): Promise<Endpoint[]> {
     this.reach(signal)
     const behaviour = this.behaviourOf(release.workload.image)
     this.replicas.claimPorts(release)
@@ -18,6 +18,7 @@ export class FakeEngine extends FakeInside implements Engine {
     for (const { id } of release.workload.storage) {
       if (this.volumes.make(id, release.service)) this.effects.volumesMade++
     }
+    whenBegun?.()
     return this.replicas.bringUp(release, behaviour, signal)
   }
 
@@ -70,6 +71,11 @@ export class FakeEngine extends FakeInside implements Engine {
   async erase(service: string, attempt: Attempt): Promise<void> {
     await this.retire(service, undefined, attempt)
     this.effects.volumesRemoved += this.volumes.removeOf(service)
+  }
+
+  async prepareEnvironment(environment: string, attempt: Attempt): Promise<void> {
+    this.reach(attempt.signal)
+    this.makeNetwork(environment)
   }
 
   async eraseEnvironment(environment: string, attempt: Attempt): Promise<void> {
