@@ -126,7 +126,10 @@ async function start(
   }
   const endpoints = await whileUnreachable(options, signal, work.report, () =>
     options.engine.start(release, starting),
-  ).finally(collect)
+  ).finally(() => {
+    // It may have been begun by a process that was killed.
+    if (!signal.aborted) collect()
+  })
   work.report.line('Every replica is ready.')
   for (const { hostAddress, hostPort } of release.workload.publishedPorts ?? []) {
     work.report.line(`It answers on port ${hostPort} of this machine (${hostAddress}).`)
