@@ -261,6 +261,15 @@ function endCases(get: () => EngineBench): void {
     await engine.ping(limit())
   })
 
+  it('tells when it begins a release, and not of one that runs already', async () => {
+    const { engine, workload } = get()
+    const release = newRelease(workload('web'))
+    let begun = 0
+    for (let times = 0; times < 2; times++) await engine.start(release, { ...attempt(), whenBegun: () => begun++ })
+    assert.equal(begun, 1)
+    await engine.erase(release.service, attempt())
+  })
+
   it('observes all services at once, and keeps an environment that is in use', async () => {
     const { engine, workload } = get()
     const one = newRelease(workload('web'))

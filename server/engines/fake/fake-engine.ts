@@ -10,16 +10,15 @@ import { observationOf } from './fake-replica.ts'
 export class FakeEngine extends FakeInside implements Engine {
   readonly shapes: ReadonlySet<Workload['shape']> = new Set(['long-running', 'task'])
 
-  async start(release: Release, { signal, whenBegun }: Parameters<Engine['start']>[1]): Promise<Endpoint[]> {
-    this.reach(signal)
+  async start(release: Release, attempt: Parameters<Engine['start']>[1]): Promise<Endpoint[]> {
+    this.reach(attempt.signal)
     const behaviour = this.behaviourOf(release.workload.image)
     this.replicas.claimPorts(release)
     this.makeNetwork(release.environment)
     for (const { id } of release.workload.storage) {
       if (this.volumes.make(id, release.service)) this.effects.volumesMade++
     }
-    whenBegun?.()
-    return this.replicas.bringUp(release, behaviour, signal)
+    return this.replicas.bringUp(release, behaviour, attempt)
   }
 
   async prepareTask(release: Release<Task>, run: string, attempt: Attempt): Promise<void> {

@@ -1,6 +1,6 @@
 import type { Clock } from '../../lib/clock.ts'
 import { failpoint } from '../../lib/failpoint.ts'
-import { type Endpoint, EngineError, type LongRunning, type Release } from '../engine.ts'
+import { type Endpoint, type Engine, EngineError, type LongRunning, type Release } from '../engine.ts'
 import type { Behaviour, Effects } from './fake-behaviour.ts'
 import type { FakeOutput } from './fake-output.ts'
 import type { FakeReplica } from './fake-replica.ts'
@@ -65,9 +65,14 @@ export class FakeReplicas {
   }
 
   /** Brings up as many as the release wants, and waits until they are healthy. */
-  async bringUp(release: Release, behaviour: Behaviour, signal: AbortSignal): Promise<Endpoint[]> {
+  async bringUp(
+    release: Release,
+    behaviour: Behaviour,
+    { signal, whenBegun }: Parameters<Engine['start']>[1],
+  ): Promise<Endpoint[]> {
     const { replicas, startDeadlineSeconds } = release.workload
-    for (const number of this.#numbers(release, Math.max(1, replicas.min))) this.#bring(release, number, behaviour)
+    for (const number of this.#numbers(release, Math.max(1, replicas.min)))
+      this.#bring(release, number, behaviour, whenBegun)
     const began = Math.min(...this.ofRelease(release.id).map(({ createdMs }) => createdMs))
     await this.#untilHealthy(release, behaviour, { deadlineMs: began + startDeadlineSeconds * 1000, signal })
     failpoint('engine.healthy')
@@ -83,10 +88,11 @@ export class FakeReplicas {
     return [...there, ...free].slice(0, count)
   }
 
-  #bring(release: Release, number: number, behaviour: Behaviour): void {
+  #bring(release: Release, number: number, behaviour: Behaviour, whenBegun?: () => void): void {
     const name = `${release.service}-${release.id.slice(-8)}-${number}`
     const replica = this.#all.find((one) => one.name === name) ?? this.#create(release, name)
     if (replica.running) return
+    whenBegun?.()
     replica.running = true
     replica.startedAt = this.#options.clock.now()
     for (const text of behaviour.lines ?? []) this.#options.output.print(replica, text)
