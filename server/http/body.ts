@@ -15,7 +15,7 @@ export interface BodyLimits {
 
 /**
  * All bytes of a body, within its limits. Throws AppError `tooLarge` or `requestTimeout`, and the connection ends; `unavailable` where there is
- * no room for it, which the sender can still be told.
+ * no room for it.
  */
 export async function readBytes(payload: Readable, limits: BodyLimits, clock: Clock): Promise<Buffer> {
   const { timeoutMs, place } = limits
@@ -27,12 +27,10 @@ export async function readBytes(payload: Readable, limits: BodyLimits, clock: Cl
   try {
     const chunks: Buffer[] = []
     let size = 0
-    for await (const chunk of payload.iterator({ destroyOnReturn: false })) {
+    // Left early, the request is ended, but not its connection: the refusal can still be sent.
+    for await (const chunk of payload) {
       size += chunk.length
-      if (size > limits.bytes) {
-        payload.destroy()
-        throw new AppError('tooLarge', `The body is larger than ${limits.bytes} bytes.`)
-      }
+      if (size > limits.bytes) throw new AppError('tooLarge', `The body is larger than ${limits.bytes} bytes.`)
       place?.hold(size)
       chunks.push(chunk)
     }
