@@ -1,5 +1,4 @@
 import { isTaskKind } from '@quayside/contract/services/kinds.ts'
-import { silent } from '../lib/attempt.ts'
 import { findService } from '../services/index.ts'
 import { CanceledError } from '../workflows/index.ts'
 import { buildRelease } from './build-release.ts'
@@ -24,7 +23,7 @@ export async function runStages(options: RecipeOptions, works: readonly Work[]):
   const refused = await leaveOut(options, works)
   const stages = stagesOf(works.filter((work) => !refused.has(work)))
   const beside: Beside = { retiring: [], preparations: new Preparations(options) }
-  const grounding = prepareGround(options, stages[0] ?? [])
+  beside.preparations.ground(stages[0] ?? [])
   let healthy = true
   try {
     for (const [index, stage] of stages.entries()) {
@@ -33,20 +32,9 @@ export async function runStages(options: RecipeOptions, works: readonly Work[]):
     }
   } finally {
     await beside.preparations.end()
-    await Promise.allSettled([...beside.retiring, grounding])
+    await Promise.allSettled(beside.retiring)
   }
   return healthy
-}
-
-/** While images are asked for, the engine makes what they will run in. What it cannot make now it is asked for by each start. */
-async function prepareGround({ engine, log }: RecipeOptions, stage: readonly Work[]): Promise<void> {
-  const [first] = stage
-  if (first?.request.action !== 'DEPLOY' || !stage.every(({ target }) => isFetched(target.kind))) return
-  const { request, context } = first
-  const attempt = { signal: context.signal, output: silent }
-  await engine.prepareEnvironment(request.environment_id, attempt).catch((error: unknown) => {
-    log.debug({ err: error, environmentId: request.environment_id }, 'an environment is prepared later')
-  })
 }
 
 /** What goes on beside the stages. */
@@ -120,28 +108,14 @@ async function runStage(
     const begun = Promise.withResolvers<void>()
     return { isUp: isStarted(work, begun.resolve).finally(begun.resolve), begun: begun.promise }
   })
-  const over = new AbortController()
-  if (ready.length === stage.length) {
-    const all = Promise.all(starting.map((one) => one.begun))
-    void whenIdle(options, all, over.signal).then((isIdle) => isIdle && preparations.begin(next, stage))
-  }
+  const allBegun = Promise.all(starting.map(({ begun }) => begun))
+  const endPreparing = ready.length === stage.length ? preparations.beginAfter(allBegun, next, stage) : () => {}
   try {
     const started = await everyOne(starting.map(({ isUp }) => isUp))
     return ready.length === stage.length && started.every(Boolean)
   } finally {
-    over.abort(isOver)
+    endPreparing()
   }
-}
-
-/** Without a reason, every abort would make an exception with its stack. */
-const isOver = 'the stage is over'
-/** What starts comes first, so long at most: then the rest of it waits for its turn, or for something else. */
-const patienceMs = 1_000
-
-/** Whether there is time for the next stage: the engine has begun everything of this one, or it waits. False once the stage is over. */
-async function whenIdle({ clock }: RecipeOptions, allBegun: Promise<unknown>, over: AbortSignal): Promise<boolean> {
-  await Promise.race([allBegun, clock.sleep(patienceMs, over)]).catch(() => {})
-  return !over.aborted
 }
 
 /** From here on the services of the stage are said to be under way; those that ended before a crash stay as they are. */

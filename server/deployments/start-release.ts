@@ -1,18 +1,13 @@
 import { isTaskKind } from '@quayside/contract/services/kinds.ts'
 import { keptImages } from '../disk/index.ts'
 import { listServiceRoutes, type RouteRow, setEndpoints } from '../domains/index.ts'
-import { type Endpoint, EngineError } from '../engines/index.ts'
-import type { Attempt } from '../lib/attempt.ts'
+import { EngineError } from '../engines/index.ts'
 import { failpoint } from '../lib/failpoint.ts'
-import type { Json } from '../lib/json.ts'
 import { insertObservation } from '../observations/index.ts'
 import { deleteServiceSecret, findService, formerPasswordName, lockService } from '../services/index.ts'
-import { isRecreated } from './acting-settings.ts'
-import { checkData, leavePublicPort, markData, takePublicPort } from './database-place.ts'
+import { type Brought, bringUp } from './bring-up.ts'
+import { leavePublicPort } from './database-place.ts'
 import { drainOthers } from './drain.ts'
-import { engineRelease } from './engine-release.ts'
-import { haveImage } from './image-release.ts'
-import { keepRunning } from './keep-running.ts'
 import { setServing } from './outcome-store.ts'
 import { explainLate, type RecipeOptions, type Work, whileUnreachable } from './recipe.ts'
 import { deleteRelease, findRelease, type ReleaseRow } from './release-store.ts'
@@ -55,7 +50,7 @@ export async function startRelease(
         async ({ signal }) => {
           await context.fenced((sql) => enterState(sql, target, state, { release_id: releaseId }))
           await options.endRepair(id)
-          return start(options, work, { frozen: release, deadline, whenBegun }, signal)
+          return bringUp(options, work, { frozen: release, deadline, whenBegun }, signal)
         },
         { deadlineSeconds: deadline + 120 },
       ),
@@ -81,91 +76,6 @@ export async function startRelease(
     evenIfCanceled: true,
   })
   failpoint('finish.after')
-}
-
-interface Given {
-  readonly frozen: ReleaseRow
-  /** Seconds. */
-  readonly deadline: number
-  readonly whenBegun: () => void
-}
-
-async function start(
-  options: RecipeOptions,
-  work: Work,
-  { frozen, deadline, whenBegun }: Given,
-  signal: AbortSignal,
-): Promise<Brought> {
-  await checkData(options, frozen)
-  const row = await takePublicPort(options, work, frozen)
-  const { release, secrets, serving } = await engineRelease(options, work.organizationId, row)
-  work.report.hide(secrets)
-  const kept = await keepRunning(options, work, { row, next: release, serving }, signal)
-  if (kept) return toBrought(options, kept.release, kept.endpoints)
-  work.report.line(
-    `Starting ${release.workload.replicas.min} replica(s); waiting up to ${deadline} s until they are ready.`,
-  )
-  const attempt = { signal, output: work.report }
-  await whileUnreachable(options, signal, work.report, () => haveImage(options, work.organizationId, row, attempt))
-  await markData(work, row)
-  const alone = whyAlone(row)
-  if (alone !== undefined) {
-    if (serving !== null) work.report.line(gapText(alone))
-    await makeRoom(options, work, row, attempt)
-  }
-  const collect = (): void => options.collect(release.service, secrets)
-  // Lines that are collected already have to be masked anew before the first one comes. Else there are none yet, and the engine has more
-  // urgent things to answer.
-  if (serving !== null) collect()
-  const starting = {
-    ...attempt,
-    whenBegun: () => {
-      collect()
-      whenBegun()
-    },
-  }
-  const endpoints = await whileUnreachable(options, signal, work.report, () =>
-    options.engine.start(release, starting),
-  ).finally(() => {
-    // It may have been begun by a process that was killed.
-    if (!signal.aborted) collect()
-  })
-  work.report.line('Every replica is ready.')
-  for (const { hostAddress, hostPort } of release.workload.publishedPorts ?? []) {
-    work.report.line(`It answers on port ${hostPort} of this machine (${hostAddress}).`)
-  }
-  return toBrought(options, row.id, endpoints)
-}
-
-/** The release that is to have the traffic, and where it answers. */
-interface Brought {
-  readonly release: string
-  readonly endpoints: readonly { readonly replica: string; readonly port: number; readonly address: string }[]
-  /** When it was seen healthy: milliseconds of the wall clock. */
-  readonly seenAt: number
-  readonly [key: string]: Json
-}
-
-const toBrought = ({ clock }: RecipeOptions, release: string, endpoints: readonly Endpoint[]): Brought => ({
-  release,
-  seenAt: clock.now().getTime(),
-  endpoints: endpoints.map(({ replica, port, address }) => ({ replica, port, address })),
-})
-
-const gapText = (why: string): string =>
-  `What runs of the former version is ended first, and nothing answers until this one is ready: ${why}.`
-
-/** Why no other version may run at the same time; undefined where it may. */
-function whyAlone(row: ReleaseRow): string | undefined {
-  if (ownsItsFiles(row)) return 'two versions must not have its files at the same time'
-  return isRecreated(row.kind, row.advanced_settings)
-    ? 'its advanced setting deployment.update_strategy.type is Recreate'
-    : undefined
-}
-
-/** Ends what runs of other versions. */
-async function makeRoom(options: RecipeOptions, { report }: Work, row: ReleaseRow, attempt: Attempt): Promise<void> {
-  await whileUnreachable(options, attempt.signal, report, () => options.engine.retire(row.service_id, row.id, attempt))
 }
 
 /** Moves traffic: the rows first, then the router. */

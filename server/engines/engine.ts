@@ -19,6 +19,12 @@ export * from './terminal.ts'
 export * from './volume.ts'
 export * from './workload.ts'
 
+/** One try of a start. */
+export interface Starting extends Attempt {
+  /** Is told when a replica is about to begin, each time; where all run already it is not. */
+  readonly whenBegun?: () => void
+}
+
 /**
  * What runs workloads on one cluster. Engines get plain data and give plain data: they know neither the database nor HTTP.
  * Everything an engine makes carries the owner's labels, so that it can be found again after a crash; nothing without
@@ -48,9 +54,8 @@ export interface Engine {
   prepareEnvironment(environment: string, attempt: Attempt): Promise<void>
   /**
    * Makes the release run and returns once every replica is healthy. Throws EngineError; then nothing of the release is left but its last lines.
-   * `whenBegun` is told when a replica begins; where all run already it is not.
    */
-  start(release: Release, attempt: Attempt & { readonly whenBegun?: () => void }): Promise<Endpoint[]>
+  start(release: Release, attempt: Starting): Promise<Endpoint[]>
   /**
    * Makes what one run of a task needs, and does not begin it. `run` is a stable id of that run, of up to 80 lower-case letters, digits
    * and hyphens: what an earlier try made is found by it. Throws EngineError.

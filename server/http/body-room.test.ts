@@ -26,6 +26,14 @@ test('what is left twice is given back once', () => {
   assert.throws(() => room.enter().hold(2 * smallBody + 1), full)
 })
 
+test('what comes after it was left takes nothing', () => {
+  const room = new BodyRoom(2 * smallBody)
+  const place = room.enter()
+  place.leave()
+  place.hold(2 * smallBody)
+  room.enter().hold(2 * smallBody)
+})
+
 test('small bodies are let in where there is no room at all', () => {
   const place = new BodyRoom(0).enter()
   place.hold(smallBody)

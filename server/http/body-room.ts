@@ -27,9 +27,11 @@ export class BodyRoom {
 
   enter(): BodyPlace {
     let held = 0
+    let hasLeft = false
     return {
       hold: (bytes) => {
-        if (bytes <= smallBody) return
+        // What was sent before its connection ended may be read after that: nobody would give its bytes back any more.
+        if (hasLeft || bytes <= smallBody) return
         if (bytes - held > this.#left) {
           throw new AppError(
             'unavailable',
@@ -40,6 +42,7 @@ export class BodyRoom {
         held = bytes
       },
       leave: () => {
+        hasLeft = true
         this.#left += held
         held = 0
       },

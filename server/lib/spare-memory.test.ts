@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { systemClock } from './clock.ts'
-import { createLogger } from './log.ts'
+import { until } from '../../test/support/until.ts'
+import { silentLogger } from './log.ts'
 import { createMemoryKeeper, decide, type Rest } from './spare-memory.ts'
 
 const mebi = 1024 * 1024
@@ -36,11 +36,11 @@ test('what was left is what growth is counted from', async () => {
     look(10_000, 200),
     look(20_000, 200),
     look(20_100, 90),
-    ...Array(20).fill(look(200_000, 110)),
+    ...Array.from({ length: 20 }, () => look(200_000, 110)),
   ]
   let collected = 0
   const keeper = createMemoryKeeper({
-    log: createLogger('silent'),
+    log: silentLogger,
     look: () => seen.shift() ?? look(300_000, 122),
     collect: async () => void collected++,
   })
@@ -50,14 +50,14 @@ test('what was left is what growth is counted from', async () => {
   assert.equal(collected, 2)
 })
 
-test('what nobody needs any more goes back to the machine', { timeout: 60_000 }, async () => {
-  const keeper = createMemoryKeeper({ log: createLogger('silent') })
+test('what nobody needs any more goes back to the machine', async () => {
+  const keeper = createMemoryKeeper({ log: silentLogger })
   let garbage: unknown[] | undefined = Array.from({ length: 2_000_000 }, (_, index) => ({ index }))
   const full = process.memoryUsage.rss()
   assert.equal(garbage.length, 2_000_000)
   garbage = undefined
-  while (process.memoryUsage.rss() > full - 32 * mebi) {
-    await systemClock.sleep(20)
+  await until('memory is given back', async () => {
     await keeper.reconcile()
-  }
+    return process.memoryUsage.rss() < full - 32 * mebi
+  })
 })

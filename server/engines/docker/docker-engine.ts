@@ -17,6 +17,7 @@ import {
   type ReplicaUsage,
   type RunningTask,
   type ShellWish,
+  type Starting,
   type Task,
   type TaskOutcome,
   type Terminal,
@@ -41,7 +42,7 @@ import { HeldVolumes, resumeAll } from './pause.ts'
 import type { ReplicaState } from './replica-state.ts'
 import { endReplicas, retireService } from './retire.ts'
 import { connectTo, openTerminal } from './shell.ts'
-import { type Host, type Starting, startRelease } from './start.ts'
+import { type Host, startRelease } from './start.ts'
 import { endTask, isTask, listTasks, prepareTask, runTask } from './tasks.ts'
 import { Usage } from './usage.ts'
 import { eraseVolumes } from './volumes.ts'

@@ -2,7 +2,7 @@ import type { Attempt } from '../../lib/attempt.ts'
 import type { Clock } from '../../lib/clock.ts'
 import { messageOf } from '../../lib/error.ts'
 import { failpoint } from '../../lib/failpoint.ts'
-import { type Endpoint, EngineError, type LongRunning, type Release } from '../engine.ts'
+import { type Endpoint, EngineError, type LongRunning, type Release, type Starting } from '../engine.ts'
 import { allHealthy } from './all-healthy.ts'
 import { containerSpec } from './container-spec.ts'
 import { createContainer, listContainers, removeContainer, startContainer } from './containers.ts'
@@ -33,9 +33,6 @@ interface Ground {
   /** Id of the environment's network. */
   readonly network: string
 }
-
-/** `whenBegun` is told when a container is about to be started. */
-export type Starting = Attempt & { readonly whenBegun?: () => void }
 
 /** The deadline counts from the first start of the release. A late caller still gets some time to find a healthy release healthy. */
 export function leftMs({ startDeadlineSeconds }: Pick<LongRunning, 'startDeadlineSeconds'>, ageMs: number): number {

@@ -1,5 +1,15 @@
 import type { Attempt } from '../../lib/attempt.ts'
-import type { Endpoint, Engine, Observation, Release, RunningTask, Task, TaskOutcome, Workload } from '../engine.ts'
+import type {
+  Endpoint,
+  Engine,
+  Observation,
+  Release,
+  RunningTask,
+  Starting,
+  Task,
+  TaskOutcome,
+  Workload,
+} from '../engine.ts'
 import { FakeInside } from './fake-inside.ts'
 import { observationOf } from './fake-replica.ts'
 
@@ -10,7 +20,7 @@ import { observationOf } from './fake-replica.ts'
 export class FakeEngine extends FakeInside implements Engine {
   readonly shapes: ReadonlySet<Workload['shape']> = new Set(['long-running', 'task'])
 
-  async start(release: Release, attempt: Parameters<Engine['start']>[1]): Promise<Endpoint[]> {
+  async start(release: Release, attempt: Starting): Promise<Endpoint[]> {
     this.reach(attempt.signal)
     const behaviour = this.behaviourOf(release.workload.image)
     this.replicas.claimPorts(release)

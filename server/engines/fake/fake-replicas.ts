@@ -1,6 +1,6 @@
 import type { Clock } from '../../lib/clock.ts'
 import { failpoint } from '../../lib/failpoint.ts'
-import { type Endpoint, type Engine, EngineError, type LongRunning, type Release } from '../engine.ts'
+import { type Endpoint, EngineError, type LongRunning, type Release, type Starting } from '../engine.ts'
 import type { Behaviour, Effects } from './fake-behaviour.ts'
 import type { FakeOutput } from './fake-output.ts'
 import type { FakeReplica } from './fake-replica.ts'
@@ -65,11 +65,7 @@ export class FakeReplicas {
   }
 
   /** Brings up as many as the release wants, and waits until they are healthy. */
-  async bringUp(
-    release: Release,
-    behaviour: Behaviour,
-    { signal, whenBegun }: Parameters<Engine['start']>[1],
-  ): Promise<Endpoint[]> {
+  async bringUp(release: Release, behaviour: Behaviour, { signal, whenBegun }: Starting): Promise<Endpoint[]> {
     const { replicas, startDeadlineSeconds } = release.workload
     for (const number of this.#numbers(release, Math.max(1, replicas.min)))
       this.#bring(release, number, behaviour, whenBegun)
