@@ -15,7 +15,8 @@ export async function runCheck(program, args, options) {
 
 /**
  * Runs test files with Node's runner, showing its output, and gives its counts. Never without a failure when it went wrong, or does not say
- * how many there were. The counts come by a file: of what is written to a pipe, a runner that is made to exit may lose the end.
+ * how many there were. The counts come by a file, and the files' own reports whole: of what is written to a pipe, who is made to exit may
+ * lose the end.
  */
 export async function runTests(node, files, { concurrency, timeoutSeconds = 120, ...options }) {
   const directory = await mkdtemp(join(tmpdir(), 'quayside-suite-'))
@@ -29,6 +30,7 @@ export async function runTests(node, files, { concurrency, timeoutSeconds = 120,
     `--test-concurrency=${concurrency}`,
     `--test-timeout=${timeoutSeconds * 1000}`,
     '--test-force-exit',
+    `--import=${import.meta.resolve('./whole-reports.mjs')}`,
   ]
   try {
     const { code } = await show(node, [...flags, ...files], options)

@@ -59,15 +59,27 @@ test('counts what really ran, and never takes a broken run for a good one', asyn
       test('ends although something still runs', () => { setInterval(() => {}, 1000) })`,
   }
   await inDirectory(files, async (root) => {
-    const env = { ...process.env, NODE_TEST_CONTEXT: undefined }
-    // Shown, their failures and counts would look as if they were this run's.
-    const options = { cwd: root, env, concurrency: 1, print: () => {} }
-    const run = (...names) => runTests(process.execPath, names, options)
+    const run = (...names) => runQuietly(root, names)
     assert.deepEqual(await run('good.test.mjs'), { passed: 1, failed: 0, skipped: 0 })
     assert.deepEqual(await run('good.test.mjs', 'mixed.test.mjs'), { passed: 2, failed: 1, skipped: 1 })
     assert.equal((await run('absent.test.mjs')).failed, 1)
   })
 })
+
+test('counts every test of a file that reports faster than it is read', async () => {
+  const many = `import { test } from 'node:test'
+    for (let n = 0; n < 3000; n++) test(\`\${n} \${'x'.repeat(100)}\`, () => {})
+    test('ends although something still runs', () => { setInterval(() => {}, 1000) })`
+  await inDirectory({ 'many.test.mjs': many }, async (root) => {
+    assert.deepEqual(await runQuietly(root, ['many.test.mjs']), { passed: 3001, failed: 0, skipped: 0 })
+  })
+})
+
+/** Shown, their failures and counts would look as if they were this run's. */
+function runQuietly(root, names) {
+  const env = { ...process.env, NODE_TEST_CONTEXT: undefined }
+  return runTests(process.execPath, names, { cwd: root, env, concurrency: 1, print: () => {} })
+}
 
 async function inDirectory(files, work) {
   const root = await mkdtemp(join(tmpdir(), 'quayside-suites-'))
