@@ -1,6 +1,7 @@
 import type { Socket } from 'node:net'
 import { type Clock, systemClock } from '../lib/clock.ts'
 import { AppError } from '../lib/error.ts'
+import { nobodyWaits } from '../lib/nobody-waits.ts'
 import type { Database } from './database.ts'
 import { connectSocket, type Target } from './driver-socket.ts'
 import { connect } from './pool.ts'
@@ -45,7 +46,7 @@ export function createPulse({ url, clock = systemClock }: { readonly url: string
       const over = new AbortController()
       const pause = clock.sleep(turnMs, AbortSignal.any([over.signal, stopping.signal])).catch(() => {})
       await Promise.race([asked, pause])
-      over.abort()
+      over.abort(nobodyWaits)
     }
     return heard ?? stopping.signal.aborted
   }

@@ -1,4 +1,5 @@
 import { silent } from '../lib/attempt.ts'
+import { nobodyWaits } from '../lib/nobody-waits.ts'
 import { CanceledError } from '../workflows/index.ts'
 import { fetchRelease } from './image-release.ts'
 import type { RecipeOptions, Work } from './recipe.ts'
@@ -10,8 +11,6 @@ interface Begun {
   isOver: boolean
 }
 
-/** Without a reason, every abort would make an exception with its stack. */
-const isOver = 'the stage is over'
 /** What starts comes first, so long at most: then the rest of it waits for its turn, or for something else. */
 const patienceMs = 1_000
 
@@ -55,7 +54,7 @@ export class Preparations {
       if (!over.signal.aborted) this.#begin(stage, during)
     }
     void Promise.race([allBegun, patience]).then(begin, begin)
-    return () => over.abort(isOver)
+    return () => over.abort(nobodyWaits)
   }
 
   /** What goes wrong with it is told in its own stage. */

@@ -1,6 +1,7 @@
 import type { Clock } from '../lib/clock.ts'
 import { messageOf } from '../lib/error.ts'
 import type { Logger } from '../lib/log.ts'
+import { nobodyWaits } from '../lib/nobody-waits.ts'
 import { backOff } from './outage.ts'
 import { createWake, type Wake } from './wake.ts'
 import type { Reconciler } from './workflow.ts'
@@ -100,6 +101,6 @@ async function runOnce({ reconciler, clock, signal, limitMs = 600_000 }: Loop): 
   try {
     await reconciler.reconcile(AbortSignal.any([signal, late.signal]))
   } finally {
-    over.abort()
+    over.abort(nobodyWaits)
   }
 }

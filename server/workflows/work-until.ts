@@ -1,4 +1,5 @@
 import { messageOf } from '../lib/error.ts'
+import { nobodyWaits } from '../lib/nobody-waits.ts'
 import { backOff, isOutage } from './outage.ts'
 import { pause, type StatementOptions } from './statement.ts'
 
@@ -34,7 +35,7 @@ export async function workUntil<T>(
   try {
     return await retryOutages(run, work, signal)
   } finally {
-    over.abort()
+    over.abort(nobodyWaits)
   }
 }
 
@@ -75,6 +76,6 @@ async function leaveBehind<T>(
     return await Promise.race([work, tooLate.promise])
   } finally {
     signal.removeEventListener('abort', onAbort)
-    settled.abort()
+    settled.abort(nobodyWaits)
   }
 }

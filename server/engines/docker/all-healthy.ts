@@ -1,4 +1,5 @@
 import type { Attempt } from '../../lib/attempt.ts'
+import { nobodyWaits } from '../../lib/nobody-waits.ts'
 import type { LongRunning, Release } from '../engine.ts'
 import { inspectContainer } from './containers.ts'
 import type { ReplicaState } from './replica-state.ts'
@@ -43,7 +44,7 @@ export async function allHealthy(
       isAskedAgain = isWhole
     }
   } finally {
-    group.abort()
+    group.abort(nobodyWaits)
   }
 }
 

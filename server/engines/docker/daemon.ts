@@ -3,6 +3,7 @@ import type { Duplex, Readable } from 'node:stream'
 import Docker from 'dockerode'
 import type { Clock } from '../../lib/clock.ts'
 import { messageOf } from '../../lib/error.ts'
+import { nobodyWaits } from '../../lib/nobody-waits.ts'
 import { EngineError } from '../engine.ts'
 
 /** One request to the Docker daemon. */
@@ -90,7 +91,7 @@ export class DockerDaemon {
       call.signal.throwIfAborted()
       throw translated(error, call)
     } finally {
-      begun.abort()
+      begun.abort(nobodyWaits)
     }
   }
 

@@ -1,5 +1,6 @@
 import { createInterface } from 'node:readline'
 import type { Clock } from '../../lib/clock.ts'
+import { nobodyWaits } from '../../lib/nobody-waits.ts'
 import type { DockerDaemon } from './daemon.ts'
 import { label } from './labels.ts'
 
@@ -99,7 +100,7 @@ export class Events {
           if (!isNew) await Promise.race([limit, wake.promise])
         } finally {
           limit.catch(() => {})
-          end.abort()
+          end.abort(nobodyWaits)
         }
         isNew = false
         wake = Promise.withResolvers()

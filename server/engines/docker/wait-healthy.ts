@@ -1,5 +1,6 @@
 import type { LineSink } from '../../lib/attempt.ts'
 import type { Clock } from '../../lib/clock.ts'
+import { nobodyWaits } from '../../lib/nobody-waits.ts'
 import { masker, Secret } from '../../lib/secret.ts'
 import { EngineError, type LongRunning } from '../engine.ts'
 import { execIn, lastLines } from './container-output.ts'
@@ -57,7 +58,7 @@ export async function untilHealthy(waiting: Waiting): Promise<ReplicaState> {
   try {
     return await Promise.race([ask(waiting, view, signal), watch(waiting, view, signal), giveUp(waiting, view, signal)])
   } finally {
-    done.abort()
+    done.abort(nobodyWaits)
   }
 }
 
