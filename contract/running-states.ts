@@ -1,13 +1,14 @@
 import type { RunningState } from './resources/stream.ts'
 import type { KindName } from './services/kinds.ts'
 
-export const observedStates = ['absent', 'running', 'starting', 'failing', 'stopped'] as const
+export const observedStates = ['absent', 'running', 'warning', 'starting', 'failing', 'stopped'] as const
 /** What an engine was seen to run of a service. */
 export type ObservedState = (typeof observedStates)[number]
 /** The API's word for it. */
 export const runningStates = {
   absent: 'STOPPED',
   running: 'RUNNING',
+  warning: 'WARNING',
   starting: 'STARTING',
   failing: 'ERROR',
   stopped: 'STOPPED',

@@ -1,6 +1,6 @@
 import { inTransaction } from '../database/index.ts'
 import { engineRelease, findRelease, haveImage, type RecipeOptions } from '../deployments/index.ts'
-import { leadsElsewhere, leadsTo, readVersion, setEndpoints, touchRoutes } from '../domains/index.ts'
+import { leadsElsewhere, leadsTo, lostPortsText, readVersion, setEndpoints, touchRoutes } from '../domains/index.ts'
 import type { Attempt } from '../lib/attempt.ts'
 import { systemClock as clock } from '../lib/clock.ts'
 import type { Secret } from '../lib/secret.ts'
@@ -80,6 +80,7 @@ export function createServiceObserver(
     endLeaving: (wish, names, attempt) => endLeaving(wish.id, names, attempt),
     lastLines: async (service) =>
       (await lines.tail(serviceStream(service), mostLines)).flatMap((line) => serviceLine(line).text || []),
+    troubleOf: (service) => lostPortsText(routes.lostPorts(service)),
     routesVersion: () => readVersion(database),
     failed: async (service) => {
       if (!(await endWaking(database, service))) return

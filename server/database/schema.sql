@@ -763,7 +763,7 @@ create table observation (
   observed_at timestamp with time zone not null,
   constraint observation_pkey PRIMARY KEY (service_id),
   constraint observation_service_id_fkey FOREIGN KEY (service_id) REFERENCES service(id) ON DELETE CASCADE,
-  constraint observation_state_check CHECK ((state = ANY (ARRAY['absent'::text, 'running'::text, 'starting'::text, 'failing'::text, 'stopped'::text])))
+  constraint observation_state_check CHECK ((state = ANY (ARRAY['absent'::text, 'running'::text, 'warning'::text, 'starting'::text, 'failing'::text, 'stopped'::text])))
 );
 
 create table organization (

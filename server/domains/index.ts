@@ -7,7 +7,7 @@ export { listLinks, type PublicAddress, urlOf } from './links.ts'
 export { reservePassedPorts } from './passed-ports.ts'
 export { releasePublicPort } from './public-port-store.ts'
 export { type PublicPortRange, publicPortHost, reservePublicPort } from './public-ports.ts'
-export { createRoutePublisher, type RoutePublisher } from './publisher.ts'
+export { createRoutePublisher, lostPortsText, type RoutePublisher } from './publisher.ts'
 export { type Resolve, resolveNames } from './resolve.ts'
 export { rulesProblem } from './route-rules.ts'
 export {

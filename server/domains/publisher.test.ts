@@ -5,7 +5,7 @@ import type { Database } from '../database/index.ts'
 import { type Cleanup, testDatabase } from '../database/testing.ts'
 import type { Router } from '../routers/index.ts'
 import { addPlace } from '../variables/testing.ts'
-import { createRoutePublisher } from './publisher.ts'
+import { createRoutePublisher, lostPortsText } from './publisher.ts'
 import { leadsElsewhere, leadsTo, readVersion, replaceHosts, setEndpoints } from './route-store.ts'
 
 interface Bench {
@@ -46,6 +46,26 @@ test('each host leads to the endpoints of its own port', async (t) => {
   assert.equal(web?.reason, undefined)
   assert.deepEqual([admin?.endpoints, admin?.reason], [[], 'it was not deployed yet'])
 }) // biome-ignore format: one line
+
+test('tells of which services other programs have the ports, by the last table', async (t) => {
+  const { sql, service } = await openBench(t)
+  const listening = { ...host('tcp', 80), public_port: 40001, public_protocol: 'TCP' as const }
+  await replaceHosts(sql, service, [host('web', 80), listening], now)
+  let taken: readonly number[] = [40001, 40002]
+  const publisher = createRoutePublisher({ database: sql, router: { replaceAll: async () => taken } })
+  assert.deepEqual(publisher.lostPorts(service), [])
+  await publisher.apply(signal)
+  assert.deepEqual([publisher.lostPorts(service), publisher.lostPorts('another')], [[40001], []])
+  taken = []
+  await publisher.apply(signal)
+  assert.deepEqual(publisher.lostPorts(service), [])
+})
+
+test('says which ports are in use, and nothing where none is', () => {
+  assert.equal(lostPortsText([]), undefined)
+  assert.match(lostPortsText([40001]) ?? '', /^Port 40001 of this machine is in use by another program/)
+  assert.match(lostPortsText([40001, 40002]) ?? '', /^Ports 40001, 40002 of this machine are in use/)
+})
 
 test('the version grows with every change, and with nothing else', async (t) => {
   const { sql, service } = await openBench(t)

@@ -1,3 +1,4 @@
+import type { Route } from '@quayside/contract/routes.ts'
 import type { Database } from '../database/index.ts'
 import type { Router } from '../routers/index.ts'
 import type { Reconciler } from '../workflows/index.ts'
@@ -6,6 +7,8 @@ import { readTable, readVersion } from './route-store.ts'
 export interface RoutePublisher {
   /** Hands the whole table to the router, now; returns once requests go by it, with the ports of it that other programs have. */
   apply(signal: AbortSignal): Promise<readonly number[]>
+  /** The ports of this machine of a service that other programs have, by the last table that was handed over. */
+  lostPorts(serviceId: string): readonly number[]
   /** Does the same whenever the table has changed since, and now and then anyway: a router may have been replaced. */
   readonly reconciler: Reconciler
 }
@@ -21,6 +24,7 @@ export function createRoutePublisher({
   router: Pick<Router, 'replaceAll'>
 }): RoutePublisher {
   let applied = -1
+  let lost: ReadonlyMap<string, readonly number[]> = new Map()
   let quiet = 0
   let turn: Promise<unknown> = Promise.resolve()
 
@@ -29,6 +33,7 @@ export function createRoutePublisher({
       const { version, routes } = await readTable(database)
       const taken = await router.replaceAll(routes, signal)
       applied = version
+      lost = portsOf(routes, new Set(taken))
       return taken
     })
     turn = next.catch(() => {})
@@ -37,6 +42,7 @@ export function createRoutePublisher({
 
   return {
     apply,
+    lostPorts: (serviceId) => lost.get(serviceId) ?? [],
     reconciler: {
       name: 'routes',
       everyMs: 1000,
@@ -47,4 +53,23 @@ export function createRoutePublisher({
       },
     },
   }
+}
+
+/** Those of the ports that services answer on, by service. */
+function portsOf(routes: readonly Route[], ports: ReadonlySet<number>): ReadonlyMap<string, readonly number[]> {
+  const found = routes.flatMap(({ service, listen }) =>
+    listen && ports.has(listen.port) ? [{ service, port: listen.port }] : [],
+  )
+  return new Map(
+    [...Map.groupBy(found, ({ service }) => service)].map(([id, own]) => [id, own.map(({ port }) => port)]),
+  )
+}
+
+/** What people are told of a service that runs while other programs have these ports of it; undefined: there are none. */
+export function lostPortsText(ports: readonly number[]): string | undefined {
+  const [first, ...others] = ports
+  if (first === undefined) return undefined
+  return others.length === 0
+    ? `Port ${first} of this machine is in use by another program: until that ends, the service is not reached there.`
+    : `Ports ${ports.join(', ')} of this machine are in use by other programs: until those end, the service is not reached there.`
 }

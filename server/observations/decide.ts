@@ -53,6 +53,10 @@ export function judge(wish: Wish, seen: Observation): Observation {
   return up >= count ? { ...plain, state: 'running' } : seen
 }
 
+/** What runs, and cannot be reached all the same, runs with the reason. */
+export const withTrouble = (seen: Observation, trouble: string | undefined): Observation =>
+  seen.state === 'running' && trouble !== undefined ? { ...seen, reason: trouble } : seen
+
 /** Where the wanted release answers now, on the `count` replicas that come first. */
 export const liveEndpoints = (wanted: string, seen: Observation, count = Number.POSITIVE_INFINITY): Endpoint[] =>
   seen.state === 'absent'

@@ -1,3 +1,4 @@
+import type { ObservedState } from '@quayside/contract/running-states.ts'
 import { taskKinds } from '@quayside/contract/services/kinds.ts'
 import type { Sql } from '../database/index.ts'
 import type { Observation } from '../engines/index.ts'
@@ -46,7 +47,7 @@ export async function isWished(
 
 /**
  * Keeps the newest observation of a service. Writes nothing when it says the same, or when another release is wished by now:
- * what was seen before a deployment ended would make the new version look as if it did not run.
+ * what was seen before a deployment ended would make the new version look as if it did not run. What runs with a reason is a warning.
  */
 export async function insertObservation(
   sql: Sql,
@@ -57,6 +58,7 @@ export async function insertObservation(
   const present = observation.state !== 'absent'
   const release = present ? observation.release : null
   const reason = present ? (observation.reason ?? null) : null
+  const state: ObservedState = observation.state === 'running' && reason !== null ? 'warning' : observation.state
   const replicas = present
     ? observation.replicas.map(({ name, running, startedAt, exits, exitCode, outOfMemory }) => ({
         name,
@@ -69,7 +71,7 @@ export async function insertObservation(
     : []
   await sql`
     insert into observation (service_id, state, release_id, replicas, reason, observed_at)
-    select ${wish.id}, ${observation.state}, ${release}, ${sql.json(replicas)}, ${reason}, ${now}
+    select ${wish.id}, ${state}, ${release}, ${sql.json(replicas)}, ${reason}, ${now}
     where exists (select from service where id = ${wish.id} and release_id is not distinct from ${wish.release_id})
     on conflict (service_id) do update set state = excluded.state, release_id = excluded.release_id,
       replicas = excluded.replicas, reason = excluded.reason, observed_at = excluded.observed_at

@@ -55,6 +55,7 @@ async function openBench(t: Cleanup, change: Partial<ObserverOptions> = {}): Pro
     leave: async () => true,
     endLeaving: ({ id }, names, attempt) => engine.endReplicas(id, names, attempt),
     failed: async () => {},
+    troubleOf: () => undefined,
     routesVersion: async () => 0,
     lastLines: async () => [],
     collect: () => {},
@@ -229,6 +230,26 @@ test('where nothing happened nothing is looked at again, until something else is
   await wish(next.id)
   await look()
   await until('what is wished now runs', async () => (await running()).includes(next.id))
+})
+
+test('what runs and cannot be reached is a warning with its reason, as long as it lasts', async (t) => {
+  let trouble: string | undefined
+  const { sql, engine, look, release, running, service, wish } = await openBench(t, { troubleOf: () => trouble })
+  const told = async () => [...(await sql`select state, reason from observation where service_id = ${service}`)]
+  const own = release()
+  await engine.start(own, attempt)
+  await wish(own.id)
+  const seen = await engine.observeAll(attempt.signal)
+  engine.observeAll = async () => seen
+  await look()
+  assert.deepEqual(await told(), [{ state: 'running', reason: null }])
+  trouble = 'its port is in use'
+  await look()
+  assert.deepEqual(await told(), [{ state: 'warning', reason: 'its port is in use' }])
+  assert.deepEqual(await running(), [own.id])
+  trouble = undefined
+  await look()
+  assert.deepEqual(await told(), [{ state: 'running', reason: null }])
 })
 
 test('what was wished while the engine was looked at is attended to, though that look still holds afterwards', async (t) => {

@@ -5,7 +5,7 @@ import type { Clock } from '../lib/clock.ts'
 import type { Logger } from '../lib/log.ts'
 import type { Reconciler } from '../workflows/index.ts'
 import { CrashReasons } from './crash-reasons.ts'
-import { decideRepair, judge, liveEndpoints, type Repair } from './decide.ts'
+import { decideRepair, judge, liveEndpoints, type Repair, withTrouble } from './decide.ts'
 import { insertObservation, isWished, listWishes, type WishRow } from './observation-store.ts'
 
 export interface ObserverOptions {
@@ -31,6 +31,8 @@ export interface ObserverOptions {
   readonly failed: (serviceId: string) => Promise<void>
   /** Grows with every change of the routes: what traffic follows has to be looked at anew. */
   readonly routesVersion: () => Promise<number>
+  /** What keeps a service from being reached although it runs, in words for people. */
+  readonly troubleOf: (serviceId: string) => string | undefined
   /** What a service printed last, without secrets; for people who ask why it fails. */
   readonly lastLines: (serviceId: string) => Promise<readonly string[]>
   /** Something of this service runs: its lines are to be collected. */
@@ -89,12 +91,13 @@ export function createObserver(options: ObserverOptions): Observer {
     if (running && (wish.busy || running.replicas !== wish.replicas)) running.stop.abort()
     // What was seen while a request acted, or of another wish, says nothing about what is to be done now.
     if (running || !before || !isSame(before.wish, wish) || before.round !== rounds.get(wish.id)) return
-    const judged = await reasons.explain(wish.id, judge(wish, seen))
+    const trouble = options.troubleOf(wish.id)
+    const judged = withTrouble(await reasons.explain(wish.id, judge(wish, seen)), trouble)
     const words = JSON.stringify([wish.release_id, wish.replicas, routes, judged])
     const known = settled.get(wish.id)?.words === words
-    if (known) return void settled.set(wish.id, { words, wish, look })
+    if (known) return void settled.set(wish.id, { words, wish, look, trouble })
     const repair = await reconcileOne(options, failures, wish, judged)
-    if (!repair && judged.state === 'running') settled.set(wish.id, { words, wish, look })
+    if (!repair && judged.state === 'running') settled.set(wish.id, { words, wish, look, trouble })
     else settled.delete(wish.id)
     if (!repair || before.round !== rounds.get(wish.id)) return
     begin(wish.id, wish.replicas, signal, (ending, whole) =>
@@ -119,6 +122,7 @@ export function createObserver(options: ObserverOptions): Observer {
   const isSettled = (wish: WishRow, { all, routes }: Look): boolean => {
     const known = settled.get(wish.id)
     if (known?.look.all !== all || known?.look.routes !== routes) return false
+    if (known.trouble !== options.troubleOf(wish.id)) return false
     return isSame(known.wish, wish) && known.wish.replicas === wish.replicas
   }
   let last: Seen | undefined
@@ -186,6 +190,7 @@ interface Settled {
   readonly wish: WishRow
   /** The last one by which it was so. */
   readonly look: Look
+  readonly trouble: string | undefined
 }
 
 /** What was known of a service just before the engine was asked. */

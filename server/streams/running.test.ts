@@ -25,6 +25,7 @@ test('a service is what was seen of it, unless it is being ended', () => {
   assert.equal(state('DEPLOYED', null, []), 'STOPPED')
   assert.equal(state('DEPLOYED', 'failing'), 'ERROR')
   assert.equal(state('DEPLOYED', 'failing', [one(true), one(false)]), 'WARNING')
+  assert.equal(state('DEPLOYED', 'warning', [one(true)]), 'WARNING')
 })
 
 test('a pod tells when its program started; one that never did tells nothing', () => {
@@ -56,4 +57,26 @@ test('a pod tells when its program started; one that never did tells nothing', (
       [null, { state: 'RUNNING', started_at: null }],
     ],
   )
+})
+
+test('a pod that runs tells what keeps it from being reached', () => {
+  const row = {
+    environment_id: 'e',
+    project_id: 'p',
+    mode: 'PRODUCTION',
+    id: 's',
+    kind: 'container',
+    name: 'app',
+    state: 'DEPLOYED',
+    release_id: 'r',
+    action: 'DEPLOY',
+    replicas: [{ name: 'one', running: true, exits: 0, outOfMemory: false }],
+  } as const
+  const told = (observed_state: string, reason: string | null) => {
+    const [environment] = toServiceStatus([{ ...row, observed_state, reason }]).environments
+    const [{ state, pods }] = Object(environment).containers
+    return [state, pods[0].state, pods[0].state_message]
+  }
+  assert.deepEqual(told('running', null), ['RUNNING', 'RUNNING', ''])
+  assert.deepEqual(told('warning', 'its port is in use'), ['WARNING', 'RUNNING', 'its port is in use'])
 })

@@ -63,7 +63,7 @@ function toPod(replica: ReplicaRow, { observed_state, reason, release_id }: Serv
   const { name, running, exits } = replica
   const started_at = replica.startedAt === undefined ? null : Date.parse(replica.startedAt)
   const state = running && observed_state !== 'failing' ? runningStates.running : podState(exits)
-  const told = state === 'RUNNING' ? '' : (reason ?? '')
+  const told = state === 'RUNNING' && observed_state !== 'warning' ? '' : (reason ?? '')
   return {
     name,
     state,
