@@ -40,8 +40,8 @@ export function createFoundation(
   })
   const lines = openLineStore({ directory: data('logs'), clock, log })
   const collector = createCollector({ engine, store: lines, clock, log })
-  const collect = (service: string, secrets: readonly Secret[]): void =>
-    collector.follow(service, { mask: masker(secrets) })
+  const collect = (service: string, release: string, secrets: readonly Secret[]): void =>
+    collector.follow(service, { release, mask: masker(secrets) })
   const routes = createRoutePublisher({ database, router })
   const gitTokens = createGitTokens({ database, vault, clock, guard })
   const readCredential: RecipeOptions['readCredential'] = gitTokens.credential

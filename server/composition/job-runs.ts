@@ -17,7 +17,7 @@ export function createJobRuns({ collector, collect, log }: Foundation, recipe: R
     collectRun: (run) => {
       if (collector.following().includes(run.service_id)) return
       void loadJob(recipe, run)
-        .then((job) => job && collect(run.service_id, job.secrets))
+        .then((job) => job && collect(run.service_id, run.release_id, job.secrets))
         .catch((error: unknown) => log.warn({ err: error, runId: run.id }, 'lines are not collected yet'))
     },
   }

@@ -5,7 +5,7 @@ import type { Attempt } from '../lib/attempt.ts'
 import { systemClock as clock } from '../lib/clock.ts'
 import type { Secret } from '../lib/secret.ts'
 import { serviceLine, serviceStream } from '../logs/index.ts'
-import { createObserver, isWished, type Observer } from '../observations/index.ts'
+import { createObserver, isWished, type Observer, type WishRow } from '../observations/index.ts'
 import { endWaking, findLeaving, setLeaving } from '../scaling/index.ts'
 import { lockService } from '../services/index.ts'
 import type { Reconciler } from '../workflows/index.ts'
@@ -37,7 +37,7 @@ export function createServiceObserver(
       const row = await findRelease(database, id)
       if (!row) return undefined
       const { release, secrets } = await engineRelease(recipe, wish.organization_id, row)
-      collect(wish.id, secrets)
+      collect(wish.id, id, secrets)
       await haveImage(recipe, wish.organization_id, row, attempt)
       // A server that was killed told them to end: they would be found healthy, and be gone a moment later.
       const leaving = await findLeaving(database, wish.id)
@@ -87,13 +87,18 @@ export function createServiceObserver(
       await touchRoutes(database)
       nudgeRoutes()
     },
-    collect: (wish) => {
+    collect: (wish, releases) => {
       if (collector.following().includes(wish.id) || wish.release_id === null) return
-      void secretsOf(wish.release_id, wish.organization_id)
-        .then((secrets) => collect(wish.id, secrets))
-        .catch((error: unknown) => log.warn({ err: error, serviceId: wish.id }, 'lines are not collected yet'))
+      void collectAll(wish, new Set([...releases, wish.release_id])).catch((error: unknown) =>
+        log.warn({ err: error, serviceId: wish.id }, 'lines are not collected yet'),
+      )
     },
   })
+  /** All secrets are known before the first line comes: while one version follows another, both print. */
+  async function collectAll({ id, organization_id }: WishRow, releases: ReadonlySet<string>): Promise<void> {
+    const all = [...releases].map(async (release) => ({ release, secrets: await secretsOf(release, organization_id) }))
+    for (const { release, secrets } of await Promise.all(all)) collect(id, release, secrets)
+  }
   async function secretsOf(release: string, organizationId: string): Promise<readonly Secret[]> {
     const row = await findRelease(database, release)
     return row ? (await engineRelease(recipe, organizationId, row)).secrets : []

@@ -63,7 +63,7 @@ async function startCollected(
   { release, secrets, serving, whenBegun }: Collected,
   signal: AbortSignal,
 ): Promise<Endpoint[]> {
-  const collect = (): void => options.collect(release.service, secrets)
+  const collect = (): void => options.collect(release.service, release.id, secrets)
   // Lines that are collected already have to be masked anew before the first one comes. Else there are none yet, and the engine has more
   // urgent things to answer.
   if (serving !== null) collect()

@@ -132,10 +132,11 @@ export async function openVariables(database: Sql, vault: Vault, organizationId:
 /** Pure: both as a workload gets them. */
 export function together(plain: PlainVariables, secret: PlainVariables) {
   const hidden = Object.entries(secret.variables).map(([key, value]) => [key, new Secret(value)] as const)
+  const hiddenFiles = secret.files.map(({ path, content }) => ({ path, content: new Secret(content) }))
   return {
     variables: Object.fromEntries<string | Secret>([...Object.entries(plain.variables), ...hidden]),
-    files: [...plain.files, ...secret.files.map(({ path, content }) => ({ path, content: new Secret(content) }))],
-    secrets: hidden.map(([, value]) => value),
+    files: [...plain.files, ...hiddenFiles],
+    secrets: [...hidden.map(([, value]) => value), ...hiddenFiles.map(({ content }) => content)],
     secretVariables: new Map(hidden),
   }
 }

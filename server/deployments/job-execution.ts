@@ -57,7 +57,7 @@ async function execute(options: RecipeOptions, work: Work, { run, release: row, 
   await begin(options, work, { run, release: row, event })
   const { release, secrets } = await engineTask(options, organizationId, row, event)
   report.hide(secrets)
-  options.collect(target.service_id, secrets)
+  options.collect(target.service_id, row.id, secrets)
   const { service: serviceId, environment: environmentId } = release
   const end = await runToEnd(
     options,
@@ -78,7 +78,7 @@ async function execute(options: RecipeOptions, work: Work, { run, release: row, 
               {
                 outcome,
                 output: report,
-                collected: (more) => options.collect(serviceId, [...secrets, ...more]),
+                collected: (more) => options.collect(serviceId, row.id, [...secrets, ...more]),
               },
             ),
       output: report,

@@ -41,8 +41,8 @@ export interface RecipeOptions {
   readonly routes: Pick<RoutePublisher, 'apply'>
   readonly lines: LineStore
   readonly workflows: () => Pick<Workflows, 'submit' | 'requestCancel' | 'nudge'>
-  /** The service's run-time lines are collected from now on, with these texts masked. */
-  readonly collect: (serviceId: string, secrets: readonly Secret[]) => void
+  /** The service's run-time lines are collected from now on, with what this release was given masked, and what those before it were. */
+  readonly collect: (serviceId: string, releaseId: string, secrets: readonly Secret[]) => void
   /** Ends what the observer may have under way for a service: from here on the request alone acts on it. */
   readonly endRepair: (serviceId: string) => Promise<void>
   /** Where databases are published on this machine, and under which host name each. */

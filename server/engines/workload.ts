@@ -1,4 +1,4 @@
-import type { Secret } from '../lib/secret.ts'
+import { Secret } from '../lib/secret.ts'
 import type { Volume } from './volume.ts'
 
 /** An immutable version of a service, ready to run. */
@@ -97,3 +97,7 @@ export interface Probe {
   readonly successThreshold: number
   readonly failureThreshold: number
 }
+
+/** What a workload is given that no line may show. */
+export const secretsIn = ({ variables, files }: Pick<Program, 'variables' | 'files'>): Secret[] =>
+  [...Object.values(variables), ...files.map(({ content }) => content)].filter((value) => value instanceof Secret)

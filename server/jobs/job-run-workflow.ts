@@ -39,7 +39,7 @@ async function runScheduled(options: JobsOptions, runId: string, step: Step, con
     await context.fenced((sql) => endRun(sql, runId, gone))
     return
   }
-  options.collect(row.service_id, job.secrets)
+  options.collect(row.service_id, row.release_id, job.secrets)
   try {
     await runJob(options, { row, job, step, context })
   } catch (error) {

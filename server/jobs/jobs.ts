@@ -26,7 +26,7 @@ export interface JobsOptions {
   /** What a run of the timetable runs; undefined when its job or version is gone. */
   readonly load: (run: JobRunRow) => Promise<LoadedJob | undefined>
   /** The service's lines are collected from now on, with these texts masked. */
-  readonly collect: (serviceId: string, secrets: readonly Secret[]) => void
+  readonly collect: (serviceId: string, releaseId: string, secrets: readonly Secret[]) => void
   /** The same for a run that is there already. */
   readonly collectRun: (run: JobRunRow) => void
 }

@@ -37,7 +37,9 @@ export function masker(secrets: readonly Secret[]): (line: string) => string {
       forms.add(encodeURIComponent(part))
     }
   }
+  if (forms.size === 0) return (line) => line
+  // Longest first, and in one expression: thousands of lines of a secret file cost a line of a log some microseconds.
   const longestFirst = [...forms].sort((a, b) => b.length - a.length)
-  return (line) =>
-    longestFirst.reduce((masked, form) => (masked.includes(form) ? masked.replaceAll(form, '******') : masked), line)
+  const any = new RegExp(longestFirst.map((form) => RegExp.escape(form)).join('|'), 'g')
+  return (line) => line.replace(any, '******')
 }

@@ -29,6 +29,7 @@ async function prepare(t: TestContext): Promise<Stage> {
 
 const at = (second: number, ns = 0): string =>
   `2025-01-01T00:${String(Math.floor(second / 60)).padStart(2, '0')}:${String(second % 60).padStart(2, '0')}.${String(ns).padStart(9, '0')}Z`
+const hiding = (secret: string) => (text: string) => text.replaceAll(secret, '******')
 const texts = (lines: readonly StoredLine[]): unknown[] => lines.map((line) => line['text'])
 const storedTexts = async (store: LineStore): Promise<unknown[]> => texts(await store.tail('service/one', 100_000))
 const holds = (store: LineStore, count: number): Promise<void> =>
@@ -38,7 +39,7 @@ test('stores what the engine reports, masked, and follows each service once', as
   const { store, source, collect } = await prepare(t)
   const collector = collect()
   source.print(at(1, 5), 'password=hunter22')
-  collector.follow('one', { mask: (text) => text.replaceAll('hunter22', '******') })
+  collector.follow('one', { release: 'release-1', mask: hiding('hunter22') })
   collector.follow('one')
   await holds(store, 1)
   source.print(at(2), 'hunter22 again', { stream: 'stderr' })
@@ -52,6 +53,20 @@ test('stores what the engine reports, masked, and follows each service once', as
   collector.stopFollowing('one')
   assert.deepEqual(collector.following(), [])
   await until(() => source.attached === 0, 'the engine is let go')
+})
+
+test('while one release follows another, the secrets of both are hidden in what either prints', async (t) => {
+  const { store, source, collect } = await prepare(t)
+  const collector = collect()
+  collector.follow('one', { release: 'former', mask: hiding('former secret') })
+  collector.follow('one', { release: 'next', mask: hiding('next secret') })
+  source.print(at(1), 'former secret')
+  source.print(at(2), 'former secret and next secret', { replica: 'web-2' })
+  await holds(store, 2)
+  collector.follow('one', { release: 'next', mask: hiding('a later one') })
+  source.print(at(3), 'former secret, next secret, a later one')
+  await holds(store, 3)
+  assert.deepEqual(await storedTexts(store), ['******', '****** and ******', '******, next secret, ******'])
 })
 
 test('goes on after a restart without duplicates or loss, at any line and with lines of the same time', async (t) => {

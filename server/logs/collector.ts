@@ -1,9 +1,12 @@
-import { type CollectorOptions, type Mask, ServiceFeed } from './service-feed.ts'
+import { type CollectorOptions, type ReleaseMask, ServiceFeed } from './service-feed.ts'
 
 /** Collects the run-time lines of the services of one engine into `service/<id>`. Only lives: nothing is lost by a restart. */
 export interface Collector {
-  /** From now on lines of the service are collected. Repeatable; tells that lines may be there now, and replaces the mask. */
-  follow(service: string, options?: { readonly mask?: Mask }): void
+  /**
+   * From now on lines of the service are collected. Repeatable; tells that lines may be there now. Masks of several releases act together, one of
+   * the same release replaces the former one.
+   */
+  follow(service: string, mask?: ReleaseMask): void
   stopFollowing(service: string): void
   following(): string[]
   /** Stops following all and waits until what came is handed to the store. */
@@ -29,7 +32,7 @@ export function createCollector(options: CollectorOptions): Collector {
   }
 
   return {
-    follow: (service, { mask } = {}) => {
+    follow: (service, mask) => {
       const known = feeds.get(service)
       if (known) known.wake(mask)
       else feeds.set(service, new ServiceFeed({ ...options, service, mask, startAfter: ending.get(service) }))

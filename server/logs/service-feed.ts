@@ -19,6 +19,15 @@ export interface CollectorOptions {
 /** Applied to every text before it is stored: hides secrets. One that the application splits over lines cannot be found. */
 export type Mask = (text: string) => string
 
+/** What hides the secrets that one release was given. */
+export interface ReleaseMask {
+  readonly release: string
+  readonly mask: Mask
+}
+
+/** While one version follows another, both print, and one may print what the other one was given. */
+const mostMasks = 4
+
 const firstBackOffMs = 250
 const longestBackOffMs = 15_000
 /** After so many lines without a pause others get their turn. */
@@ -32,7 +41,8 @@ export class ServiceFeed {
   readonly #budget: LineBudget
   readonly #stopping = new AbortController()
   readonly #ended: Promise<void>
-  #mask: Mask
+  /** By release, the oldest first. */
+  readonly #masks = new Map<string, Mask>()
   #backOff = new AbortController()
   #backOffMs = firstBackOffMs
   #dropped = 0
@@ -41,7 +51,7 @@ export class ServiceFeed {
   constructor(
     options: CollectorOptions & {
       readonly service: string
-      readonly mask: Mask | undefined
+      readonly mask: ReleaseMask | undefined
       /** The former feed of the same service, while it ends. */
       readonly startAfter: Promise<void> | undefined
     },
@@ -49,16 +59,30 @@ export class ServiceFeed {
     this.#options = options
     this.#service = options.service
     this.#key = `service/${options.service}`
-    this.#mask = options.mask ?? ((text) => text)
+    this.#keep(options.mask)
     this.#budget = new LineBudget(options.linesPerSecond ?? 20_000, options.clock.monotonic())
     this.#ended = this.#collect(options.startAfter)
   }
 
   /** Ends a pause between two attempts, because the service may have started just now. */
-  wake(mask: Mask | undefined): void {
-    if (mask) this.#mask = mask
+  wake(mask: ReleaseMask | undefined): void {
+    this.#keep(mask)
     this.#backOffMs = firstBackOffMs
     this.#backOff.abort()
+  }
+
+  #keep(mask: ReleaseMask | undefined): void {
+    if (!mask) return
+    this.#masks.delete(mask.release)
+    this.#masks.set(mask.release, mask.mask)
+    const [oldest] = this.#masks.keys()
+    if (this.#masks.size > mostMasks && oldest !== undefined) this.#masks.delete(oldest)
+  }
+
+  #hide(text: string): string {
+    let hidden = text
+    for (const mask of this.#masks.values()) hidden = mask(hidden)
+    return hidden
   }
 
   stop(): Promise<void> {
@@ -106,7 +130,7 @@ export class ServiceFeed {
 
   #accept(line: LogLine, resume: ResumePoint): Promise<void> | undefined {
     if (!resume.isPassed) {
-      const novelty = resume.judge({ ...line, text: storedText(this.#mask(line.text)) })
+      const novelty = resume.judge({ ...line, text: storedText(this.#hide(line.text)) })
       if (novelty === 'stored') return undefined
       if (novelty === 'gap') void this.#append(markerLine('gap', 'lines may be missing here', { at: line.at }))
     }
@@ -117,7 +141,7 @@ export class ServiceFeed {
     }
     if (this.#dropped > 0) void this.#tellDropped()
     const { at, replica, release, stream } = line
-    return this.#append({ at, replica, release, stream, text: this.#mask(line.text) })
+    return this.#append({ at, replica, release, stream, text: this.#hide(line.text) })
   }
 
   #drop(line: LogLine): void {

@@ -35,8 +35,8 @@ export interface ObserverOptions {
   readonly troubleOf: (serviceId: string) => string | undefined
   /** What a service printed last, without secrets; for people who ask why it fails. */
   readonly lastLines: (serviceId: string) => Promise<readonly string[]>
-  /** Something of this service runs: its lines are to be collected. */
-  readonly collect: (wish: WishRow) => void
+  /** These releases of the service run: their lines are to be collected. */
+  readonly collect: (wish: WishRow, releases: readonly string[]) => void
 }
 
 export interface Observer extends Reconciler {
@@ -85,7 +85,7 @@ export function createObserver(options: ObserverOptions): Observer {
   const attend = async (before: Before | undefined, wish: WishRow, seen: Observation, look: Look) => {
     const { signal, routes } = look
     if (wish.busy) settled.delete(wish.id)
-    if (seen.state !== 'absent') options.collect(wish)
+    if (seen.state !== 'absent') options.collect(wish, [...new Set(seen.replicas.map(({ release }) => release))])
     if (wish.is_task) return
     const running = repairs.get(wish.id)
     if (running && (wish.busy || running.replicas !== wish.replicas)) running.stop.abort()

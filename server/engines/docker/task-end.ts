@@ -1,5 +1,5 @@
-import { masker, Secret } from '../../lib/secret.ts'
-import { EngineError, type Release, type Task, type TaskOutcome } from '../engine.ts'
+import { masker } from '../../lib/secret.ts'
+import { EngineError, type Release, secretsIn, type Task, type TaskOutcome } from '../engine.ts'
 import { lastLines } from './container-output.ts'
 import { inspectContainer, listContainers, stopContainer, untilStopped } from './containers.ts'
 import { label, taskGraceSeconds, taskName } from './labels.ts'
@@ -67,7 +67,7 @@ export async function outcomeOf(
   const startedAt = new Date(state.startedAt)
   // A daemon that was killed with the program does not know when that ended.
   const finishedAt = new Date(Math.max(Date.parse(state.finishedAt), startedAt.getTime()))
-  const mask = masker(Object.values(workload.variables).filter((value) => value instanceof Secret))
+  const mask = masker(secretsIn(workload))
   const output = await daemon.patiently(signal, () => readOutput(daemon, state.id, workload.outputFile, signal))
   const lines = await daemon.patiently(signal, () => lastLines(daemon, state.id, 20, signal))
   return {

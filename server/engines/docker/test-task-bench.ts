@@ -8,7 +8,8 @@ import { node, openDockerBench } from './test-bench.ts'
 const programs: Record<Exclude<TaskProgram, 'image-missing'>, string> = {
   works: `console.log('done')`,
   writes: `fs.writeFileSync(${JSON.stringify(outputFile)}, '{"KEY":{"value":"one"}}');console.log('done')`,
-  fails: `console.log('said ' + process.env.HIDDEN);process.exitCode=3`,
+  fails: `console.log('said ' + process.env.HIDDEN);
+    console.log('and ' + require('fs').readFileSync('/srv/hidden', 'utf8').split('\\n')[1]);process.exitCode=3`,
   endless: `console.log('up');setInterval(()=>{},1e6)`,
   'out-of-memory': `const kept=[];for(;;)kept.push(Buffer.alloc(1e7,1))`,
 }

@@ -1,8 +1,8 @@
 import type { LineSink } from '../../lib/attempt.ts'
 import type { Clock } from '../../lib/clock.ts'
 import { nobodyWaits } from '../../lib/nobody-waits.ts'
-import { masker, Secret } from '../../lib/secret.ts'
-import { EngineError, type LongRunning } from '../engine.ts'
+import { masker } from '../../lib/secret.ts'
+import { EngineError, type LongRunning, secretsIn } from '../engine.ts'
 import { execIn, lastLines } from './container-output.ts'
 import { inspectContainer, startContainer } from './containers.ts'
 import type { DockerDaemon } from './daemon.ts'
@@ -179,6 +179,6 @@ async function failed(
 ): Promise<EngineError> {
   // What the program printed is worth having, not worth hiding the failure for.
   const lines = await lastLines(daemon, container, 20, AbortSignal.timeout(5_000)).catch(() => [])
-  const mask = masker(Object.values(workload.variables).filter((value) => value instanceof Secret))
+  const mask = masker(secretsIn(workload))
   return replicaError(reason, `replica ${state.replica} ${message}`, lines.map(mask))
 }

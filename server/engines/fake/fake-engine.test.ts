@@ -63,7 +63,7 @@ taskCases('fake', async () => {
   const engine = new FakeEngine({ clock: systemClock })
   engine.behave('works', { task: { lines: ['done'] } })
   engine.behave('writes', { task: { lines: ['done'], output: '{"KEY":{"value":"one"}}' } })
-  engine.behave('fails', { task: { lines: ['said canary-1905'], exitCode: 3 } })
+  engine.behave('fails', { task: { lines: ['said canary-1905', 'and canary-1906'], exitCode: 3 } })
   engine.behave('endless', { task: { lines: ['up'], runsMs: 'forever' } })
   engine.behave('out-of-memory', { task: { outOfMemory: true } })
   engine.behave('image-missing', { outcome: 'image-missing' })

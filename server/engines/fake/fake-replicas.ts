@@ -1,6 +1,7 @@
 import type { Clock } from '../../lib/clock.ts'
 import { failpoint } from '../../lib/failpoint.ts'
-import { type Endpoint, EngineError, type LongRunning, type Release, type Starting } from '../engine.ts'
+import { masker } from '../../lib/secret.ts'
+import { type Endpoint, EngineError, type LongRunning, type Release, type Starting, secretsIn } from '../engine.ts'
 import type { Behaviour, Effects } from './fake-behaviour.ts'
 import type { FakeOutput } from './fake-output.ts'
 import type { FakeReplica } from './fake-replica.ts'
@@ -133,7 +134,8 @@ export class FakeReplicas {
 
   #failed(release: Release, reason: 'crashed' | 'out-of-memory' | 'not-ready', what: string): EngineError {
     const replicas = this.ofRelease(release.id)
-    const lastLines = (replicas[0]?.lines ?? []).slice(-20).map((line) => line.text)
+    const printed = (replicas[0]?.lines ?? []).slice(-20).map((line) => line.text)
+    const lastLines = printed.map(masker(secretsIn(release.workload)))
     this.remove(replicas)
     return new EngineError(reason, `replica 1 ${what}`, { lastLines })
   }

@@ -1,11 +1,12 @@
 import type { Clock } from '../../lib/clock.ts'
 import { failpoint } from '../../lib/failpoint.ts'
-import { masker, Secret } from '../../lib/secret.ts'
+import { masker } from '../../lib/secret.ts'
 import {
   EngineError,
   longestOutputBytes,
   type Release,
   type RunningTask,
+  secretsIn,
   type Task,
   type TaskOutcome,
 } from '../engine.ts'
@@ -137,14 +138,14 @@ function endOf({ behaviour, ended, release }: FakeRun, startedAt: Date): Date {
 
 function outcomeOf(task: FakeRun, now: Date): TaskOutcome {
   const { behaviour, ended, release } = task
-  const { timeoutSeconds, variables, outputFile } = release.workload
+  const { timeoutSeconds, outputFile } = release.workload
   const startedAt = task.startedAt ?? now
   const finishedAt = endOf(task, startedAt)
   const timedOut = !ended && finishedAt.getTime() - startedAt.getTime() >= timeoutSeconds * 1000
   const { output, outOfMemory = false } = behaviour
   const isLong = output !== undefined && Buffer.byteLength(output) > longestOutputBytes
   const written = isLong ? { outputProblem: 'it is longer than 1 MiB' } : output === undefined ? {} : { output }
-  const mask = masker(Object.values(variables).filter((value) => value instanceof Secret))
+  const mask = masker(secretsIn(release.workload))
   return {
     exitCode: ended?.exitCode ?? (timedOut || outOfMemory ? 137 : (behaviour.exitCode ?? 0)),
     outOfMemory,
