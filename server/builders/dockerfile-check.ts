@@ -1,11 +1,13 @@
 import { BuildError, type BuildRecipe } from './builder.ts'
 import { type Instruction, parseDockerfile, splitWords } from './dockerfile.ts'
+import { familiarName, imageReferences, registryHostOf } from './image-references.ts'
 import { isOfficialFrontend, requestedFrontend } from './official-frontend.ts'
 
 /**
  * Refuses Dockerfiles that would make the engine itself load foreign code or open addresses: another frontend (`# syntax=`) than Docker's own,
  * for which the built-in one stands in,
- * and ADD of remote addresses, which the engine fetches from the host's own network. Throws BuildError.
+ * ADD of remote addresses, which the engine fetches from the host's own network, and images that were built for a service: whoever knows the name of
+ * another one's could read what is in it. Throws BuildError.
  */
 export function checkDockerfile(recipe: BuildRecipe): void {
   const frontend = requestedFrontend(recipe.dockerfileText)
@@ -22,6 +24,7 @@ export function checkDockerfile(recipe: BuildRecipe): void {
       `${recipe.dockerfile} has no FROM instruction, so there is nothing to build. Begin it with FROM and a base image.`,
     )
   }
+  checkImages(recipe)
   // A builder that does not know heredocs takes their body for instructions, so those are looked at as well.
   for (const instruction of [...instructions, ...parseDockerfile(recipe.dockerfileText, { heredocs: false })]) {
     const source = remoteSource(instruction)
@@ -30,6 +33,43 @@ export function checkDockerfile(recipe: BuildRecipe): void {
       'dockerfile',
       `${recipe.dockerfile}, line ${instruction.line}: ADD may not fetch "${source}", because the engine would open that address from the host's network. Fetch it in a RUN instruction, or begin a path in the repository with "./".`,
     )
+  }
+}
+
+/**
+ * Refuses images of registries that may not be asked: the engine would open a private address for its user. `isRefused` gives why a host may not
+ * be, else undefined. Throws BuildError.
+ */
+export async function checkRegistries(
+  recipe: BuildRecipe,
+  isRefused: (host: string) => Promise<string | undefined>,
+): Promise<void> {
+  for (const { image = '', line } of imageReferences(recipe)) {
+    const host = registryHostOf(image)
+    const why = host === undefined ? undefined : await isRefused(host)
+    if (why === undefined) continue
+    throw new BuildError('dockerfile', `${recipe.dockerfile}, line ${line}: "${image}" is not fetched: ${why}`)
+  }
+}
+
+/** Images that this platform makes, but for the one that everybody may begin with. */
+const ownImages = /^quayside\/(?!node(?:[:@]|$))/
+
+function checkImages(recipe: BuildRecipe): void {
+  for (const { written, image, line } of imageReferences(recipe)) {
+    const at = `${recipe.dockerfile}, line ${line}`
+    if (image === undefined) {
+      throw new BuildError(
+        'dockerfile',
+        `${at}: which image "${written}" stands for cannot be told. Give each of its variables a default by ARG before the first FROM, and use no more than \${NAME}, \${NAME:-default} and \${NAME:+other}; COPY --from and RUN --mount take a name without variables.`,
+      )
+    }
+    if (ownImages.test(familiarName(image))) {
+      throw new BuildError(
+        'dockerfile',
+        `${at}: "${image}" is kept for the images that are built here for services, and nothing else is built on those. Push what you need to a registry, and name it there.`,
+      )
+    }
   }
 }
 

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { AddressError, createAddressGuard } from '../lib/address.ts'
 import { contextOf, recipeOf, recording } from './builder.cases.ts'
 import { type BuildBackend, createBuilder } from './recipe-builder.ts'
 
@@ -29,11 +30,27 @@ test('an engine that never answers does not hold up whoever gives up', async () 
 
 test('a source that is never given counts against the time of the build', async () => {
   const builder = createBuilder(backendWith({}), {
-    now: () => new Date(0),
-    monotonic: () => 0,
-    sleep: async (ms) => assert.equal(ms, 60_000),
+    clock: { now: () => new Date(0), monotonic: () => 0, sleep: async (ms) => assert.equal(ms, 60_000) },
   })
   await assert.rejects(builder.build(never, recipe, recording().attempt), /did not end within 60 s/)
+})
+
+test('base images of private registries are not asked for, those whose name is not known are the engine’s to tell', async () => {
+  const resolve = async (host: string) => {
+    if (host === 'unknown.example') throw new AddressError('unresolved', 'unknown')
+    return [host === 'inside.example' ? '10.1.2.3' : '93.184.216.34']
+  }
+  const guard = createAddressGuard({ allowedPrivateCidrs: [], resolve })
+  const builder = createBuilder(backendWith({}), { guard })
+  const build = (base: string) => {
+    const own = recipeOf('1234', `FROM ${base}\n`)
+    return builder.build(contextOf(own), own, recording().attempt)
+  }
+  for (const base of ['127.0.0.1:5000/x', 'localhost:5000/x', '169.254.169.254/x', 'inside.example/x:1']) {
+    await assert.rejects(build(base), /line 1: ".+" is not fetched: /, base)
+  }
+  for (const base of ['node:24', 'unknown.example/x', 'outside.example:8443/x'])
+    assert.deepEqual(await build(base), image)
 })
 
 test('closes the source when the build has ended, well or not', async () => {

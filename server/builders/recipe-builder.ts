@@ -1,10 +1,11 @@
 import { finished, type Readable } from 'node:stream'
+import { AddressError, type AddressGuard } from '../lib/address.ts'
 import type { Attempt, LineSink } from '../lib/attempt.ts'
 import { type Clock, systemClock } from '../lib/clock.ts'
 import { capLog } from './build-log.ts'
 import { type BuildOrder, buildOrder } from './build-order.ts'
 import { BuildError, type Builder, type BuildRecipe, type Image } from './builder.ts'
-import { checkDockerfile } from './dockerfile-check.ts'
+import { checkDockerfile, checkRegistries } from './dockerfile-check.ts'
 import { replaceFile, requestedFrontend, withoutSyntaxLine } from './official-frontend.ts'
 
 /** What one engine does for a builder; everything that holds for all engines is in `createBuilder`. */
@@ -16,8 +17,14 @@ export interface BuildBackend {
   prune(service: string, keep: readonly string[], signal: AbortSignal): Promise<void>
 }
 
-/** A Builder out of a backend: refuses what is not allowed, builds the same recipe once, keeps to the limits of time and log. */
-export function createBuilder(backend: BuildBackend, clock: Clock = systemClock): Builder {
+/**
+ * A Builder out of a backend: refuses what is not allowed, builds the same recipe once, keeps to the limits of time and log. `guard` says which
+ * registries may be asked.
+ */
+export function createBuilder(
+  backend: BuildBackend,
+  { clock = systemClock, guard }: { readonly clock?: Clock; readonly guard?: Pick<AddressGuard, 'check'> } = {},
+): Builder {
   const running = new Map<string, Promise<unknown>>()
   return {
     find: (recipe, signal) => abortable(backend.find(buildOrder(recipe), signal), signal),
@@ -25,6 +32,7 @@ export function createBuilder(backend: BuildBackend, clock: Clock = systemClock)
     prune: (service, keep, signal) => abortable(backend.prune(service, keep, signal), signal),
     async build(source, recipe, attempt) {
       checkDockerfile(recipe)
+      if (guard) await checkRegistries(recipe, (host) => refusalOf(guard, host, attempt.signal))
       const order = buildOrder(recipe)
       if (running.has(order.tag)) attempt.output.line('The same image is being built already; waiting for it.')
       // Someone else's failure is theirs: whoever waited then looks and builds for itself.
@@ -35,6 +43,24 @@ export function createBuilder(backend: BuildBackend, clock: Clock = systemClock)
       running.set(order.tag, image)
       return await image
     },
+  }
+}
+
+/** Asking DNS shall not hold a build. */
+const dnsMs = 5000
+
+/** A name that stands for nothing is the engine's to tell: it may have the image. */
+async function refusalOf(
+  guard: Pick<AddressGuard, 'check'>,
+  host: string,
+  signal: AbortSignal,
+): Promise<string | undefined> {
+  try {
+    await guard.check(host.replace(/:\d+$/, ''), AbortSignal.any([signal, AbortSignal.timeout(dnsMs)]))
+    return undefined
+  } catch (error) {
+    signal.throwIfAborted()
+    return error instanceof AddressError && error.reason === 'refused' ? error.message : undefined
   }
 }
 

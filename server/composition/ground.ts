@@ -3,6 +3,7 @@ import type { Config } from '../config.ts'
 import type { Database } from '../database/index.ts'
 import type { RecipeOptions } from '../deployments/index.ts'
 import { DockerEngine, type Engine } from '../engines/index.ts'
+import { createAddressGuard } from '../lib/address.ts'
 import { systemClock as clock } from '../lib/clock.ts'
 import type { Logger } from '../lib/log.ts'
 import { createOwnRouter, type Router } from '../routers/index.ts'
@@ -36,6 +37,10 @@ export interface Drivers {
 
 export const createDrivers = ({ config, instance, controlSocket }: Ground): Drivers => ({
   engine: new DockerEngine({ socketPath: config.dockerSocket, instance, clock }),
-  builder: createDockerBuilder({ socketPath: config.dockerSocket, clock }),
+  builder: createDockerBuilder({
+    socketPath: config.dockerSocket,
+    clock,
+    guard: createAddressGuard({ allowedPrivateCidrs: config.allowPrivateTargets }),
+  }),
   router: createOwnRouter({ controlSocket }),
 })

@@ -1,5 +1,6 @@
 import type { Readable } from 'node:stream'
 import Docker from 'dockerode'
+import type { AddressGuard } from '../../lib/address.ts'
 import type { Attempt } from '../../lib/attempt.ts'
 import { type Clock, systemClock } from '../../lib/clock.ts'
 import { messageOf } from '../../lib/error.ts'
@@ -19,13 +20,15 @@ export interface DockerBuilderOptions {
   /** Unix socket of the Docker Engine. */
   readonly socketPath: string
   readonly clock?: Clock
+  /** Says which registries of base images may be asked; without it all may be. */
+  readonly guard?: Pick<AddressGuard, 'check'>
 }
 
 /**
  * Builds with the BuildKit of a Docker Engine on this machine. The context goes there as a tar stream, never as an address;
  * no credentials or keys are offered, and of secrets those of the recipe, to steps that mount them; steps have the engine's default network. See StepLimits for memory and cores.
  */
-export function createDockerBuilder({ socketPath, clock = systemClock }: DockerBuilderOptions): Builder {
+export function createDockerBuilder({ socketPath, clock = systemClock, guard }: DockerBuilderOptions): Builder {
   const docker = new Docker({ socketPath })
   let limits: Promise<StepLimits> | undefined
   const stepLimits = (): Promise<StepLimits> => {
@@ -50,7 +53,7 @@ export function createDockerBuilder({ socketPath, clock = systemClock }: DockerB
       }),
     prune: (service, keep, signal) => reaching(socketPath, () => pruneImages(docker, service, keep, signal)),
   }
-  return createBuilder(backend, clock)
+  return createBuilder(backend, { clock, ...(guard && { guard }) })
 }
 
 async function build(

@@ -55,7 +55,7 @@ export function createFakeBuilder(clock: Clock = systemClock): FakeBuilder {
         }
       },
     },
-    clock,
+    { clock },
   )
   return {
     ...builder,
