@@ -1,4 +1,5 @@
 import { existsSync } from 'node:fs'
+import { availableParallelism, totalmem } from 'node:os'
 import { join, resolve } from 'node:path'
 import { permissions } from '@quayside/contract/operation.ts'
 import type { Issuer } from './access/index.ts'
@@ -28,6 +29,9 @@ export interface Config {
   readonly issuers: readonly Issuer[]
   /** Of web pages that may use the API from a browser, as `https://app.example.org`. */
   readonly corsOrigins: readonly string[]
+  /** What a step of a build may use at most: thousandths of a core, and memory. */
+  readonly buildCpuMilli: number
+  readonly buildMemoryMiB: number
   /** Builds that run at the same time, and services that are started at the same time. */
   readonly parallelBuilds: number
   readonly parallelDeployments: number
@@ -38,6 +42,13 @@ export interface Config {
   readonly logLevel: string
   readonly failpoint: string | undefined
 }
+
+/** All cores of a small machine: what runs comes first anyhow. */
+const usualBuildCpu = (): number => Math.min(4000, availableParallelism() * 1000)
+
+/** All builds together leave half of the memory to what runs. */
+const usualBuildMemory = (parallelBuilds: number): number =>
+  Math.max(256, Math.min(4096, Math.floor(totalmem() / 2 ** 20 / 2 / parallelBuilds)))
 
 /** A setting that cannot be used. The message names it. */
 export class ConfigError extends Error {
@@ -50,6 +61,7 @@ type Variables = Readonly<Record<string, string | undefined>>
 export function readConfig(variables: Variables = process.env): Config {
   const dataDirectory = resolve(variables['QUAYSIDE_DATA'] || '.quayside')
   const port = number(variables, 'QUAYSIDE_PORT', 3000, 1, 65535)
+  const parallelBuilds = number(variables, 'QUAYSIDE_PARALLEL_BUILDS', 2, 1, 100)
   return Object.freeze({
     dataDirectory,
     host: variables['QUAYSIDE_HOST'] || '127.0.0.1',
@@ -71,7 +83,9 @@ export function readConfig(variables: Variables = process.env): Config {
     allowPrivateTargets: cidrs(variables['QUAYSIDE_ALLOW_PRIVATE_TARGETS']),
     issuers: issuers(variables['QUAYSIDE_OIDC_ISSUERS']),
     corsOrigins: origins(variables['QUAYSIDE_CORS_ORIGINS']),
-    parallelBuilds: number(variables, 'QUAYSIDE_PARALLEL_BUILDS', 2, 1, 100),
+    buildCpuMilli: number(variables, 'QUAYSIDE_BUILD_CPU', usualBuildCpu(), 10, 1_000_000),
+    buildMemoryMiB: number(variables, 'QUAYSIDE_BUILD_MEMORY', usualBuildMemory(parallelBuilds), 16, 16_777_216),
+    parallelBuilds,
     parallelDeployments: number(variables, 'QUAYSIDE_PARALLEL_DEPLOYMENTS', 7, 1, 100),
     diskBudgetGiB: number(variables, 'QUAYSIDE_DISK_BUDGET', 0, 0, 1_000_000) || undefined,
     copySeconds: number(variables, 'QUAYSIDE_COPY_SECONDS', 900, 1, 86_400),

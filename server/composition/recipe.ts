@@ -14,8 +14,8 @@ import type { Workflows } from '../workflows/index.ts'
 
 import type { Foundation } from './foundation.ts'
 
-/** What every build may use at most. */
-const buildLimits = { cpuMilli: 4000, memoryMiB: 4096, timeoutSeconds: 1800, maxLogBytes: 50 * 1024 * 1024 }
+const buildLimits = { timeoutSeconds: 1800, maxLogBytes: 50 * 1024 * 1024 }
+
 /** What a deployment acts through; `later` is there once everything is joined. */
 export function createRecipe(
   foundation: Foundation,
@@ -42,7 +42,7 @@ export function createRecipe(
       return login && { username: login.username, password: new Secret(login.password) }
     },
     builder,
-    buildLimits,
+    buildLimits: { cpuMilli: config.buildCpuMilli, memoryMiB: config.buildMemoryMiB, ...buildLimits },
     engine,
     router,
     routes,

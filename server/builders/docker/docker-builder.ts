@@ -63,7 +63,9 @@ async function build(
   order: BuildOrder,
   attempt: Attempt,
 ): Promise<Image> {
-  const held = await (await stepLimits()).hold(order.limits)
+  const failed = (error: unknown): void =>
+    attempt.output.line(`Memory and cores of one step are not limited: ${messageOf(error)}`, 'warning')
+  const held = await (await stepLimits()).hold(order.limits, failed)
   if (!held.enforced) {
     attempt.output.line(
       'Memory and cores of this build are not limited: that needs root on the engine’s machine.',

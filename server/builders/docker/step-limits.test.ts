@@ -8,6 +8,7 @@ import { limits } from '../builder.cases.ts'
 import { createStepLimits, limitFiles, stepPlace } from './step-limits.ts'
 
 const caps = { ...limits, cpuMilli: 500, memoryMiB: 100 }
+const never = (error: unknown): never => assert.fail(String(error))
 const writes = (version: 1 | 2) =>
   limitFiles(version, caps)
     .flat()
@@ -37,7 +38,10 @@ test('limits each step that appears while a build holds limits, by the highest h
   const root = await mkdtemp(join(tmpdir(), 'quayside-cgroup-'))
   try {
     const stepLimits = createStepLimits({ version: 2, driver: 'cgroupfs' }, systemClock, root)
-    const [small, large] = [await stepLimits.hold(caps), await stepLimits.hold({ ...caps, memoryMiB: 200 })]
+    const [small, large] = [
+      await stepLimits.hold(caps, never),
+      await stepLimits.hold({ ...caps, memoryMiB: 200 }, never),
+    ]
     assert.ok(small.enforced && large.enforced)
     const first = await appear(root, 'a'.repeat(25))
     assert.equal(await written(join(first, 'memory.max')), '209715200')
@@ -51,9 +55,27 @@ test('limits each step that appears while a build holds limits, by the highest h
   }
 })
 
+test('lets what is built yield to what runs, and says where limits of a step could not be set', async () => {
+  const root = await mkdtemp(join(tmpdir(), 'quayside-cgroup-'))
+  try {
+    const parent = join(root, 'docker', 'buildkit')
+    await mkdir(parent, { recursive: true })
+    await writeFile(join(parent, 'cpu.weight'), '100')
+    const failure = Promise.withResolvers<unknown>()
+    const stepLimits = createStepLimits({ version: 2, driver: 'cgroupfs' }, systemClock, root)
+    const held = await stepLimits.hold(caps, failure.resolve)
+    assert.equal(await readFile(join(parent, 'cpu.weight'), 'utf8'), '12')
+    await mkdir(join(parent, 'c'.repeat(25), 'pids.max'), { recursive: true })
+    assert.match(String(await failure.promise), /EISDIR/)
+    held.release()
+  } finally {
+    await rm(root, { recursive: true })
+  }
+})
+
 test('says that it cannot enforce limits where it may not write', async () => {
   const stepLimits = createStepLimits({ version: 1, driver: 'cgroupfs' }, systemClock, '/dev/null')
-  const held = await stepLimits.hold(caps)
+  const held = await stepLimits.hold(caps, never)
   assert.equal(held.enforced, false)
   held.release()
 })

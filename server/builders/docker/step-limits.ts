@@ -8,15 +8,19 @@ import type { BuildLimits } from '../builder.ts'
  * Keeps build steps within memory, cores and processes. Measured with Docker 20.10: BuildKit ignores `memory`, `cpuquota`,
  * `cpushares`, `ulimits` and `cgroupparent` of a build request; each step runs in a control group of its own below
  * `docker/buildkit`. So whoever may write there (root, on the engine's machine) sets the limits on each such group as it
- * appears, before the step has finished setting up.
+ * appears, before the step has finished setting up. Where it is busy, what runs comes before what is built: the steps together get an eighth of
+ * the share of one container.
  *
  * What that holds: every *step* gets the limit; steps of one build that run side by side each get it. A step does not tell
  * which build it belongs to, so while builds with different limits run, the highest of them applies. Verified on cgroup v1
  * with the cgroupfs driver; version 2 and the systemd driver follow the same layout rules, unverified.
  */
 export interface StepLimits {
-  /** Applies the limits to all steps that begin until `release`. `enforced` is false where this process may not do so. */
-  hold(limits: BuildLimits): Promise<{ readonly enforced: boolean; release(): void }>
+  /**
+   * Applies the limits to all steps that begin until `release`; `enforced` is false where this process may not do so. `failed` is told when they could
+   * not be set for one step.
+   */
+  hold(limits: BuildLimits, failed: (error: unknown) => void): Promise<{ readonly enforced: boolean; release(): void }>
 }
 
 export interface CgroupLayout {
@@ -30,15 +34,21 @@ const maxProcesses = 2048
 
 /** `layout` says what the engine uses; `root` is where control groups are mounted. */
 export function createStepLimits(layout: CgroupLayout, clock: Clock, root = '/sys/fs/cgroup'): StepLimits {
-  const held = new Set<BuildLimits>()
+  const held = new Map<BuildLimits, (error: unknown) => void>()
   const place = stepPlace(layout, root)
   let watching: Promise<{ close(): void } | undefined> | undefined
   const onStep = (name: string): Promise<unknown> =>
-    Promise.all(limitFiles(layout.version, highest(held)).map((file) => apply(place, name, file, clock)))
+    Promise.all(limitFiles(layout.version, highest(held.keys())).map((file) => apply(place, name, file, clock))).catch(
+      (error: unknown) => {
+        for (const failed of held.values()) failed(error)
+      },
+    )
   return {
-    async hold(limits) {
-      held.add(limits)
-      watching ??= watchSteps(place, onStep)
+    async hold(given, failed) {
+      // Two builds may hold the same ones.
+      const limits = { ...given }
+      held.set(limits, failed)
+      watching ??= watchSteps(place, onStep, weightFile(layout.version))
       const watcher = await watching
       const release = (): void => {
         held.delete(limits)
@@ -55,6 +65,8 @@ interface StepPlace {
   /** Directory of a controller in which the groups of steps appear. */
   directory(controller: string): string
   readonly watched: string
+  /** Nothing but steps is in that directory. */
+  readonly isShared: boolean
   readonly isStep: RegExp
 }
 
@@ -65,6 +77,7 @@ export function stepPlace({ version, driver }: CgroupLayout, root: string): Step
   return {
     directory,
     watched: directory('memory'),
+    isShared: !systemd,
     isStep: systemd ? /^system\.slice:docker:[a-z0-9]{25}$/ : /^[a-z0-9]{25}$/,
   }
 }
@@ -75,6 +88,12 @@ interface LimitFile {
   readonly value: string
   /** Not there on every kernel (swap accounting). */
   readonly optional?: true
+}
+
+/** What makes a group yield to others: an eighth of what a container gets. */
+function weightFile(version: 1 | 2): LimitFile {
+  const file = version === 2 ? { name: 'cpu.weight', value: '12' } : { name: 'cpu.shares', value: '128' }
+  return { controller: 'cpu', ...file, optional: true }
 }
 
 /** What to write into the control group of a step, in this order for each controller. */
@@ -119,14 +138,16 @@ function highest(held: Iterable<Caps>): Caps {
 async function watchSteps(
   place: StepPlace,
   onStep: (name: string) => Promise<unknown>,
+  weight: LimitFile,
 ): Promise<{ close(): void } | undefined> {
   try {
     await mkdir(place.watched, { recursive: true })
+    if (place.isShared) await makeYield(place, weight)
     const seen = new Set(await readdir(place.watched))
     const watcher = watch(place.watched, (_event, name) => {
       if (name === null || seen.has(name) || !place.isStep.test(name)) return
       seen.add(name)
-      onStep(name).catch(() => seen.delete(name))
+      void onStep(name)
     })
     watcher.unref()
     return watcher
@@ -134,6 +155,13 @@ async function watchSteps(
     // Not root, another layout, or not the engine's machine: builds run without these limits, and say so.
     return undefined
   }
+}
+
+async function makeYield(place: StepPlace, { controller, name, value }: LimitFile): Promise<void> {
+  const directory = place.directory(controller)
+  await mkdir(directory, { recursive: true })
+  const path = join(directory, name)
+  if (await exists(path)) await writeFile(path, value)
 }
 
 /** Writes the files of one controller; its directory may appear a little later than the watched one. */
