@@ -8,7 +8,7 @@ import { haveImage } from './image-release.ts'
 import { keepRunning } from './keep-running.ts'
 import { type RecipeOptions, type Work, whileUnreachable } from './recipe.ts'
 import type { ReleaseRow } from './release-store.ts'
-import { ownsItsFiles } from './versioned.ts'
+import { ownsItsFiles, volumesOf } from './versioned.ts'
 
 /** What is to be brought up. */
 interface Given {
@@ -44,6 +44,8 @@ export async function bringUp(
   if (alone !== undefined) {
     if (serving !== null) work.report.line(gapText(alone))
     await makeRoom(options, work, row, attempt)
+  } else if (serving !== null && volumesOf(row, row.service_id).size > 0) {
+    work.report.line(sharedText, 'warning')
   }
   const endpoints = await startCollected(options, work, { release, secrets, serving, whenBegun }, signal)
   work.report.line('Every replica is ready.')
@@ -98,6 +100,9 @@ const toBrought = ({ clock }: RecipeOptions, release: string, endpoints: readonl
 
 const gapText = (why: string): string =>
   `What runs of the former version is ended first, and nothing answers until this one is ready: ${why}.`
+
+const sharedText =
+  'Both versions use its storage until the former one has ended. Where its program cannot bear that, set its advanced setting deployment.update_strategy.type to Recreate: the former version ends first then.'
 
 /** Why no other version may run at the same time; undefined where it may. */
 function whyAlone(row: ReleaseRow): string | undefined {

@@ -113,6 +113,18 @@ test('a version that is followed with a gap says why, before it ends', async () 
   assert.doesNotMatch((await other.run('deploy')).log, why)
 })
 
+test('a version that uses the same storage as the one before says so, unless that one ends first', async () => {
+  const { path, run } = await running()
+  const shared = /Both versions use its storage/
+  await send('PUT', path, { storage: [{ type: 'FAST_SSD', size: 4, mount_point: '/data' }] })
+  assert.match((await run('deploy')).log, shared)
+  await send('PUT', `${path}/advancedSettings`, { 'deployment.update_strategy.type': 'Recreate' })
+  const before = (await run('deploy')).log.match(new RegExp(shared, 'g'))?.length
+  await send('PUT', path, { cpu: 320 })
+  const { made, log } = await run('deploy')
+  assert.deepEqual([made, log.match(new RegExp(shared, 'g'))?.length], [1, before])
+})
+
 test('another commit is another version', async () => {
   const { run } = await running()
   await platform.addRepository(a, 'a change')
