@@ -37,6 +37,8 @@ export interface Config {
   readonly parallelDeployments: number
   /** What images, caches, volumes and lines may take on the disk; undefined: half of it. */
   readonly diskBudgetGiB: number | undefined
+  /** How long logs of deployments are kept; the newest of each environment longer. */
+  readonly deploymentLogDays: number
   /** How long what uses volumes may stand still while they are copied. */
   readonly copySeconds: number
   readonly logLevel: string
@@ -88,6 +90,7 @@ export function readConfig(variables: Variables = process.env): Config {
     parallelBuilds,
     parallelDeployments: number(variables, 'QUAYSIDE_PARALLEL_DEPLOYMENTS', 7, 1, 100),
     diskBudgetGiB: number(variables, 'QUAYSIDE_DISK_BUDGET', 0, 0, 1_000_000) || undefined,
+    deploymentLogDays: number(variables, 'QUAYSIDE_DEPLOYMENT_LOG_DAYS', 90, 1, 36_500),
     copySeconds: number(variables, 'QUAYSIDE_COPY_SECONDS', 900, 1, 86_400),
     logLevel: oneOf(variables, 'QUAYSIDE_LOG_LEVEL', ['info', 'debug', 'warn', 'error', 'fatal', 'trace', 'silent']),
     failpoint: variables['QUAYSIDE_FAILPOINT'],

@@ -2,7 +2,12 @@ import { createAccounts } from '../accounts/index.ts'
 import { createPruner, createSealer } from '../audit/index.ts'
 import { createClusterWorkflow } from '../clusters/index.ts'
 import { createPulse } from '../database/index.ts'
-import { createDeploymentWorkflow, createReleasePruner, createScheduled } from '../deployments/index.ts'
+import {
+  createDeploymentWorkflow,
+  createLogPruner,
+  createReleasePruner,
+  createScheduled,
+} from '../deployments/index.ts'
 import { createScheduler } from '../environments/index.ts'
 import { createOpenStreams, readVersion } from '../http/index.ts'
 import { createReplyPruner } from '../idempotency/index.ts'
@@ -98,6 +103,7 @@ export function compose(ground: Ground, drivers: Drivers) {
     createPruner({ database, clock }),
     createReplyPruner({ database, clock }),
     createReleasePruner({ database, keptReleases }),
+    createLogPruner({ database, clock, lines, days: config.deploymentLogDays }),
     createStateChangePruner({ database, clock }),
     accounts.reconciler,
     foundation.hostedPushes.reconciler,

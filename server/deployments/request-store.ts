@@ -222,3 +222,20 @@ export async function setRequestStatus(sql: Sql, id: string, status: RequestStat
   await sql`
     update deployment_request set status = ${status}, updated_at = ${now}${started}${finished} where id = ${id}`
 }
+
+/** Which of these executions have not ended, ended since a moment, or are among the `newest` requests of their environment. */
+export async function listRecent(
+  sql: Sql,
+  {
+    executions,
+    before,
+    newest,
+  }: { readonly executions: readonly string[]; readonly before: Date; readonly newest: number },
+): Promise<ReadonlySet<string>> {
+  const rows = await sql<{ execution_id: string }[]>`
+    select r.execution_id from deployment_request r where r.execution_id = any(${[...executions]}::text[])
+      and (r.finished_at is null or r.finished_at >= ${before} or ${newest} > (select count(*) from (
+        select from deployment_request later where later.environment_id = r.environment_id and later.seq > r.seq
+        limit ${newest}) as newer))`
+  return new Set(rows.map(({ execution_id }) => execution_id))
+}

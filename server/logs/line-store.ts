@@ -1,7 +1,8 @@
+import { opendir } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Clock } from '../lib/clock.ts'
 import type { Logger } from '../lib/log.ts'
-import type { NewLine, StoredLine, StreamKey } from './line.ts'
+import type { NewLine, StoredLine, StreamKey, StreamKind } from './line.ts'
 import { after, followFrom, readFrom, tailOf } from './line-reader.ts'
 import { LineStream } from './line-stream.ts'
 
@@ -34,6 +35,8 @@ export interface LineStore {
   read(stream: StreamKey, page: { readonly afterSeq: number; readonly limit: number }): Promise<StoredLine[]>
   /** The same, then new lines as they come; ends when the signal is aborted or the stream is removed. */
   follow(stream: StreamKey, afterSeq: number, signal: AbortSignal): AsyncGenerator<StoredLine>
+  /** The ids of all streams of a kind that have files, in no order. */
+  streams(kind: StreamKind): AsyncIterable<string>
   /** Deletes a stream and its files. */
   remove(stream: StreamKey): Promise<void>
   /** Everything appended before the call survives the death of the machine. Rejects when the disk refuses. */
@@ -56,6 +59,7 @@ export function openLineStore(options: LineStoreOptions): LineStore {
       return page.lines.slice(0, limit)
     },
     follow: (key, afterSeq, signal) => followFrom(() => table.stream(key), afterSeq, signal),
+    streams: (kind) => idsBelow(join(options.directory, kind)),
     remove: (key) => table.remove(key),
     flush: () => table.flush(),
     close: () => table.close(),
@@ -159,8 +163,17 @@ class StreamTable {
   }
 }
 
+async function* idsBelow(directory: string): AsyncGenerator<string> {
+  try {
+    for await (const entry of await opendir(directory)) if (entry.isDirectory()) yield entry.name
+  } catch (error) {
+    // Nothing was ever stored.
+    if (!(error instanceof Error && 'code' in error && error.code === 'ENOENT')) throw error
+  }
+}
+
 /** The part before the slash; both parts become names of directories. */
-function checkedKind(key: StreamKey): 'service' | 'deployment' {
+function checkedKind(key: StreamKey): StreamKind {
   const match = /^(service|deployment)\/[A-Za-z0-9_-]{1,100}$/.exec(key)
   if (!match) throw new Error(`"${key}" is no name of a log stream: expected service/<id> or deployment/<id>`)
   return match[1] === 'service' ? 'service' : 'deployment'

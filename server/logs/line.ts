@@ -8,7 +8,8 @@ import type { Json } from '../lib/json.ts'
  */
 
 /** Run-time lines of one service, or what one deployment (by its execution id) reported. */
-export type StreamKey = `service/${string}` | `deployment/${string}`
+export type StreamKey = `${StreamKind}/${string}`
+export type StreamKind = 'service' | 'deployment'
 
 /** A line as handed in. `at`: RFC 3339, kept as the text that it is; without it, the time of storing. */
 export interface NewLine {
