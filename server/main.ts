@@ -20,6 +20,9 @@ import { KeyFileError, openPepper, openVault, readMasterKey } from './vault/inde
 /** Says what is being done: for people; the structured log goes to standard error. */
 const say = (line: string): void => console.log(line)
 
+// Without a listener, a line for people or a warning of Node's that a full disk does not take would end the process.
+for (const stream of [process.stdout, process.stderr]) stream.on('error', () => {})
+
 /** Starts everything; what was started before a failure is ended again. */
 async function main(): Promise<void> {
   const config = readConfig()

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { test } from 'node:test'
-import { perTurn } from './log.ts'
+import { dropping, perTurn } from './log.ts'
 import { start } from './run.ts'
 
 test('the lines of one turn are written at once, in their order', async () => {
@@ -30,4 +30,23 @@ test('lines reach a slow reader whole, and those of the last turn before an exit
   const lines = text.trimEnd().split('\n')
   assert.equal(lines.length, 3001)
   assert.match(lines.at(-1) ?? '', /"token":"\[secret\]".*"last"/)
+})
+
+test('lines that cannot be written are dropped, and those after one that was cut off are whole', () => {
+  let room = 5
+  let kept = ''
+  const write = dropping((bytes) => {
+    if (room === 0) throw Object.assign(new Error('no space left on device'), { code: 'ENOSPC' })
+    const written = bytes.subarray(0, room)
+    room -= written.length
+    kept += written.toString()
+    return written.length
+  })
+  write('one\n')
+  write('two\n')
+  write('three\n')
+  room = 100
+  write('four\n')
+  write('five\n')
+  assert.equal(kept, 'one\nt\nfour\nfive\n')
 })

@@ -27,7 +27,7 @@ export function createLogger(level: string): Logger {
         censor: '[secret]',
       },
     },
-    perTurn((text) => writeAll(2, text)),
+    perTurn(dropping((bytes) => writeSync(2, bytes))),
   )
 }
 
@@ -48,18 +48,26 @@ export function perTurn(write: (text: string) => void): DestinationStream {
   }
 }
 
-/** Also to a pipe whose reader is slow. */
-function writeAll(fd: number, text: string): void {
-  let bytes = Buffer.from(text)
-  while (bytes.length > 0) {
-    try {
-      bytes = bytes.subarray(writeSync(fd, bytes))
-    } catch (error) {
-      const code = error instanceof Error && 'code' in error ? error.code : undefined
-      // Nobody reads any more: that is no reason to end.
-      if (code === 'EPIPE') return
-      if (code !== 'EAGAIN') throw error
-      Atomics.wait(pause, 0, 0, 1)
+const lineFeed = 0x0a
+
+/**
+ * Writes whole lines, also to a pipe whose reader is slow. What cannot be written is dropped: that nobody reads any more, or that a disk
+ * is full, is no reason to end. What follows a line that was cut off then begins on a line of its own.
+ */
+export function dropping(write: (bytes: Buffer) => number): (text: string) => void {
+  let isTorn = false
+  return (text) => {
+    let bytes = Buffer.from(isTorn ? `\n${text}` : text)
+    while (bytes.length > 0) {
+      try {
+        const written = write(bytes)
+        isTorn = bytes[written - 1] !== lineFeed
+        bytes = bytes.subarray(written)
+      } catch (error) {
+        const code = error instanceof Error && 'code' in error ? error.code : undefined
+        if (code !== 'EAGAIN') return
+        Atomics.wait(pause, 0, 0, 1)
+      }
     }
   }
 }

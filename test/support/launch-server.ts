@@ -53,9 +53,13 @@ export const settingsOf = (ground: Ground, engineSocket: string): Record<string,
   NODE_COMPILE_CACHE: process.env['NODE_COMPILE_CACHE'] ?? join(tmpdir(), 'quayside-test-compile-cache'),
 })
 
-/** Starts `server/main.ts`. Lines of both streams are added to `output`. */
-export function launchServer(env: Readonly<Record<string, string>>, output: string[]) {
-  const child = start(process.execPath, [join(root, 'server/main.ts')], { cwd: root, env })
+/** Starts `server/main.ts`. Lines of both streams are added to `output`, unless `stdio` says where they go. */
+export function launchServer(
+  env: Readonly<Record<string, string>>,
+  output: string[],
+  stdio?: Parameters<typeof start>[2]['stdio'],
+) {
+  const child = start(process.execPath, [join(root, 'server/main.ts')], { cwd: root, env, ...(stdio && { stdio }) })
   const from = output.length
   for (const stream of [child.stdout, child.stderr]) {
     if (stream) createInterface({ input: stream }).on('line', (line) => output.push(line))
