@@ -149,7 +149,10 @@ export function compose(ground: Ground, drivers: Drivers) {
       stopping.abort()
       await foundation.stateChanges.close()
       await collector.close()
-      await lines.close()
+      // What a full disk did not take is lost; all else has ended in order.
+      await lines.close().catch((error: unknown) => {
+        log.error({ err: error }, 'lines could not be written before the end; they are lost')
+      })
     },
   }
 }

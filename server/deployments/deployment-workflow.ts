@@ -50,7 +50,7 @@ async function runRequest(options: RecipeOptions, requestId: string, step: Step,
   await step('END', () => context.fenced((sql) => endRequest(sql, requestId, complete, options)), {
     evenIfCanceled: true,
   })
-  await options.lines.flush()
+  await keepLines(options, requestId)
   await step('ENVIRONMENT', ({ signal }) => removeEnvironment(options, context, request, signal), {
     evenIfCanceled: true,
     deadlineSeconds: 120,
@@ -100,6 +100,12 @@ const eventOf = {
   ERROR: 'DEPLOYMENT_FAILURE',
 } as const
 
+/** The end is written: lines that the disk does not take do not change it. */
+const keepLines = ({ lines, log }: RecipeOptions, requestId: string): Promise<void> =>
+  lines.flush().catch((error: unknown) => {
+    log.warn({ err: error, requestId }, 'lines of a deployment could not be written; they are tried again')
+  })
+
 /** The last service of an environment that is to be deleted takes the environment with it. */
 async function removeEnvironment(
   options: RecipeOptions,
@@ -114,10 +120,16 @@ async function removeEnvironment(
   if (environment?.deleting) await context.fenced((sql) => deleteEnvironmentRow(sql, request.environment_id))
 }
 
-/** The workflow gave up: every service that is still under way ends in error, with the reason. */
-async function abandon({ clock }: RecipeOptions, requestId: string, reason: string, sql: Sql): Promise<void> {
+/** The workflow gave up: every service that is still under way ends in error, with the reason. A request that has ended stays as it is. */
+async function abandon({ clock, log }: RecipeOptions, requestId: string, reason: string, sql: Sql): Promise<void> {
   const request = await findRequest(sql, requestId)
   if (!request) return
+  if (request.finished_at !== null) {
+    const said =
+      'a deployment request had ended when its workflow failed; where its environment was to go, delete it again'
+    log.error({ requestId, environmentId: request.environment_id, reason }, said)
+    return
+  }
   const now = clock.now()
   for (const target of await listTargets(sql, [requestId])) {
     if (target.finished_at !== null && isAtRest(target.state)) continue

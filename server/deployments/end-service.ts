@@ -71,9 +71,14 @@ export async function endService(
   report.line(words[action].line)
 }
 
-/** The lines of a deleted service; may be repeated. */
-export async function removeLines({ lines }: RecipeOptions, { request, target }: Work): Promise<void> {
-  if (request.action === 'DELETE') await lines.remove(serviceStream(target.service_id))
+/** The lines of a deleted service; may be repeated. The service is gone: what cannot be removed does not change that. */
+export async function removeLines({ lines, log }: RecipeOptions, { request, target }: Work): Promise<void> {
+  if (request.action !== 'DELETE') return
+  const stream = serviceStream(target.service_id)
+  await lines.remove(stream).catch((error: unknown) => {
+    const said = 'lines of a deleted service could not be removed; remove that directory below logs/ by hand'
+    log.warn({ err: error, directory: stream }, said)
+  })
 }
 
 /** With its host names, so that the router forgets them at once. */
