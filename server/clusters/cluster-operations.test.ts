@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict'
 import { after, beforeEach, test } from 'node:test'
 import { systemClock as clock } from '../lib/clock.ts'
+import { silentLogger } from '../lib/log.ts'
+import { createFinisher } from '../workflows/index.ts'
 import { testWorkflows, until } from '../workflows/testing.ts'
 import { createClusterLocks } from './cluster-locks.ts'
 import { createClusterOperations } from './cluster-operations.ts'
@@ -11,21 +13,20 @@ import { addOrganization, owner, request, rowOf } from './testing.ts'
 const { sql: database, start } = await testWorkflows({ after })
 let engine: () => Promise<void> = async () => {}
 const done: string[] = []
-const workflows = start([
-  createClusterWorkflow({
-    database,
-    clock,
-    version: '9.9.9',
-    parts: {
-      checkEngine: async () => {
-        done.push('engine')
-        await engine()
-      },
-      renewRouter: async () => void done.push('router'),
-      publishRoutes: async () => void done.push('routes'),
+const workflow = createClusterWorkflow({
+  database,
+  clock,
+  version: '9.9.9',
+  parts: {
+    checkEngine: async () => {
+      done.push('engine')
+      await engine()
     },
-  }),
-])
+    renewRouter: async () => void done.push('router'),
+    publishRoutes: async () => void done.push('routes'),
+  },
+})
+const workflows = start([workflow])
 const operations = createClusterOperations({ database, clock, workflows })
 const clusters = createClusterRecords({ database, clock, machine: { cpu: 1, memory: 1 } })
 const locks = createClusterLocks({ database, clock })
@@ -108,6 +109,24 @@ test('what cannot go on ends in an error that is told, and can be tried again', 
   assert.match(last?.message.safe_message ?? '', /no way/)
   engine = async () => {}
   gate.resolve()
+  await operations.deploy(organizationId, builtIn, 'Ada', false)
+  await rests('DEPLOYED')
+})
+
+test('an operation whose workflow ended without it holds the cluster no longer', async () => {
+  const queue = { submit: workflows.submit, nudge: () => {} }
+  const gate = Promise.withResolvers<void>()
+  engine = () => gate.promise
+  await createClusterOperations({ database, clock, workflows: queue }).upgrade(await row(), 'Ada')
+  await database`update workflow set state = 'failed', error = 'failed: a bug' where state in ('queued', 'running')`
+  gate.resolve()
+  const finisher = createFinisher({ database, log: silentLogger, workflows: [workflow] })
+  await finisher.reconcile(AbortSignal.timeout(60_000))
+  assert.equal((await row()).status, 'DEPLOYMENT_ERROR')
+  assert.match(
+    (await operations.logs(organizationId, builtIn)).at(-1)?.message.safe_message ?? '',
+    /failed: a bug.*try again/,
+  )
   await operations.deploy(organizationId, builtIn, 'Ada', false)
   await rests('DEPLOYED')
 })

@@ -9,6 +9,7 @@ import {
   markDeployed,
   type OperationRow,
   setStatus,
+  unfinishedOperations,
 } from './operation-store.ts'
 
 export const clusterWorkflow = 'cluster'
@@ -45,6 +46,7 @@ export function createClusterWorkflow(options: ClusterWorkflowOptions): Workflow
     name: clusterWorkflow,
     run: (input, step, context) => run(options, input.operationId, step, context),
     abandoned: (input, reason, sql) => abandon(options, input.operationId, reason, sql),
+    unfinished: unfinishedOperations,
   }
 }
 
@@ -115,10 +117,10 @@ async function untilDone(
   }
 }
 
-/** The workflow gave up. */
+/** The workflow gave up. An operation that has finished stays as it is. */
 async function abandon({ clock }: ClusterWorkflowOptions, id: string, reason: string, sql: Sql): Promise<void> {
   const operation = await findOperation(sql, id)
-  if (!operation) return
+  if (!operation || operation.finished_at !== null) return
   const now = clock.now()
   const isDry = operation.kind === 'DRY_RUN'
   await setStatus(sql, operation.cluster_id, isDry ? operation.former_status : 'DEPLOYMENT_ERROR')

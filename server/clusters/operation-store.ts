@@ -1,6 +1,6 @@
 import type { ClusterState } from '@quayside/contract/enums.ts'
 import type { ClusterLogStep } from '@quayside/contract/resources/cluster-parts.ts'
-import type { Sql } from '../database/index.ts'
+import type { Fragment, Sql } from '../database/index.ts'
 
 export type OperationKind = 'DEPLOY' | 'UPGRADE' | 'DRY_RUN'
 export interface OperationRow {
@@ -41,6 +41,10 @@ export async function markDeployed(sql: Sql, clusterId: string, platformVersion:
 export async function finishOperation(sql: Sql, id: string, now: Date): Promise<void> {
   await sql`update cluster_operation set finished_at = coalesce(finished_at, ${now}) where id = ${id}`
 }
+
+/** The ids of those that have not finished, as a part of a statement. */
+export const unfinishedOperations = (sql: Sql): Fragment =>
+  sql`select id from cluster_operation where finished_at is null`
 
 export interface ClusterLogRow {
   readonly at: Date

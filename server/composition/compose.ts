@@ -16,7 +16,14 @@ import type { Observer } from '../observations/index.ts'
 import { createPushPruner } from '../pushes/index.ts'
 import { createStateChangePruner } from '../state-changes/index.ts'
 import { createWebhookReconciler } from '../webhooks/index.ts'
-import { createWorkflows, type Reconciler, runReconcilers } from '../workflows/index.ts'
+import {
+  createFinisher,
+  createWorkflows,
+  type Reconciler,
+  runReconcilers,
+  type Workflow,
+  type Workflows,
+} from '../workflows/index.ts'
 import { createCopyWorkflows, createStandstillReconciler } from './copying.ts'
 import { createDisk, diskReconciler, keptReleases } from './disk.ts'
 import { createDoor } from './door.ts'
@@ -62,16 +69,17 @@ export function compose(ground: Ground, drivers: Drivers) {
       publishRoutes: async (signal) => void (await routes.apply(signal)),
     },
   })
-  const workflows = createWorkflows({
+  const kindsOfWork: readonly Workflow[] = [
+    createDeploymentWorkflow(recipe),
+    clusterOperation,
+    ...createCopyWorkflows(foundation, () => workflows),
+    createPushes(foundation, () => rooms.selected),
+    jobs.workflow,
+  ]
+  const workflows: Workflows = createWorkflows({
     database,
     ...(ground.databaseUrl === undefined ? {} : { url: ground.databaseUrl }),
-    workflows: [
-      createDeploymentWorkflow(recipe),
-      clusterOperation,
-      ...createCopyWorkflows(foundation, () => workflows),
-      createPushes(foundation, () => rooms.selected),
-      jobs.workflow,
-    ],
+    workflows: kindsOfWork,
     clock,
     log,
     // Most of them wait: for a run of a job to end, or for their turn.
@@ -95,6 +103,7 @@ export function compose(ground: Ground, drivers: Drivers) {
     createLiveness(foundation),
     diskReconciler(disk),
     createStandstillReconciler(foundation),
+    createFinisher({ database, log, workflows: kindsOfWork }),
     ...createScaling(foundation, observer, () => reconcilers?.nudge('routes'), stopping.signal),
     ...jobs.reconcilers,
     createScheduler({ database, clock, log, ...createScheduled({ database, clock, workflows }) }),

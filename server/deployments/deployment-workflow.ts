@@ -8,7 +8,7 @@ import type { RunContext, Step, Workflow } from '../workflows/index.ts'
 import { hasServices, placeTargets } from './outcome-store.ts'
 import { createReport, type RecipeOptions, type Work } from './recipe.ts'
 import { deploymentWorkflow } from './request.ts'
-import { findRequest, type RequestRow, setRequestStatus } from './request-store.ts'
+import { findRequest, type RequestRow, setRequestStatus, unfinishedRequests } from './request-store.ts'
 import { runStages } from './run-stages.ts'
 import { finishTarget } from './settle.ts'
 import { listTargets } from './target-store.ts'
@@ -27,6 +27,7 @@ export function createDeploymentWorkflow(options: RecipeOptions): Workflow<Input
     name: deploymentWorkflow,
     run: (input, step, context) => runRequest(options, input.requestId, step, context),
     abandoned: (input, reason, sql) => abandon(options, input.requestId, reason, sql),
+    unfinished: unfinishedRequests,
   }
 }
 

@@ -199,6 +199,10 @@ export const listActiveRequests = (sql: Sql, environmentId: string) =>
     select * from deployment_request
     where environment_id = ${environmentId} and status in ('QUEUED', 'ONGOING', 'CANCELING') order by seq`
 
+/** The ids of all of them, as a part of a statement. */
+export const unfinishedRequests = (sql: Sql): Fragment =>
+  sql`select id from deployment_request where status in ('QUEUED', 'ONGOING', 'CANCELING')`
+
 export async function findLastRequest(sql: Sql, environmentId: string): Promise<RequestRow | undefined> {
   const [row] = await sql<RequestRow[]>`
     select * from deployment_request where environment_id = ${environmentId} order by seq desc limit 1`

@@ -1,4 +1,4 @@
-import type { Sql } from '../database/index.ts'
+import type { Fragment, Sql } from '../database/index.ts'
 import type { JobRunRow, RunEnd, RunStatus } from './job-run.ts'
 
 /** The runs that are kept of a service, those of its timetable aside. */
@@ -38,6 +38,9 @@ export const listRunsOf = (sql: Sql, serviceId: string, requestId: string) =>
 export const listActiveRuns = (sql: Sql, serviceId: string) =>
   sql<JobRunRow[]>`
     select * from job_run where service_id = ${serviceId} and status in ('QUEUED', 'RUNNING') order by created_at`
+
+/** The ids of all of them, as a part of a statement. */
+export const unfinishedRuns = (sql: Sql): Fragment => sql`select id from job_run where status in ('QUEUED', 'RUNNING')`
 
 export async function beginRun(sql: Sql, id: string, now: Date): Promise<void> {
   await sql`update job_run set status = 'RUNNING', updated_at = ${now} where id = ${id} and status = 'QUEUED'`

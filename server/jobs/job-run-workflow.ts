@@ -4,7 +4,7 @@ import { failpoint } from '../lib/failpoint.ts'
 import { CanceledError, type RunContext, type Step, type Workflow } from '../workflows/index.ts'
 import { decideStart } from './decide.ts'
 import { isActive, type JobRunRow, runOfTry } from './job-run.ts'
-import { beginRun, endRun, findRun, findRuns, listActiveRuns } from './job-run-store.ts'
+import { beginRun, endRun, findRun, findRuns, listActiveRuns, unfinishedRuns } from './job-run-store.ts'
 import { cancelRun, endRunning, forgetRunsOf, type JobsOptions, type LoadedJob, runSettings } from './jobs.ts'
 import { runToEnd } from './run-task.ts'
 import { lockSchedule } from './schedule-store.ts'
@@ -27,6 +27,7 @@ export function createJobRunWorkflow(options: JobsOptions): Workflow<Input> {
         reason: reason === 'canceled' ? 'It was ended.' : `It could not go on (${reason}).`,
         now: options.clock.now(),
       }),
+    unfinished: unfinishedRuns,
   }
 }
 

@@ -10,10 +10,11 @@ import { newId } from '../lib/id.ts'
 import { silentLogger } from '../lib/log.ts'
 import { addPlace, addService } from '../variables/testing.ts'
 import { testVault } from '../vault/testing.ts'
-import { createWorkflows, type Workflows } from '../workflows/index.ts'
+import { createFinisher, createWorkflows, type Workflows } from '../workflows/index.ts'
 import { until } from '../workflows/testing.ts'
 import type { JobRunRow } from './job-run.ts'
-import { createJobRunWorkflow } from './job-run-workflow.ts'
+import { beginRun, insertRun } from './job-run-store.ts'
+import { createJobRunWorkflow, jobRunWorkflow } from './job-run-workflow.ts'
 import { endTimetable, followTimetable, type JobsOptions } from './jobs.ts'
 import { createTaskSweeper, createTimetables } from './reconcilers.ts'
 import { jobRuns } from './run-records.ts'
@@ -325,4 +326,25 @@ test('as many ended runs are remembered as the settings say, and nothing of them
   cron.clock.step(60_000)
   await sweep()
   assert.equal(await left(), 0)
+})
+
+test('a run whose workflow ended without it is ended, and the next one has its turn', async (t) => {
+  const cron = await openCron(t)
+  const { database } = cron.options
+  const [id, at] = [newId(), new Date('2026-05-04T10:00:00Z')]
+  const of = { service_id: cron.serviceId, release_id: newId(), request_id: null }
+  await insertRun(database, { id, ...of, trigger: 'CRON', event: 'CRON', scheduled_at: at, created_at: at })
+  await beginRun(database, id, at)
+  await database`
+    insert into workflow (id, kind, key, input, state, error)
+    values (${id}, ${jobRunWorkflow}, ${id}, ${database.json({ runId: id })}, 'failed', 'failed: a bug')`
+  const workflows = [createJobRunWorkflow(cron.options)]
+  await createFinisher({ database, log: silentLogger, workflows }).reconcile(AbortSignal.timeout(60_000))
+  const [run] = await cron.quiet(1)
+  assert.deepEqual([run?.status, run?.reason], ['ERROR', 'It could not go on (failed: a bug).'])
+  cron.clock.set('2026-05-04T10:00:30Z')
+  await cron.follow('* * * * *')
+  cron.clock.set('2026-05-04T10:01:00Z')
+  await cron.look()
+  assert.equal((await cron.quiet(2))[1]?.status, 'SUCCESS')
 })

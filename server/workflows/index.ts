@@ -9,6 +9,7 @@
  * moment a lease is lost (work must heed its signal); order between keys; any schedule by the wall clock.
  */
 
+export { createFinisher, type FinisherOptions } from './finisher.ts'
 export { type Reconcilers, type ReconcilersOptions, runReconcilers } from './reconcilers.ts'
 export {
   CanceledError,

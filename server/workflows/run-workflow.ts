@@ -110,7 +110,10 @@ async function write(run: Run, ending: Ending): Promise<void> {
   return abandon(run, ending)
 }
 
-/** Ends in one transaction with the domain's own state; without it when that cannot be written, for a workflow must end. */
+/**
+ * Ends in one transaction with the domain's own state; without it when that cannot be written, for a workflow must end. That is made up
+ * for by the reconciler in finisher.ts.
+ */
 async function abandon(run: Run, ending: { state: Exclude<EndState, 'done'>; reason: string }): Promise<void> {
   const { claimed, database, lease } = run
   for (let failures = 1; ; failures++) {

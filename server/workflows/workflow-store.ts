@@ -157,3 +157,25 @@ export async function cancel(sql: Sql, id: string): Promise<'canceled' | 'runnin
   if (row?.state === 'running') await sql`select pg_notify(${channel}, ${`cancel ${id}`})`
   return row?.state
 }
+
+/** The ids of those `unfinished` ones of a kind whose workflow has ended. Few are unfinished, and those are looked up one by one. */
+export async function listUnfinished(sql: Sql, kind: string, unfinished: Fragment): Promise<string[]> {
+  const rows = await sql<{ id: string }[]>`
+    select ended.id from (${unfinished}) as unfinished (id) cross join lateral (
+      select id from workflow where id = unfinished.id and kind = ${kind} and state not in ('queued', 'running') offset 0
+    ) as ended`
+  return rows.map(({ id }) => id)
+}
+
+/** Undefined where it is finished by now, or another process is about to. */
+export async function lockUnfinished(
+  sql: Sql,
+  id: string,
+  unfinished: Fragment,
+): Promise<{ input: Json; error: string | null } | undefined> {
+  const [row] = await sql<{ input: Json; error: string | null }[]>`
+    select input, error from workflow where id = ${id} for update skip locked`
+  // Looked at under the lock: another process may have finished it while this one began.
+  const left = row && (await sql`select from (${unfinished}) as unfinished (id) where id = ${id}`)
+  return left?.length === 1 ? row : undefined
+}

@@ -11,10 +11,13 @@ export interface Workflow<Input extends Json = Json> {
   /** Ends normally or throws; a throw that is not the lease's loss ends the workflow as failed. */
   run(input: Input, step: Step, context: RunContext): Promise<void>
   /**
-   * Called once, inside the transaction that ends a workflow which threw or was parked by the poison guard: writes the
-   * domain's terminal state. `sql` is that transaction.
+   * Called inside the transaction that ends a workflow which threw or was parked by the poison guard: writes the domain's
+   * terminal state. `sql` is that transaction. Where it throws again and again the workflow ends without that state; what
+   * `unfinished` still gives then is abandoned anew, later.
    */
   abandoned(input: Input, reason: string, sql: import('../database/database.ts').Sql): Promise<void>
+  /** The ids of workflows whose terminal state is not written in the domain, as a `select` of one column. */
+  unfinished?(sql: import('../database/database.ts').Sql): import('../database/database.ts').Fragment
 }
 
 export interface RunContext {

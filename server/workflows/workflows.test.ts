@@ -1,9 +1,12 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import type { Sql } from '../database/index.ts'
 import { systemClock } from '../lib/clock.ts'
 import { newId } from '../lib/id.ts'
+import { silentLogger } from '../lib/log.ts'
+import { createFinisher } from './finisher.ts'
 import { aborted, ended, noWork, readSteps, readWorkflow, submit, testWorkflows, until, workflow } from './testing.ts'
-import { CanceledError, StepTimeoutError } from './workflow.ts'
+import { CanceledError, StepTimeoutError, type Workflow } from './workflow.ts'
 
 test('runs a workflow to its end and keeps its steps', async (t) => {
   const { sql, start } = await testWorkflows(t)
@@ -221,6 +224,58 @@ test('ends a workflow also when its owner cannot write about it', async (t) => {
   const id = await submit(sql, engine, 'w')
   assert.equal((await ended(sql, id)).error, 'failed: first')
   assert.equal(calls, 3)
+})
+
+test('what its owner could not write is written later, once, and what cannot be yet keeps nothing else', async (t) => {
+  const { sql, start } = await testWorkflows(t)
+  await sql`create table thing (id uuid, reason text)`
+  const broken = { all: true, one: '' }
+  const unfinished = (tx: Sql) => tx`select id from thing where reason is null`
+  const w: Workflow = {
+    name: 'w',
+    run: () => Promise.reject(new Error('first')),
+    abandoned: async (input, reason, tx) => {
+      const { id } = Object(input)
+      if (broken.all || broken.one === id) await tx`select 1 / 0`
+      await tx`update thing set reason = coalesce(reason || ' and ', '') || ${reason} where id = ${id}`
+    },
+    unfinished,
+  }
+  const slow = { ...workflow('slow', (_input, _step, { signal }) => aborted(signal)), unfinished }
+  const engine = start([w, slow])
+  const ids = [newId(), newId(), newId()]
+  for (const id of ids) await sql`insert into thing values (${id})`
+  const [one = '', two = '', waiting = ''] = ids
+  for (const id of [one, two]) await submit(sql, engine, 'w', { id, input: { id } })
+  await submit(sql, engine, 'slow', { id: waiting })
+  await Promise.all([ended(sql, one), ended(sql, two)])
+  const reasons = async () =>
+    new Map((await sql`select id, reason from thing`).map((row) => [row['id'], row['reason']]))
+  assert.deepEqual(await reasons(), new Map(ids.map((id) => [id, null])))
+
+  const finisher = createFinisher({ database: sql, log: silentLogger, workflows: [w, slow] })
+  const look = () => finisher.reconcile(AbortSignal.timeout(60_000))
+  Object.assign(broken, { all: false, one })
+  await Promise.all([look(), look()])
+  assert.deepEqual(
+    await reasons(),
+    new Map([
+      [one, null],
+      [two, 'failed: first'],
+      [waiting, null],
+    ]),
+  )
+  broken.one = ''
+  await look()
+  await look()
+  assert.deepEqual(
+    await reasons(),
+    new Map([
+      [one, 'failed: first'],
+      [two, 'failed: first'],
+      [waiting, null],
+    ]),
+  )
 })
 
 test('runs steps of different names at the same time and refuses the same name', async (t) => {
