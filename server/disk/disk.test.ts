@@ -141,6 +141,32 @@ test('built images go that no kept version has, and caches over the budget that 
   assert.equal(pruned.length, 1, 'it is not measured again at once')
 })
 
+for (const [what, cacheBytes, logBytes, budgetBytes, sentence] of [
+  ['caches that only a setting frees', 300_000, 600_000, undefined, /caches .* QUAYSIDE_DISK_BUDGET is set/],
+  ['nothing that could go', 0, 600_000, undefined, /nothing is left that may be removed/],
+  ['too little that could go', 300_000, 600_000, 500_000, /nothing is left that may be removed/],
+  ['enough that could go', 300_000, 300_000, 500_000, /build caches were removed/],
+] as const) {
+  test(`of a disk over its budget with ${what}, the log says what to do`, async () => {
+    const images = new FakeEngine({ clock: systemClock })
+    images.images.cacheBytes = cacheBytes
+    const logged: string[] = []
+    const told = (_facts: object, text: string): void => void logged.push(text)
+    const keeper = createDiskKeeper({
+      database,
+      engine: images,
+      builder,
+      clock: systemClock,
+      log: Object.assign(silentLogger.child({}), { info: told, warn: told }),
+      budgetBytes,
+      measureLogs: async () => ({ count: 1, bytes: logBytes }),
+    })
+    await keeper.reconcile(signal)
+    assert.equal(logged.length, 1)
+    assert.match(logged[0] ?? '', sentence)
+  })
+}
+
 async function countRows(reference: string | undefined): Promise<number> {
   const rows = await database`select from fetched_image where reference = ${reference ?? ''}`
   return rows.length

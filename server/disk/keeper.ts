@@ -4,7 +4,7 @@ import { type Engine, EngineError } from '../engines/index.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { Logger } from '../lib/log.ts'
 import { forgetFetched, readNeeds, readUsage, writeUsage } from './disk-store.ts'
-import { type DiskUsage, excess, type Freeable, sortDisk, unneeded } from './sort-disk.ts'
+import { type DiskUsage, excess, excessText, type Freeable, sortDisk, unneeded } from './sort-disk.ts'
 
 /** Measuring reads whole volumes. */
 const measureMs = 10 * 60_000
@@ -76,17 +76,18 @@ async function keepToBudget(options: DiskKeeperOptions, signal: AbortSignal): Pr
   }
   const left = excess(now.usage)
   const facts = { budgetBytes: now.usage.budget_bytes, freedBytes: tooMuch - left, leftBytes: left }
-  if (left === 0) log.info(facts, 'the disk budget was exceeded; build caches were removed')
-  else log.warn(facts, 'the disk budget is exceeded, and nothing is left that may be removed')
+  const text = excessText(left, now.freeableCacheBytes, budgetBytes)
+  if (left === 0) log.info(facts, text)
+  else log.warn({ ...facts, freeableCacheBytes: now.freeableCacheBytes }, text)
 }
 
 async function measure(
   { database, engine, clock, budgetBytes, measureLogs }: DiskKeeperOptions,
   signal: AbortSignal,
-): Promise<{ usage: DiskUsage; freeable: Freeable; cacheBytes: number }> {
+): Promise<{ usage: DiskUsage; freeable: Freeable; cacheBytes: number; freeableCacheBytes: number }> {
   const [disk, logs] = await Promise.all([engine.disk(signal), measureLogs()])
   const now = clock.now()
   const sorted = sortDisk(disk, await readNeeds(database), { now, logs, budgetBytes })
   await writeUsage(database, sorted.usage, now)
-  return { ...sorted, cacheBytes: disk.buildCache.bytes }
+  return { ...sorted, cacheBytes: disk.buildCache.bytes, freeableCacheBytes: disk.buildCache.freeableBytes }
 }

@@ -93,3 +93,11 @@ const part = (name: DiskPart['name'], count: number, bytes: number, freeable_byt
 /** By how many bytes the platform takes more than it may. */
 export const excess = ({ budget_bytes, parts }: DiskUsage): number =>
   Math.max(0, parts.reduce((all, { bytes }) => all + bytes, 0) - budget_bytes)
+
+/** What the log says of a budget that was exceeded; `left`: by how many bytes it still is, `freeableCacheBytes`: what caches could give. */
+export function excessText(left: number, freeableCacheBytes: number, budgetBytes: number | undefined): string {
+  if (left === 0) return 'the disk budget was exceeded; build caches were removed'
+  const exceeded = 'the disk budget is exceeded, and'
+  if (budgetBytes !== undefined || freeableCacheBytes === 0) return `${exceeded} nothing is left that may be removed`
+  return `${exceeded} build caches are removed only where QUAYSIDE_DISK_BUDGET is set: set it (in GiB) unless other programs build on the engine`
+}
