@@ -20,6 +20,31 @@ export const AuditingData = Type.Object({
   origin: Enum(origins),
 })
 
+/** What a job runs for an event. */
+const run = { arguments: Type.Array(Type.String()), entrypoint: Type.Optional(Type.String()) }
+const Event = Type.Optional(Type.Object(run))
+
+/** What was deployed, as far as its kind has it and a version of it was made. */
+const Details = Type.Object({
+  commit: Nullable(Commit),
+  build_pod_name: Nullable(Type.String()),
+  image_name: Type.Optional(Type.String()),
+  tag: Type.Optional(Type.String()),
+  arguments: Type.Optional(Type.Array(Type.String())),
+  entrypoint: Type.Optional(Type.String()),
+  schedule: Type.Optional(
+    Type.Object({
+      on_start: Event,
+      on_stop: Event,
+      on_delete: Event,
+      cron_job: Type.Optional(Type.Object({ ...run, scheduled_at: Type.String(), timezone: Type.String() })),
+      lifecycle_type: Type.Optional(Type.String()),
+    }),
+  ),
+  job_type: Type.Optional(Enum(['CRON', 'LIFECYCLE'])),
+  repository: Type.Optional(Type.Object({ chart_name: Type.String(), chart_version: Type.String() })),
+})
+
 /** One deployment of one service. */
 export const DeploymentHistoryService = Type.Object({
   identifier: Type.Object({
@@ -30,7 +55,7 @@ export const DeploymentHistoryService = Type.Object({
   }),
   status: Enum(stateNames),
   auditing_data: AuditingData,
-  details: Type.Object({ commit: Nullable(Commit), build_pod_name: Nullable(Type.String()) }),
+  details: Details,
   status_details: StatusDetails,
   icon_uri: Type.String(),
   total_duration: Nullable(Duration),

@@ -1,13 +1,7 @@
 import type { Sql } from '../database/index.ts'
-import type { Json } from '../lib/json.ts'
-import type { HistoryRow } from './history-store.ts'
+import { type HistoryRow, targetSettings, type WithSettings } from './history-store.ts'
 import type { RequestRow } from './request-store.ts'
 import type { TargetRow } from './target-store.ts'
-
-/** What of a release the history tells: its settings; null where none was made, or it is gone with its service. */
-export interface WithSettings {
-  readonly settings: Readonly<Record<string, Json>> | null
-}
 
 /** How far back a page begins: behind this deployment, which is of the same environment or service. */
 interface Place {
@@ -23,7 +17,7 @@ export const listRequests = (sql: Sql, environmentId: string, { count, behind }:
 
 export const listTargetsWithSettings = (sql: Sql, requestIds: readonly string[]) =>
   sql<(TargetRow & WithSettings)[]>`
-    select t.*, r.settings from deployment_target t left join release r on r.id = t.release_id
+    select t.*, ${targetSettings(sql)} from deployment_target t
     where t.request_id = any(${[...requestIds]}::uuid[]) order by t.stage_order, t.service_seq`
 
 /**
@@ -32,11 +26,11 @@ export const listTargetsWithSettings = (sql: Sql, requestIds: readonly string[])
  */
 export const listServiceTargets = (sql: Sql, serviceId: string, behind: string | undefined) =>
   sql<(HistoryRow & WithSettings)[]>`
-    select t.*, q.execution_id, q.action, q.origin, q.triggered_by, q.created_at, q.updated_at, r.settings
+    select t.*, q.execution_id, q.action, q.origin, q.triggered_by, q.created_at, q.updated_at, ${targetSettings(sql)}
     from (select * from deployment_target where service_id = ${serviceId}
         ${behind === undefined ? sql`` : sql`and service_seq < (select service_seq from deployment_target where request_id = ${behind} and service_id = ${serviceId})`}
       order by service_seq desc limit 20) t
-    join deployment_request q on q.id = t.request_id left join release r on r.id = t.release_id
+    join deployment_request q on q.id = t.request_id
     order by t.service_seq desc`
 
 /** Whether the deployment was one of this environment. */

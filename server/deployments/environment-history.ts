@@ -8,9 +8,9 @@ import {
   listRequests,
   listServiceTargets,
   listTargetsWithSettings,
-  type WithSettings,
 } from './environment-history-store.ts'
 import { toCommit, toDuration, toEntry } from './history.ts'
+import type { HistoryRow, WithSettings } from './history-store.ts'
 import { listsOfKinds } from './lists-of-kinds.ts'
 import { requestState } from './request-state.ts'
 import type { RequestRow } from './request-store.ts'
@@ -49,9 +49,12 @@ export async function environmentHistoryV1(database: Database, environmentId: st
   if (behind !== undefined && !(await isRequestOf(database, behind, environmentId))) throw noSuchStart()
   const [requests, targetsOf] = await readPage(database, environmentId, { count: longestPage, behind })
   const results = requests.map((request) => {
-    const { id, created_at, updated_at, origin, triggered_by } = request
+    const { id, action, created_at, updated_at, origin, triggered_by } = request
     const targets = targetsOf(request)
-    const entries = targets.map((target) => ({ kind: target.kind, entry: toV1({ ...target, created_at, updated_at }) }))
+    const entries = targets.map((target) => ({
+      kind: target.kind,
+      entry: toV1({ ...target, action, created_at, updated_at }),
+    }))
     const of = (kind: string) => entries.filter((one) => one.kind === kind).map(({ entry }) => entry)
     const status = requestState(request, targets)
     return { id, created_at, updated_at, status, origin, triggered_by, ...listsOfKinds(of) }
@@ -118,8 +121,8 @@ function stageMs(members: readonly Target[], now: Date): number {
   return Math.max(...begun.map(({ finished_at }) => (finished_at ?? now).getTime())) - from
 }
 
-function toV1(target: Target & { readonly created_at: Date; readonly updated_at: Date }) {
-  const { request_id: id, created_at, updated_at, name, state: status, commit, settings } = target
-  const details = deployedDetails(settings)
+function toV1(target: Target & Pick<HistoryRow, 'action' | 'created_at' | 'updated_at'>) {
+  const { request_id: id, created_at, updated_at, name, state: status, commit } = target
+  const details = deployedDetails(target)
   return { id, created_at, updated_at, name, status, commit: commit && toCommit(commit), ...details }
 }

@@ -1,7 +1,8 @@
 import { serviceTypeOf } from '@quayside/contract/enums.ts'
 import type { State } from '@quayside/contract/states.ts'
 import type { Database } from '../database/index.ts'
-import { type HistoryRow, listHistory } from './history-store.ts'
+import { historyDetails } from './deployed-details.ts'
+import { type HistoryRow, listHistory, type WithSettings } from './history-store.ts'
 import { statusDetails } from './status.ts'
 import type { CommitJson } from './target-store.ts'
 
@@ -14,13 +15,17 @@ export async function serviceHistory(database: Database, serviceId: string, page
   return { page: 1, page_size, results: rows.map(toEntry) }
 }
 
-export function toEntry(row: HistoryRow) {
+export function toEntry(row: HistoryRow & WithSettings) {
   const { name, service_id, execution_id, triggered_by, origin, created_at, updated_at, icon_uri, reason } = row
   return {
     identifier: { name, service_id, service_type: serviceTypeOf(row.kind), execution_id },
     status: row.state satisfies State,
     auditing_data: { created_at, updated_at, triggered_by, origin },
-    details: { commit: row.commit && toCommit(row.commit), build_pod_name: null },
+    details: {
+      commit: row.commit && toCommit(row.commit),
+      build_pod_name: null,
+      ...historyDetails(row.settings),
+    },
     status_details: statusDetails(row.action, row.status),
     icon_uri,
     total_duration: row.finished_at

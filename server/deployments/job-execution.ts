@@ -18,7 +18,7 @@ import { haveImage } from './image-release.ts'
 import { engineTask, jobAdvanced, memberOf, runOf } from './job-release.ts'
 import type { RecipeOptions, Work } from './recipe.ts'
 import { findLastRelease, type ReleaseRow } from './release-store.ts'
-import { enterState } from './target-store.ts'
+import { enterState, updateTarget } from './target-store.ts'
 
 /** Each try has its own limit; this one is for all of them. */
 const wholeSeconds = 30 * 24 * 3600
@@ -99,7 +99,10 @@ const begin = ({ clock }: RecipeOptions, { target, context, request }: Work, exe
   context.fenced(async (sql) => {
     const { run, release, event } = execution
     const now = clock.now()
-    if (request.action === 'DEPLOY') await enterState(sql, target, 'EXECUTING', { release_id: release.id })
+    const change = { release_id: release.id }
+    if (request.action === 'DEPLOY') await enterState(sql, target, 'EXECUTING', change)
+    // The history tells what was run before it ended.
+    else await updateTarget(sql, target, change)
     await insertRun(sql, {
       id: run,
       service_id: target.service_id,

@@ -220,3 +220,33 @@ test('a job is built from its repository, with a Dockerfile of its own', async (
   const history = await send('GET', `/job/${made.body.id}/deploymentHistoryV2`)
   assert.equal(history.body.results[0].details.commit.git_commit_id, commit)
 })
+
+test('the history tells which event was run, and what the job was to run then', async () => {
+  const { id, path } = await newJob(everyEvent, {})
+  const entries = async (form: string) => (await send('GET', `/job/${id}/${form}`)).body.results
+  for (const [request, event, argument] of [
+    ['deploy', 'ON_START', 'start'],
+    ['deploy?forceEvent=DELETE', 'ON_DELETE', 'delete'],
+    ['stop', 'ON_STOP', 'stop'],
+  ]) {
+    const accepted = await send('POST', `${path}/${request}`, request === 'stop' ? undefined : {})
+    assert.equal(accepted.status, 202, accepted.text)
+    assert.equal((await ends(path)).reason, null)
+    const [entry] = await entries('deploymentHistory')
+    assert.deepEqual([entry.schedule, entry.arguments], [{ event, schedule_at: null }, [argument]], request)
+    const [{ details }] = await entries('deploymentHistoryV2')
+    const schedule = { ...everyEvent, lifecycle_type: 'GENERIC' }
+    assert.deepEqual([details.schedule, details.job_type, details.tag], [schedule, 'LIFECYCLE', '1'], request)
+  }
+})
+
+test('the history of a cron job, whose deployment runs nothing, tells its timetable', async () => {
+  const cronjob = { arguments: ['sweep'], timezone: 'Etc/UTC', scheduled_at: '0 4 * * *' }
+  const { id, path } = await newJob({ cronjob }, {})
+  await send('POST', `${path}/deploy`, {})
+  await ends(path)
+  const [entry] = (await send('GET', `/job/${id}/deploymentHistory`)).body.results
+  assert.deepEqual([entry.schedule, entry.tag], [{ event: 'CRON', schedule_at: '0 4 * * *' }, '1'])
+  const [{ details }] = (await send('GET', `/job/${id}/deploymentHistoryV2`)).body.results
+  assert.deepEqual([details.schedule, details.job_type], [{ cron_job: cronjob }, 'CRON'])
+})

@@ -22,7 +22,8 @@ const ends = (path: string) =>
   })
 
 test('a container runs the image of its registry, with the tag that was asked for', async () => {
-  const { containerId } = (await platform.addObjects(a)).more
+  const { environmentId, more } = await platform.addObjects(a)
+  const { containerId } = more
   const path = `/container/${containerId}`
   const accepted = await send('POST', `${path}/deploy`, { image_tag: '3.1' })
   assert.equal(accepted.status, 202, accepted.text)
@@ -39,7 +40,11 @@ test('a container runs the image of its registry, with the tag that was asked fo
     await database`select image ->> 'reference' as image from release where service_id = ${containerId ?? ''}`
   assert.match(release?.['image'], /^docker\.io\/library\/hello@sha256:[0-9a-f]{64}$/)
   const { results } = (await send('GET', `${path}/deploymentHistoryV2`)).body
-  assert.equal(results[0].details.commit, null)
+  const { image_name } = (await send('GET', path)).body
+  const told = { commit: null, build_pod_name: null, image_name, tag: '3.1', arguments: [] }
+  assert.deepEqual(results[0].details, told)
+  const ofEnvironment = (await send('GET', `/environment/${environmentId}/deploymentHistoryV2`)).body.results
+  assert.deepEqual(ofEnvironment[0].stages[0].services[0].details, told)
 })
 
 test('the tag is asked once: what follows runs the digest, until the next deployment', async () => {
