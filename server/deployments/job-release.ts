@@ -12,6 +12,7 @@ import { haveImage } from './image-release.ts'
 import type { RecipeOptions } from './recipe.ts'
 import { findRelease, type ReleaseRow } from './release-store.ts'
 import { leastMemoryMiB } from './to-workload.ts'
+import type { Versioned } from './versioned.ts'
 
 type JobSettings = SettingsOf['job']
 
@@ -25,6 +26,17 @@ export const memberOf = (event: JobEvent): (typeof members)[JobEvent] => members
 
 /** What a job runs for an event; undefined: nothing. */
 export const runOf = ({ schedule }: Pick<JobSettings, 'schedule'>, event: JobEvent) => schedule[members[event]]
+
+/** What the deployment of a job runs of it, where its settings have something for that; a cron job runs by its timetable alone. */
+export const eventOfDeployment = ({ schedule }: Pick<JobSettings, 'schedule'>): JobEvent | undefined =>
+  schedule.cronjob === undefined ? 'START' : undefined
+
+/** Pure: whether a deployment of this version runs something to its end, even where nothing has changed. */
+export function isRunWhenDeployed({ kind, settings }: Versioned): boolean {
+  if (kind !== 'job') return false
+  const event = eventOfDeployment(settings)
+  return event !== undefined && runOf(settings, event) !== undefined
+}
 
 /** Pure: what is run of a job for an event. */
 export function toTask(

@@ -1,11 +1,12 @@
-import { followTimetable, type JobEvent } from '../jobs/index.ts'
+import { followTimetable } from '../jobs/index.ts'
 import { failpoint } from '../lib/failpoint.ts'
 import { executeJob } from './job-execution.ts'
-import { memberOf, runOf } from './job-release.ts'
+import { eventOfDeployment, memberOf, runOf } from './job-release.ts'
 import { setServing } from './outcome-store.ts'
 import type { RecipeOptions, Work } from './recipe.ts'
 import { findRelease, type ReleaseRow } from './release-store.ts'
 import { finishTarget } from './settle.ts'
+import { updateTarget } from './target-store.ts'
 import { inTurn } from './turn.ts'
 
 /**
@@ -29,8 +30,7 @@ export async function startJob(options: RecipeOptions, work: Work, releaseId: st
 
 async function runEvent(options: RecipeOptions, work: Work, release: ReleaseRow & { kind: 'job' }): Promise<void> {
   const { target, report } = work
-  const event: JobEvent | undefined =
-    target.force_event ?? (release.settings.schedule.cronjob === undefined ? 'START' : undefined)
+  const event = target.force_event ?? eventOfDeployment(release.settings)
   if (event === undefined) return
   if (!runOf(release.settings, event)) {
     report.enter('Deploy')
@@ -49,6 +49,8 @@ async function finish(options: RecipeOptions, work: Work, release: ReleaseRow & 
   const restarts = request.action === 'RESTART'
   await context.fenced(async (sql) => {
     await finishTarget(sql, { target, state: restarts ? 'RESTARTED' : 'DEPLOYED', now })
+    // What runs nothing when it is deployed can be gone back to as well.
+    await updateTarget(sql, target, { release_id: release.id })
     await setServing(sql, { ...release, commit: current?.commit ?? release.commit }, now)
     const version = { serviceId: target.service_id, releaseId: release.id, now }
     if (cronjob) await followTimetable(sql, version, cronjob)

@@ -249,4 +249,8 @@ test('the history of a cron job, whose deployment runs nothing, tells its timeta
   assert.deepEqual([entry.schedule, entry.tag], [{ event: 'CRON', schedule_at: '0 4 * * *' }, '1'])
   const [{ details }] = (await send('GET', `/job/${id}/deploymentHistoryV2`)).body.results
   assert.deepEqual([details.schedule, details.job_type], [{ cron_job: cronjob }, 'CRON'])
+  const execution_id = (await send('GET', `${path}/status`)).body.execution_id
+  const back = await send('POST', `${path}/rollback`, { execution_id })
+  assert.equal(back.status, 202, back.text)
+  assert.deepEqual([(await ends(path)).state, (await ends(path)).reason], ['DEPLOYED', null])
 })
