@@ -19,7 +19,7 @@ export async function buildSecretsOf(
   organizationId: string,
   release: ReleaseRow,
 ): Promise<BuildSecrets> {
-  const names = namesIn(release.advanced_settings['build.secrets'])
+  const names = buildSecretNames(release.advanced_settings)
   if (names.length === 0) return {}
   const { secretVariables } = await openVariables(database, vault, organizationId, release)
   const secrets: Record<string, Secret> = {}
@@ -35,8 +35,11 @@ export async function buildSecretsOf(
   return { secrets, secretsHash: await vault.fingerprint(database, organizationId, 'build.secrets', all) }
 }
 
-const namesIn = (setting: unknown): string[] =>
-  Array.isArray(setting) ? [...new Set(setting.filter((one) => typeof one === 'string'))].sort() : []
+/** Pure: the names that advanced settings give to builds, sorted, each once. */
+export function buildSecretNames(advanced: object): string[] {
+  const setting: unknown = Object.entries(advanced).find(([name]) => name === 'build.secrets')?.[1]
+  return Array.isArray(setting) ? [...new Set(setting.filter((one) => typeof one === 'string'))].sort() : []
+}
 
 const missingText = (name: string, isPlain: boolean): string =>
   isPlain

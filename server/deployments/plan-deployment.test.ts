@@ -27,6 +27,7 @@ const plan = (wanted: Version, change: Partial<PlanFacts> = {}) =>
     isHealthy: true,
     wasDeployed: true,
     skipped: undefined,
+    isRollback: false,
     ...change,
   })
 
@@ -44,6 +45,45 @@ test('another source, recipe or limit of builds is built', () => {
   assert.deepEqual(effect(version({ dockerfile_path: 'Dockerfile.web' })), ['REBUILD', 'dockerfile_path'])
   assert.deepEqual(effect(version({}, { 'build.ram_max_in_gib': 4 })), ['REBUILD', 'build.ram_max_in_gib'])
   assert.deepEqual(effect(version({ icon_uri: 'b' })), ['KEEP', 'icon_uri'])
+}) // biome-ignore format: long rows
+
+test('a build secret that changed is built, and a changed variable is where the Dockerfile declares it', () => {
+  const advanced = { 'build.secrets': ['TOKEN'] }
+  const withSecret = { running: version({}, advanced), changes: ['variable TOKEN', 'variable KEY'] }
+  const built = plan(version({}, advanced), withSecret)
+  assert.deepEqual([built.effect, built.reasons], ['REBUILD', ['Secrets changed that its build may read: TOKEN.']])
+  const changed = plan(version(), { changes: ['variable KEY'] })
+  assert.deepEqual([changed.effect, changed.reasons], ['RESTART', [
+    'Changed since the version that runs: variable KEY.',
+    'If the Dockerfile declares one of the changed variables as ARG, the image is built anew.',
+  ]])
+  assert.equal(plan(version(), { changes: ['cpuMilli'] }).reasons.length, 1)
+  const image: Version = { ...version(), kind: 'container', settings: {}, image: 'shop:1' }
+  assert.equal(plan(image, { running: image, changes: ['variable KEY'] }).reasons.length, 1)
+}) // biome-ignore format: long rows
+
+test('going back builds nothing, whatever the version was built from', () => {
+  const former = version({ dockerfile_path: 'Dockerfile.web' })
+  const back = plan(former, { isRollback: true, changes: ['image', 'variable KEY'] })
+  assert.deepEqual([back.effect, back.branch, back.reasons], ['RESTART', null, ['Changed since the version that runs: image, variable KEY.']])
+  const same = plan(former, { isRollback: true })
+  assert.deepEqual([same.effect, same.reasons], ['KEEP', ['Nothing changed.']])
+}) // biome-ignore format: long rows
+
+test('what a job runs when it is deployed is run each time; what runs by its timetable alone is kept as anything else', () => {
+  const job = (schedule: object): Version => ({ kind: 'job', settings: { source: { image: {} }, schedule }, advanced: {}, image: 'job:1' })
+  const effect = (schedule: object, change: Partial<PlanFacts> = {}) => {
+    const planned = plan(job(schedule), { running: job(schedule), ...change })
+    return [planned.effect, ...planned.reasons]
+  }
+  const run = { arguments: [] }
+  const cron = { cronjob: { ...run, scheduled_at: '0 4 * * *', timezone: 'Etc/UTC' } }
+  assert.deepEqual(effect({ on_start: run }), ['RESTART', 'What a job runs when it is deployed is run each time.'])
+  for (const schedule of [cron, { on_delete: run }]) {
+    assert.deepEqual(effect(schedule), ['KEEP', 'Nothing changed.', 'Another image that is called job:1 by then would be taken.'])
+  }
+  const changes = ['variable KEY']
+  assert.deepEqual(effect(cron, { changes }), ['RESTART', 'Changed since the version that runs: variable KEY.'])
 }) // biome-ignore format: long rows
 
 test('whatever the workload would have differently restarts it, and so does what is not healthy', () => {

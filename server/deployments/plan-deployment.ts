@@ -1,8 +1,10 @@
 import { serviceTypeOf } from '@quayside/contract/enums.ts'
 import type { DeploymentEffect } from '@quayside/contract/resources/deployment-plan.ts'
 import { isTaskKind, type KindName } from '@quayside/contract/services/kinds.ts'
+import { buildSecretNames } from './build-secrets.ts'
+import { isRunWhenDeployed } from './job-release.ts'
 import { sorted } from './unchanged.ts'
-import { buildOf, type Versioned } from './versioned.ts'
+import { type Build, buildOf, type Versioned } from './versioned.ts'
 
 /** A version of a service, as far as it decides what has to be made anew. */
 export interface Version {
@@ -27,6 +29,8 @@ export interface PlanFacts {
   readonly wasDeployed: boolean
   /** Why it would not take part. */
   readonly skipped: string | undefined
+  /** The wanted version is a former one, which has its image. */
+  readonly isRollback: boolean
 }
 
 /** Pure: what the next deployment would do with a service. */
@@ -35,6 +39,7 @@ export function planService(facts: PlanFacts) {
   const changed_settings = running
     ? [...changedNames(running.settings, wanted.settings), ...changedNames(running.advanced, wanted.advanced)]
     : []
+  const changed_variables = changes.flatMap((change) => /^(?:variable|file) (.*)$/s.exec(change)?.[1] ?? []).sort()
   const [effect, ...reasons] = decide(facts, changed_settings)
   return {
     service_id: id,
@@ -44,8 +49,8 @@ export function planService(facts: PlanFacts) {
     reasons,
     is_first_deployment: !facts.wasDeployed,
     changed_settings,
-    changed_variables: changes.flatMap((change) => /^(?:variable|file) (.*)$/s.exec(change)?.[1] ?? []).sort(),
-    branch: buildOf(versioned(wanted))?.repository.branch ?? null,
+    changed_variables,
+    branch: wantedBuild(facts)?.repository.branch ?? null,
     skipped: skipped ?? null,
   }
 }
@@ -56,24 +61,47 @@ function decide(facts: PlanFacts, changedSettings: readonly string[]): Decision 
   const { wanted, running, changes, isHealthy, wasDeployed, skipped } = facts
   if (skipped) return ['SKIP', skipped]
   if (!running) return wasDeployed ? ['START', 'Nothing of it runs.'] : ['FIRST_START', 'It was never deployed.']
-  const build = buildOf(versioned(wanted))
-  const recipe = changedSettings.filter((name) => name.startsWith('build.'))
-  if (build && (recipe.length > 0 || sorted(build) !== sorted(buildOf(versioned(running))))) {
-    return ['REBUILD', `What it is built from changed: ${changedSettings.join(', ')}.`]
+  const build = wantedBuild(facts)
+  const rebuilt = build && whyRebuilt(build, facts, { running, changedSettings })
+  if (rebuilt) return ['REBUILD', rebuilt]
+  const perhapsBuilt = build && changes.some(isVariable) ? [argText] : []
+  if (isRunWhenDeployed(versioned(wanted))) {
+    return ['RESTART', 'What a job runs when it is deployed is run each time.', ...perhapsBuilt]
   }
-  // What a job runs at its deployment is run whatever has changed.
-  if (isTaskKind(wanted.kind)) return ['RESTART', 'What a job runs when it is deployed is run each time.']
   const image = wanted.image === running.image ? [] : [`image ${wanted.image}`]
   const all = [...image, ...changes]
-  if (all.length > 0) return ['RESTART', `Changed since the version that runs: ${all.join(', ')}.`]
+  if (all.length > 0) return ['RESTART', `Changed since the version that runs: ${all.join(', ')}.`, ...perhapsBuilt]
   if (!isHealthy) return ['RESTART', 'Nothing changed, but the version that runs is not healthy.']
-  return ['KEEP', 'Nothing changed.', ...conditions(wanted, build?.repository.branch ?? undefined)]
+  return ['KEEP', 'Nothing changed.', ...conditions(facts, build?.repository.branch ?? undefined)]
 }
 
+/** How the wanted version is built; undefined where its image is fetched, or is there already. */
+const wantedBuild = ({ wanted, isRollback }: PlanFacts): Build | undefined =>
+  isRollback ? undefined : buildOf(versioned(wanted))
+
+function whyRebuilt(
+  build: Build,
+  { wanted, changes }: PlanFacts,
+  { running, changedSettings }: { readonly running: Version; readonly changedSettings: readonly string[] },
+): string | undefined {
+  const recipe = changedSettings.filter((name) => name.startsWith('build.'))
+  if (recipe.length > 0 || sorted(build) !== sorted(buildOf(versioned(running)))) {
+    return `What it is built from changed: ${changedSettings.join(', ')}.`
+  }
+  const secrets = buildSecretNames(wanted.advanced).filter((name) => changes.includes(`variable ${name}`))
+  return secrets.length > 0 ? `Secrets changed that its build may read: ${secrets.join(', ')}.` : undefined
+}
+
+const isVariable = (change: string): boolean => change.startsWith('variable ')
+// The Dockerfile is read when the request runs.
+const argText = 'If the Dockerfile declares one of the changed variables as ARG, the image is built anew.'
+
 /** What is only looked up when the request runs. */
-function conditions({ image }: Version, branch: string | undefined): string[] {
-  if (branch !== undefined) return [`A newer commit of branch "${branch}" would be built and started.`]
-  return image === undefined ? [] : [`Another image that is called ${image} by then would be started.`]
+function conditions({ wanted: { kind, image }, isRollback }: PlanFacts, branch: string | undefined): string[] {
+  if (isRollback) return []
+  const verb = isTaskKind(kind) ? 'taken' : 'started'
+  if (branch !== undefined) return [`A newer commit of branch "${branch}" would be built and ${verb}.`]
+  return image === undefined ? [] : [`Another image that is called ${image} by then would be ${verb}.`]
 }
 
 // Kind and settings are of one row.

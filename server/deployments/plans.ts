@@ -79,7 +79,8 @@ async function factsOf(
   const { id, name, release_id, is_skipped } = service
   const release = release_id ? await findRelease(options.database, release_id) : undefined
   // What is asked of one service takes part, also where its environment leaves it out.
-  const skipped = is_skipped && !former ? 'It is skipped in deployments of its environment.' : refusalOf(service)
+  const leftOut = is_skipped && !former ? 'It is skipped in deployments of its environment.' : copyingText(service)
+  const skipped = leftOut ?? refusalOf(service)
   const changes = release && !skipped ? await changesSince(options, service, release, former) : []
   const wanted = toVersion(former ?? service, service)
   const running = release && toVersion(release, service)
@@ -93,8 +94,12 @@ async function factsOf(
     isHealthy: status?.observed_state !== 'failing' && status?.observed_state !== 'absent',
     wasDeployed: service.last_deployment_date !== null,
     skipped,
+    isRollback: former !== undefined,
   }
 }
+
+const copyingText = ({ copying }: ServiceRow): string | undefined =>
+  copying === null ? undefined : 'It is being copied, and left out until its data are there.'
 
 const toVersion = (
   of: Pick<ServiceRow | ReleaseRow, 'kind' | 'settings' | 'advanced_settings'>,

@@ -60,6 +60,11 @@ test('a dry run of a deployment lists the services, and says why it would be ref
   assert.deepEqual([first.effect, first.is_first_deployment, first.skipped, refused], ['FIRST_START', true, null, null])
   const { deployment_request, workflow, service, audit_event } = await platform.fingerprint()
   assert.deepEqual({ ...before, deployment_request, workflow, service, audit_event }, before)
+  await database`update service set copying = id where id = ${applicationId}`
+  const copied = Object((await call(a.tokens.DEPLOY, 'POST', path)).body)
+  const left = copied.services.find((service: { service_id: string }) => service.service_id === applicationId)
+  assert.deepEqual([left.effect, left.skipped], ['SKIP', 'It is being copied, and left out until its data are there.'])
+  await database`update service set copying = null where id = ${applicationId}`
   await database`update service set is_skipped = true where environment_id = ${environmentId}`
   const nothing = await call(a.tokens.DEPLOY, 'POST', path)
   assert.match(Object(nothing.body).refused, /has nothing to deploy/)
