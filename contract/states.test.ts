@@ -41,6 +41,9 @@ const environments: [State[], State][] = [
   [['DEPLOYING', 'CANCELING'], 'CANCELING'],
   [['RESTARTED'], 'RESTARTED'],
   [['CANCELED', 'DELETED'], 'CANCELED'],
+  [['DELETED', 'DELETED'], 'STOPPED'],
+  [['DELETED', 'READY'], 'STOPPED'],
+  [['DELETED', 'DEPLOYED'], 'DEPLOYED'],
 ]
 for (const [services, state] of environments) {
   test(`an environment of ${services.join(', ') || 'nothing'} is ${state}`, () => {
@@ -48,6 +51,14 @@ for (const [services, state] of environments) {
     assert.equal(environmentState(services.toReversed()), state)
   })
 }
+
+test('whatever its services are, an environment is in no state that clients of environments do not know, nor gone', () => {
+  const unknown = new Set<State>(['DELETED', 'EXECUTING', 'RECAP', 'UNAVAILABLE'])
+  for (const state of stateNames) {
+    const whole = environmentState([state])
+    assert.ok(!unknown.has(whole) && !whole.startsWith('WAITING_'), `${state} makes it ${whole}`)
+  }
+})
 
 test('the specification’s poller reads RUNNING, STOPPED and ERROR, and other states as they are', () => {
   assert.equal(specificationState('DEPLOYED', false), 'RUNNING')

@@ -84,7 +84,8 @@ export function refusal(action: Action, state: State): string | undefined {
 
 /**
  * The state of an environment, from its services: whatever is under way comes first, then errors, then rest.
- * READY when nothing was ever deployed.
+ * READY when nothing was ever deployed. It is not DELETED while it is there, which clients take for gone: what is uninstalled
+ * stands still, like what is stopped.
  */
 export function environmentState(states: readonly State[]): State {
   const firstOf = (...candidates: State[]): State | undefined => candidates.find((state) => states.includes(state))
@@ -106,7 +107,8 @@ export function environmentState(states: readonly State[]): State {
   if (underWay) return underWay === 'EXECUTING' ? 'DEPLOYING' : underWay
   const failed = firstOf('BUILD_ERROR', 'DEPLOYMENT_ERROR', 'RESTART_ERROR', 'STOP_ERROR', 'DELETE_ERROR')
   if (failed) return failed
-  return firstOf('DEPLOYED', 'RESTARTED', 'STOPPED', 'CANCELED', 'DELETED') ?? 'READY'
+  const atRest = firstOf('DEPLOYED', 'RESTARTED', 'STOPPED', 'CANCELED', 'DELETED') ?? 'READY'
+  return atRest === 'DELETED' ? 'STOPPED' : atRest
 }
 
 /**

@@ -92,6 +92,13 @@ test('an uninstalled environment keeps its services; one that was never deployed
   assert.equal(await stateOf(more['containerId'] ?? ''), 'READY')
 })
 
+test('an environment whose services are all uninstalled is STOPPED, not gone', async () => {
+  const { environmentId } = await platform.addObjects(a)
+  await database`update service set state = 'DELETED' where environment_id = ${environmentId}`
+  const { body } = await call(a.tokens.READ, 'GET', `/environment/${environmentId}/status`)
+  assert.deepEqual([Object(body).state, Object(body).last_deployment_state], ['STOPPED', 'STOPPED'])
+})
+
 test('a waiting request is cancelled by its id, once', async () => {
   const { environmentId, applicationId } = await platform.addObjects(a)
   const path = `/application/${applicationId}/deploy`
