@@ -178,7 +178,7 @@ export const environmentOperations = {
       'cancelEnvironmentDeployment',
       'cancelDeployment',
       'TRIGGER_CANCEL',
-      'Cancels the running request, or the waiting ones when none runs.',
+      'Cancels the running request, or the waiting ones when none runs; `force_cancel: true` is refused with 400.',
     ),
     body: Type.Object({ force_cancel: Type.Optional(Type.Boolean()) }),
   }),

@@ -99,6 +99,17 @@ test('an environment whose services are all uninstalled is STOPPED, not gone', a
   assert.deepEqual([Object(body).state, Object(body).last_deployment_state], ['STOPPED', 'STOPPED'])
 })
 
+test('what a forced cancel would leave undone is not left undone: it is refused with what to do', async () => {
+  const { environmentId, applicationId } = await platform.addObjects(a)
+  assert.equal((await call(a.tokens.DEPLOY, 'POST', `/application/${applicationId}/deploy`, {})).status, 202)
+  const forced = await ask(environmentId, 'cancelDeployment', { force_cancel: true })
+  assert.equal(forced.status, 400)
+  assert.match(forced.message, /^force_cancel must be false: .* Cancel without it\.$/)
+  assert.deepEqual(await targetsOf(environmentId), [applicationId])
+  assert.equal((await ask(environmentId, 'cancelDeployment', { force_cancel: false })).status, 202)
+  assert.deepEqual(await targetsOf(environmentId), [])
+})
+
 test('a waiting request is cancelled by its id, once', async () => {
   const { environmentId, applicationId } = await platform.addObjects(a)
   const path = `/application/${applicationId}/deploy`

@@ -1,6 +1,7 @@
 import { requireNewEnvironment, visible } from '../../access/index.ts'
 import { deploymentQueue, environmentLog, environmentStatuses } from '../../deployments/index.ts'
 import { copiesOf } from '../../environments/index.ts'
+import { AppError } from '../../lib/error.ts'
 import { environmentRecord } from '../../organizations/index.ts'
 import type { Handlers } from '../call.ts'
 import { requestedBy } from './requested-by.ts'
@@ -47,7 +48,13 @@ export const environmentHandlers = (rooms: Rooms) => {
       const { environment } = visible(caller)
       return { results: await copiesOf(database, target.id, ({ project_id, mode }) => environment(project_id, mode)) }
     },
-    cancelEnvironmentDeployment: async ({ target }) => {
+    cancelEnvironmentDeployment: async ({ target, body }) => {
+      if (body?.force_cancel) {
+        throw new AppError(
+          'invalid',
+          'force_cancel must be false: a cancelled deployment ends its running steps at once, and what it does not interrupt would be left half done. Cancel without it.',
+        )
+      }
       await deployments.cancel(target)
       return actionStatusOf(target.id)
     },
