@@ -41,7 +41,7 @@ export const listOperation = <
       status: 200,
     }),
   })
-/** Of kinds made from git: only those whose branch is ahead of what runs. */
+/** Of kinds made from git: only those whose branch is known to be ahead of what is deployed. */
 export const toUpdate = { query: Type.Object({ toUpdate: Type.Optional(Type.Boolean({ default: false })) }) }
 
 const skipReconcile = Type.Optional(Type.Boolean({ default: false }))

@@ -1,7 +1,9 @@
 import type { Database } from '../database/index.ts'
-import { repositoryKey } from '../git/index.ts'
+import { hostedKey, repositoryKey } from '../git/index.ts'
 import type { Clock } from '../lib/clock.ts'
+import { repositoriesOf, type ServiceRow } from '../services/index.ts'
 import type { Reconciler } from '../workflows/index.ts'
+import { type Followed, listBehind } from './behind-store.ts'
 import { deleteGitDeliveriesBefore, type WebhookProvider } from './git-webhook-store.ts'
 import { deletePushesBefore, findHearing, listPushes, type PushedServiceRow } from './push-store.ts'
 
@@ -22,6 +24,13 @@ export function createPushRecords(database: Database, home: readonly string[]) {
       const { is_told, has_webhook } = await findHearing(database, organizationId, { key: key ?? '', provider })
       if (is_told) return 'ACTIVE' as const
       return has_webhook ? ('UNABLE_TO_VERIFY' as const) : ('NOT_CONFIGURED' as const)
+    },
+
+    /** Those of the services whose branch is known to be ahead of the commit that is deployed of them. */
+    async behind(organizationId: string, services: readonly ServiceRow[]): Promise<ServiceRow[]> {
+      const followed = services.flatMap((service) => followedOf(service, home) ?? [])
+      const behind = await listBehind(database, organizationId, followed)
+      return services.filter(({ id }) => behind.has(id))
     },
 
     /** The last 100, newest first; of their services those that `isVisible` lets through. */
@@ -46,6 +55,17 @@ export function createPushRecords(database: Database, home: readonly string[]) {
 }
 
 export type PushRecords = ReturnType<typeof createPushRecords>
+
+/** Undefined for what is not made from git, and for what was never deployed. Without a branch of its own a service follows the one that it was deployed from. */
+function followedOf(service: ServiceRow, home: readonly string[]): Followed | undefined {
+  const { id, kind, settings, deployed_commit, last_deployment_date: deployed_at } = service
+  const [source] = repositoriesOf(kind, settings)
+  const key = source && repositoryKey(source.repository.url, home)
+  if (!key || !deployed_commit) return undefined
+  const hosted = key.startsWith(hostedKey('')) ? key.slice(hostedKey('').length) : null
+  const branch = source.repository.branch ?? deployed_commit.branch
+  return { id, key, hosted, branch, commit: deployed_commit.id, deployed_at }
+}
 
 const toService = ({
   service_id,

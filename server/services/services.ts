@@ -87,10 +87,14 @@ export function createServices(options: ServicesOptions) {
     record,
     records,
 
-    /** Those of one kind. */
-    async list<K extends KindName>(environmentId: string, kind: K): Promise<ListOf<K>> {
+    /** Those of one kind, or those of them that `choose` gives back. */
+    async list<K extends KindName>(
+      environmentId: string,
+      kind: K,
+      choose: (all: readonly ServiceRow[]) => Promise<readonly ServiceRow[]> = async (all) => all,
+    ): Promise<ListOf<K>> {
       // All of them are of that kind.
-      return { results: await records(await listServices(database, environmentId, kind)) } as ListOf<K>
+      return { results: await records(await choose(await listServices(database, environmentId, kind))) } as ListOf<K>
     },
 
     async create<K extends KindName>(kind: K, environment: EnvironmentRow, body: CreateBody<K>): Promise<RecordOf<K>> {

@@ -15,13 +15,14 @@ const longestTail = 10_000
 
 /** Services, whatever their kind. */
 export const serviceHandlers = (rooms: Rooms) => {
-  const { database, deployments, services, lines } = rooms
+  const { database, deployments, services, lines, pushRecords } = rooms
   return {
-    listServices: async ({ kind, target, query }) => {
-      if (query?.toUpdate)
-        throw new AppError('invalid', 'toUpdate: branches are not watched yet, so what is behind is not known.')
-      return services.list(target.id, kind)
-    },
+    listServices: ({ kind, target, query }) =>
+      services.list(
+        target.id,
+        kind,
+        query?.toUpdate ? (all) => pushRecords.behind(target.organization_id, all) : undefined,
+      ),
     createService: ({ kind, target, body }) => services.create(kind, target, body),
     getService: ({ target }) => services.record(target),
     editService: ({ target, body }) => services.edit(target, body),
