@@ -1,10 +1,12 @@
 import assert from 'node:assert/strict'
+import { once } from 'node:events'
 import { mkdir, readdir, symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { extract } from 'tar-stream'
 import { createAddressGuard } from '../lib/address.ts'
 import type { Attempt } from '../lib/attempt.ts'
+import { killGroup, start } from '../lib/run.ts'
 import { Secret } from '../lib/secret.ts'
 import { createGit, type GitDriver } from './create-git.ts'
 import type { Checkout } from './git.ts'
@@ -17,6 +19,7 @@ import {
   organizationB,
   scratchDirectory,
   startHost,
+  until,
   withToken,
 } from './git-server.fixture.ts'
 import type { GitLimits } from './limits.ts'
@@ -370,4 +373,20 @@ test('sweeping leaves open checkouts alone', async (t) => {
   await using checkout = await driver.checkout(repository, id, attempt)
   await driver.sweep()
   assert.equal((await checkout.readFile('a', signal))?.toString(), '1')
+})
+
+test('ends what a killed process left at work before it is used, and nothing else', async (t) => {
+  const { driver, repository, push, directory } = await setScene(t, 'server')
+  await push({ a: '1' })
+  const beginWaiting = async (home: string) => {
+    const child = start('sleep', ['600'], { env: { HOME: home }, stdio: 'ignore' })
+    t.after(() => killGroup(child))
+    await once(child, 'spawn')
+    return child
+  }
+  const left = await beginWaiting(join(directory, 'home'))
+  const other = await beginWaiting(join(directory, 'home-of-another'))
+  await driver.resolveHead(repository, signal)
+  await until(() => left.signalCode === 'SIGKILL')
+  assert.equal(other.signalCode, null)
 })

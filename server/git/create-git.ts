@@ -10,6 +10,7 @@ import { createFetchedCommits } from './fetched-commits.ts'
 import { type Checkout, type Git, GitError, type TreeView } from './git.ts'
 import { createGitProgram } from './git-program.ts'
 import { readLog, readTreeOf } from './history.ts'
+import { endLeftoverPrograms } from './leftover-programs.ts'
 import { defaultGitLimits, type GitLimits } from './limits.ts'
 import { type BuiltInHost, locate, type OwnedRepository, type Place } from './locate.ts'
 import { isCommitId } from './names.ts'
@@ -20,7 +21,7 @@ import { createScratch } from './scratch.ts'
 import { pathInTree } from './tree.ts'
 
 export interface GitOptions {
-  /** Scratch space, of this driver alone: what lies there is removed at the first use. */
+  /** Scratch space, of this driver alone: at the first use what lies there is removed, and what works there is ended. */
   readonly directory: string
   readonly guard: AddressGuard
   readonly builtInHost?: BuiltInHost
@@ -102,7 +103,7 @@ export function createGit(options: GitOptions): GitDriver {
 interface ServerAccess extends RemoteRepository {
   readonly timeoutMs: number
   sweep(): Promise<void>
-  /** Sweeps at the first call; again when that failed. */
+  /** Ends what a killed process left at work and sweeps, at the first call; again when that failed. */
   sweepOnce(): Promise<void>
 }
 
@@ -115,8 +116,12 @@ function createServerAccess({ directory, limits: given, clock = systemClock }: G
     await mkdir(home, { recursive: true, mode: 0o700 })
     await scratch.sweep()
   }
+  const tidy = async (): Promise<void> => {
+    await endLeftoverPrograms(home)
+    await sweep()
+  }
   const sweepOnce = (): Promise<void> => {
-    swept ??= sweep().catch((thrown: unknown) => {
+    swept ??= tidy().catch((thrown: unknown) => {
       swept = undefined
       throw thrown
     })
