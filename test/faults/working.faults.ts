@@ -5,11 +5,11 @@ import { join } from 'node:path'
 import { after, before, test } from 'node:test'
 import { systemClock as clock } from '../../server/lib/clock.ts'
 import { makeApplication, makeEnvironment, makeWeb, type TestApplication } from '../support/application.ts'
-import { assertDeployedOnce, lastRequest } from '../support/deployment-facts.ts'
+import { assertDeployedOnce, lastRequest, nothingWorks } from '../support/deployment-facts.ts'
 import { type ServerProcess, startServer } from '../support/server-process.ts'
 import { startTraffic } from '../support/traffic.ts'
 import { crashing, web } from '../support/trees.ts'
-import { until } from '../support/until.ts'
+import { now, until } from '../support/until.ts'
 
 // A server that is killed in the middle of long work: the work is taken up, or ended, and nothing of it stays behind.
 
@@ -28,15 +28,19 @@ after(async () => {
   await server?.close()
 })
 
-/** Command lines of all processes that hold the text. */
-async function processesWith(text: string): Promise<string[]> {
+/** Processes whose command line holds the text. */
+async function processesWith(text: string): Promise<number[]> {
   const pids = (await readdir('/proc')).filter((name) => /^\d+$/.test(name) && Number(name) !== process.pid)
-  const lines = await Promise.all(pids.map((pid) => readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => '')))
-  return lines.filter((line) => line.includes(text))
+  const lines = pids.map((pid) => readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => ''))
+  return (await Promise.all(lines)).flatMap((line, at) => (line.includes(text) ? [Number(pids[at])] : []))
 }
 
-test('a server killed while git waits for a repository leaves no program and no directory of it behind', async (t) => {
-  const deaf = createServer((socket) => socket.on('error', () => {})).listen(0, '127.0.0.1')
+test('a server killed while git waits for a repository leaves no program and no directory of it behind, and asks again', async (t) => {
+  let asked = 0
+  const deaf = createServer((socket) => {
+    asked++
+    socket.on('error', () => {})
+  }).listen(0, '127.0.0.1')
   t.after(() => void deaf.close())
   await new Promise((resolve) => deaf.once('listening', resolve))
   const address = deaf.address()
@@ -46,10 +50,18 @@ test('a server killed while git waits for a repository leaves no program and no 
     git_repository: { url: `http://${place}/nobody.git`, branch: 'main' },
   })
   await server.must('POST', `/application/${id}/deploy`, {})
-  await until('git asks', async () => (await processesWith(place)).length > 0)
+  await until('git asks', () => asked > 0)
+  const former = await processesWith(place)
+  assert.notEqual(former.length, 0)
+  const before = asked
   await server.kill9()
-  await server.must('DELETE', `/application/${id}`).catch(() => {})
+  // By itself git gives up only when nothing came for 30 s.
+  const killedAt = now()
   await server.restart()
+  const left = async (): Promise<number[]> => (await processesWith(place)).filter((pid) => former.includes(pid))
+  await until('the former git is gone', async () => (await left()).length === 0, { limitMs: 15_000, seen: left })
+  assert.ok(now() - killedAt < 20_000, 'git may have given up by itself')
+  await until('git asks again', () => asked > before)
   await server.must('POST', `/environment/${environmentId}/cancelDeployment`, {})
   const { state } = await until('it is at rest', async () => {
     const status = await server.must<{ state: string; deployment_request_id: string | null }>(
@@ -59,18 +71,64 @@ test('a server killed while git waits for a repository leaves no program and no 
     return status.deployment_request_id === null && status
   })
   assert.equal(state, 'CANCELED')
-  await until('git is gone', async () => (await processesWith(place)).length === 0, { limitMs: 60_000 })
+  await until('git is gone', async () => (await processesWith(place)).length === 0, { limitMs: 10_000 })
   assert.deepEqual(await readdir(join(server.dataDirectory, 'checkouts', 'scratch')), [])
 })
 
+/** Looks again and again how many such processes there are at a time; gives the most. */
+function countAtOnce(text: string): { stop(): Promise<number> } {
+  const over = new AbortController()
+  const counting = (async () => {
+    let most = 0
+    while (!over.signal.aborted) {
+      most = Math.max(most, (await processesWith(text)).length)
+      await clock.sleep(50, over.signal).catch(() => {})
+    }
+    return most
+  })()
+  return {
+    stop: () => {
+      over.abort()
+      return counting
+    },
+  }
+}
+
+/** Where steps see their secrets. */
+const secretMounts = async (): Promise<string[]> =>
+  (await readFile('/proc/self/mountinfo', 'utf8')).split('\n').filter((line) => line.includes('buildkit-secrets'))
+
 test('a server killed while an image is built ends the deployment with one image and one container', async () => {
-  await application.ship(web('built', { buildMs: 4000 }))
+  await nothingWorks(server)
+  const images = async (): Promise<string[]> => (await server.engine.imagesOf(application.id)).map(({ Id }) => Id)
+  const former = await images()
+  await server.must('POST', `/application/${application.id}/secret`, { key: 'TOKEN', value: 'not to be kept' })
+  await server.must('PUT', `/application/${application.id}/advancedSettings`, { 'build.secrets': ['TOKEN'] })
+  // Long enough that a step that is gone within seconds has not ended by itself.
+  const buildMs = 60_000
+  const step = `setTimeout(() => {}, ${buildMs})`
+  const tree = web('built', { buildMs })
+  const mount = '--mount=type=secret,id=TOKEN'
+  await application.ship({ ...tree, Dockerfile: String(tree['Dockerfile']).replace('RUN ', `RUN ${mount} `) })
   await application.reaches(['BUILDING'])
   const request = await lastRequest(server, application)
-  await until('the build runs', async () => (await processesWith('setTimeout(() => {}, 4000)')).length > 0)
+  const began = now()
+  await until('the build runs', async () => (await processesWith(step)).length === 1)
+  assert.notEqual((await secretMounts()).length, 0)
+  await server.kill9()
+  await until('its step is gone', async () => (await processesWith(step)).length === 0, { limitMs: 15_000 })
+  await until('so is its secret', async () => (await secretMounts()).length === 0, {
+    limitMs: 15_000,
+    seen: secretMounts,
+  })
+  assert.ok(now() - began < buildMs / 2, 'the step may have ended by itself')
+  assert.deepEqual(await images(), former)
+  const steps = countAtOnce(step)
   await server.restart()
-  await assertDeployedOnce(server, application, { version: 'built', request })
-  await until('no build runs any more', async () => (await processesWith('setTimeout(() => {}, 4000)')).length === 0)
+  await assertDeployedOnce(server, application, { version: 'built', request, limitMs: 150_000 })
+  assert.equal(await steps.stop(), 1)
+  assert.deepEqual(await processesWith(step), [])
+  assert.equal((await images()).filter((id) => !former.includes(id)).length, 1)
 })
 
 test('a server killed again and again while a version fails leaves the former one serving, and says why once', async (t) => {
