@@ -286,17 +286,30 @@ function endCases(get: () => EngineBench): void {
   })
 }
 
+/** Values that a shell, a file of variables or a table of text would not leave as they are. */
+const values = {
+  PLAIN: 'a=b "c" $HOME',
+  LINES: 'first\nsecond\r\n\n\ttabbed\n',
+  BLANK: '  \t outer blanks \t  ',
+  SHELL: `'$(id)' \`id\` %s %n \\n \\ ; | & # !`,
+  OTHER: 'sésame 漢字 🦆 👩‍👩‍👧 \u{10ffff}',
+  EMPTY: '',
+}
+
 function insideCases(get: () => EngineBench): void {
   it('gives the program its variables and files, and exec their sight', async () => {
     const { engine, workload, commands } = get()
     const release = newRelease({
       ...workload('web'),
-      variables: { PLAIN: 'a=b "c" $HOME', HIDDEN: new Secret('canary-4711') },
+      variables: { ...values, HIDDEN: new Secret('canary-4711'), WIDE: new Secret(values.OTHER) },
       files: [{ path: '/srv/settings/app.json', content: new Secret('{"key":"canary-0815"}') }],
     })
     await engine.start(release, attempt())
     const output = async (command: string[]) => (await engine.exec(release.service, command, limit())).output
-    assert.equal(await output(commands.printVariable('PLAIN')), 'a=b "c" $HOME')
+    for (const [name, value] of Object.entries(values)) {
+      assert.equal(await output(commands.printVariable(name)), value, name)
+    }
+    assert.equal(await output(commands.printVariable('WIDE')), values.OTHER)
     assert.equal(await output(commands.printVariable('HIDDEN')), 'canary-4711')
     assert.equal(await output(commands.printFile('/srv/settings/app.json')), '{"key":"canary-0815"}')
     assert.equal((await engine.exec(release.service, commands.exitWith('7'), limit())).exitCode, 7)

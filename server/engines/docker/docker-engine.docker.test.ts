@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { createHash } from 'node:crypto'
 import { once } from 'node:events'
 import { createServer } from 'node:net'
 import { after, afterEach, before, describe, it } from 'node:test'
@@ -20,6 +21,8 @@ import { openTaskBench } from './test-task-bench.ts'
 
 const socketPath = '/var/run/docker.sock'
 const image = `quayside-engine-test/node:${newId().slice(-8)}`
+/** The most that the API takes for a value. */
+const maxValueBytes = 128_000
 const limit = (): AbortSignal => AbortSignal.timeout(120_000)
 
 before(() => importTestImage(socketPath, image))
@@ -62,6 +65,27 @@ publishingCases('docker', async () => ({
 }))
 
 taskCases('docker', () => openTaskBench({ socketPath, image }))
+
+describe('variables', () => {
+  let bench: DockerBench
+  before(async () => {
+    bench = await openDockerBench({ socketPath, image })
+  })
+  after(() => bench?.close())
+
+  it('arrive byte by byte, as long as they may be', async () => {
+    const value = `${'€'.repeat(maxValueBytes / 4)}\n${'x'.repeat(maxValueBytes / 4 - 1)}`
+    assert.equal(Buffer.byteLength(value), maxValueBytes)
+    const release = newRelease({ ...bench.workload('web'), variables: { LONG: value, HIDDEN: new Secret(value) } })
+    await bench.engine.start(release, attempt())
+    const own = `fs.readFileSync('/proc/1/environ', 'utf8').split('\\0').filter((line) => /^(LONG|HIDDEN)=/.test(line))`
+    const program = `JSON.stringify(${own}.sort().map((line) => require('crypto').createHash('sha256').update(line).digest('hex')))`
+    const { output } = await bench.engine.exec(release.service, ['node', '-p', program], limit())
+    const hash = (text: string) => createHash('sha256').update(text).digest('hex')
+    assert.deepEqual(JSON.parse(output), [hash(`HIDDEN=${value}`), hash(`LONG=${value}`)])
+    await bench.engine.erase(release.service, attempt())
+  })
+})
 
 describe('copies of volumes of several services', () => {
   let bench: DockerBench
