@@ -77,6 +77,22 @@ describe('with a Docker Engine', { skip }, () => {
     return undefined
   })
 
+  test('keeps a step within its number of processes, and the next one has them all again', async (t) => {
+    if (process.getuid?.() !== 0) return t.skip('limits need root')
+    // What has ended counts as long as nobody asks for its end, and this program asks for none before it has begun all it can.
+    const bomb = `const { spawn } = require('child_process');
+      const start = () => spawn('/lib64/ld-linux-x86-64.so.2', ['--version'], { stdio: 'ignore' }).on('error', () => {}).pid;
+      let begun = 0; while (begun < 5000 && start()) begun++;
+      console.log('begun ' + begun); process.exit(0)`
+    const program = bomb.replace(/\n\s*/g, ' ')
+    for (let round = 0; round < 2; round++) {
+      const { lines } = await build(running(program))
+      const begun = Number(lines.find((line) => line.startsWith('begun'))?.split(' ')[1])
+      assert.ok(begun > 1900 && begun < 2048, `${begun} processes at once`)
+    }
+    return undefined
+  })
+
   test('leaves no process of an aborted build behind', async () => {
     const recipe = recipeOf(service, running('console.log("begun"); setInterval(() => {}, 1000)'))
     const stop = new AbortController()
