@@ -131,24 +131,49 @@ test('a server killed while an image is built ends the deployment with one image
   assert.equal((await images()).filter((id) => !former.includes(id)).length, 1)
 })
 
+async function isKilled(when: string): Promise<void> {
+  let signal: string | null | undefined
+  void server.exited().then((exit) => {
+    signal = exit.signal
+  })
+  await until(`the server is killed ${when}`, () => signal !== undefined, { seen: () => server.output.slice(-10) })
+  assert.equal(signal, 'SIGKILL')
+}
+
 test('a server killed again and again while a version fails leaves the former one serving, and says why once', async (t) => {
   await application.run(web('good'))
+  const label = `quayside.service=${application.id}`
   const traffic = startTraffic(application.url, 50)
   t.after(() => traffic.stop())
+  const former = (await server.engine.containersWith(label)).map(({ Id }) => Id)
+  await nothingWorks(server)
+  await server.restart({ failpoint: 'engine.created:kill' })
   await application.ship(crashing('it cannot work'))
+  await isKilled('when the container of the version is made')
   const request = await lastRequest(server, application)
-  for (let kill = 0; kill < 6; kill++) {
-    await server.restart({ ready: false })
-    // The moment itself is what is tried.
-    await clock.sleep(600 + kill * 250)
-    await server.kill9()
-  }
+  const isOpen = async (): Promise<boolean> =>
+    (await server.sql`select from workflow where id = ${request} and state in ('queued', 'running')`).length === 1
+  await server.restart({ ready: false, failpoint: 'engine.started:kill' })
+  await isKilled('when the version is started')
+  assert.ok(await isOpen())
+  await server.restart({ ready: false })
+  await until('the version has ended by itself', async () => {
+    const [made] = (await server.engine.containersWith(label)).filter(({ Id }) => !former.includes(Id))
+    return made && Object(await server.engine.ask('GET', `/containers/${made.Id}/json`)).RestartCount > 0
+  })
+  await server.kill9()
+  assert.ok(await isOpen())
+  await server.restart({ ready: false })
+  const takingBack = () =>
+    server.sql`select from workflow_step where workflow_id = ${request} and name like '%/ROLLBACK'`
+  await until('it is taken away again', async () => (await takingBack()).length === 1, { everyMs: 2 })
+  await server.kill9()
   await server.restart()
   const { state, reason } = await application.settles(90_000)
   assert.equal(state, 'ERROR')
   assert.match(reason ?? '', /it cannot work/)
   assert.deepEqual(await application.answer(), { status: 200, body: 'good' })
-  const containers = await server.engine.containersWith(`quayside.service=${application.id}`)
+  const containers = await server.engine.containersWith(label)
   assert.deepEqual(
     containers.map((container) => container.State),
     ['running'],
@@ -173,14 +198,17 @@ test('a server killed while an environment of fifty services is deleted deletes 
     const git_repository = { url: applications[0]?.git.url, branch: 'main' }
     await server.must('POST', `/environment/${doomed}/application`, { name: `idle-${n}`, git_repository })
   }
+  for (const { id } of applications) assert.equal((await server.engine.imagesOf(id)).length, 1)
+  await nothingWorks(server)
+  const containers = () => server.engine.containersWith(`quayside.environment=${doomed}`)
+  await server.restart({ failpoint: 'retire.stopped:kill' })
   await server.must('DELETE', `/environment/${doomed}`)
   for (let kill = 0; kill < 3; kill++) {
-    await server.restart({ ready: false })
-    // The moment itself is what is tried.
-    await clock.sleep(900 + kill * 300)
-    await server.kill9()
+    await isKilled('while containers end')
+    assert.notEqual((await containers()).length, 0, 'everything had ended before')
+    const again = kill < 2 ? { failpoint: 'retire.stopped:kill', ready: false } : {}
+    await server.restart(again)
   }
-  await server.restart()
   await until(
     'the environment is gone',
     async () => (await server.api('GET', `/environment/${doomed}`)).status === 404,
@@ -192,6 +220,7 @@ test('a server killed while an environment of fifty services is deleted deletes 
   for (const { id, git } of applications) {
     assert.equal((await server.api('GET', `/application/${id}`)).status, 404)
     assert.deepEqual(await server.engine.containersWith(`quayside.service=${id}`), [])
+    assert.deepEqual(await server.engine.imagesOf(id), [])
     await git.remove()
   }
   assert.deepEqual(await server.engine.networksWith(`quayside.environment=${doomed}`), [])
