@@ -43,6 +43,10 @@ export function testKillsAt(points: readonly (typeof failpoints)[number][]): voi
     await server?.close()
   })
 
+  const imagesOf = async (id: string): Promise<string[]> => (await server.engine.imagesOf(id)).map(({ Id }) => Id)
+  const adopted = 'The image of this commit is there already; nothing is built.'
+  const reported = async () => (await application.deploymentLog()).map(({ message }) => message?.safe_message)
+
   /** The branch goes on while the server is away: what was taken up is deployed at the commit that it began with. */
   const commitMore = async (): Promise<void> => {
     await application.git.git('commit', '--quiet', '--allow-empty', '--message', 'later')
@@ -54,6 +58,7 @@ export function testKillsAt(points: readonly (typeof failpoints)[number][]): voi
     test(`a server killed at ${point} ends the deployment after its next start, once`, async (t) => {
       const commit = await application.git.push(web(point))
       await nothingWorks(server)
+      const images = await imagesOf(application.id)
       await server.restart({ failpoint: `${point}:kill` })
       const traffic = startTraffic(application.url, 50)
       t.after(() => traffic.stop())
@@ -68,6 +73,8 @@ export function testKillsAt(points: readonly (typeof failpoints)[number][]): voi
       if (recorded.some(({ name }) => name.endsWith('/PIN'))) {
         assert.equal((await application.history())[0]?.details.commit?.git_commit_id, commit)
       }
+      assert.equal((await imagesOf(application.id)).filter((id) => !images.includes(id)).length, 1, 'one image')
+      if (point === 'build.done') assert.ok((await reported()).includes(adopted), 'the image was built again')
       requests.push(request)
       const { lost } = await traffic.stop()
       assert.deepEqual(lost, [])
