@@ -36,8 +36,13 @@ after(async () => {
 const isStopped = async (): Promise<boolean> =>
   / T /.test((await readFile(`/proc/${server.pid()}/stat`, 'utf8')).replace(/^.*\)/, ''))
 
-/** Deploys, does this while the server stands still at the point, and holds the end against everything that could have gone wrong. */
-async function meanwhile(point: string, version: string, does: (request: string) => Promise<unknown>): Promise<void> {
+/** Deploys, does this while the server stands still at the point and that once it goes on, and holds the end against everything that could have gone wrong. */
+async function meanwhile(
+  point: string,
+  version: string,
+  does: (request: string) => Promise<unknown>,
+  afterwards: () => Promise<unknown> = async () => {},
+): Promise<void> {
   await application.git.push(web(version))
   await nothingWorks(server)
   await server.restart({ failpoint: `${point}:stop` })
@@ -49,6 +54,7 @@ async function meanwhile(point: string, version: string, does: (request: string)
     const request = await lastRequest(server, application)
     await does(request)
     server.resume()
+    await afterwards()
     await asked
     await assertDeployedOnce(server, application, { version, request, limitMs: 120_000 })
     const ends = await server.sql`select from event where payload_id = ${request} and type = 'DEPLOYMENT_SUCCESSFUL'`
@@ -72,14 +78,27 @@ for (const point of ofDeployments) {
   })
 }
 
+/** By the deployment itself; some of its calls it repeats for 15 s before it says so. */
+const missesEngine = () =>
+  until(
+    'the deployment tells that the engine is away',
+    async () =>
+      (await application.deploymentLog()).some(({ message }) => message?.safe_message.includes('cannot be reached')),
+    { limitMs: 60_000 },
+  )
+
 const withEngine = ofDeployments.filter((point) => !/^(request|workflow)/.test(point))
 for (const point of withEngine) {
   test(`an engine that is killed and started while a deployment is at ${point} changes nothing about its end`, {
     skip,
   }, async () => {
-    await meanwhile(point, `engine ${point}`, async () => {
-      await engine.kill9()
-      await engine.start()
-    })
+    await meanwhile(
+      point,
+      `engine ${point}`,
+      () => engine.kill9(),
+      async () => {
+        await missesEngine().finally(() => engine.start())
+      },
+    )
   })
 }
