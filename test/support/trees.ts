@@ -31,6 +31,17 @@ export const web = (
     })`,
 })
 
+/** Answers its version at any path, and prints what it was asked for. */
+export const printing = (version: string): Tree => ({
+  Dockerfile: dockerfile(),
+  'app.js': `
+    require('node:http').createServer((request, response) => {
+      console.log('asked for ' + request.url)
+      response.end(${JSON.stringify(version)})
+    }).listen(8080)
+    process.on('SIGTERM', () => process.exit(0))`,
+})
+
 /** Prints what is wrong and ends. */
 export const crashing = (text: string): Tree => ({
   Dockerfile: dockerfile(),
