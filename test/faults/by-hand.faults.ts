@@ -77,10 +77,38 @@ test('a container that somebody stopped runs again', async () => {
   await serves('second')
 })
 
+/** Has every observation of a service kept that replaces another one, in their order: what is told of its running is the newest. */
+async function keepObservations(): Promise<() => Promise<string[]>> {
+  await server.sql`create table kept_observation (number serial, service_id uuid, state text, reason text)`
+  await server.sql`create function keep_observation() returns trigger language plpgsql as $$ begin
+    insert into kept_observation (service_id, state, reason) values (new.service_id, new.state, new.reason);
+    return new; end $$`
+  await server.sql`create trigger keep_observation after insert or update on observation
+    for each row execute function keep_observation()`
+  return async () => {
+    const rows = await server.sql<{ told: string }[]>`
+      select concat_ws(': ', state, reason) as told from kept_observation where service_id = ${application.id} order by number`
+    return rows.map(({ told }) => told)
+  }
+}
+
 test('a container that somebody took out of its network is put back, and is not called running before', async () => {
   const { Id } = await container()
+  const isIn = async (): Promise<boolean> => Object.hasOwn((await container()).NetworkSettings.Networks, network())
+  const told = await keepObservations()
   await server.engine.ask('POST', `/networks/${network()}/disconnect`, { Container: Id, Force: true })
-  await until('it is back', async () => Object.hasOwn((await container()).NetworkSettings.Networks, network()))
+  await until(
+    'it is told as running again',
+    async () => {
+      const isRunning = (await told()).at(-1) === 'running'
+      if (isRunning) assert.ok(await isIn(), 'it is told as running, and nothing reaches it')
+      return isRunning
+    },
+    { seen: told },
+  )
+  const [first, ...others] = await told()
+  assert.match(first ?? '', /^starting: .* is not in the network of its environment$/)
+  assert.equal(others.filter((one) => one === 'running').length, 1, others.join(', '))
   assert.equal((await container()).Id, Id)
   await serves('second')
 })
