@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { randomBytes } from 'node:crypto'
+import { randomBytes, X509Certificate } from 'node:crypto'
 import { once } from 'node:events'
 import { readdir, readFile, writeFile } from 'node:fs/promises'
 import { request as ask, type RequestListener, type ServerResponse } from 'node:http'
@@ -7,7 +7,7 @@ import { createServer } from 'node:https'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
-import { selfSigned } from '../../test/support/self-signed.ts'
+import { expired, selfSigned } from '../../test/support/self-signed.ts'
 import { type AddressGuard, createAddressGuard } from '../lib/address.ts'
 import { Secret } from '../lib/secret.ts'
 import { createGit, type GitDriver } from './create-git.ts'
@@ -21,6 +21,7 @@ import {
   organizationA,
   scratchDirectory,
   startHost,
+  until,
 } from './git-server.fixture.ts'
 import type { GitLimits } from './limits.ts'
 
@@ -78,12 +79,51 @@ test('a hanging server is given up in time, and nothing stays behind', async (t)
   assert.deepEqual(await commandLines(origin), [])
 })
 
-test('a server that trickles is given up in time', async (t) => {
-  const driver = await newDriver(t, { limits: { questionMs: 400 } })
-  const origin = await listen(t, (_request, response) => {
-    response.writeHead(200, { 'content-type': 'application/x-git-upload-pack-advertisement' }).write('001e# service=')
+/** Sends the bytes one by one for as long as somebody listens; says how many went and whether anybody still does. */
+function trickle(response: ServerResponse, bytes: Buffer): { sent: number; isOver: boolean } {
+  const state = { sent: 0, isOver: false }
+  const timer = setInterval(() => {
+    response.write(bytes.subarray(state.sent % bytes.length, (state.sent % bytes.length) + 1))
+    state.sent++
+  }, 20)
+  response.once('close', () => {
+    clearInterval(timer)
+    state.isOver = true
   })
-  await assert.rejects(driver.resolveHead({ url: `${origin}/a.git` }, signal), { reason: 'timeout' })
+  return state
+}
+
+test('a server that trickles is given up in time, whatever it was asked', async (t) => {
+  const driver = await newDriver(t, { limits: { questionMs: 1000, checkoutMs: 1000 } })
+  const trickled: { sent: number; isOver: boolean }[] = []
+  const origin = await listen(t, (_request, response) => {
+    response.writeHead(200, { 'content-type': 'application/x-git-upload-pack-advertisement' })
+    trickled.push(trickle(response, Buffer.from('001e# service=git-upload-pack\n0000')))
+  })
+  for (const [name, ask] of Object.entries(ways(driver, `${origin}/a.git`))) {
+    const began = performance.now()
+    await assert.rejects(ask, { name: 'GitError', reason: 'timeout' }, name)
+    assert.ok(performance.now() - began < 10_000, name)
+    assert.ok((trickled.at(-1)?.sent ?? 0) > 1, `${name}: bytes came`)
+  }
+  await until(() => trickled.every(({ isOver }) => isOver))
+  assert.deepEqual(await readdir(join(driver.directory, 'scratch')), [])
+  assert.deepEqual(await commandLines(origin), [])
+})
+
+test('a server that trickles the objects is given up in time, and nothing of them stays', async (t) => {
+  const trickled: { sent: number; isOver: boolean }[] = []
+  const { id, repository } = await hostBehind(t, (pack, response) => {
+    response.write(pack.subarray(0, 20_000))
+    trickled.push(trickle(response, pack.subarray(20_000)))
+  })
+  const driver = await newDriver(t, { limits: { checkoutMs: 5000 } })
+  const began = performance.now()
+  await assert.rejects(driver.checkout(repository, id, silentAttempt), { name: 'GitError', reason: 'timeout' })
+  assert.ok(performance.now() - began < 20_000)
+  assert.ok((trickled.at(-1)?.sent ?? 0) > 1, 'bytes came')
+  await until(() => trickled.every(({ isOver }) => isOver))
+  assert.deepEqual(await readdir(join(driver.directory, 'scratch')), [])
 })
 
 /** The built-in host with one commit behind it, and a server before it that does this with the answer that carries the objects. */
@@ -169,21 +209,35 @@ test('a server that fails, or refuses in the middle, is told as that', async (t)
 })
 
 test('a name that no server knows, and a certificate that is not good any more, are told as that', async (t) => {
-  const guard = createAddressGuard({
-    allowedPrivateCidrs: ['127.0.0.0/8'],
-    resolve: async (name) => (name === 'expired.example' ? ['127.0.0.1'] : []),
-  })
-  const server = createServer(selfSigned, (_request, response) => response.end()).listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  t.after(() => void server.close())
-  // The address of a TCP server is never a path.
-  const { port } = server.address() as AddressInfo
-  const driver = await newDriver(t, { guard })
-  await assert.rejects(driver.resolveHead({ url: 'https://nowhere.example/a.git' }, signal), { name: 'GitError' })
-  await assert.rejects(driver.resolveHead({ url: `https://expired.example:${port}/a.git` }, signal), {
+  const unknown = await newDriver(t, { guard: createAddressGuard({ allowedPrivateCidrs: [] }) })
+  await assert.rejects(unknown.resolveHead({ url: 'https://nowhere.invalid/a.git' }, signal), {
+    name: 'GitError',
     reason: 'unreachable',
-    message: /certificate of expired\.example/,
+    message: /The name "nowhere\.invalid" was not found/,
   })
+  assert.ok(Date.parse(new X509Certificate(expired.cert).validTo) < Date.now())
+  const resolve = async () => ['127.0.0.1']
+  const driver = await newDriver(t, { guard: createAddressGuard({ allowedPrivateCidrs: ['127.0.0.0/8'], resolve }) })
+  for (const [host, certificate] of [
+    ['expired.example', expired],
+    ['outside.invalid', selfSigned],
+  ] as const) {
+    let requests = 0
+    const server = createServer(certificate, (_request, response) => {
+      requests++
+      response.end()
+    }).listen(0, '127.0.0.1')
+    await once(server, 'listening')
+    t.after(() => void server.close())
+    // The address of a TCP server is never a path.
+    const { port } = server.address() as AddressInfo
+    for (const [name, ask] of Object.entries(ways(driver, `https://${host}:${port}/a.git`))) {
+      const message = new RegExp(`certificate of ${host.replace('.', '\\.')}:${port} is not accepted`)
+      await assert.rejects(ask, { name: 'GitError', reason: 'unreachable', message }, name)
+    }
+    // Neither the path nor the credential was told to whoever has such a certificate.
+    assert.equal(requests, 0)
+  }
 })
 
 test('the credential goes to the server in a header and is in no command line, log line or error', async (t) => {
