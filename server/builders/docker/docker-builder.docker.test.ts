@@ -27,7 +27,7 @@ function dockerfile(_service: string, kind: BuildKind): string {
 
 describe('with a Docker Engine', { skip }, () => {
   const builder = createDockerBuilder({ socketPath })
-  const signal = AbortSignal.timeout(100_000)
+  const signal = AbortSignal.timeout(200_000)
   before(() => ensureBaseImage({ socketPath }, signal))
   builderCases('Docker', () => ({ builder, dockerfile }))
 
