@@ -110,6 +110,7 @@ test('L6: a revoked token, and one that expired, end what it has open within fiv
   await database`update api_token set expires_at = now() where id = ${expired.id}`
   await eventOf(events, 'end')
   await until('the end of the events', () => events.isOver())
+  assert.ok(events.isWhole(), 'the events were cut off')
   for (const { ended } of [logs, shell]) {
     const { code, reason } = await ended
     assert.deepEqual([code, /expired or revoked/.test(reason)], [1008, true])
@@ -218,6 +219,8 @@ test('when the server stops, clients are told to come back', async (t) => {
   await own.stop()
   assert.equal((await socket.ended).code, 1011)
   await until('the end of the events', () => events.isOver())
+  // The end of an answer is what clients come back after the pause that they were told of at its beginning.
+  assert.ok(events.isWhole(), 'the events were cut off')
   assert.match(events.text(), /^retry: [1-5]\d{3}$/m)
   assert.ok(now() - began < 5_000)
 })

@@ -61,6 +61,8 @@ export interface EventsClient {
   /** Everything, as it came. */
   readonly text: () => string
   readonly isOver: () => boolean
+  /** The server ended it with its last chunk; a connection that was only cut has none. */
+  readonly isWhole: () => boolean
   /** The last id, as a client would send it when it comes back. */
   readonly lastId: () => string | undefined
   close(): void
@@ -100,6 +102,7 @@ export async function openEvents(
     events,
     text: () => text,
     isOver: () => isOver,
+    isWhole: () => response.complete,
     lastId: () => lastId || undefined,
     close: () => asked.destroy(),
   }
