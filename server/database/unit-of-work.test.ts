@@ -4,6 +4,7 @@ import type { Sql } from './database.ts'
 import { openDatabase } from './pool.ts'
 import { until } from './test-support.ts'
 import { testDatabase } from './testing.ts'
+import { cutDatabase } from './testing-proxy.ts'
 import { inTransaction } from './transaction.ts'
 import { afterCommit, unitOfWork } from './unit-of-work.ts'
 
@@ -197,6 +198,22 @@ test('after its connection was lost a unit sends nothing more, and is not taken 
   assert.deepEqual([await lines(), told], [[], []])
   await unitOfWork(db, () => write(db, 'again'))
   assert.deepEqual(await lines(), ['again'])
+})
+
+test('a unit that is committed, but whose answer is lost, is not run again, and not taken for committed', async (t) => {
+  const way = await cutDatabase(t, url)
+  let [runs, told] = [0, 0]
+  way.loseCommits(1)
+  const work = unitOfWork(way.sql, async () => {
+    runs++
+    afterCommit(() => told++)
+    await write(way.sql, 'committed')
+  })
+  await assert.rejects(work, { code: 'CONNECTION_CLOSED' })
+  assert.deepEqual([runs, told, way.commitsToLose()], [1, 0, 0])
+  assert.deepEqual(await lines(), ['committed'])
+  await unitOfWork(way.sql, () => write(way.sql, 'next'))
+  assert.deepEqual(await lines(), ['committed', 'next'])
 })
 
 test('while as many units as possible run, others still read', async () => {

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { openDatabase } from '../database/index.ts'
+import { cutDatabase } from '../database/testing-proxy.ts'
 import { systemClock } from '../lib/clock.ts'
 import { aborted, ended, readSteps, readWorkflow, submit, testWorkflows, until, workflow } from './testing.ts'
-import { cutDatabase } from './testing-proxy.ts'
 
 const nobody = { isAlive: () => true }
 

@@ -22,6 +22,8 @@ export interface PlatformOptions {
   readonly engine?: Parameters<typeof compose>[1]['engine']
   /** Is told of every statement that the server sends. */
   readonly onStatement?: (text: string) => void
+  /** Another way to the same database, for the server alone; it has a pulse then, as a server has that was started by itself. */
+  readonly way?: (url: string) => Promise<{ readonly sql: Database; readonly url: string }>
 }
 
 /** One answer of the API, as a client sees it. */
@@ -63,14 +65,16 @@ export async function createPlatform(t: Cleanup, options: PlatformOptions = {}):
   t.after(() => ending())
   t.after(() => rm(directory, { recursive: true, force: true, maxRetries: 5 }))
   const { onStatement } = options
-  const { sql: database } = await testDatabase(t, onStatement && { onStatement })
+  const { sql: database, url } = await testDatabase(t, onStatement && { onStatement })
+  const way = await options.way?.(url)
   const logged: string[] = []
   const drivers = {
     engine: new FakeEngine({ clock: systemClock }),
     builder: createFakeBuilder(),
     router: createFakeRouter(),
   }
-  const composition = await composeIn(directory, database, logged, options, {
+  const ground = way ? { database: way.sql, databaseUrl: way.url } : { database }
+  const composition = await composeIn(directory, ground, logged, options, {
     ...drivers,
     ...(options.engine && { engine: options.engine }),
   })
@@ -97,7 +101,7 @@ export async function createPlatform(t: Cleanup, options: PlatformOptions = {}):
 
 async function composeIn(
   directory: string,
-  database: Database,
+  ground: { readonly database: Database; readonly databaseUrl?: string },
   logged: string[],
   { settings }: PlatformOptions,
   drivers: Parameters<typeof compose>[1],
@@ -109,11 +113,12 @@ async function composeIn(
     ...settings,
   })
   const log = pino({ level: 'debug' }, { write: (line: string) => void logged.push(line) })
+  const { database } = ground
   const vault = await openVault({ database, masterKeyFile: config.masterKeyFile, log })
   const pepper = await openPepper({ database, file: join(directory, 'token.pepper') })
   const controlSocket = join(directory, 'no-router.sock')
   return compose(
-    { config, log, database, vault, pepper, instance: 'test', controlSocket, formerUrls: [], reconcilers: [] },
+    { ...ground, config, log, vault, pepper, instance: 'test', controlSocket, formerUrls: [], reconcilers: [] },
     drivers,
   )
 }

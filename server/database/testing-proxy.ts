@@ -1,16 +1,26 @@
 import { connect, createServer, type Socket } from 'node:net'
-import { type Database, openDatabase } from '../database/index.ts'
-import type { Cleanup } from '../database/testing.ts'
+import type { Database } from './database.ts'
+import { openDatabase } from './pool.ts'
+import type { Cleanup } from './testing.ts'
 
 export interface CutDatabase {
   readonly sql: Database
   readonly url: string
   /** Ends all connections, and new ones at once until `join`. */
   cut(): void
+  /** Swallows what either side sends, and new connections, until `join`: all of it arrives then. */
+  silence(): void
   join(): void
   /** Connections that were ended at once. */
   refused(): number
+  /** Ends as many connections right after PostgreSQL has committed a transaction of theirs, before they hear of it. */
+  loseCommits(count: number): void
+  /** How many of them are still to be ended. */
+  commitsToLose(): number
 }
+
+/** How PostgreSQL tells that a transaction is committed: a message with this text. */
+const committed = 'C\0\0\0\x0bCOMMIT\0'
 
 /** A way to the database at `url` that a test can cut. Register what uses it before, so that it ends before. */
 export async function cutDatabase(t: Cleanup, url: string): Promise<CutDatabase> {
@@ -18,12 +28,11 @@ export async function cutDatabase(t: Cleanup, url: string): Promise<CutDatabase>
   const directory = target.searchParams.get('host')
   const path = `${directory}/.s.PGSQL.5432`
   const sockets = new Set<Socket>()
-  let isCut = false
-  let refused = 0
+  const state = { isCut: false, isSilent: false, refused: 0, commitsToLose: 0 }
   const server = createServer((near) => {
     near.on('error', () => {})
-    if (isCut) {
-      refused++
+    if (state.isCut) {
+      state.refused++
       near.destroy()
       return
     }
@@ -37,7 +46,14 @@ export async function cutDatabase(t: Cleanup, url: string): Promise<CutDatabase>
         far.destroy()
       })
     }
-    near.pipe(far).pipe(near)
+    near.on('data', (bytes: Buffer) => far.write(bytes))
+    far.on('data', (bytes: Buffer) => {
+      const isLost = state.commitsToLose > 0 && bytes.includes(committed)
+      if (!isLost) return void near.write(bytes)
+      state.commitsToLose--
+      near.destroy()
+    })
+    if (state.isSilent) for (const socket of [near, far]) socket.pause()
   })
   await new Promise<void>((done) => void server.listen(0, '127.0.0.1', done))
   const address = server.address()
@@ -45,7 +61,7 @@ export async function cutDatabase(t: Cleanup, url: string): Promise<CutDatabase>
   target.host = `127.0.0.1:${typeof address === 'object' && address ? address.port : 0}`
   const sql = openDatabase({ url: target.href, name: 'cut' })
   const cut = (): void => {
-    isCut = true
+    state.isCut = true
     for (const socket of sockets) socket.destroy()
   }
   t.after(async () => {
@@ -57,9 +73,19 @@ export async function cutDatabase(t: Cleanup, url: string): Promise<CutDatabase>
     sql,
     url: target.href,
     cut,
-    join: () => {
-      isCut = false
+    silence: () => {
+      state.isSilent = true
+      for (const socket of sockets) socket.pause()
     },
-    refused: () => refused,
+    join: () => {
+      state.isCut = false
+      state.isSilent = false
+      for (const socket of sockets) socket.resume()
+    },
+    refused: () => state.refused,
+    loseCommits: (count) => {
+      state.commitsToLose = count
+    },
+    commitsToLose: () => state.commitsToLose,
   }
 }
