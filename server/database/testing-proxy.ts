@@ -8,6 +8,8 @@ export interface CutDatabase {
   readonly url: string
   /** Ends all connections, and new ones at once until `join`. */
   cut(): void
+  /** Ends all connections, and answers new ones like a PostgreSQL without a free one, until `join`. */
+  fill(): void
   /** Swallows what either side sends, and new connections, until `join`: all of it arrives then. */
   silence(): void
   join(): void
@@ -21,6 +23,9 @@ export interface CutDatabase {
 
 /** How PostgreSQL tells that a transaction is committed: a message with this text. */
 const committed = 'C\0\0\0\x0bCOMMIT\0'
+const fields = 'SFATAL\0VFATAL\0C53300\0Msorry, too many clients already\0\0'
+/** How PostgreSQL refuses a connection when others have all of them. */
+const tooMany = Buffer.concat([Buffer.from('E'), Buffer.from([0, 0, 0, fields.length + 4]), Buffer.from(fields)])
 
 /** A way to the database at `url` that a test can cut. Register what uses it before, so that it ends before. */
 export async function cutDatabase(t: Cleanup, url: string): Promise<CutDatabase> {
@@ -28,7 +33,7 @@ export async function cutDatabase(t: Cleanup, url: string): Promise<CutDatabase>
   const directory = target.searchParams.get('host')
   const path = `${directory}/.s.PGSQL.5432`
   const sockets = new Set<Socket>()
-  const state = { isCut: false, isSilent: false, refused: 0, commitsToLose: 0 }
+  const state = { isCut: false, isFull: false, isSilent: false, refused: 0, commitsToLose: 0 }
   const server = createServer((near) => {
     near.on('error', () => {})
     if (state.isCut) {
@@ -36,6 +41,7 @@ export async function cutDatabase(t: Cleanup, url: string): Promise<CutDatabase>
       near.destroy()
       return
     }
+    if (state.isFull) return void near.once('data', () => near.end(tooMany))
     const far = directory ? connect({ path }) : connect({ host: target.hostname, port: Number(target.port) })
     for (const socket of [near, far]) {
       sockets.add(socket)
@@ -60,9 +66,12 @@ export async function cutDatabase(t: Cleanup, url: string): Promise<CutDatabase>
   target.searchParams.delete('host')
   target.host = `127.0.0.1:${typeof address === 'object' && address ? address.port : 0}`
   const sql = openDatabase({ url: target.href, name: 'cut' })
+  const end = (): void => {
+    for (const socket of sockets) socket.destroy()
+  }
   const cut = (): void => {
     state.isCut = true
-    for (const socket of sockets) socket.destroy()
+    end()
   }
   t.after(async () => {
     await sql.end({ timeout: 1 })
@@ -73,12 +82,17 @@ export async function cutDatabase(t: Cleanup, url: string): Promise<CutDatabase>
     sql,
     url: target.href,
     cut,
+    fill: () => {
+      state.isFull = true
+      end()
+    },
     silence: () => {
       state.isSilent = true
       for (const socket of sockets) socket.pause()
     },
     join: () => {
       state.isCut = false
+      state.isFull = false
       state.isSilent = false
       for (const socket of sockets) socket.resume()
     },

@@ -1,0 +1,73 @@
+import assert from 'node:assert/strict'
+import { after, test } from 'node:test'
+import { type CutDatabase, cutDatabase } from '../../server/database/testing-proxy.ts'
+import { createPlatform } from '../support/platform.ts'
+import { now, until } from '../support/until.ts'
+
+/** The way to PostgreSQL is cut, swallows everything, or all connections are taken: what requests and health answer meanwhile. */
+let made: CutDatabase | undefined
+const platform = await createPlatform(
+  { after },
+  {
+    way: async (url) => {
+      made = await cutDatabase({ after }, url)
+      return made
+    },
+  },
+)
+assert.ok(made)
+const way = made
+const { a, call } = platform
+const variables = `/application/${a.objects.applicationId}/environmentVariable`
+
+/** One request, with how long its answer took. */
+async function timed(send: () => ReturnType<typeof call>) {
+  const began = now()
+  const { status, headers, text } = await send()
+  return { status, retryAfter: headers['retry-after'], text, ms: now() - began }
+}
+const read = () => timed(() => call(a.tokens.READ, 'GET', variables))
+let written = 0
+const write = () => timed(() => call(a.tokens.ADMIN, 'POST', variables, { key: `KEY_${written++}`, value: 'x' }))
+const health = (path: 'live' | 'ready') => timed(() => call(undefined, 'GET', `/health/${path}`))
+
+async function refused(limitMs: number): Promise<void> {
+  const answers = await Promise.all([read(), write(), health('ready'), read(), write(), health('ready')])
+  for (const { status, retryAfter, text, ms } of answers) {
+    assert.deepEqual([status, retryAfter], [503, '1'], text)
+    assert.match(text, /The database (cannot be reached|does not answer)/)
+    assert.ok(ms < limitMs, `answered after ${ms} ms`)
+  }
+  const live = await health('live')
+  assert.equal(live.status, 200)
+  assert.ok(live.ms < 2_000, `answered after ${live.ms} ms`)
+}
+async function well(): Promise<void> {
+  const all = [read, write, () => health('ready')]
+  await until('all is well', async () =>
+    (await Promise.all(all.map((ask) => ask()))).every(({ status }) => status < 300),
+  )
+}
+
+for (const [what, begin] of [
+  ['that is away', way.cut],
+  ['whose connections others have', way.fill],
+] as const) {
+  test(`a database ${what}: 503 within two seconds, and not ready, until it is there again`, async () => {
+    await well()
+    begin()
+    for (let round = 0; round < 3; round++) await refused(2_000)
+    way.join()
+    await well()
+  })
+}
+
+test('a database that is silent: 503 for all that wait, then 503 within two seconds, and not ready, until it speaks', async () => {
+  await well()
+  way.silence()
+  // Until it is taken for deaf: it could be slow.
+  await refused(10_000)
+  for (let round = 0; round < 3; round++) await refused(2_000)
+  way.join()
+  await well()
+})
