@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { systemClock } from '../lib/clock.ts'
+import { type Clock, systemClock } from '../lib/clock.ts'
 import { newId } from '../lib/id.ts'
 import { aborted, ended, noWork, readSteps, readWorkflow, submit, testWorkflows, until, workflow } from './testing.ts'
 import { LeaseLostError, StepTimeoutError } from './workflow.ts'
@@ -161,6 +161,55 @@ test('is not taken over in the middle of a fenced transaction', async (t) => {
   letGo()
   assert.equal((await ended(sql, id)).state, 'done')
   assert.equal((await sql`select from note`).length, 1)
+})
+
+const hourMs = 3_600_000
+const jumps = { 'an hour ahead': hourMs, 'an hour behind': -hourMs, 'ten years ahead': 87_600 * hourMs }
+for (const [where, jumpMs] of Object.entries(jumps)) {
+  test(`no lease is stolen, and no step ends early, where the wall clock of a process jumps ${where}`, async (t) => {
+    const { sql, start } = await testWorkflows(t)
+    const { promise: go, resolve: letGo } = Promise.withResolvers<void>()
+    let jumpedMs = 0
+    const jumping: Clock = { ...systemClock, now: () => new Date(Date.now() + jumpedMs) }
+    const ran: string[] = []
+    const recipe = (who: string) =>
+      workflow('w', async (_input, step) => {
+        await step('long', () => go.then(() => ran.push(who)))
+      })
+    const options = { leaseSeconds: 2, pollMs: 50, ...nobody }
+    const a = start([recipe('a')], { ...options, clock: jumping })
+    const id = await submit(sql, a, 'w')
+    const isRenewed = (seconds: number) =>
+      until(`a lease beyond ${seconds} s`, async () => {
+        const rows = await sql`
+          select from workflow where id = ${id} and lease_until > created_at + make_interval(secs => ${seconds})`
+        return rows.length === 1
+      })
+    await isRenewed(2.5)
+    jumpedMs = jumpMs
+    const wrong: Clock = { ...systemClock, now: () => new Date(Date.now() + jumpMs) }
+    const b = start([recipe('b'), workflow('other', async () => {})], { ...options, clock: wrong })
+    // Whatever it finds to be taken over it takes with what is new: at once, and when the first lease would be over.
+    const looks = async (): Promise<void> => void (await ended(sql, await submit(sql, b, 'other')))
+    await looks()
+    await isRenewed(5.5)
+    await looks()
+    assert.deepEqual([(await readWorkflow(sql, id)).fence, a.counts().lost], ['1', 0])
+    letGo()
+    assert.equal((await ended(sql, id)).error, null)
+    assert.deepEqual([ran, (await readWorkflow(sql, id)).fence], [['a'], '1'])
+  })
+}
+
+test('takes over what is left as soon as the database says so, however far its own clock is behind', async (t) => {
+  const { sql, start } = await testWorkflows(t)
+  const id = newId()
+  await sql`
+    insert into workflow (id, kind, key, input, state, owner, fence, lease_until, attempts)
+    values (${id}, 'w', 'k', '{}', 'running', 'gone', 1, now() + interval '1 second', 1)`
+  const behind: Clock = { ...systemClock, now: () => new Date(Date.now() - 87_600 * hourMs) }
+  start([workflow('w', async () => {})], { clock: behind, pollMs: 50, ...nobody })
+  assert.equal((await ended(sql, id, 10_000)).fence, '2')
 })
 
 test('gives a run up before its lease ends when it cannot be renewed', async (t) => {
