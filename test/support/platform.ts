@@ -23,8 +23,10 @@ export interface PlatformOptions {
   /** Is told of every statement that the server sends. */
   readonly onStatement?: (text: string) => void
   /** Another way to the same database, for the server alone; it has a pulse then, as a server has that was started by itself. */
-  readonly way?: (url: string) => Promise<{ readonly sql: Database; readonly url: string }>
+  readonly way?: (url: string) => Promise<Way>
 }
+type Drivers = Parameters<typeof compose>[1]
+type Way = { readonly sql: Database; readonly url: string }
 
 /** One answer of the API, as a client sees it. */
 export interface Answer {
@@ -38,6 +40,7 @@ export interface Answer {
 /** The whole server with a database of its own; engine, builder and router are fakes. */
 export interface Platform extends Composition {
   readonly database: Database
+  readonly databaseUrl: string
   readonly engine: FakeEngine
   readonly builder: ReturnType<typeof createFakeBuilder>
   readonly router: ReturnType<typeof createFakeRouter>
@@ -47,6 +50,8 @@ export interface Platform extends Composition {
   /** Everything that was logged so far, without redaction. */
   readonly logged: string[]
   call(token: string | undefined, method: string, path: string, body?: unknown, headers?: Headers): Promise<Answer>
+  /** A further server on the same data. It works once `start`, or `workflows.start` alone, is called, and is stopped by the test. */
+  another(parts?: { readonly drivers?: Drivers; readonly way?: Way }): Promise<Composition>
   /** Further objects of a tenant. */
   addObjects(tenant: Tenant): Promise<Objects>
   /** Puts a repository `hello` with a Dockerfile and a directory `source` into the tenant's git host; gives the commit. */
@@ -73,8 +78,8 @@ export async function createPlatform(t: Cleanup, options: PlatformOptions = {}):
     builder: createFakeBuilder(),
     router: createFakeRouter(),
   }
-  const ground = way ? { database: way.sql, databaseUrl: way.url } : { database }
-  const composition = await composeIn(directory, ground, logged, options, {
+  const ground = (other: Way | undefined) => (other ? { database: other.sql, databaseUrl: other.url } : { database })
+  const composition = await composeIn(directory, ground(way), logged, options, {
     ...drivers,
     ...(options.engine && { engine: options.engine }),
   })
@@ -88,10 +93,12 @@ export async function createPlatform(t: Cleanup, options: PlatformOptions = {}):
     ...composition,
     ...drivers,
     database,
+    databaseUrl: url,
     logged,
     a: { ...a, objects: ofA },
     b: { ...b, objects: ofB },
     call: (token, method, path, body, headers) => call(composition, { token, method, path, body, headers }),
+    another: (parts) => composeIn(directory, ground(parts?.way), logged, options, parts?.drivers ?? drivers),
     addObjects: (tenant) => addObjects(database, composition, tenant),
     addRepository: (tenant, change = '') => addRepository(directory, composition, tenant, change),
     listen: () => composition.app.listen({ host: '127.0.0.1', port: 0 }),
@@ -104,7 +111,7 @@ async function composeIn(
   ground: { readonly database: Database; readonly databaseUrl?: string },
   logged: string[],
   { settings }: PlatformOptions,
-  drivers: Parameters<typeof compose>[1],
+  drivers: Drivers,
 ): Promise<Composition> {
   const config = readConfig({
     QUAYSIDE_DATA: directory,
