@@ -1,0 +1,38 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { createSlots } from '../lib/slots.ts'
+import type { Step } from '../workflows/index.ts'
+import type { Work } from './recipe.ts'
+import { inTurn } from './turn.ts'
+
+const { signal } = new AbortController()
+const begun: Step = (_name, work) => work({ signal })
+/** As after a new start: what is recorded is not done again, and gives nothing. */
+const recorded: Step = async () => Object(undefined)
+
+/** What `inTurn` reads of a service's work. */
+const workOf = (organizationId: string, step: Step): Work =>
+  // The rest of it is not looked at.
+  ({
+    ...{ organizationId, step, context: { signal }, target: { service_id: 'service' } },
+    report: { line: () => {} },
+  }) as unknown as Work
+
+for (const [when, step] of [
+  ['while it waits', begun],
+  ['whose waiting was recorded before the server ended', recorded],
+] as const) {
+  test(`a hundred services of one organization hold up that of another ${when} by one at most`, async () => {
+    const turn = { slots: createSlots(1), name: 'BUILD_QUEUEING' } as const
+    const order: string[] = []
+    const last = Promise.withResolvers<void>()
+    const work = (organization: string) =>
+      inTurn(workOf(organization, step), turn, async () => void order.push(organization))
+    const first = inTurn(workOf('a', step), turn, () => last.promise)
+    const waiting = [...Array.from({ length: 100 }, () => work('a')), work('b')]
+    last.resolve()
+    await Promise.all([first, ...waiting])
+    assert.deepEqual(order.slice(0, 3), ['a', 'b', 'a'])
+    assert.equal(order.length, 101)
+  })
+}
