@@ -3,20 +3,32 @@ import { readFileSync } from 'node:fs'
 import { after, test } from 'node:test'
 import { answerTo, authorizationDocument, type Credential, credentials } from '../../contract/authorization.ts'
 import { contract } from '../../contract/contract.ts'
+import { eventStream } from '../../contract/event-stream.ts'
 import type { CustomRights } from '../../contract/roles.ts'
+import { type Stream, streamPaths, streams } from '../../contract/streams.ts'
 import { createApiTokens, credentialReader } from '../../server/access/index.ts'
 import { ownAccounts } from '../../server/accounts/index.ts'
 import type { Handlers } from '../../server/http/call.ts'
-import { createBudgets, createRateLimiter, createServer, targetQuery } from '../../server/http/index.ts'
+import {
+  createBudgets,
+  createOpenStreams,
+  createRateLimiter,
+  createServer,
+  targetQuery,
+} from '../../server/http/index.ts'
 import { systemClock } from '../../server/lib/clock.ts'
 import { AppError } from '../../server/lib/error.ts'
 import { newId } from '../../server/lib/id.ts'
 import { silentLogger } from '../../server/lib/log.ts'
+import { createStateChanges } from '../../server/state-changes/index.ts'
+import type { Feeds } from '../../server/streams/index.ts'
 import { addPerson } from '../support/people.ts'
 import { createPlatform } from '../support/platform.ts'
+import { openEvents, openSocket } from '../support/streams.ts'
 import { idsOf, operations, pathOf } from './requests.ts'
+import { placeOf, queryOf } from './stream-queries.ts'
 
-/** Every cell of docs/authorization.md, asked of the real door; behind it stands nothing that could act. */
+/** Every cell of docs/authorization.md, and the git host, asked of the real door; behind it stands nothing that could act. */
 const platform = await createPlatform({ after })
 const { a, database, rooms } = platform
 const { organizationId } = a
@@ -29,6 +41,12 @@ const reached: Handlers = new Proxy({} as Handlers, {
     throw new AppError('conflict', 'reached')
   },
 })
+const nothing: Feeds = new Proxy({} as Feeds, { get: () => async () => {} })
+const openStreams = createOpenStreams({
+  ...{ clock: systemClock, log: silentLogger },
+  limits: { perCaller: 100, perOrganization: 1000 },
+})
+const stateChanges = createStateChanges({ database, clock: systemClock, log: silentLogger })
 const door = createServer({
   database,
   clock: systemClock,
@@ -44,14 +62,19 @@ const door = createServer({
   budgets: createBudgets(createRateLimiter(0, 1, systemClock)),
   handlers: reached,
   targetQuery,
-  gitHost: { handle: async () => {} },
+  gitHost: { handle: async (_request, response) => void response.writeHead(409).end('reached') },
   receiver: { receive: async () => ({ status: 'ignored', reason: null }) },
   plans: Object.create(null),
   accounts: { handle: async () => {} },
-  streams: Object.create(null),
+  streams: { openStreams, stateChanges, feeds: nothing, ownOrigin: 'http://localhost' },
   ready: async () => {},
 })
-after(() => door.close())
+const origin = await door.listen({ host: '127.0.0.1', port: 0 })
+after(async () => {
+  await openStreams.close()
+  await door.close()
+  await stateChanges.close()
+})
 
 async function customRole({ projects }: CustomRights): Promise<string> {
   const { id } = await rooms.customRoles.create(organizationId, { name: newId() })
@@ -113,6 +136,66 @@ for (const [name, operation] of operations) {
     assert.deepEqual(
       found,
       kinds.map(({ kind }) => [kind.name, answerTo(operation, kind, somewhere)]),
+    )
+  })
+}
+
+for (const path of streamPaths) {
+  const stream: Stream = streams[path]
+  const entrance = { path, access: stream.access, target: streams[path].targets[0] }
+  test(`${path}: lets in whom the table lets in`, async () => {
+    const target = `${path}${queryOf(stream, placeOf(a))}`
+    const found = await Promise.all(
+      kinds.map(async ({ kind, authorization }) => {
+        const headers = authorization ? { authorization } : {}
+        const { code, reason, status } = await openSocket(origin, target, { headers, origin: 'http://localhost' }).ended
+        if (status === 401) return [kind.name, 401]
+        if (code === 1008 && /needs the permission/.test(reason)) return [kind.name, 403]
+        // What is not made here is said behind the door.
+        const isReached = code === 1000 || (code === 1008 && stream.refuses?.startsWith(reason.slice(0, 100)))
+        assert.ok(isReached, `${kind.name}: ${status} ${code} ${reason}`)
+        return [kind.name, 'passes']
+      }),
+    )
+    assert.deepEqual(
+      found,
+      kinds.map(({ kind }) => [kind.name, answerTo(entrance, kind, somewhere)]),
+    )
+  })
+}
+
+test(`${eventStream.path}: lets in whom the table lets in`, async () => {
+  const path = eventStream.path.replace('{organizationId}', organizationId)
+  for (const { kind, authorization } of kinds) {
+    const client = await openEvents(origin, path, authorization ? { authorization } : {})
+    client.close()
+    const answer = client.status === 200 ? 'passes' : client.status
+    assert.deepEqual([kind.name, answer], [kind.name, answerTo(eventStream, kind, somewhere)])
+  }
+})
+
+/** Repositories are the organization's: reading it is enough to fetch, writing to it is needed for a push. */
+const gitCalls = [
+  ['GET', '/info/refs?service=git-upload-pack', 'read'],
+  ['POST', '/git-upload-pack', 'read'],
+  ['GET', '/info/refs?service=git-receive-pack', 'write'],
+  ['POST', '/git-receive-pack', 'write'],
+] as const
+for (const [method, call, access] of gitCalls) {
+  test(`${method} /git/….git${call}: lets in whom reading or writing the organization lets in`, async () => {
+    const found = await Promise.all(
+      kinds.map(async ({ kind, authorization }) => {
+        const password = Buffer.from(`git:${authorization?.slice('Bearer '.length)}`).toString('base64')
+        const headers = { host: 'localhost', ...(authorization ? { authorization: `Basic ${password}` } : {}) }
+        const { statusCode, payload } = await door.inject({ method, url: `/git/hello.git${call}`, headers })
+        assert.equal(statusCode === 409, payload === 'reached')
+        return [kind.name, statusCode === 409 ? 'passes' : statusCode]
+      }),
+    )
+    const entrance = { access, target: 'organization', path: '' } as const
+    assert.deepEqual(
+      found,
+      kinds.map(({ kind }) => [kind.name, answerTo(entrance, kind, somewhere)]),
     )
   })
 }

@@ -12,6 +12,7 @@ import { createPlatform } from '../support/platform.ts'
 import { rawRequest, sendRaw } from '../support/raw.ts'
 import { eventOf, openEvents, openSocket, type SocketOptions } from '../support/streams.ts'
 import { until } from '../support/until.ts'
+import { type Place, placeOf, queryOf, requiredOf } from './stream-queries.ts'
 
 /** Every stream of the contract: who comes in, with which query, and what is sent. */
 const platform = await createPlatform(
@@ -28,41 +29,7 @@ const { a, b, engine, database, rooms } = platform
 const { lines } = rooms
 const origin = await platform.listen()
 
-interface Place {
-  readonly organization: string
-  readonly cluster: string
-  readonly project: string
-  readonly environment: string
-  readonly service: string
-}
-const placeOf = ({ organizationId, clusterId, objects }: typeof a): Place => ({
-  organization: organizationId,
-  cluster: clusterId,
-  project: objects.projectId,
-  environment: objects.environmentId,
-  service: objects.applicationId,
-})
 const [ofA, ofB] = [placeOf(a), placeOf(b)]
-const others = {
-  service_type: 'APPLICATION',
-  infra_component_type: 'NGINX',
-  flavor: 'REGULAR_PRIVILEGE',
-  tty_width: '80',
-  tty_height: '24',
-  port: '8080',
-}
-
-const requiredOf = ({ query }: Stream): readonly string[] => query.required ?? []
-/** A whole query: what is required, and the environment where one can be named. */
-function queryOf(stream: Stream, place: Place, change: Record<string, string | undefined> = {}): string {
-  const names = Object.keys(stream.query.properties).filter(
-    (name) => requiredOf(stream).includes(name) || (name === 'environment' && stream.targets.includes('environment')),
-  )
-  const known: Record<string, string> = { ...place, ...others }
-  const all = { ...Object.fromEntries(names.map((name) => [name, known[name]])), ...change }
-  const given = Object.entries(all).flatMap(([name, value]) => (value === undefined ? [] : [[name, value] as const]))
-  return `?${new URLSearchParams(Object.fromEntries(given))}`
-}
 
 const connect = (path: string, query: string, options: SocketOptions = { token: a.tokens.ADMIN }) =>
   openSocket(origin, `${path}${query}`, options)
