@@ -17,7 +17,7 @@ const platform = await createPlatform(
 )
 assert.ok(made)
 const way = made
-const { a, call } = platform
+const { a, call, database } = platform
 const variables = `/application/${a.objects.applicationId}/environmentVariable`
 
 /** One request, with how long its answer took. */
@@ -70,4 +70,41 @@ test('a database that is silent: 503 for all that wait, then 503 within two seco
   for (let round = 0; round < 3; round++) await refused(2_000)
   way.join()
   await well()
+})
+
+test('a database that goes away under load, and comes back: 201 or 503 within five seconds, and nothing acknowledged is lost', async () => {
+  await well()
+  const over = new AbortController()
+  const [acknowledged, others]: [string[], string[]] = [[], []]
+  let [refusals, slowestMs] = [0, 0]
+  const work = async (worker: number): Promise<void> => {
+    for (let n = 0; !over.signal.aborted; n++) {
+      const key = `LOAD_${worker}_${n}`
+      const { status, text, ms } = await timed(() => call(a.tokens.ADMIN, 'POST', variables, { key, value: 'x' }))
+      slowestMs = Math.max(slowestMs, ms)
+      if (status === 201) acknowledged.push(key)
+      else if (status === 503) refusals++
+      else others.push(text)
+    }
+  }
+  const workers = [0, 1, 2, 3].map(work)
+  for (let round = 0; round < 3; round++) {
+    const [before, refused] = [acknowledged.length, refusals]
+    await until('writes are acknowledged', () => acknowledged.length > before + 20)
+    way.cut()
+    await until('writes are refused', () => refusals > refused + 20)
+    way.join()
+    await well()
+  }
+  over.abort()
+  await Promise.all(workers)
+  assert.deepEqual(others, [])
+  assert.ok(slowestMs < 5_000, `answered after ${slowestMs} ms`)
+  const rows = await database<{ key: string }[]>`select key from variable where key like 'LOAD%'`
+  const stored = new Set(rows.map(({ key }) => key))
+  assert.equal(stored.size, rows.length)
+  assert.deepEqual(
+    acknowledged.filter((key) => !stored.has(key)),
+    [],
+  )
 })
