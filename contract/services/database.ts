@@ -70,8 +70,9 @@ export const Credentials = Type.Object({
 })
 
 /**
- * What is the same for all databases of a type: who owns it, the database that every client may use at once, where it listens, and the
- * versions of its official image, newest first. The owner's password is made for each one, and sealed.
+ * What is the same for all databases of a type: who owns it, the database that every client may use at once, where it listens, the least
+ * memory with which its server starts (MiB), and the versions of its official image, newest first. The owner's password is made for each
+ * one, and sealed.
  */
 export const databaseTable = {
   POSTGRESQL: {

@@ -10,7 +10,11 @@ const variables: Record<DatabaseType, Record<string, string | Secret>> = {
   MONGODB: { MONGO_INITDB_ROOT_USERNAME: 'root', MONGO_INITDB_ROOT_PASSWORD: new Secret('canary') },
   REDIS: { REDIS_PASSWORD: new Secret('canary') },
 }
-const workloadOf = (type: DatabaseType, publicPort?: { readonly address: string; readonly port: number }) =>
+const workloadOf = (
+  type: DatabaseType,
+  publicPort?: { readonly address: string; readonly port: number },
+  memory = 512,
+) =>
   databaseWorkload(
     {
       type,
@@ -18,7 +22,7 @@ const workloadOf = (type: DatabaseType, publicPort?: { readonly address: string;
       mode: 'MANAGED',
       accessibility: publicPort ? 'PUBLIC' : 'PRIVATE',
       cpu: 250,
-      memory: 512,
+      memory,
       storage: 10,
       disk_type: null,
       icon_uri: 'app://icon',
@@ -64,4 +68,12 @@ test('a public one is published where the machine has a port for it', () => {
   assert.deepEqual(workloadOf('REDIS', { address: '127.0.0.1', port: 30_001 }).publishedPorts, [
     { internalPort: 6379, protocol: 'TCP', hostAddress: '127.0.0.1', hostPort: 30_001 },
   ])
+})
+
+test('a database has what it was given, and never less memory than its server needs to start', () => {
+  const least: Record<DatabaseType, number> = { POSTGRESQL: 100, MYSQL: 512, MONGODB: 256, REDIS: 100 }
+  for (const type of databaseTypes) {
+    assert.equal(workloadOf(type, undefined, 100).memoryMiB, least[type], type)
+    assert.equal(workloadOf(type, undefined, 700).memoryMiB, 700, type)
+  }
 })

@@ -42,7 +42,7 @@ export function databaseWorkload(
 ): LongRunning {
   const { REDIS_PASSWORD: redisPassword, ...others } = variables
   const isRedis = settings.type === 'REDIS'
-  const { port } = databaseTable[settings.type]
+  const { port, leastMemory } = databaseTable[settings.type]
   const { ask, stopSignal } = ways[settings.type]
   return {
     ...rest,
@@ -54,7 +54,8 @@ export function databaseWorkload(
     arguments: isRedis ? ['redis-server', redisFile] : [],
     replicas: { min: 1, max: 1 },
     cpuMilli: settings.cpu,
-    memoryMiB: settings.memory,
+    // With less its server does not start, and what clients leave out may be less: of a managed one it is 100 MB, whatever its type.
+    memoryMiB: Math.max(leastMemory, settings.memory),
     ports: [{ name: 'database', internalPort: port, protocol: 'TCP' }],
     ...(publicPort && {
       publishedPorts: [
