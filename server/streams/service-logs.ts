@@ -1,6 +1,8 @@
+import type { Database } from '../database/index.ts'
 import { AppError } from '../lib/error.ts'
 import { type ServiceLine, type StoredLine, serviceLine, serviceStream } from '../logs/index.ts'
 import type { Outlet } from './outlet.ts'
+import { listReleasesOf } from './service-logs-store.ts'
 import { type StreamCall, serviceOf, textOf } from './stream-call.ts'
 import type { Feed, StreamsOptions } from './streams.ts'
 
@@ -8,10 +10,13 @@ const defaultLimit = 1000
 const longestTail = 10_000
 
 /** The last lines that fit the query, then those that come. */
-export function serviceLogs({ lines }: Pick<StreamsOptions, 'lines'>): Feed {
+export function serviceLogs({ lines, database }: Pick<StreamsOptions, 'lines' | 'database'>): Feed {
   return async (call, outlet, signal) => {
     const { id, name } = serviceOf(call)
-    const fits = filterOf(call)
+    const deployment = textOf(call, 'deployment_id')
+    const releases = deployment === undefined ? undefined : new ReleasesOf(database, id, deployment)
+    await releases?.read()
+    const fits = filterOf(call, releases)
     const start = textOf(call, 'start')
     const count = Number(call.query['limit'] ?? (start === undefined ? defaultLimit : longestTail))
     const stream = serviceStream(id)
@@ -21,8 +26,39 @@ export function serviceLogs({ lines }: Pick<StreamsOptions, 'lines'>): Feed {
     const former = count === 0 ? [] : await lines.tail(stream, count, (line) => line.seq <= seq && fits(line))
     for (const line of former) await tell(outlet, line, name, signal)
     for await (const line of lines.follow(stream, seq, signal)) {
+      await releases?.learn(serviceLine(line).release)
       if (fits(line)) await tell(outlet, line, name, signal)
     }
+  }
+}
+
+/** The releases whose lines a deployment has; it may be named before it has made one. */
+class ReleasesOf {
+  readonly #database: Database
+  readonly #serviceId: string
+  readonly #deployment: string
+  /** By the release: whether it is one. Each is asked for once, for it was written down before it printed anything. */
+  readonly #known = new Map<string, boolean>()
+
+  constructor(database: Database, serviceId: string, deployment: string) {
+    this.#database = database
+    this.#serviceId = serviceId
+    this.#deployment = deployment
+  }
+
+  has(release: string): boolean {
+    return release === this.#deployment || this.#known.get(release) === true
+  }
+
+  async read(): Promise<void> {
+    for (const id of await listReleasesOf(this.#database, this.#serviceId, this.#deployment)) this.#known.set(id, true)
+  }
+
+  /** Asks anew where it is a release that was never seen. */
+  async learn(release: string): Promise<void> {
+    if (release === '' || this.has(release) || this.#known.has(release)) return
+    this.#known.set(release, false)
+    await this.read()
   }
 }
 
@@ -43,8 +79,8 @@ const toLog = ({ at, text, replica, release, stream, marker }: ServiceLine, cont
 })
 
 /** Pure: which lines the query asks for. What the log itself says about missing lines always fits. */
-function filterOf(call: StreamCall): (line: StoredLine) => boolean {
-  const [replica, release] = [textOf(call, 'pod_name'), textOf(call, 'deployment_id')]
+function filterOf(call: StreamCall, releases: Pick<ReleasesOf, 'has'> | undefined): (line: StoredLine) => boolean {
+  const replica = textOf(call, 'pod_name')
   const wanted = textOf(call, 'query')?.toLowerCase()
   const from = momentOf(textOf(call, 'start'))
   return (stored) => {
@@ -52,7 +88,7 @@ function filterOf(call: StreamCall): (line: StoredLine) => boolean {
     if (Date.parse(line.at) < from) return false
     if (line.marker !== undefined) return true
     if (replica !== undefined && line.replica !== replica) return false
-    if (release !== undefined && line.release !== release) return false
+    if (releases && !releases.has(line.release)) return false
     return wanted === undefined || line.text.toLowerCase().includes(wanted)
   }
 }

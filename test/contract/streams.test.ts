@@ -241,3 +241,63 @@ test('what is sent as events is what the document says, and what is no WebSocket
   events.close()
   for (const path of streamPaths) assert.equal((await platform.call(a.tokens.READ, 'GET', path)).status, 404, path)
 })
+
+test('/service/logs finds the lines of a deployment by its execution, its request and its release', async () => {
+  const stream = `service/${service}` as const
+  const { environment } = ofA
+  const [request, kept, released, again, late] = [newId(), newId(), newId(), newId(), newId()]
+  const line = (release: string, text: string) => ({
+    at: '2026-03-01T00:00:00.000Z',
+    replica: 'one',
+    release,
+    stream: 'stdout',
+    text,
+  })
+  const addRelease = (id: string, requestOf: string, copyOf: string | null) => database`
+    insert into release (id, service_id, request_id, created_at, config_version, settings, variables, copy_of)
+    values (${id}, ${service}, ${requestOf}, now(), 1, '{}', '{}', ${copyOf})`
+  const addRequest = async (id: string, execution: string, release: string | null) => {
+    await database`insert into workflow (id, kind, key, input) values (${id}, 'test', ${environment}, '{}')`
+    await database`
+      insert into deployment_request (id, environment_id, execution_id, action, status, origin, triggered_by, caller, created_at, updated_at)
+      values (${id}, ${environment}, ${execution}, 'DEPLOY', 'SUCCESS', 'API', 'test', 'test', now(), now())`
+    await database`
+      insert into deployment_target (request_id, service_id, kind, name, icon_uri, stage_name, stage_order, state, former_state, release_id)
+      values (${id}, ${service}, 'application', 'app', '', 'default', 1, 'DEPLOYED', 'READY', ${release})`
+  }
+  const [restart, coming] = [newId(), newId()]
+  await addRelease(released, request, null)
+  await addRelease(again, restart, released)
+  await addRequest(request, 'logs-1', released)
+  await addRequest(restart, 'logs-2', again)
+  await addRequest(kept, 'logs-3', again)
+  await addRequest(coming, 'logs-4', null)
+  await lines.append(stream, [
+    line('other', 'of another'),
+    line(released, 'of the first'),
+    line(again, 'of the restart'),
+  ])
+  const wanted: [id: string, before: string[], after: string[]][] = [
+    [released, ['of the first'], ['at last']],
+    ['logs-1', ['of the first'], ['at last']],
+    [request, ['of the first', 'of the restart'], ['at last']],
+    ['logs-2', ['of the restart'], []],
+    [kept, ['of the restart'], []],
+    ['logs-4', [], ['of the next']],
+  ]
+  const clients = wanted.map(([id, before, after]) => {
+    const client = connect('/service/logs', queryOf(streams['/service/logs'], ofA, { deployment_id: id }))
+    const told = () => client.messages.map((message) => Object(message).message)
+    return { id, before, all: [...before, ...after], told, close: () => client.socket.close() }
+  })
+  for (const { id, before, told } of clients)
+    await until(`lines of ${id}`, () => told().length >= before.length, { seen: told })
+  // A version that is made while somebody waits for its lines.
+  await addRelease(late, coming, null)
+  await lines.append(stream, [line('other', 'of another'), line(late, 'of the next'), line(released, 'at last')])
+  for (const { id, all, told, close } of clients) {
+    await until(`further lines of ${id}`, () => told().length >= all.length, { seen: told })
+    assert.deepEqual(told(), all, id)
+    close()
+  }
+})
