@@ -84,7 +84,8 @@ export const streams = {
     message: Metrics,
   },
   '/deployment/status': {
-    summary: 'The statuses of an environment by stages, or of the environments of a project, whenever one changed.',
+    summary:
+      'The statuses of an environment by stages, of now or of the execution `version`, or of the environments of a project, whenever one changed.',
     targets: ['environment', 'project'],
     access: 'read',
     query: Type.Object({

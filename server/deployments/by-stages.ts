@@ -1,8 +1,11 @@
+import type { State } from '@quayside/contract/states.ts'
 import type { Database } from '../database/index.ts'
-import type { RequestRow } from './request-store.ts'
+import { AppError } from '../lib/error.ts'
+import { requestState } from './request-state.ts'
+import { findExecution, type RequestRow } from './request-store.ts'
 import { type StageStatus, stageStatus, toStageStatus } from './stage-status.ts'
 import { readEnvironment, toEnvironmentStatus, toStatuses } from './status.ts'
-import type { StatusRow } from './status-store.ts'
+import { readStatuses, type StatusRow } from './status-store.ts'
 
 export interface Stage {
   readonly id: string
@@ -16,6 +19,29 @@ export async function statusesWithStages(database: Database, environmentId: stri
   const environment = toEnvironmentStatus(environmentId, rows, last, active)
   return { environment, stages: stages.map((stage) => toStage(stage, rows, last)) }
 }
+
+/**
+ * The same as one execution has left them, or leaves them just now: the services of today with the states to which it brought them, and those
+ * that it did not concern. Throws AppError `invalid` where the environment had none of that id.
+ */
+export async function statusesOfExecution(
+  database: Database,
+  environmentId: string,
+  stages: readonly Stage[],
+  version: string,
+) {
+  const request = await findExecution(database, environmentId, version)
+  if (!request) throw new AppError('invalid', `version: the environment has no execution ${version}.`)
+  const rows = await readStatuses(database, { environmentId, requestId: request.id })
+  const took = rows.filter(({ request_id }) => request_id !== null)
+  const environment = {
+    ...toEnvironmentStatus(environmentId, rows, request, request.finished_at ? [] : [request]),
+    ...executionState(requestState(request, took)),
+  }
+  return { environment, stages: stages.map((stage) => toStage(stage, rows, request)) }
+}
+
+const executionState = (state: State) => ({ state, last_deployment_state: state })
 
 type LastRequest = Pick<RequestRow, 'created_at'>
 

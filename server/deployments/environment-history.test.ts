@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { createPlatform } from '../../test/support/platform.ts'
 import { until } from '../../test/support/until.ts'
+import { statusesOfExecution } from './by-stages.ts'
 
 const platform = await createPlatform({ after }, { works: true })
 const { a, b, call } = platform
@@ -69,6 +70,35 @@ test('statuses stand under the stages, with what the last deployment did to them
   assert.deepEqual([stage.stage.name, stage.stage.status, stage.applications[0].state], ['DEFAULT APPLICATION', 'DONE', 'STOPPED'])
   const other = stages.find((one: { containers: unknown[] }) => one.containers.length > 0)
   assert.equal(other.stage.status, undefined)
+}) // biome-ignore format: one line
+
+test('the statuses of one execution are what it did, whatever came after it', async () => {
+  const { results } = await get(`/environment/${environmentId}/deploymentHistoryV2`)
+  const [stop, deploy]: string[] = results.map(({ identifier }: { identifier: { execution_id: string } }) => identifier.execution_id)
+  const stages = [...(await get(`/environment/${environmentId}/statusesWithStages`)).stages].map(({ stage }) => stage)
+  const of = (version: string) => statusesOfExecution(platform.database, environmentId, stages, version)
+  const summary = ({ environment, stages: told }: Awaited<ReturnType<typeof of>>) => {
+    const [application] = told.flatMap(({ applications }) => applications)
+    const parts = told.flatMap(({ applications, containers }) => [...applications, ...containers])
+    return {
+      environment: [environment.state, environment.last_deployment_id],
+      application: [application?.state, application?.execution_id, application?.status_details.action],
+      taking_part: parts.filter(({ is_part_last_deployment }) => is_part_last_deployment).map(({ id }) => id),
+      stage: told.flatMap(({ stage }) => ('status' in stage ? [stage.name, stage.status] : [])),
+    }
+  }
+  const common = { taking_part: [applicationId], stage: ['DEFAULT APPLICATION', 'DONE'] }
+  assert.deepEqual(summary(await of(deploy ?? '')), {
+    ...common,
+    environment: ['DEPLOYED', deploy],
+    application: ['DEPLOYED', deploy, 'DEPLOY'],
+  })
+  assert.deepEqual(summary(await of(stop ?? '')), {
+    ...common,
+    environment: ['STOPPED', stop],
+    application: ['STOPPED', stop, 'STOP'],
+  })
+  await assert.rejects(of('nothing'), { code: 'invalid', message: /^version: .*nothing/ })
 }) // biome-ignore format: one line
 
 test('the older log tells how each line’s service stood', async () => {

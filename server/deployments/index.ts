@@ -1,5 +1,5 @@
 /** What was asked to run and what came of it: requests, the recipe, status, history. Runs nothing by itself: engines do. */
-export { statusesWithStages } from './by-stages.ts'
+export { statusesOfExecution, statusesWithStages } from './by-stages.ts'
 export { createDeploymentWorkflow } from './deployment-workflow.ts'
 export { createDeployments, type Deployments, type DeploymentsOptions } from './deployments.ts'
 export { engineRelease } from './engine-release.ts'

@@ -33,15 +33,23 @@ export interface StepRow {
   readonly seconds: number | null
 }
 
-/** One row a service of the environment, or of these services; each with its last request. */
-export const readStatuses = (sql: Sql, where: { environmentId: string } | { serviceIds: readonly string[] }) =>
-  sql<StatusRow[]>`
-    select s.id, s.kind, s.stage_id, s.state, s.config_version, s.deployed_config_version, s.release_id, s.last_deployment_date,
-      o.state as observed_state, o.reason as observed_reason,
+/**
+ * One row a service of the environment, or of these services; each with its last request. With `requestId` each as that request left it or
+ * leaves it, and without a request where it did not concern the service.
+ */
+export const readStatuses = (
+  sql: Sql,
+  where:
+    | { readonly environmentId: string; readonly requestId: string }
+    | { readonly environmentId: string }
+    | { readonly serviceIds: readonly string[] },
+) => {
+  const { state, observed, isPart, ofRequest } = 'requestId' in where ? asLeftBy(sql, where.requestId) : present(sql)
+  return sql<StatusRow[]>`
+    select s.id, s.kind, s.stage_id, ${state} as state, s.config_version, s.deployed_config_version, s.release_id,
+      s.last_deployment_date, ${observed},
       t.request_id, r.execution_id, r.action, r.status as request_status, t.status as target_status, t.reason,
-      t.started_at, t.finished_at,
-      coalesce(r.id = (select id from deployment_request l where l.environment_id = s.environment_id
-        order by seq desc limit 1), false) as is_part_last_deployment,
+      t.started_at, t.finished_at, ${isPart} as is_part_last_deployment,
       (select count(*)::int from deployment_target w join deployment_request q on q.id = w.request_id
         where w.service_id = s.id and q.environment_id = s.environment_id and q.status = 'QUEUED') as requests_count,
       (select jsonb_agg(jsonb_build_object('name', split_part(p.name, '/', 2), 'status', p.status,
@@ -49,8 +57,25 @@ export const readStatuses = (sql: Sql, where: { environmentId: string } | { serv
         from workflow_step p where p.workflow_id = t.request_id and p.name like s.id || '/%') as steps
     from service s
     left join observation o on o.service_id = s.id
-    left join lateral (select * from deployment_target d where d.service_id = s.id order by service_seq desc limit 1) t
-      on true
+    left join lateral (select * from deployment_target d where d.service_id = s.id ${ofRequest}
+      order by service_seq desc limit 1) t on true
     left join deployment_request r on r.id = t.request_id
     where ${'serviceIds' in where ? sql`s.id = any(${[...where.serviceIds]}::uuid[])` : sql`s.environment_id = ${where.environmentId}`}
     order by s.created_at, s.id`
+}
+
+const present = (sql: Sql) => ({
+  state: sql`s.state`,
+  observed: sql`o.state as observed_state, o.reason as observed_reason`,
+  isPart: sql`coalesce(r.id = (select id from deployment_request l where l.environment_id = s.environment_id
+    order by seq desc limit 1), false)`,
+  ofRequest: sql``,
+})
+
+/** What runs now says nothing of it. */
+const asLeftBy = (sql: Sql, requestId: string) => ({
+  state: sql`coalesce(t.state, s.state)`,
+  observed: sql`null as observed_state, null as observed_reason`,
+  isPart: sql`t.request_id is not null`,
+  ofRequest: sql`and d.request_id = ${requestId}`,
+})

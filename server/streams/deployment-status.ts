@@ -1,26 +1,42 @@
-import { projectOverview, statusesWithStages } from '../deployments/index.ts'
+import { projectOverview, statusesOfExecution, statusesWithStages } from '../deployments/index.ts'
+import { AppError } from '../lib/error.ts'
 import type { StateChange } from '../state-changes/index.ts'
 import { followChanges } from './follow-changes.ts'
-import type { StreamCall } from './stream-call.ts'
+import { type StreamCall, textOf } from './stream-call.ts'
 import type { Feed, StreamsOptions } from './streams.ts'
 
-/** The statuses of an environment by stages, or of all environments of a project: again whenever one of them changed. */
+/**
+ * The statuses of an environment by stages, as they are or as the execution `version` leaves them, or of all environments of a project: again
+ * whenever one of them changed.
+ */
 export function deploymentStatus(
   options: Pick<StreamsOptions, 'database' | 'stateChanges' | 'clock' | 'stages'>,
 ): Feed {
   return async (call, outlet, signal) => {
     const { type, row } = call.subject
+    const version = textOf(call, 'version')
+    if (version !== undefined && type !== 'environment')
+      throw new AppError('invalid', 'version: name its environment, too.')
     const concerns = (change: StateChange): boolean =>
       change.type !== 'service.running' &&
       (type === 'environment' ? change.data['environment_id'] === row.id : change.projectId === row.id)
     for await (const _ of followChanges(options, call.organizationId, concerns, signal)) {
-      await outlet.send(type === 'environment' ? await ofEnvironment(options, row.id) : await ofProject(options, call))
+      await outlet.send(
+        type === 'environment' ? await ofEnvironment(options, row.id, version) : await ofProject(options, call),
+      )
     }
   }
 }
 
-async function ofEnvironment({ database, stages }: Pick<StreamsOptions, 'database' | 'stages'>, id: string) {
-  return statusesWithStages(database, id, await stages.list(id))
+async function ofEnvironment(
+  { database, stages }: Pick<StreamsOptions, 'database' | 'stages'>,
+  id: string,
+  version: string | undefined,
+) {
+  const list = await stages.list(id)
+  return version === undefined
+    ? statusesWithStages(database, id, list)
+    : statusesOfExecution(database, id, list, version)
 }
 
 async function ofProject({ database }: Pick<StreamsOptions, 'database'>, call: StreamCall) {

@@ -226,6 +226,26 @@ test('/deployment/logs goes on with the next deployment, unless one is named', a
   for (const client of [any, first]) client.socket.close()
 })
 
+test('/deployment/status tells the execution that is named, and says that there is none', async () => {
+  const { environment } = ofA
+  const query = (change: Record<string, string | undefined>) => queryOf(streams['/deployment/status'], ofA, change)
+  const [first, last] = [
+    connect('/deployment/status', query({ version: `${environment}-1` })),
+    connect('/deployment/status', query({})),
+  ]
+  for (const client of [first, last]) await until('a message', () => client.messages.length > 0)
+  const executionOf = ({ messages }: typeof first) => Object(messages[0]).environment.last_deployment_id
+  assert.deepEqual([executionOf(first), executionOf(last)], [`${environment}-1`, `${environment}-2`])
+  const validate = ajv.compile(closed(streams['/deployment/status'].message))
+  assert.ok(validate(first.messages[0]), ajv.errorsText(validate.errors))
+  for (const client of [first, last]) client.socket.close()
+  const unknown = await connect('/deployment/status', query({ version: 'nothing' })).ended
+  assert.deepEqual([unknown.code, unknown.reason], [1007, 'version: the environment has no execution nothing.'])
+  const ofProject = await connect('/deployment/status', query({ version: `${environment}-1`, environment: undefined }))
+    .ended
+  assert.deepEqual([ofProject.code, ofProject.reason], [1007, 'version: name its environment, too.'])
+})
+
 test('what is sent as events is what the document says, and what is no WebSocket is answered with 404', async () => {
   const events = await openEvents(origin, eventStream.path.replace('{organizationId}', ofA.organization), {
     authorization: `Bearer ${a.tokens.READ}`,
