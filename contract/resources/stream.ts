@@ -30,7 +30,14 @@ const ContainerState = Type.Object({
   name: Type.String(),
   image: Type.String(),
   restart_count: Type.Integer(),
-  current_state: Type.Optional(Type.Object({ state: runningState, started_at: Nullable(milliseconds) })),
+  current_state: Type.Optional(
+    Type.Object({
+      state: runningState,
+      started_at: Nullable(milliseconds),
+      state_message: Type.Optional(Type.String()),
+      state_reason: Type.Optional(Type.String()),
+    }),
+  ),
   last_terminated_state: Type.Optional(
     Type.Object({
       exit_code: Type.Integer(),
@@ -38,18 +45,22 @@ const ContainerState = Type.Object({
       reason: Type.String(),
       message: Type.String(),
       signal: Type.Integer(),
+      started_at: milliseconds,
+      finished_at: milliseconds,
     }),
   ),
 })
 const Pod = Type.Object({
   name: Type.String(),
   state: runningState,
-  state_message: Type.String(),
-  state_reason: Type.String(),
+  state_message: Type.String({ description: 'a sentence, and the last lines' }),
+  state_reason: Type.String({ description: 'a word: Error, OOMKilled, Completed, CrashLoopBackOff, Unreachable' }),
   started_at: Nullable(milliseconds),
   restart_count: Type.Integer(),
   service_version: Type.String(),
-  last_events: Type.Array(Type.Object({ message: Type.String() })),
+  last_events: Type.Array(
+    Type.Object({ created_at: milliseconds, message: Type.String(), reason: Type.String(), type: Type.String() }),
+  ),
   containers: Type.Array(ContainerState),
 })
 const database = { id: Uuid, state: runningState, pods: Type.Array(Pod) }

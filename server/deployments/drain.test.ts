@@ -10,6 +10,7 @@ const replica = (release: string, address: string) => ({
   name: release,
   release,
   running: true,
+  image: 'image',
   exits: 0,
   outOfMemory: false,
   endpoints: [{ replica: release, address, port: 8080 }],

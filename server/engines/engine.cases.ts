@@ -81,6 +81,8 @@ function startCases(get: () => EngineBench): void {
       Math.abs((replica?.startedAt?.getTime() ?? 0) - systemClock.now().getTime()) < 600_000,
       `${replica?.startedAt}`,
     )
+    assert.equal(replica?.image, release.workload.image)
+    assert.equal(replica?.finishedAt, undefined)
     await engine.erase(release.service, attempt())
   })
 
@@ -206,6 +208,8 @@ function crashCases(get: () => EngineBench): void {
     armFailpoints('retire.stopped:throw')
     await assert.rejects(engine.retire(release.service, undefined, attempt()), /failpoint/)
     assert.equal((await engine.observe(release.service, limit())).state, 'stopped')
+    const [{ startedAt, finishedAt } = {}] = await replicasOf(engine, release)
+    assert.ok(startedAt && finishedAt && startedAt <= finishedAt, `${startedAt} to ${finishedAt}`)
     await engine.retire(release.service, undefined, attempt())
     assert.deepEqual(await engine.observe(release.service, limit()), { state: 'absent' })
     await engine.erase(release.service, attempt())

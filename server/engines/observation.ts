@@ -21,8 +21,12 @@ export interface Replica {
   readonly release: string
   /** Its program runs, and can be reached. */
   readonly running: boolean
+  /** As its workload names it. */
+  readonly image: string
   /** Of its program, the last time; absent: it never started. */
   readonly startedAt?: Date
+  /** When its program ended, the last time; absent: it never did. Before `startedAt` where it was started again since. */
+  readonly finishedAt?: Date
   readonly exits: number
   readonly exitCode?: number
   readonly outOfMemory: boolean

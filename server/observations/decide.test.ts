@@ -7,6 +7,7 @@ const replica = (release: string, change: Partial<Replica> = {}): Replica => ({
   name: `${release}-1`,
   release,
   running: true,
+  image: 'image',
   exits: 0,
   outOfMemory: false,
   endpoints: [{ replica: `${release}-1`, port: 8080, address: '10.0.0.1' }],

@@ -1,7 +1,7 @@
 import type { ObservedState } from '@quayside/contract/running-states.ts'
 import { taskKinds } from '@quayside/contract/services/kinds.ts'
 import type { Sql } from '../database/index.ts'
-import type { Observation } from '../engines/index.ts'
+import type { Observation, Replica } from '../engines/index.ts'
 import { type Instances, rangeOf, wantedReplicas } from '../scaling/index.ts'
 import type { Wish } from './decide.ts'
 
@@ -59,16 +59,7 @@ export async function insertObservation(
   const release = present ? observation.release : null
   const reason = present ? (observation.reason ?? null) : null
   const state: ObservedState = observation.state === 'running' && reason !== null ? 'warning' : observation.state
-  const replicas = present
-    ? observation.replicas.map(({ name, running, startedAt, exits, exitCode, outOfMemory }) => ({
-        name,
-        running,
-        ...(startedAt && { startedAt: startedAt.toISOString() }),
-        exits,
-        outOfMemory,
-        ...(exitCode === undefined ? {} : { exitCode }),
-      }))
-    : []
+  const replicas = present ? observation.replicas.map(toRecord) : []
   await sql`
     insert into observation (service_id, state, release_id, replicas, reason, observed_at)
     select ${wish.id}, ${state}, ${release}, ${sql.json(replicas)}, ${reason}, ${now}
@@ -78,3 +69,15 @@ export async function insertObservation(
     where (observation.state, observation.release_id, observation.replicas, observation.reason)
       is distinct from (excluded.state, excluded.release_id, excluded.replicas, excluded.reason)`
 }
+
+/** What is kept of a replica. */
+const toRecord = ({ name, running, image, startedAt, finishedAt, exits, exitCode, outOfMemory }: Replica) => ({
+  name,
+  running,
+  image,
+  ...(startedAt && { startedAt: startedAt.toISOString() }),
+  ...(finishedAt && { finishedAt: finishedAt.toISOString() }),
+  exits,
+  outOfMemory,
+  ...(exitCode === undefined ? {} : { exitCode }),
+})

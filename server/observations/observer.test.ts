@@ -384,6 +384,19 @@ test('a service that cannot be brought back says why, and is tried again later a
   assert.deepEqual(row, { reason: 'the image is gone; deploy again' })
 }) // biome-ignore format: one line
 
+test('an observation keeps the image of each replica, and when its program began and ended', async (t) => {
+  const { sql, engine, look, release, service, wish } = await openBench(t)
+  const wanted = release()
+  await engine.start(wanted, attempt)
+  await wish(wanted.id)
+  engine.crash(service, 3)
+  await look()
+  const [row] = await sql<{ replicas: Record<string, unknown>[] }[]>`select replicas from observation`
+  const { image, startedAt, finishedAt, exitCode } = row?.replicas[0] ?? {}
+  assert.deepEqual([image, exitCode], [wanted.workload.image, 3])
+  assert.ok(Date.parse(String(startedAt)) <= Date.parse(String(finishedAt)), `${startedAt} to ${finishedAt}`)
+}) // biome-ignore format: one line
+
 test('an observation that is older than the present wish is not written', async (t) => {
   const { sql, release, service, wish } = await openBench(t)
   const [former, next] = [release().id, release().id]

@@ -23,8 +23,12 @@ export interface RunningRow {
 export interface ReplicaRow {
   readonly name: string
   readonly running: boolean
+  /** Absent from what an earlier version wrote down. */
+  readonly image?: string
   /** RFC 3339; absent: it never started. */
   readonly startedAt?: string
+  /** RFC 3339; absent: it never ended. */
+  readonly finishedAt?: string
   readonly exits: number
   readonly exitCode?: number
   readonly outOfMemory: boolean

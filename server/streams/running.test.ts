@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { RunningState } from '@quayside/contract/resources/stream.ts'
 import { environmentRunningState, serviceRunningState, toServiceStatus } from './running.ts'
+import type { ReplicaRow } from './running-store.ts'
 
 test('an environment runs as its services do', () => {
   const cases: [RunningState[], RunningState][] = [
@@ -16,7 +17,7 @@ test('an environment runs as its services do', () => {
 })
 
 test('a service is what was seen of it, unless it is being ended', () => {
-  const one = (running: boolean) => ({ name: 'one', running, exits: 0, outOfMemory: false })
+  const one = (running: boolean) => ({ name: 'one', running, image: 'image', exits: 0, outOfMemory: false })
   const state = (deployment: 'DEPLOYED' | 'STOPPING', observed_state: string | null, replicas = [one(true)]) =>
     serviceRunningState({ state: deployment, observed_state, replicas })
   assert.equal(state('DEPLOYED', 'running'), 'RUNNING')
@@ -29,7 +30,7 @@ test('a service is what was seen of it, unless it is being ended', () => {
 })
 
 test('a pod tells when its program started; one that never did tells nothing', () => {
-  const replica = { name: 'one', running: true, exits: 0, outOfMemory: false }
+  const replica = { name: 'one', running: true, image: 'image', exits: 0, outOfMemory: false }
   const row = {
     environment_id: 'e',
     project_id: 'p',
@@ -53,8 +54,8 @@ test('a pod tells when its program started; one that never did tells nothing', (
       pod.containers[0]?.current_state,
     ]),
     [
-      [at, { state: 'RUNNING', started_at: at }],
-      [null, { state: 'RUNNING', started_at: null }],
+      [at, { state: 'RUNNING', started_at: at, state_reason: '', state_message: '' }],
+      [null, { state: 'RUNNING', started_at: null, state_reason: '', state_message: '' }],
     ],
   )
 })
@@ -70,13 +71,62 @@ test('a pod that runs tells what keeps it from being reached', () => {
     state: 'DEPLOYED',
     release_id: 'r',
     action: 'DEPLOY',
-    replicas: [{ name: 'one', running: true, exits: 0, outOfMemory: false }],
+    replicas: [{ name: 'one', running: true, image: 'image', exits: 0, outOfMemory: false }],
   } as const
   const told = (observed_state: string, reason: string | null) => {
     const [environment] = toServiceStatus([{ ...row, observed_state, reason }]).environments
     const [{ state, pods }] = Object(environment).containers
-    return [state, pods[0].state, pods[0].state_message]
+    return [state, pods[0].state, pods[0].state_reason, pods[0].state_message]
   }
-  assert.deepEqual(told('running', null), ['RUNNING', 'RUNNING', ''])
-  assert.deepEqual(told('warning', 'its port is in use'), ['WARNING', 'RUNNING', 'its port is in use'])
+  assert.deepEqual(told('running', null), ['RUNNING', 'RUNNING', '', ''])
+  assert.deepEqual(told('warning', 'its port is in use'), ['WARNING', 'RUNNING', 'Unreachable', 'its port is in use'])
+})
+
+test('a pod whose program ended tells how, when and of what image, in a word and in a sentence', () => {
+  const row = {
+    environment_id: 'e',
+    project_id: 'p',
+    mode: 'PRODUCTION',
+    id: 's',
+    kind: 'container',
+    name: 'app',
+    state: 'DEPLOYED',
+    release_id: 'r',
+    action: 'DEPLOY',
+    observed_state: 'failing',
+    reason: 'exited with code 3, 4 times\nno such table',
+  } as const
+  const replica = { name: 'one', running: false, image: 'app@sha256:1', exits: 4, outOfMemory: false }
+  const podOf = (change: Partial<ReplicaRow>) => {
+    const [environment] = toServiceStatus([{ ...row, replicas: [{ ...replica, ...change }] }]).environments
+    return Object(environment).containers[0].pods[0]
+  }
+  const [startedAt, finishedAt] = ['2026-01-01T00:00:00.000Z', '2026-01-01T00:00:05.000Z']
+  const pod = podOf({ startedAt, finishedAt, exitCode: 3 })
+  assert.deepEqual([pod.state, pod.state_reason, pod.state_message], ['ERROR', 'Error', row.reason])
+  const [container] = pod.containers
+  assert.equal(container.image, 'app@sha256:1')
+  const at = Date.UTC(2026, 0, 1)
+  assert.deepEqual(container.current_state, {
+    state: 'ERROR',
+    started_at: at,
+    state_reason: 'Error',
+    state_message: row.reason,
+  })
+  assert.deepEqual(container.last_terminated_state, {
+    exit_code: 3,
+    exit_code_message: 'exited with code 3',
+    reason: 'Error',
+    message: '',
+    signal: 0,
+    started_at: at,
+    finished_at: at + 5000,
+  })
+  assert.equal(podOf({ exitCode: 137, outOfMemory: true, startedAt, finishedAt }).state_reason, 'OOMKilled')
+  assert.equal(podOf({ exitCode: 0, startedAt, finishedAt }).state_reason, 'Completed')
+  // Between two ends: how the last one was is not known any more.
+  const again = podOf({ running: true, startedAt: finishedAt, finishedAt: startedAt })
+  assert.deepEqual([again.state_reason, 'last_terminated_state' in again.containers[0]], ['CrashLoopBackOff', false])
+  // Written down before the moment was.
+  assert.equal('last_terminated_state' in podOf({ exitCode: 3 }).containers[0], false)
 })

@@ -1,7 +1,8 @@
 import type { RunningState } from '@quayside/contract/resources/stream.ts'
-import { runningStates, statusLists } from '@quayside/contract/running-states.ts'
+import { statusLists } from '@quayside/contract/running-states.ts'
 import { runningState } from '../state-changes/index.ts'
-import type { ReplicaRow, RunningRow } from './running-store.ts'
+import { toPod } from './pods.ts'
+import type { RunningRow } from './running-store.ts'
 
 /** Pure: what runs in environments, as `/service/status` sends it. */
 export const toServiceStatus = (rows: readonly RunningRow[]) => ({
@@ -57,32 +58,4 @@ export function environmentRunningState(states: readonly RunningState[]): Runnin
   const bad = states.filter((state) => state === 'ERROR')
   if (bad.length === states.length) return 'ERROR'
   return bad.length > 0 || states.includes('WARNING') ? 'WARNING' : 'RUNNING'
-}
-
-function toPod(replica: ReplicaRow, { observed_state, reason, release_id }: Service) {
-  const { name, running, exits } = replica
-  const started_at = replica.startedAt === undefined ? null : Date.parse(replica.startedAt)
-  const state = running && observed_state !== 'failing' ? runningStates.running : podState(exits)
-  const told = state === 'RUNNING' && observed_state !== 'warning' ? '' : (reason ?? '')
-  return {
-    name,
-    state,
-    state_message: told,
-    state_reason: told,
-    started_at,
-    restart_count: exits,
-    service_version: release_id ?? '',
-    last_events: [],
-    containers: [{ name, image: '', restart_count: exits, current_state: { state, started_at }, ...lastEnd(replica) }],
-  }
-}
-
-const podState = (exits: number): RunningState => (exits > 0 ? 'ERROR' : 'STARTING')
-
-function lastEnd({ exitCode, outOfMemory }: ReplicaRow) {
-  if (exitCode === undefined) return {}
-  const reason = outOfMemory ? 'OOMKilled' : exitCode === 0 ? 'Completed' : 'Error'
-  const exit_code_message = outOfMemory ? 'ran out of memory' : `exited with code ${exitCode}`
-  const signal = exitCode > 128 ? exitCode - 128 : 0
-  return { last_terminated_state: { exit_code: exitCode, exit_code_message, reason, message: '', signal } }
 }

@@ -43,9 +43,13 @@ await engine.start(
   { id: newId(), service, environment: ofA.environment, displayName: 'app', workload: fakeWorkload('web') },
   { signal: AbortSignal.timeout(60_000), output: silent },
 )
+const ended = {
+  ...{ name: 'one', running: true, image: 'app@sha256:1', exits: 1, exitCode: 3, outOfMemory: false },
+  ...{ startedAt: '2026-01-01T00:00:00.000Z', finishedAt: '2026-01-01T00:00:05.000Z' },
+}
 await database`
   insert into observation (service_id, state, replicas, observed_at)
-  values (${service}, 'running', ${database.json([{ name: 'one', running: true, exits: 1, exitCode: 3, outOfMemory: false }])}, now())`
+  values (${service}, 'running', ${database.json([ended])}, now())`
 const requestId = newId()
 await database`insert into workflow (id, kind, key, input) values (${requestId}, 'test', ${ofA.environment}, '{}')`
 await database`
@@ -195,7 +199,9 @@ test('/service/status, /service/pods and /deployment/status send again what has 
   ]
   for (const client of [running, pods, deployment, project])
     await until('the first message', () => client.messages.length === 1)
-  const replicas = database.json(['one', 'two'].map((name) => ({ name, running: true, exits: 4, outOfMemory: false })))
+  const replicas = database.json(
+    ['one', 'two'].map((name) => ({ name, running: true, image: 'app@sha256:1', exits: 4, outOfMemory: false })),
+  )
   await database`update observation set state = 'failing', replicas = ${replicas}, reason = 'exits' where service_id = ${service}`
   const seen = JSON.parse(await lastOf(running, (text) => text.includes('"ERROR"')))
   assert.deepEqual(

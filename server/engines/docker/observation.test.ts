@@ -60,6 +60,23 @@ describe('an observation', () => {
     it(`of ${name} is ${expected[0]}`, () => assert.deepEqual(observed(...states), expected))
   }
 
+  it('tells the image of a replica, and when its program began and ended last, if it ever did', () => {
+    const finishedAt = '2026-01-01T00:30:00.000000000Z'
+    const states = [
+      sampleState({ name: 'ended', status: 'exited', exits: 1, exitCode: 3, finishedAt }),
+      sampleState({ name: 'never', status: 'created', startedAt: '0001-01-01T00:00:00Z' }),
+    ]
+    const observation = toObservation(states, now)
+    assert.deepEqual(
+      observation.state !== 'absent' &&
+        observation.replicas.map(({ image, startedAt, finishedAt }) => [image, startedAt, finishedAt]),
+      [
+        ['registry.test/app@sha256:1', new Date('2026-01-01T00:00:00Z'), new Date('2026-01-01T00:30:00Z')],
+        ['registry.test/app@sha256:1', undefined, undefined],
+      ],
+    )
+  })
+
   it('lists the replicas of every release with the endpoints of those that run', () => {
     const observation = toObservation(
       [sampleState(), sampleState({ name: 'old', release: 'r0', status: 'exited', address: undefined })],

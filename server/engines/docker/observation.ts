@@ -63,22 +63,27 @@ export function describeExits(
   return state.exitCode === undefined ? `exited ${times}` : `exited with code ${state.exitCode}, ${times}`
 }
 
-const toReplica = (state: ReplicaState): Replica => ({
-  name: state.name,
-  release: state.release,
-  running: isUp(state),
-  ...startOf(state),
-  exits: state.exits,
-  ...(state.exitCode !== undefined && { exitCode: state.exitCode }),
-  outOfMemory: state.outOfMemory,
-  ...(isChanged(state) && { isChanged: true }),
-  endpoints: endpointsOf(state),
-})
+function toReplica(state: ReplicaState): Replica {
+  const [startedAt, finishedAt] = [momentOf(state.startedAt), momentOf(state.finishedAt)]
+  return {
+    name: state.name,
+    release: state.release,
+    running: isUp(state),
+    image: state.image,
+    ...(startedAt && { startedAt }),
+    ...(finishedAt && { finishedAt }),
+    exits: state.exits,
+    ...(state.exitCode !== undefined && { exitCode: state.exitCode }),
+    outOfMemory: state.outOfMemory,
+    ...(isChanged(state) && { isChanged: true }),
+    endpoints: endpointsOf(state),
+  }
+}
 
-/** Docker gives the year 1 to what never started. */
-function startOf({ startedAt }: ReplicaState): { startedAt?: Date } {
-  const date = new Date(startedAt)
-  return date.getTime() > 0 ? { startedAt: date } : {}
+/** Docker gives the year 1 to what never happened. */
+function momentOf(text: string): Date | undefined {
+  const date = new Date(text)
+  return date.getTime() > 0 ? date : undefined
 }
 
 const missing = (release: readonly ReplicaState[]): number => Math.max(0, (release[0]?.replicas ?? 0) - release.length)

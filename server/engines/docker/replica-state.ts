@@ -24,6 +24,8 @@ export interface ReplicaState {
   readonly createdAt: string
   readonly startedAt: string
   readonly finishedAt: string
+  /** As the container was asked for. */
+  readonly image: string
   /** Address in the network of the environment; undefined when not running, or when somebody took it out of that network. */
   readonly address: string | undefined
   readonly ports: readonly number[]
@@ -73,6 +75,7 @@ export function replicaState(info: ContainerInspectInfo): ReplicaState {
     createdAt: info.Created,
     startedAt: info.State.StartedAt,
     finishedAt: info.State.FinishedAt,
+    image: info.Config.Image,
     address: status === 'running' || status === 'paused' ? addressOf(info) : undefined,
     ports: (labels[label.ports] ?? '').split(',').filter(Boolean).map(Number),
     stopGraceSeconds: Number(labels[label.stopGraceSeconds] ?? 10),

@@ -24,6 +24,7 @@ export const sampleState = (changes: Partial<ReplicaState> = {}): ReplicaState =
   cpuLimitMilli: 500,
   memoryLimitMiB: 64,
   restarts: true,
+  image: 'registry.test/app@sha256:1',
   labels: {},
   ...changes,
 })

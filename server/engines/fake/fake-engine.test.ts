@@ -147,6 +147,7 @@ describe('the fake engine on demand', () => {
     const observation = await engine.observe(release.service, AbortSignal.timeout(60_000))
     assert.equal(observation.state, 'failing')
     assert.equal(observation.state === 'failing' && observation.reason, 'exited with code 9, 3 times')
+    assert.ok(observation.state === 'failing' && observation.replicas[0]?.finishedAt)
   })
 
   it('hands lines printed later to a follower', async () => {

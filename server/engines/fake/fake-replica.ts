@@ -1,4 +1,4 @@
-import type { Endpoint, LogLine, LongRunning, Observation } from '../engine.ts'
+import type { Endpoint, LogLine, LongRunning, Observation, Replica } from '../engine.ts'
 
 export interface FakeReplica {
   readonly name: string
@@ -10,6 +10,7 @@ export interface FakeReplica {
   readonly createdMs: number
   running: boolean
   startedAt: Date | undefined
+  finishedAt: Date | undefined
   exits: number
   exitCode: number | undefined
   outOfMemory: boolean
@@ -35,16 +36,20 @@ export function observationOf(replicas: readonly FakeReplica[]): Observation {
   return {
     state: failing ? 'failing' : up === wanted ? 'running' : up > 0 ? 'starting' : 'stopped',
     release: first.release,
-    replicas: replicas.map(({ name, release, running, startedAt, exits, exitCode, outOfMemory, endpoints }) => ({
-      name,
-      release,
-      running,
-      ...(startedAt && { startedAt }),
-      exits,
-      ...(exitCode !== undefined && { exitCode }),
-      outOfMemory,
-      endpoints: running ? endpoints : [],
-    })),
+    replicas: replicas.map(toReplica),
     ...(reason && { reason }),
   }
 }
+
+const toReplica = (one: FakeReplica): Replica => ({
+  name: one.name,
+  release: one.release,
+  running: one.running,
+  image: one.workload.image,
+  ...(one.startedAt && { startedAt: one.startedAt }),
+  ...(one.finishedAt && { finishedAt: one.finishedAt }),
+  exits: one.exits,
+  ...(one.exitCode !== undefined && { exitCode: one.exitCode }),
+  outOfMemory: one.outOfMemory,
+  endpoints: one.running ? one.endpoints : [],
+})

@@ -52,9 +52,14 @@ export class FakeReplicas {
   end(service: string, leaves: (replica: FakeReplica) => boolean): void {
     const leaving = this.of(service).filter(leaves)
     if (leaving.length === 0) return
-    for (const replica of leaving) replica.running = false
+    for (const replica of leaving) this.stop(replica)
     failpoint('retire.stopped')
     this.remove(leaving)
+  }
+
+  /** Its program ends. */
+  stop(replica: FakeReplica): void {
+    Object.assign(replica, { running: false, finishedAt: this.#options.clock.now() })
   }
 
   /** Throws where a port of the machine is another release's. */
@@ -102,7 +107,7 @@ export class FakeReplicas {
     const replica = {
       ...{ name, release: id, service, environment, workload, endpoints },
       createdMs: clock.monotonic(),
-      ...{ running: false, startedAt: undefined, exits: 0, exitCode: undefined, outOfMemory: false, lines: [] },
+      ...{ running: false, ...never, exits: 0, exitCode: undefined, outOfMemory: false, lines: [] },
     }
     this.#all = [...this.#all, replica]
     effects.created++
@@ -140,6 +145,8 @@ export class FakeReplicas {
     return new EngineError(reason, `replica 1 ${what}`, { lastLines })
   }
 }
+
+const never = { startedAt: undefined, finishedAt: undefined }
 
 export const hasPort = ({ publishedPorts = [] }: LongRunning, wanted: number): boolean =>
   publishedPorts.some(({ hostPort }) => hostPort === wanted)

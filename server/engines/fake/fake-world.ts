@@ -73,8 +73,10 @@ export class FakeWorld {
 
   /** The service's replicas exit again and again from now on. */
   crash(service: string, exitCode = 1): void {
-    for (const replica of this.replicas.of(service))
-      Object.assign(replica, { running: false, exits: replica.exits + 3, exitCode })
+    for (const replica of this.replicas.of(service)) {
+      this.replicas.stop(replica)
+      Object.assign(replica, { exits: replica.exits + 3, exitCode })
+    }
   }
 
   protected reach(signal: AbortSignal): void {
