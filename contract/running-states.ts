@@ -4,7 +4,7 @@ import type { KindName } from './services/kinds.ts'
 export const observedStates = ['absent', 'running', 'warning', 'starting', 'failing', 'stopped'] as const
 /** What an engine was seen to run of a service. */
 export type ObservedState = (typeof observedStates)[number]
-/** The API's word for it. */
+/** The API's word for it; of a job, whose runs tell, for what they tell. */
 export const runningStates = {
   absent: 'STOPPED',
   running: 'RUNNING',
@@ -12,7 +12,8 @@ export const runningStates = {
   starting: 'STARTING',
   failing: 'ERROR',
   stopped: 'STOPPED',
-} as const satisfies Record<ObservedState, RunningState>
+  completed: 'COMPLETED',
+} as const satisfies Record<ObservedState | 'completed', RunningState>
 
 /** Where the services of each kind stand in a message of `/service/status`, and what they have there beside their pods. */
 export const statusLists = {

@@ -1146,6 +1146,19 @@ CREATE OR REPLACE FUNCTION public.identified(text)
  IMMUTABLE PARALLEL SAFE
 RETURN CASE WHEN ($1 ~ '^[0-9a-fA-F-]{36}$'::text) THEN ($1)::uuid ELSE NULL::uuid END;
 
+CREATE OR REPLACE FUNCTION public.job_state(job uuid, state text)
+ RETURNS text
+ LANGUAGE plpgsql
+ STABLE
+AS $function$
+begin
+  if exists (select from job_run r where r.service_id = job and r.status = 'RUNNING') then return 'running'; end if;
+  if state in ('STOPPED', 'DELETED') then return 'stopped'; end if;
+  return coalesce((
+    select case r.status when 'SUCCESS' then 'completed' else 'failing' end from job_run r
+    where r.service_id = job and r.status in ('SUCCESS', 'ERROR') order by r.finished_at desc, r.id desc limit 1), 'stopped');
+end $function$;
+
 CREATE OR REPLACE FUNCTION public.record_cluster_status()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -1191,6 +1204,19 @@ begin
   select p.organization_id, p.id, changed.mode, changed.cluster_id, tg_argv[0],
     jsonb_build_object('project_id', p.id, 'environment_id', changed.id)
   from project p where p.id = changed.project_id;
+  return null;
+end $function$;
+
+CREATE OR REPLACE FUNCTION public.record_job_state()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  insert into state_change (organization_id, project_id, mode, cluster_id, type, data)
+  select p.organization_id, p.id, e.mode, e.cluster_id, 'service.running', jsonb_build_object('project_id', p.id,
+    'environment_id', e.id, 'service_id', s.id, 'kind', s.kind, 'state', job_state(s.id, s.state))
+  from service s join environment e on e.id = s.environment_id join project p on p.id = e.project_id
+  where s.id = (to_jsonb(new) ->> tg_argv[0])::uuid;
   return null;
 end $function$;
 
@@ -1262,6 +1288,10 @@ CREATE TRIGGER deployment_status AFTER UPDATE OF status ON public.deployment_req
 CREATE TRIGGER environment_created AFTER INSERT ON public.environment FOR EACH ROW EXECUTE FUNCTION record_environment_row('environment.created');
 
 CREATE TRIGGER environment_deleted AFTER DELETE ON public.environment FOR EACH ROW EXECUTE FUNCTION record_environment_row('environment.deleted');
+
+CREATE TRIGGER job_run_status AFTER UPDATE OF status ON public.job_run FOR EACH ROW WHEN (((old.status IS DISTINCT FROM new.status) AND (new.status <> 'SKIPPED'::text) AND (NOT ((old.status = 'QUEUED'::text) AND (new.status = 'CANCELED'::text))))) EXECUTE FUNCTION record_job_state('service_id');
+
+CREATE TRIGGER job_stopped AFTER UPDATE OF state ON public.service FOR EACH ROW WHEN ((((new.kind)::text = 'job'::text) AND ((old.state = ANY (ARRAY['STOPPED'::text, 'DELETED'::text])) <> (new.state = ANY (ARRAY['STOPPED'::text, 'DELETED'::text]))))) EXECUTE FUNCTION record_job_state('id');
 
 CREATE TRIGGER observation_written AFTER INSERT OR UPDATE ON public.observation FOR EACH ROW EXECUTE FUNCTION record_observation();
 

@@ -1,4 +1,4 @@
-import { type ObservedState, runningStates } from '@quayside/contract/running-states.ts'
+import { runningStates } from '@quayside/contract/running-states.ts'
 import type { StateChangeRow } from './state-change-store.ts'
 
 /** One change, and where it happened: for those who may read only a part of the organization. */
@@ -35,10 +35,10 @@ export const toStateChange = (row: StateChangeRow): StateChange => ({
   },
 })
 
-/** The API's word for what an engine was seen to run of a service. */
+/** The API's word for what an engine was seen to run of a service, and for what the runs of a job tell. */
 export const runningState = (observed: string | null | undefined) =>
-  // Only words of the table are written to the column.
-  runningStates[(observed ?? 'absent') as ObservedState]
+  // Only words of the table are written to the column, and given by `job_state`.
+  runningStates[(observed ?? 'absent') as keyof typeof runningStates]
 
 /** Pure: `known` is the number that a client has seen last. */
 export function positionOf(

@@ -64,6 +64,43 @@ test('each change of a state is told once, with where it happened, and other wri
   )
 })
 
+test('what runs of a job is told as its runs begin and end, and when it is stopped', async (t) => {
+  const { sql } = await testDatabase(t)
+  const place = await addPlace(sql)
+  const { serviceId } = await addService(sql, place.environment, 'job')
+  const seen: StateChange[] = []
+  await feedOf(sql, t).follow(organizationOf(place), (change) => seen.push(change))
+  const add = async (): Promise<string> => {
+    const id = newId()
+    await sql`
+      insert into job_run (id, service_id, release_id, "trigger", event, created_at, updated_at)
+      values (${id}, ${serviceId}, ${newId()}, 'CRON', 'CRON', now(), now())`
+    return id
+  }
+  const enter = async (id: string, status: string): Promise<void> =>
+    void (await sql`update job_run set status = ${status}, finished_at = clock_timestamp() where id = ${id}`)
+  const [first, second, third, skipped, unneeded] = [await add(), await add(), await add(), await add(), await add()]
+  await enter(first, 'RUNNING')
+  await sql`update job_run set reason = 'why' where id = ${first}`
+  await enter(second, 'RUNNING')
+  await enter(first, 'SUCCESS')
+  await enter(second, 'ERROR')
+  await enter(third, 'RUNNING')
+  await enter(third, 'CANCELED')
+  await enter(skipped, 'SKIPPED')
+  await enter(unneeded, 'CANCELED')
+  await sql`update service set state = 'STOPPED' where id = ${serviceId}`
+  await sql`update service set state = 'DEPLOYING' where id = ${serviceId}`
+  await sql`update service set state = 'STOPPED' where id = ${place.service.serviceId}`
+  await until('the last change', () => seen.at(-1)?.data['service_id'] === place.service.serviceId)
+  const told = seen.filter(({ type }) => type === 'service.running')
+  assert.deepEqual(
+    told.map(({ data }) => data['state']),
+    ['RUNNING', 'RUNNING', 'RUNNING', 'ERROR', 'RUNNING', 'ERROR', 'STOPPED', 'ERROR'],
+  )
+  assert.deepEqual([told[0]?.data['service_id'], told[0]?.data['kind']], [serviceId, 'job'])
+})
+
 test('services that go with their environment are told by its end alone', async (t) => {
   const { sql } = await testDatabase(t)
   const place = await addPlace(sql)

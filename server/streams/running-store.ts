@@ -1,4 +1,4 @@
-import type { KindName } from '@quayside/contract/services/kinds.ts'
+import { type KindName, taskKinds } from '@quayside/contract/services/kinds.ts'
 import type { State } from '@quayside/contract/states.ts'
 import type { Sql } from '../database/index.ts'
 import type { EnvironmentMode } from '../organizations/index.ts'
@@ -18,6 +18,8 @@ export interface RunningRow {
   readonly replicas: readonly ReplicaRow[] | null
   readonly release_id: string | null
   readonly action: string | null
+  /** Of a job: those that go on, or the last one that ended by itself; null: it is no job, or there are none. */
+  readonly runs: readonly RunRow[] | null
 }
 
 export interface ReplicaRow {
@@ -34,6 +36,20 @@ export interface ReplicaRow {
   readonly outOfMemory: boolean
 }
 
+/** A run of a job; moments in RFC 3339. */
+export interface RunRow {
+  readonly id: string
+  readonly status: 'RUNNING' | 'SUCCESS' | 'ERROR'
+  readonly release_id: string
+  readonly image: string | null
+  /** Null: its program never started. */
+  readonly started_at: string | null
+  readonly finished_at: string | null
+  readonly tries: number
+  readonly exit_code: number | null
+  readonly reason: string | null
+}
+
 /** Every service of these environments, or of all of one project or one cluster; an environment without any has a row, too. */
 export const listRunning = (
   sql: Sql,
@@ -43,8 +59,9 @@ export const listRunning = (
     readonly environmentIds: readonly string[] | undefined
   },
 ) => sql<RunningRow[]>`
-  select e.id as environment_id, e.project_id, e.mode, s.id, s.kind, s.name, s.state, o.state as observed_state, o.reason,
-    o.replicas, o.release_id,
+  select e.id as environment_id, e.project_id, e.mode, s.id, s.kind, s.name, s.state, o.reason, o.replicas, o.release_id,
+    case when s.kind = any(${[...taskKinds]}) then job_state(s.id, s.state) else o.state end as observed_state,
+    case when s.kind = any(${[...taskKinds]}) then (${runsOf(sql)}) end as runs,
     (select r.action from deployment_target t join deployment_request r on r.id = t.request_id
       where t.service_id = s.id order by t.service_seq desc limit 1) as action
   from environment e left join service s on s.environment_id = e.id left join observation o on o.service_id = s.id
@@ -53,9 +70,24 @@ export const listRunning = (
     and (${where.environmentIds === undefined} or e.id = any(${[...(where.environmentIds ?? [])]}::uuid[]))
   order by e.created_at, e.id, s.created_at, s.id`
 
-/** Names of the replicas that run. */
+/** A run begins to wait for its moment a little before it, and its start is written down when it has ended. */
+const runsOf = (sql: Sql) => sql`
+  select jsonb_agg(jsonb_build_object('id', r.id, 'status', r.status, 'release_id', r.release_id, 'image', l.image ->> 'reference',
+    'started_at', case r.status when 'RUNNING' then greatest(r.updated_at, r.scheduled_at) else r.started_at end,
+    'finished_at', r.finished_at, 'tries', r.tries, 'exit_code', r.exit_code, 'reason', r.reason) order by r.created_at, r.id)
+  from (
+    select * from job_run where service_id = s.id and status = 'RUNNING'
+    union all
+    (select * from job_run where service_id = s.id and status in ('SUCCESS', 'ERROR') order by finished_at desc, id desc limit 1)
+  ) r left join release l on l.id = r.release_id
+  where (r.status = 'RUNNING') = (job_state(s.id, s.state) = 'running')`
+
+/** Names of the replicas that run, and the runs of a job that go on. */
 export async function listReplicaNames(sql: Sql, serviceId: string): Promise<string[]> {
-  const [row] = await sql<{ replicas: readonly ReplicaRow[] }[]>`
-    select replicas from observation where service_id = ${serviceId}`
-  return (row?.replicas ?? []).filter(({ running }) => running).map(({ name }) => name)
+  const [row] = await sql<{ replicas: readonly ReplicaRow[] | null; runs: string[] }[]>`
+    select o.replicas, array(select r.id::text from job_run r where r.service_id = s.id and r.status = 'RUNNING'
+      order by r.created_at, r.id) as runs
+    from service s left join observation o on o.service_id = s.id where s.id = ${serviceId}`
+  const running = (row?.replicas ?? []).filter((replica) => replica.running).map(({ name }) => name)
+  return [...running, ...(row?.runs ?? [])]
 }

@@ -12,6 +12,9 @@ test('an environment runs as its services do', () => {
     [['RUNNING', 'STARTING', 'ERROR'], 'STARTING'],
     [['RUNNING', 'ERROR'], 'WARNING'],
     [['ERROR', 'ERROR'], 'ERROR'],
+    [['COMPLETED', 'STOPPED'], 'COMPLETED'],
+    [['COMPLETED', 'RUNNING'], 'RUNNING'],
+    [['COMPLETED', 'ERROR'], 'WARNING'],
   ]
   for (const [states, expected] of cases) assert.equal(environmentRunningState(states), expected, states.join())
 })
@@ -43,6 +46,7 @@ test('a pod tells when its program started; one that never did tells nothing', (
     reason: null,
     release_id: 'r',
     action: 'DEPLOY',
+    runs: null,
     replicas: [{ ...replica, startedAt: '2026-01-01T00:00:01.500Z' }, replica],
   } as const
   const [environment] = toServiceStatus([row]).environments
@@ -71,6 +75,7 @@ test('a pod that runs tells what keeps it from being reached', () => {
     state: 'DEPLOYED',
     release_id: 'r',
     action: 'DEPLOY',
+    runs: null,
     replicas: [{ name: 'one', running: true, image: 'image', exits: 0, outOfMemory: false }],
   } as const
   const told = (observed_state: string, reason: string | null) => {
@@ -93,6 +98,7 @@ test('a pod whose program ended tells how, when and of what image, in a word and
     state: 'DEPLOYED',
     release_id: 'r',
     action: 'DEPLOY',
+    runs: null,
     observed_state: 'failing',
     reason: 'exited with code 3, 4 times\nno such table',
   } as const

@@ -1,7 +1,7 @@
 import type { RunningState } from '@quayside/contract/resources/stream.ts'
 import { statusLists } from '@quayside/contract/running-states.ts'
 import { runningState } from '../state-changes/index.ts'
-import { toPod } from './pods.ts'
+import { toPod, toRunPod } from './pods.ts'
 import type { RunningRow } from './running-store.ts'
 
 /** Pure: what runs in environments, as `/service/status` sends it. */
@@ -30,9 +30,15 @@ const kindNames = Object.keys(statusLists) as RunningRow['kind'][]
 const toService = (row: Service) => ({
   id: row.id,
   state: serviceRunningState(row),
-  pods: (row.replicas ?? []).map((replica) => toPod(replica, row)),
+  pods: podsOf(row),
   ...also(row)[statusLists[row.kind].has],
 })
+
+function podsOf(row: Service) {
+  // What ran before a job was stopped is no part of it any more.
+  const runs = runningState(row.observed_state) === 'STOPPED' ? [] : (row.runs ?? [])
+  return [...(row.replicas ?? []).map((replica) => toPod(replica, row)), ...runs.map(toRunPod)]
+}
 
 const also = ({ action }: Service) => ({
   certificates: { certificates: [] },
@@ -51,10 +57,11 @@ export function serviceRunningState(row: Pick<RunningRow, 'state' | 'observed_st
   return isPartly ? 'WARNING' : seen
 }
 
-/** Pure: of an environment, from the states of its services. */
+/** Pure: of an environment, from the states of its services. Beside what runs, jobs that ended well do not count. */
 export function environmentRunningState(states: readonly RunningState[]): RunningState {
   for (const passing of ['STOPPING', 'STARTING'] as const) if (states.includes(passing)) return passing
   if (states.every((state) => state === 'STOPPED')) return 'STOPPED'
+  if (states.every((state) => state === 'STOPPED' || state === 'COMPLETED')) return 'COMPLETED'
   const bad = states.filter((state) => state === 'ERROR')
   if (bad.length === states.length) return 'ERROR'
   return bad.length > 0 || states.includes('WARNING') ? 'WARNING' : 'RUNNING'

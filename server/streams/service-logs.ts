@@ -1,5 +1,6 @@
 import type { Database } from '../database/index.ts'
 import { AppError } from '../lib/error.ts'
+import { parseId } from '../lib/id.ts'
 import { type ServiceLine, type StoredLine, serviceLine, serviceStream } from '../logs/index.ts'
 import type { Outlet } from './outlet.ts'
 import { listReleasesOf } from './service-logs-store.ts'
@@ -10,7 +11,7 @@ const defaultLimit = 1000
 const longestTail = 10_000
 
 /** The last lines that fit the query, then those that come. */
-export function serviceLogs({ lines, database }: Pick<StreamsOptions, 'lines' | 'database'>): Feed {
+export function serviceLogs({ lines, database }: Pick<StreamsOptions, 'database' | 'lines'>): Feed {
   return async (call, outlet, signal) => {
     const { id, name } = serviceOf(call)
     const deployment = textOf(call, 'deployment_id')
@@ -81,17 +82,22 @@ const toLog = ({ at, text, replica, release, stream, marker }: ServiceLine, cont
 /** Pure: which lines the query asks for. What the log itself says about missing lines always fits. */
 function filterOf(call: StreamCall, releases: Pick<ReleasesOf, 'has'> | undefined): (line: StoredLine) => boolean {
   const replica = textOf(call, 'pod_name')
+  // What ran as a try of a job's run has the run's id in its name; replicas have that of their service.
+  const isRun = isId(replica) && replica !== serviceOf(call).id
+  const isOfRun = (name: string): boolean => isRun && name.includes(replica)
   const wanted = textOf(call, 'query')?.toLowerCase()
   const from = momentOf(textOf(call, 'start'))
   return (stored) => {
     const line = serviceLine(stored)
     if (Date.parse(line.at) < from) return false
     if (line.marker !== undefined) return true
-    if (replica !== undefined && line.replica !== replica) return false
+    if (replica !== undefined && line.replica !== replica && !isOfRun(line.replica)) return false
     if (releases && !releases.has(line.release)) return false
     return wanted === undefined || line.text.toLowerCase().includes(wanted)
   }
 }
+
+const isId = (text: string | undefined): text is string => text !== undefined && parseId(text) !== undefined
 
 /** RFC 3339, or a count of seconds, milliseconds or nanoseconds since 1970. */
 function momentOf(text: string | undefined): number {

@@ -214,6 +214,51 @@ test('/service/status, /service/pods and /deployment/status send again what has 
   for (const client of [running, pods, deployment, project]) client.socket.close()
 })
 
+test('a run of a job is told by /service/status and /service/pods, and its lines by /service/logs under its id', async () => {
+  const job = a.objects.more['jobId'] ?? ''
+  const ofJob = { ...ofA, service: job }
+  await database`update service set state = 'DEPLOYED' where id = ${job}`
+  const query = (path: '/service/pods' | '/service/logs', change = {}) => queryOf(streams[path], ofJob, change)
+  const [status, pods] = [
+    connect('/service/status', queryOf(streams['/service/status'], ofA)),
+    connect('/service/pods', query('/service/pods')),
+  ]
+  for (const client of [status, pods]) await until('the first message', () => client.messages.length === 1)
+  const run = newId()
+  await database`
+    insert into job_run (id, service_id, release_id, "trigger", event, created_at, updated_at)
+    values (${run}, ${job}, ${newId()}, 'CRON', 'CRON', now(), now())`
+  await database`update job_run set status = 'RUNNING' where id = ${run}`
+  await lastOf(pods, (text) => text.includes(run))
+  const stateOf = (text: string) =>
+    JSON.parse(text).environments[0].jobs.find(({ id }: { id: string }) => id === job).state
+  await lastOf(status, (text) => text.includes(run) && stateOf(text) === 'RUNNING')
+  await database`
+    update job_run set status = 'SUCCESS', exit_code = 0, tries = 1, started_at = now(), finished_at = now() where id = ${run}`
+  await lastOf(pods, (text) => !text.includes(run))
+  const last = JSON.parse(await lastOf(status, (text) => stateOf(text) === 'COMPLETED'))
+  const validate = ajv.compile(closed(streams['/service/status'].message))
+  assert.ok(validate(last), ajv.errorsText(validate.errors))
+  const line = (replica: string, text: string) => ({
+    at: '2026-04-01T00:00:00.000Z',
+    replica,
+    release: 'r',
+    stream: 'stdout',
+    text,
+  })
+  await lines.append(`service/${job}`, [
+    line(`quay-run-${newId()}-1`, 'another run'),
+    line(`quay-run-${run}-1`, 'this run'),
+  ])
+  const logs = connect('/service/logs', query('/service/logs', { pod_name: run }))
+  await until('the line', () => logs.messages.length > 0)
+  assert.deepEqual(
+    logs.messages.map((message) => Object(message).message),
+    ['this run'],
+  )
+  for (const client of [status, pods, logs]) client.socket.close()
+})
+
 test('/deployment/logs goes on with the next deployment, unless one is named', async () => {
   const { environment } = ofA
   const query = (version?: string) => queryOf(streams['/deployment/logs'], ofA, { version })
