@@ -50,6 +50,8 @@ async function run(config: Config, log: Logger, started: AsyncDisposableStack): 
   const vault = await openVault({ database, masterKeyFile: config.masterKeyFile, log })
   if (!vault.state.open) say(`Secrets are sealed: ${vault.state.reason}`)
   const pepper = await openPepper({ database, file: join(config.dataDirectory, 'token.pepper') })
+  // Built-in variables tell it.
+  await writeSetting(database, 'domain', config.domain)
   const router = routerOptions(config, stopping.signal)
   const ground: Ground = {
     config,

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { networkName } from '../engines/docker/labels.ts'
 import { Secret } from '../lib/secret.ts'
 import { type BuiltInFacts, builtInsOf, internalHost, type ServiceFacts } from './built-ins.ts'
 
@@ -17,7 +18,7 @@ const project = fact('p', 'project')
 const environment = {
   ...fact('e', 'staging'),
   mode: 'STAGING',
-  cluster: { name: 'built-in', cloud_provider: 'ON_PREMISE', region: 'local' },
+  cluster: { name: 'built-in', cloud_provider: 'ON_PREMISE', region: 'local', hasEngine: false },
   services: [one, two],
 }
 const valuesOf = (facts: BuiltInFacts): Record<string, string> =>
@@ -50,6 +51,25 @@ test('an environment tells of itself, its cluster and every announced service', 
     QOVERY_APPLICATION_Z0191BBBB_GIT_BRANCH: 'main',
     QOVERY_APPLICATION_Z0191BBBB_GIT_COMMIT_ID: '',
   })
+})
+
+test('an environment of this machine tells its network and the domain of its public services', () => {
+  const id = '0190dddd-0000-7000-8000-000000000005'
+  const at = { ...environment, id, services: [] }
+  const here = valuesOf({
+    project,
+    environment: { ...at, cluster: { ...at.cluster, hasEngine: true, domain: 'apps.test' } },
+  })
+  assert.partialDeepStrictEqual(here, {
+    QOVERY_KUBERNETES_NAMESPACE_NAME: networkName(id),
+    QOVERY_KUBERNETES_CLUSTER_DOMAIN: 'apps.test',
+  })
+  const elsewhere = valuesOf({
+    project,
+    environment: { ...at, cluster: { ...at.cluster, hasEngine: false, domain: 'apps.test' } },
+  })
+  const names = Object.keys(elsewhere).filter((key) => /NAMESPACE|DOMAIN/.test(key))
+  assert.deepEqual(names, [])
 })
 
 test('a service sees the environment and itself', () => {

@@ -52,7 +52,15 @@ export interface BuiltInFacts {
   readonly project: Facts
   readonly environment?: Facts & {
     readonly mode: string
-    readonly cluster: { readonly name: string; readonly cloud_provider: string; readonly region: string }
+    readonly cluster: {
+      readonly name: string
+      readonly cloud_provider: string
+      readonly region: string
+      /** It is this machine; others are records only. */
+      readonly hasEngine: boolean
+      /** Below which public services of this machine have their names. */
+      readonly domain?: string
+    }
     /** All of the environment, in the order of creation. */
     readonly services: readonly ServiceFacts[]
   }
@@ -91,6 +99,11 @@ export function builtInsOf({ project, environment, service }: BuiltInFacts): Bui
     QOVERY_CLOUD_PROVIDER: environment.cluster.cloud_provider,
     QOVERY_CLOUD_PROVIDER_REGION: environment.cluster.region,
     QOVERY_KUBERNETES_CLUSTER_NAME: environment.cluster.name,
+    ...(environment.cluster.hasEngine && {
+      // What keeps an environment apart from others on this engine: its network.
+      QOVERY_KUBERNETES_NAMESPACE_NAME: `quay-env-${environment.id}`,
+      QOVERY_KUBERNETES_CLUSTER_DOMAIN: environment.cluster.domain,
+    }),
   })
   if (service) add(service, ownKeys(service), service)
   for (const [prefix, other] of prefixesOf(environment.services))

@@ -86,7 +86,8 @@ const factsOf = (sql: Sql, { projectId, environmentId }: Chain) => sql`
     'environment', (
       select jsonb_build_object('id', e.id, 'name', e.name, 'created_at', e.created_at, 'updated_at', e.updated_at,
         'mode', e.mode,
-        'cluster', jsonb_build_object('name', c.name, 'cloud_provider', c.cloud_provider, 'region', c.region),
+        'cluster', jsonb_build_object('name', c.name, 'cloud_provider', c.cloud_provider, 'region', c.region,
+          'hasEngine', c.engine is not null, 'domain', (select value from setting where key = 'domain')),
         'services', coalesce((
           select jsonb_agg(${serviceOf(sql)} order by o.created_at, o.id)
           from service o where o.environment_id = e.id), '[]'))

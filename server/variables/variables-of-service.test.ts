@@ -25,6 +25,16 @@ async function load(deployment?: variables.Deployment) {
   return { ...loaded, textOf: (key: string) => reveal(loaded.variables.get(key)?.value) }
 }
 
+test('where the engine runs, a deployment is told the network and the domain that the server was started with', async () => {
+  await database`update cluster set engine = 'local' where organization_id = ${place.project.organizationId}`
+  await database`insert into setting (key, value) values ('domain', '"apps.test"')`
+  const { textOf } = await load()
+  assert.equal(textOf('QOVERY_KUBERNETES_NAMESPACE_NAME'), `quay-env-${place.environment.environmentId}`)
+  assert.equal(textOf('QOVERY_KUBERNETES_CLUSTER_DOMAIN'), 'apps.test')
+  await database`delete from setting where key = 'domain'`
+  assert.equal((await load()).variables.has('QOVERY_KUBERNETES_CLUSTER_DOMAIN'), false)
+})
+
 test('a deployment gets variables, opened secrets, files and built-ins of the whole chain', async () => {
   const sibling = await addService(database, place.environment)
   await variables.createVariable(context, place.project, { key: 'HOST', value: 'wide' })
