@@ -4,10 +4,10 @@ import { parseConfig, trustOf } from './config.ts'
 
 test('reads the command line and says which flag is wrong', () => {
   const needed = ['--control', '/run/c', '--state', '/run/s']
-  const defaults = { host: '127.0.0.1', port: 8080, control: '/run/c', state: '/run/s', trusted: [] }
+  const defaults = { host: '127.0.0.1', port: 8080, control: '/run/c', state: '/run/s', trusted: [], share: false }
   assert.deepEqual(parseConfig(needed), defaults)
-  const all = [...needed, '--host', '::', '--port', '0', '--trusted', '10.0.0.0/8,::1']
-  assert.deepEqual(parseConfig(all), { ...defaults, host: '::', port: 0, trusted: ['10.0.0.0/8', '::1'] })
+  const all = [...needed, '--host', '::', '--port', '0', '--trusted', '10.0.0.0/8,::1', '--share']
+  assert.deepEqual(parseConfig(all), { ...defaults, host: '::', port: 0, trusted: ['10.0.0.0/8', '::1'], share: true })
   assert.throws(() => parseConfig(['--state', 'x']), /--control is missing/)
   assert.throws(() => parseConfig(['--control', 'x']), /--state is missing/)
   for (const port of ['', '-1', '70000', '80a'])

@@ -11,6 +11,8 @@ export interface RouterConfig {
   readonly state: string
   /** Networks whose `X-Forwarded-*` are believed; none unless told. */
   readonly trusted: readonly string[]
+  /** Another router listens there, too, and is about to end; else the port has to be free. */
+  readonly share?: boolean
 }
 
 /** Reads the command line. Throws an Error whose message says which flag is wrong. */
@@ -23,6 +25,7 @@ export function parseConfig(args: readonly string[]): RouterConfig {
       control: { type: 'string' },
       state: { type: 'string' },
       trusted: { type: 'string', default: '' },
+      share: { type: 'boolean', default: false },
     },
   })
   if (!values.control) throw new Error('--control is missing: the path of the control socket')
@@ -31,7 +34,7 @@ export function parseConfig(args: readonly string[]): RouterConfig {
   if (!/^\d{1,5}$/.test(values.port) || port > 65_535) throw new Error(`--port "${values.port}" is not a port number`)
   const trusted = values.trusted.split(',').filter((network) => network !== '')
   trustOf(trusted)
-  return { host: values.host, port, control: values.control, state: values.state, trusted }
+  return { host: values.host, port, control: values.control, state: values.state, trusted, share: values.share }
 }
 
 /** Whether a peer's `X-Forwarded-*` are believed. Networks are addresses or CIDRs; throws on anything else. */

@@ -1,6 +1,6 @@
 import { chmod, rm } from 'node:fs/promises'
 import type { Server } from 'node:http'
-import { connect } from 'node:net'
+import { connect, createServer, type ListenOptions, type Server as NetServer } from 'node:net'
 import { after, monotonic } from './clock.ts'
 import { type RouterConfig, trustOf } from './config.ts'
 import { createControlServer } from './control-server.ts'
@@ -15,7 +15,7 @@ import { createTrafficServer } from './traffic-server.ts'
 import { Waiting } from './waiting.ts'
 
 /** Grows when the control plane has to replace a running process of an older version. */
-const protocol = 6
+const protocol = 7
 
 export interface RunningRouter {
   /** The port that clients use. */
@@ -77,7 +77,9 @@ export async function startRouter(config: RouterConfig, log: Log): Promise<Runni
       stop().catch(() => {})
     },
   })
-  await listen(server, { host: config.host, port: config.port })
+  if (!config.share) await requireFree(config)
+  // So that one that takes over may listen before this one ends.
+  await listen(server, { host: config.host, port: config.port, reusePort: true })
   const bound = server.address()
   const port = typeof bound === 'object' && bound ? bound.port : config.port
   traffic.port = String(port)
@@ -99,6 +101,11 @@ async function end(
 ): Promise<void> {
   traffic.closing = true
   traffic.waiting.close()
+  // At once: whoever takes over is talked to at the same path.
+  const silenced = new Promise<void>((resolve) => {
+    control.close(() => resolve())
+    control.closeAllConnections()
+  })
   const closed = Promise.all([new Promise<void>((resolve) => server.close(() => resolve())), ports.close()])
   const cancel = after(graceMs, () => {
     for (const tunnel of traffic.tunnels) tunnel.destroy()
@@ -109,13 +116,17 @@ async function end(
   cancel()
   for (const tunnel of traffic.tunnels) tunnel.destroy()
   traffic.routes.close()
-  await new Promise<void>((resolve) => {
-    control.close(() => resolve())
-    control.closeAllConnections()
-  })
+  await silenced
 }
 
-const listen = (server: Server, where: { host: string; port: number } | { path: string }): Promise<void> =>
+/** Rejects where another program has the port, also one that would share it: two installations must not answer for each other. */
+async function requireFree({ host, port }: RouterConfig): Promise<void> {
+  const probe = createServer()
+  await listen(probe, { host, port })
+  await new Promise((resolve) => probe.close(resolve))
+}
+
+const listen = (server: NetServer, where: ListenOptions): Promise<void> =>
   new Promise((resolve, reject) => {
     server.once('error', reject)
     server.listen(where, () => {

@@ -1,11 +1,15 @@
 import assert from 'node:assert/strict'
-import { stat, writeFile } from 'node:fs/promises'
+import { readdir, stat, writeFile } from 'node:fs/promises'
+import type { ServerResponse } from 'node:http'
+import { dirname } from 'node:path'
 import test from 'node:test'
+import { fileURLToPath } from 'node:url'
 import { AppError } from '../../lib/error.ts'
+import { start } from '../../lib/run.ts'
 import { createOwnRouter } from './own-router.ts'
-import { ensureRouterProcess } from './router-process.ts'
+import { ensureRouterProcess, findRouter, type RouterProcessOptions } from './router-process.ts'
 import { superviseRouter } from './supervise-router.ts'
-import { application, ask, endProcess, isAlive, routerHome, until } from './testing.ts'
+import { application, ask, endProcess, isAlive, type RouterHome, routerHome, until } from './testing.ts'
 
 const { signal } = new AbortController()
 
@@ -65,4 +69,92 @@ test('a port that another program uses is named together with the setting that c
     assert.match(error.message, new RegExp(`Port ${endpoint.port} on 127.0.0.1.*QUAYSIDE_ROUTER_PORT`))
     return true
   })
+})
+
+test('a process that is replaced lets its successor listen first: nobody is refused, and what is open ends well', async (t) => {
+  const home = await routerHome()
+  let open: ServerResponse | undefined
+  const { server, endpoint } = await application((request, response) => {
+    if (request.headers.host !== 'slow.test') return void response.end('ok')
+    response.write('begun, ')
+    open = response
+  })
+  t.after(async () => {
+    server.close().closeAllConnections()
+    await home.close()
+  })
+  const route = (host: string) => ({ host, service: host, name: 'app', endpoints: [endpoint] })
+  const table = [route('app.test'), route('slow.test')]
+  await createOwnRouter({ controlSocket: home.options.controlSocket }).replaceAll(table, signal)
+  const slow = ask(home.process.port, 'slow.test')
+  await until(() => open !== undefined, 'a request is open')
+  let isOver = false
+  const asking = (async () => {
+    const answers: string[] = []
+    while (!isOver) answers.push((await ask(home.process.port, 'app.test')).body)
+    return answers
+  })()
+  const successor = await ensureRouterProcess({ ...home.options, trusted: ['10.0.0.0/8'] })
+  assert.deepEqual([successor.adopted, successor.port], [false, home.process.port])
+  assert.notEqual(successor.pid, home.process.pid)
+  assert.equal((await ask(successor.port, 'app.test')).body, 'ok')
+  isOver = true
+  assert.deepEqual([...new Set(await asking)], ['ok'])
+  assert.ok(isAlive(home.process.pid), 'the former one has a request open')
+  open?.end('ended')
+  assert.equal((await slow).body, 'begun, ended')
+  await until(() => !isAlive(home.process.pid), 'the former one has ended')
+  const again = await ensureRouterProcess({ ...home.options, trusted: ['10.0.0.0/8'] })
+  assert.deepEqual(again, { pid: successor.pid, port: successor.port, adopted: true })
+})
+
+/** As whoever hands over does first, and is killed then. */
+async function startBeside({ process: { port } }: RouterHome, options: RouterProcessOptions): Promise<{ pid: number }> {
+  const controlSocket = `${options.controlSocket}.cafe`
+  const program = fileURLToPath(new URL('../../../router/main.ts', import.meta.url))
+  const place = [
+    '--host',
+    options.host,
+    '--port',
+    String(port),
+    '--control',
+    controlSocket,
+    '--state',
+    options.stateFile,
+  ]
+  const more = ['--trusted', options.trusted?.join() ?? '', '--share']
+  start(process.execPath, [program, ...place, ...more], { stdio: 'ignore' }).unref()
+  let pid = 0
+  await until(async () => {
+    pid = (await findRouter({ controlSocket }))?.pid ?? 0
+    return pid > 0
+  }, 'the successor listens')
+  return { pid }
+}
+
+test('a hand-over that was cut off is carried on, whether or not the former one is there', async (t) => {
+  for (const isThere of [true, false]) {
+    const home = await routerHome()
+    t.after(() => home.close())
+    const { controlSocket } = home.options
+    const options = { ...home.options, trusted: ['10.0.0.0/8'] }
+    const waiting = await startBeside(home, options)
+    if (!isThere) await endProcess(home.process.pid)
+    const taken = await ensureRouterProcess(options)
+    assert.deepEqual(taken, { pid: waiting.pid, port: home.process.port, adopted: true })
+    await until(() => !isAlive(home.process.pid), 'the former one has ended')
+    assert.equal((await findRouter({ controlSocket }))?.pid, waiting.pid)
+    assert.deepEqual(
+      (await readdir(dirname(controlSocket))).filter((name) => name.includes('sock')),
+      ['router.sock'],
+    )
+  }
+})
+
+test('an installation does not share a port that another one has', async (t) => {
+  const [home, other] = [await routerHome(), await routerHome()]
+  t.after(() => Promise.all([home.close(), other.close()]))
+  await endProcess(other.process.pid)
+  const { port } = home.process
+  await assert.rejects(ensureRouterProcess({ ...other.options, port }), /in use.*QUAYSIDE_ROUTER_PORT/)
 })

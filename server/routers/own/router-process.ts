@@ -1,6 +1,7 @@
+import { randomBytes } from 'node:crypto'
 import { closeSync, openSync } from 'node:fs'
-import { mkdir, readFile } from 'node:fs/promises'
-import { dirname } from 'node:path'
+import { mkdir, readdir, readFile, rename, rm } from 'node:fs/promises'
+import { dirname, join, parse } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { type Clock, systemClock } from '../../lib/clock.ts'
 import { AppError } from '../../lib/error.ts'
@@ -34,7 +35,9 @@ export interface RouterProcess {
 }
 
 /** What the process must say about itself in `GET /health` to be one of this version. */
-const protocol = 6
+const protocol = 7
+/** From this one on a router shares its port with the one that takes over. */
+const sharingSince = 7
 const portInUse = 98
 const answerMs = 2_000
 const startMs = 15_000
@@ -43,16 +46,55 @@ const endMs = 35_000
 const program = fileURLToPath(new URL('../../../router/main.ts', import.meta.url))
 
 /**
- * Finds the router process that already serves this host and port, or starts one that outlives the caller. One with another
- * address is ended first, in order. Throws `unavailable` when the port is taken or the process does not come up.
+ * Finds the router process that already serves this host and port, or starts one that outlives the caller. One of another version on
+ * the same address ends once its successor listens beside it, so that nobody is refused; one with another address is ended first, in order.
+ * May be repeated wherever it was cut off. Throws `unavailable` when the port is taken or the process does not come up.
  */
 export async function ensureRouterProcess(options: RouterProcessOptions): Promise<RouterProcess> {
   const running = await findRouter(options)
   if (running && serves(running, options)) return { pid: running.pid, port: running.port, adopted: true }
+  const waiting = await findSuccessor(options)
+  if (waiting) return { ...(await takeOver(options, running, waiting)), adopted: true }
+  if (running && mayShare(running, options)) {
+    // A name of its own: whoever closes a socket removes the name under which it was opened, whatever is there by then.
+    const controlSocket = `${options.controlSocket}.${randomBytes(2).toString('hex')}`
+    const started = await startRouter({ ...options, controlSocket }, ['--share'])
+    return { ...(await takeOver(options, running, { ...started, controlSocket })), adopted: false }
+  }
   if (running) await endRouter(options)
   const { pid, port } = await startRouter(options)
   return { pid, port, adopted: false }
 }
+
+type Successor = Health & { readonly controlSocket: string }
+
+/** The one that waits beside the running one since somebody was cut off here; what does not serve any more is ended. */
+async function findSuccessor(options: RouterProcessOptions): Promise<Successor | undefined> {
+  const { dir, base } = parse(options.controlSocket)
+  const names = (await readdir(dir).catch(() => [])).filter((name) => name.startsWith(`${base}.`))
+  let found: Successor | undefined
+  for (const controlSocket of names.map((name) => join(dir, name))) {
+    const one = await findRouter({ ...options, controlSocket })
+    if (one && !found && serves(one, options)) found = { ...one, controlSocket }
+    else if (one) await endRouter({ ...options, controlSocket })
+    else await rm(controlSocket, { force: true })
+  }
+  return found
+}
+
+/** The running one gives its address up at once and ends when what is open on it has ended. */
+async function takeOver(
+  options: RouterProcessOptions,
+  running: Health | undefined,
+  { pid, port, controlSocket }: Successor,
+): Promise<Pick<RouterProcess, 'pid' | 'port'>> {
+  if (running) await endRouter(options)
+  await rename(controlSocket, options.controlSocket)
+  return { pid, port }
+}
+
+const mayShare = (running: Health, { host, port }: RouterProcessOptions): boolean =>
+  Number(running.protocol) >= sharingSince && !running.closing && running.host === host && running.port === port
 
 const serves = (running: Health, { host, port, trusted = [] }: RouterProcessOptions): boolean =>
   running.protocol === protocol &&
@@ -110,13 +152,13 @@ async function endRouter(options: RouterProcessOptions): Promise<void> {
   }
 }
 
-async function startRouter(options: RouterProcessOptions): Promise<Health> {
+async function startRouter(options: RouterProcessOptions, more: readonly string[] = []): Promise<Health> {
   const { signal, clock = systemClock } = options
   for (const path of [options.controlSocket, options.stateFile, options.logFile]) {
     await mkdir(dirname(path), { recursive: true, mode: 0o700 })
   }
   const log = openSync(options.logFile, 'a', 0o600)
-  const child = start(process.execPath, commandLine(options), {
+  const child = start(process.execPath, [...commandLine(options), ...more], {
     stdio: ['ignore', log, log],
     env: options.cacheFolder ? { NODE_COMPILE_CACHE: options.cacheFolder } : {},
   })
