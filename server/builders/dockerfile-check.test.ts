@@ -58,6 +58,14 @@ test('refuses every way to begin with, or to copy from, what was built for a ser
     `FROM a\nONBUILD COPY --from=${someone} /x /y`,
     `FROM a\nRUN cat <<CMD\nCOPY --from=${someone} /x /y\nCMD`,
     `FROM a\nCOPY --from=later /x /y\nFROM ${someone} AS later`,
+    `FROM a\nRUN --mount=type=bind,FROM=${someone},target=/x cat /x/y`,
+    `FROM a\nRUN --mount=from=a,from=${someone},target=/x cat /x/y`,
+    `FROM a\nRUN --mount=type=tmpfs,target="/a b" --mount=from=${someone},target=/x cat /x/y`,
+    `FROM a\nRUN --mount=type=tmpfs,target=/a\\ b --mount="type=bind,from=${someone},target=/x" cat /x/y`,
+    `# escape=\`\nFROM a\nRUN --mount=type=tmpfs,target=/a\` b --mount=from=${someone},target=/x cat /x/y`,
+    `FROM a\nCOPY --chown="a b" --from='${someone}' /x /y`,
+    `FROM a\nRUN cat <<CMD\nFROM \${NONE}${someone}\nCMD`,
+    `ARG A=${someone}\nFROM a\nRUN cat <<CMD\nFROM \${A:?}\nCMD`,
   ]) {
     assert.throws(check(`${text}\n`), refusedFor('dockerfile'), text)
   }
@@ -82,7 +90,7 @@ test('accepts other images, and stages by their names and numbers', () => {
     `ARG VERSION=24\nFROM node:\${VERSION}-alpine`,
     'FROM a AS build-amd64\nFROM a AS build-arm64\nFROM build-$TARGETARCH\nRUN --mount=type=cache,target=/c x',
     'FROM ghcr.io/quayside/x\nRUN echo --mount=from=quayside/x',
-    'FROM a\nRUN python3 <<CMD\nfrom $x import y\nCMD',
+    'FROM a\nRUN python3 <<CMD\nfrom x import y\nCMD',
   ]) {
     assert.doesNotThrow(check(`${text}\n`), text)
   }

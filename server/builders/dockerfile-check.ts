@@ -1,5 +1,5 @@
 import { BuildError, type BuildRecipe } from './builder.ts'
-import { type Instruction, parseDockerfile, splitWords } from './dockerfile.ts'
+import { type Instruction, parseDockerfile, splitWords, unquoted } from './dockerfile.ts'
 import { familiarName, imageReferences, registryHostOf } from './image-references.ts'
 import { isOfficialFrontend, requestedFrontend } from './official-frontend.ts'
 
@@ -100,7 +100,7 @@ function wordsOf(rest: string): string[] {
   } catch {
     // Not the JSON form: words separated by blanks.
   }
-  return splitWords(form).map((word) => word.replace(/["'\\`]/g, ''))
+  return splitWords(form).map(unquoted)
 }
 
 /** A source with a variable counts as a path only when it begins with a literal directory. */

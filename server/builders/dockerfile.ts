@@ -51,6 +51,9 @@ export function splitWords(text: string): string[] {
   return text.match(/(?:[^\s"'\\]|\\[\s\S]|"(?:[^"\\]|\\[\s\S])*"|'[^']*'|["'\\])+/g) ?? []
 }
 
+/** A word without what quotes or escapes it. */
+export const unquoted = (word: string): string => word.replace(/["'\\`]/g, '')
+
 /** Lines before the first instruction: where a frontend may be asked for. */
 export function leadingLines(text: string): string[] {
   const lines = linesOf(text)

@@ -1,6 +1,6 @@
 import { selectBuildArguments } from './build-order.ts'
 import type { BuildRecipe } from './builder.ts'
-import { type Instruction, parseDockerfile, splitWords } from './dockerfile.ts'
+import { type Instruction, parseDockerfile, splitWords, unquoted } from './dockerfile.ts'
 
 /** An image that a Dockerfile takes from elsewhere. */
 export interface ImageReference {
@@ -20,8 +20,8 @@ type Values = ReadonlyMap<string, string>
 export function imageReferences(recipe: Pick<BuildRecipe, 'dockerfileText' | 'variables'>): ImageReference[] {
   const given = new Map(Object.entries(selectBuildArguments(recipe.dockerfileText, recipe.variables)))
   const read = (heredocs: boolean) => readReferences(parseDockerfile(recipe.dockerfileText, { heredocs }), given)
-  // A builder that does not know heredocs takes their body for instructions; what another one reads there is most often none.
-  return [...read(true), ...read(false).filter(({ image }) => image !== undefined)]
+  // A builder that does not know heredocs takes their body for instructions.
+  return [...read(true), ...read(false)]
 }
 
 function readReferences(instructions: readonly Instruction[], given: Values): ImageReference[] {
@@ -71,11 +71,21 @@ function stageOf(rest: string): [base: string | undefined, name: string | undefi
 function copiedFrom({ keyword, rest }: Instruction): string[] {
   const [, inner = '', innerRest = ''] = /^(\S+)\s+([\s\S]*)$/.exec(rest) ?? []
   const [word, text] = keyword === 'ONBUILD' ? [inner.toUpperCase(), innerRest] : [keyword, rest]
-  const [flags = ''] = /^(?:--\S+\s+)*/.exec(`${text} `) ?? []
-  const of = (pattern: RegExp): string[] => [...flags.matchAll(pattern)].flatMap(([, value]) => value ?? [])
-  const named =
-    word === 'COPY' || word === 'ADD' ? of(/--from=(\S+)/g) : word === 'RUN' ? of(/--mount=\S*?\bfrom=([^,\s]+)/g) : []
+  const flags = flagsOf(text)
+  const values = (flag: string): string[] =>
+    flags.flatMap((one) => (one.startsWith(`--${flag}=`) ? one.slice(flag.length + 3) : []))
+  // Keys of a mount are read in whatever case, and of one that stands twice the last counts.
+  const mounts = values('mount').flatMap((mount) => mount.split(','))
+  const named = word === 'RUN' ? mounts.flatMap((pair) => /^\s*from=(.*)$/is.exec(pair)?.[1] ?? []) : values('from')
   return named.filter((name) => !/^\d+$/.test(name))
+}
+
+/** The flags before what an instruction is about, without quotes: a flag may hold blanks. */
+function flagsOf(text: string): string[] {
+  // Where the file makes ` its escape, a blank behind one ends no word.
+  const words = splitWords(text.replace(/`\s+/g, '`')).map(unquoted)
+  const end = words.findIndex((word) => !word.startsWith('--'))
+  return end === -1 ? words : words.slice(0, end)
 }
 
 /** `$X`, `${X}`, `${X:-else}` and `${X:+other}`, without quotes; undefined where something else is wanted, or a value is missing. */
@@ -91,7 +101,7 @@ function expand(text: string, values: Values = new Map()): string | undefined {
       return value ?? ''
     },
   )
-  return isKnown && !expanded.includes('$') ? expanded.replace(/["'\\`]/g, '') : undefined
+  return isKnown && !expanded.includes('$') ? unquoted(expanded) : undefined
 }
 
 /** The host of its registry, with its port; undefined: Docker Hub, or an image without a registry. */

@@ -4,6 +4,20 @@ import type { RunningState } from '@quayside/contract/resources/stream.ts'
 import { environmentRunningState, serviceRunningState, toServiceStatus } from './running.ts'
 import type { ReplicaRow } from './running-store.ts'
 
+/** A container that was deployed, without what was seen of it. */
+const deployed = {
+  environment_id: 'e',
+  project_id: 'p',
+  mode: 'PRODUCTION',
+  id: 's',
+  kind: 'container',
+  name: 'app',
+  state: 'DEPLOYED',
+  release_id: 'r',
+  action: 'DEPLOY',
+  runs: null,
+} as const
+
 test('an environment runs as its services do', () => {
   const cases: [RunningState[], RunningState][] = [
     [[], 'STOPPED'],
@@ -35,18 +49,9 @@ test('a service is what was seen of it, unless it is being ended', () => {
 test('a pod tells when its program started; one that never did tells nothing', () => {
   const replica = { name: 'one', running: true, image: 'image', exits: 0, outOfMemory: false }
   const row = {
-    environment_id: 'e',
-    project_id: 'p',
-    mode: 'PRODUCTION',
-    id: 's',
-    kind: 'container',
-    name: 'app',
-    state: 'DEPLOYED',
+    ...deployed,
     observed_state: 'running',
     reason: null,
-    release_id: 'r',
-    action: 'DEPLOY',
-    runs: null,
     replicas: [{ ...replica, startedAt: '2026-01-01T00:00:01.500Z' }, replica],
   } as const
   const [environment] = toServiceStatus([row]).environments
@@ -66,16 +71,7 @@ test('a pod tells when its program started; one that never did tells nothing', (
 
 test('a pod that runs tells what keeps it from being reached', () => {
   const row = {
-    environment_id: 'e',
-    project_id: 'p',
-    mode: 'PRODUCTION',
-    id: 's',
-    kind: 'container',
-    name: 'app',
-    state: 'DEPLOYED',
-    release_id: 'r',
-    action: 'DEPLOY',
-    runs: null,
+    ...deployed,
     replicas: [{ name: 'one', running: true, image: 'image', exits: 0, outOfMemory: false }],
   } as const
   const told = (observed_state: string, reason: string | null) => {
@@ -89,16 +85,7 @@ test('a pod that runs tells what keeps it from being reached', () => {
 
 test('a pod whose program ended tells how, when and of what image, in a word and in a sentence', () => {
   const row = {
-    environment_id: 'e',
-    project_id: 'p',
-    mode: 'PRODUCTION',
-    id: 's',
-    kind: 'container',
-    name: 'app',
-    state: 'DEPLOYED',
-    release_id: 'r',
-    action: 'DEPLOY',
-    runs: null,
+    ...deployed,
     observed_state: 'failing',
     reason: 'exited with code 3, 4 times\nno such table',
   } as const

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { closeSync, openSync } from 'node:fs'
 import { mkdir, readdir, readFile, rename, rm } from 'node:fs/promises'
-import { dirname, join, parse } from 'node:path'
+import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { type Clock, systemClock } from '../../lib/clock.ts'
 import { AppError } from '../../lib/error.ts'
@@ -57,7 +57,8 @@ export async function ensureRouterProcess(options: RouterProcessOptions): Promis
   if (waiting) return { ...(await takeOver(options, running, waiting)), adopted: true }
   if (running && mayShare(running, options)) {
     // A name of its own: whoever closes a socket removes the name under which it was opened, whatever is there by then.
-    const controlSocket = `${options.controlSocket}.${randomBytes(2).toString('hex')}`
+    const name = `${successorPrefix}${randomBytes(2).toString('hex')}`
+    const controlSocket = join(dirname(options.controlSocket), name)
     const started = await startRouter({ ...options, controlSocket }, ['--share'])
     return { ...(await takeOver(options, running, { ...started, controlSocket })), adopted: false }
   }
@@ -66,12 +67,16 @@ export async function ensureRouterProcess(options: RouterProcessOptions): Promis
   return { pid, port, adopted: false }
 }
 
+/** Of its socket, beside the other one; short, for paths of sockets are. */
+const successorPrefix = 'next-'
+
 type Successor = Health & { readonly controlSocket: string }
 
 /** The one that waits beside the running one since somebody was cut off here; what does not serve any more is ended. */
 async function findSuccessor(options: RouterProcessOptions): Promise<Successor | undefined> {
-  const { dir, base } = parse(options.controlSocket)
-  const names = (await readdir(dir).catch(() => [])).filter((name) => name.startsWith(`${base}.`))
+  const dir = dirname(options.controlSocket)
+  // Before the first start there is no such directory.
+  const names = (await readdir(dir).catch(() => [])).filter((name) => name.startsWith(successorPrefix))
   let found: Successor | undefined
   for (const controlSocket of names.map((name) => join(dir, name))) {
     const one = await findRouter({ ...options, controlSocket })
