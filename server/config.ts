@@ -19,6 +19,8 @@ export interface Config {
   readonly publicPorts: { readonly first: number; readonly last: number }
   /** Undefined: the embedded PostgreSQL. */
   readonly databaseUrl: string | undefined
+  /** Whether migrations wait for a snapshot of the database that is there. */
+  readonly snapshots: boolean
   readonly dockerSocket: string
   readonly masterKeyFile: string
   readonly rateLimit: number
@@ -74,6 +76,7 @@ export function readConfig(variables: Variables = process.env): Config {
     domain: (variables['QUAYSIDE_DOMAIN'] || 'localhost').toLowerCase(),
     publicPorts: portRange(variables, 'QUAYSIDE_PUBLIC_PORTS', '30000-30999'),
     databaseUrl: variables['QUAYSIDE_DATABASE_URL'] || undefined,
+    snapshots: oneOf(variables, 'QUAYSIDE_SNAPSHOT', ['required', 'off']) === 'required',
     dockerSocket: dockerSocket(variables['QUAYSIDE_DOCKER_HOST']),
     masterKeyFile: resolve(variables['QUAYSIDE_MASTER_KEY_FILE'] || join(dataDirectory, 'master.key')),
     rateLimit: number(variables, 'QUAYSIDE_RATE_LIMIT', 100, 0, 1_000_000),

@@ -1,8 +1,18 @@
+import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Config } from './config.ts'
-import { type Database, exclusiveLock, migrate, openDatabase, startEmbedded } from './database/index.ts'
+import {
+  type Database,
+  type EmbeddedOptions,
+  exclusiveLock,
+  migrate,
+  openDatabase,
+  schemaState,
+  startEmbedded,
+} from './database/index.ts'
 import { systemClock as clock } from './lib/clock.ts'
 import type { Logger } from './lib/log.ts'
+import { refuseWithoutBackup, snapshotBefore } from './snapshot-at-start.ts'
 import { StartError } from './start-error.ts'
 
 /** For as long as this process lives. Throws StartError where another one has it. */
@@ -28,14 +38,46 @@ export async function openSchema(
   return database
 }
 
-/** Gives the address of the embedded PostgreSQL, which is kept running until the server stops. */
-export async function startOwnDatabase(
+/**
+ * Gives the address of the database: the one of the settings, or the embedded PostgreSQL, which is kept running until the server stops.
+ * Where migrations are to come, there is a way back from them, or a StartError is thrown before anything was changed.
+ */
+export async function startDatabase(
   config: Config,
   log: Logger,
   signal: AbortSignal,
   started: AsyncDisposableStack,
 ): Promise<string> {
-  const embedded = await startEmbedded({ directory: join(config.dataDirectory, 'postgresql'), log, signal, clock })
+  await refuseDuringRollback(config)
+  const { databaseUrl } = config
+  if (databaseUrl === undefined) return startOwnDatabase(config, log, signal, started)
+  if (config.snapshots) refuseWithoutBackup(await stateOf(databaseUrl))
+  return databaseUrl
+}
+
+async function refuseDuringRollback({ dataDirectory }: Config): Promise<void> {
+  const file = join(dataDirectory, 'rollback.json')
+  const text = await readFile(file, 'utf8').catch(() => undefined)
+  if (text === undefined) return
+  throw new StartError(
+    `A rollback of the upgrade was cut off: ${file} is there. Give "npm run rollback-upgrade" again, which goes on where it was.`,
+  )
+}
+
+async function startOwnDatabase(
+  config: Config,
+  log: Logger,
+  signal: AbortSignal,
+  started: AsyncDisposableStack,
+): Promise<string> {
+  const options: EmbeddedOptions = { directory: join(config.dataDirectory, 'postgresql'), log, signal, clock }
+  const first = await startEmbedded(options)
+  // Ended by every way out of here: a start that is refused leaves no PostgreSQL behind.
+  started.defer(() => first.stop())
+  const state = await stateOf(first.url)
+  const isUpgrade = state.applied.length > 0 && state.pending.length > 0
+  if (isUpgrade && config.snapshots) await snapshotBefore({ config, log, signal, state, embedded: first })
+  const embedded = isUpgrade ? await startEmbedded(options) : first
   const watching = new AbortController()
   const watch = embedded.watch(watching.signal)
   started.defer(async () => {
@@ -44,4 +86,9 @@ export async function startOwnDatabase(
     await embedded.stop()
   })
   return embedded.url
+}
+
+async function stateOf(url: string): Promise<Awaited<ReturnType<typeof schemaState>>> {
+  const database = openDatabase({ url, name: 'quayside schema', max: 1 })
+  return schemaState(database).finally(() => database.end({ timeout: 5 }))
 }

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { syncMembers } from './access/index.ts'
 import { compose, createDrivers, type Ground } from './composition/index.ts'
 import { type Config, readConfig } from './config.ts'
-import { lockDataDirectory, openSchema, startOwnDatabase } from './data-directory.ts'
+import { lockDataDirectory, openSchema, startDatabase } from './data-directory.ts'
 import type { Database } from './database/index.ts'
 import { type FirstStart, firstStart, tokenFile } from './first-start.ts'
 import { systemClock as clock } from './lib/clock.ts'
@@ -12,6 +12,7 @@ import { armFailpoints } from './lib/failpoint.ts'
 import { newRandomId } from './lib/id.ts'
 import { createLogger, type Logger } from './lib/log.ts'
 import { createMemoryKeeper } from './lib/spare-memory.ts'
+import { recordVersion } from './platform-version.ts'
 import { ensureRouterProcess, type RouterProcessOptions, superviseRouter } from './routers/index.ts'
 import { readSetting, settingOr, writeSetting } from './setting-store.ts'
 import { StartError, toStartError } from './start-error.ts'
@@ -44,8 +45,9 @@ async function run(config: Config, log: Logger, started: AsyncDisposableStack): 
   await lockDataDirectory(config, started)
   const stopping = new AbortController()
   if (!config.databaseUrl) say('Starting PostgreSQL')
-  const databaseUrl = config.databaseUrl ?? (await startOwnDatabase(config, log, stopping.signal, started))
+  const databaseUrl = await startDatabase(config, log, stopping.signal, started)
   const database = await openSchema(databaseUrl, log, started)
+  await recordVersion(config.dataDirectory, clock.now())
   await checkKeyFile(config)
   const vault = await openVault({ database, masterKeyFile: config.masterKeyFile, log })
   if (!vault.state.open) say(`Secrets are sealed: ${vault.state.reason}`)

@@ -1,7 +1,7 @@
 import { access } from 'node:fs/promises'
 import { ownTexts } from './accounts/index.ts'
 import { readConfig } from './config.ts'
-import { lockDataDirectory, openSchema, startOwnDatabase } from './data-directory.ts'
+import { lockDataDirectory, openSchema, startDatabase } from './data-directory.ts'
 import { armFailpoints } from './lib/failpoint.ts'
 import { createLogger } from './lib/log.ts'
 import { StartError, toStartError } from './start-error.ts'
@@ -24,7 +24,7 @@ async function main(): Promise<void> {
   await using started = new AsyncDisposableStack()
   await lockDataDirectory(config, started)
   const stopping = new AbortController()
-  const url = config.databaseUrl ?? (await startOwnDatabase(config, log, stopping.signal, started))
+  const url = await startDatabase(config, log, stopping.signal, started)
   const database = await openSchema(url, log, started, 'quayside key exchange')
   const count = await exchangeMasterKey({ database, file, texts: ownTexts })
   if (count === undefined) console.log(`An exchange that was cut off is ended: ${file} holds its key.`)

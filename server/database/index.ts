@@ -4,8 +4,16 @@ export { databaseErrorToAppError, isUniqueViolation, violatedConstraint } from '
 export { type EmbeddedDatabase, type EmbeddedOptions, startEmbedded } from './embedded.ts'
 export { tryLock as exclusiveLock } from './exclusive.ts'
 export { type Listening, listen } from './listen.ts'
-export { migrate } from './migrate.ts'
+export { type Migration, migrate, schemaState } from './migrate.ts'
 export { openDatabase, type PoolOptions } from './pool.ts'
 export { createPulse, type Pulse } from './pulse.ts'
+export { lackingBytes, restoreSnapshot, takeSnapshot } from './snapshot.ts'
+export {
+  listSnapshots,
+  type PlatformVersion,
+  type Snapshot,
+  type SnapshotRecord,
+  snapshotOf,
+} from './snapshot-record.ts'
 export { inTransaction } from './transaction.ts'
 export { afterCommit, outsideUnit, unitOfWork } from './unit-of-work.ts'

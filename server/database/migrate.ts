@@ -63,6 +63,18 @@ export function pendingMigrations(
 
 const refusal = (message: string): AppError => new AppError('unavailable', message)
 
+/** Names of the migrations that a database has, and of those that `migrate` would apply to it. Throws as `pendingMigrations` does. */
+export async function schemaState(
+  db: Database,
+  migrations?: readonly Migration[],
+): Promise<{ readonly applied: string[]; readonly pending: string[] }> {
+  const where = await checkServer(db)
+  const [table] = await db<{ there: boolean }[]>`select to_regclass('schema_migration') is not null as there`
+  const applied = table?.there ? await db<Applied[]>`select name, checksum from schema_migration order by name` : []
+  const pending = pendingMigrations(migrations ?? (await readMigrations()), applied, where)
+  return { applied: applied.map(({ name }) => name), pending: pending.map(({ name }) => name) }
+}
+
 /**
  * Brings the schema up to date: each migration in a transaction of its own, under an advisory lock, so that any number of servers
  * may try at once and a kill at any moment leaves complete migrations only. Returns the names of those that it applied.

@@ -32,6 +32,8 @@ export const otherFailpoints = [
   'key.sealing',
   'key.sealed',
   'key.replaced',
+  'snapshot.copied',
+  'rollback.aside',
 ] as const
 export type Failpoint = (typeof failpoints)[number] | (typeof otherFailpoints)[number]
 /** `stop`: the process stands still until it is continued. */

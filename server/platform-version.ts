@@ -1,0 +1,57 @@
+import { readFile, realpath, rename, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import type { PlatformVersion } from './database/index.ts'
+import { run } from './lib/run.ts'
+
+const root = fileURLToPath(new URL('..', import.meta.url))
+
+/** Of the files that this process was started from. Without a commit where they are no checkout of their own, or git is missing. */
+export async function platformVersion(): Promise<PlatformVersion> {
+  const { version } = JSON.parse(await readFile(join(root, 'package.json'), 'utf8')) as { version: string }
+  // Only a look: that the checkout is another user's does not matter.
+  const args = ['-c', 'safe.directory=*', 'rev-parse', '--show-toplevel', 'HEAD']
+  const { exitCode, stdout } = await run('git', args, { cwd: root, timeoutMs: 10_000 }).catch(() => missing)
+  const [top = '', commit] = stdout.toString().split('\n')
+  return exitCode === 0 && commit && top === (await realpath(root)) ? { version, commit } : { version }
+}
+
+const missing = { exitCode: 127, stdout: Buffer.from('') }
+
+/** What runs on a data directory, and what ran before it: the file `version.json`. bootstrap/rollback-upgrade.mjs reads it too. */
+export interface VersionRecord extends PlatformVersion {
+  /** When it first came to run. */
+  readonly since: string
+  readonly former: PlatformVersion | null
+}
+
+const file = (dataDirectory: string): string => join(dataDirectory, 'version.json')
+
+/** What was last written down; undefined where nothing was, or nothing that can be read. */
+export async function readVersion(dataDirectory: string): Promise<VersionRecord | undefined> {
+  const text = await readFile(file(dataDirectory), 'utf8').catch((error: NodeJS.ErrnoException) => {
+    if (error.code === 'ENOENT') return undefined
+    throw error
+  })
+  return text === undefined ? undefined : (JSON.parse(text) as VersionRecord)
+}
+
+/** Pure: what is to be written once this version has brought the schema up to date; undefined where it is written already. */
+export function nextRecord(
+  known: VersionRecord | undefined,
+  present: PlatformVersion,
+  now: Date,
+): VersionRecord | undefined {
+  if (known?.version === present.version && known.commit === present.commit) return undefined
+  const { version, commit } = known ?? {}
+  const former = version === undefined ? null : { version, ...(commit === undefined ? {} : { commit }) }
+  return { ...present, since: now.toISOString(), former }
+}
+
+/** Writes down that this version runs on the data directory. */
+export async function recordVersion(dataDirectory: string, now: Date): Promise<void> {
+  const next = nextRecord(await readVersion(dataDirectory), await platformVersion(), now)
+  if (!next) return
+  await writeFile(`${file(dataDirectory)}.next`, `${JSON.stringify(next, undefined, 2)}\n`)
+  await rename(`${file(dataDirectory)}.next`, file(dataDirectory))
+}

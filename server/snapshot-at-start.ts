@@ -1,0 +1,71 @@
+import { join } from 'node:path'
+import type { Config } from './config.ts'
+import { type EmbeddedDatabase, lackingBytes, takeSnapshot } from './database/index.ts'
+import { systemClock as clock } from './lib/clock.ts'
+import { messageOf } from './lib/error.ts'
+import type { Logger } from './lib/log.ts'
+import { platformVersion, readVersion } from './platform-version.ts'
+import { StartError } from './start-error.ts'
+
+/** Names of migrations: those that the database has, and those that come. */
+interface SchemaState {
+  readonly applied: readonly string[]
+  readonly pending: readonly string[]
+}
+
+/** Where the snapshots of a data directory are. */
+export const snapshotsIn = (dataDirectory: string): string => join(dataDirectory, 'snapshots')
+
+/** Ends PostgreSQL and takes a snapshot of its database. Throws StartError where there is no room, before it ends anything. */
+export async function snapshotBefore(options: {
+  readonly config: Config
+  readonly log: Logger
+  readonly signal: AbortSignal
+  readonly state: SchemaState
+  readonly embedded: EmbeddedDatabase
+}): Promise<void> {
+  const { config, log, signal, state, embedded } = options
+  const startedAt = clock.monotonic()
+  const directory = snapshotsIn(config.dataDirectory)
+  const cluster = join(embedded.home, 'cluster')
+  await refuseWithoutRoom(cluster, directory)
+  const record = {
+    taken_at: clock.now().toISOString(),
+    of: await formerVersion(config.dataDirectory),
+    before: await platformVersion(),
+    migrations: state.applied,
+    pending: state.pending,
+  }
+  await embedded.stop()
+  const snapshot = await takeSnapshot({ cluster, directory, record, signal }).catch((cause: unknown) => {
+    throw new StartError(`${nothingChanged(state)} ${messageOf(cause)} ${otherwise}`, { cause })
+  })
+  log.info({ snapshot, ms: Math.round(clock.monotonic() - startedAt) }, 'snapshot was taken before migrations')
+}
+
+async function formerVersion(dataDirectory: string) {
+  const known = await readVersion(dataDirectory)
+  return known ? { version: known.version, ...(known.commit === undefined ? {} : { commit: known.commit }) } : null
+}
+
+async function refuseWithoutRoom(cluster: string, directory: string): Promise<void> {
+  const lacking = await lackingBytes(cluster, directory)
+  if (lacking === 0) return
+  const mebibytes = Math.ceil(lacking / 1024 ** 2)
+  throw new StartError(
+    `There is no room for a snapshot of the database in ${directory}: ${mebibytes} MiB more have to be free. Nothing was changed. Make room, start the former version again, or set QUAYSIDE_SNAPSHOT=off to go on without a way back.`,
+  )
+}
+
+const nothingChanged = ({ pending }: SchemaState): string =>
+  `No snapshot could be taken before the migrations ${pending.join(', ')}, so none was applied.`
+
+const otherwise = 'Start the former version again, or set QUAYSIDE_SNAPSHOT=off to go on without a way back.'
+
+/** Of a database that is not ours to copy. Throws StartError where it has data and migrations are to come. */
+export function refuseWithoutBackup({ applied, pending }: SchemaState): void {
+  if (applied.length === 0 || pending.length === 0) return
+  throw new StartError(
+    `The database of QUAYSIDE_DATABASE_URL would be changed by ${pending.join(', ')}, and Quayside takes no snapshot of it. Nothing was changed. Make a backup of it, and start with QUAYSIDE_SNAPSHOT=off.`,
+  )
+}
