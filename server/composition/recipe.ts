@@ -58,6 +58,7 @@ export function createRecipe(
     },
     slots: { builds: createSlots(config.parallelBuilds), deployments: createSlots(config.parallelDeployments) },
     drainMs: 30_000,
+    whenEnded: foundation.stateChanges.nudge,
     onDiskFull: later.onDiskFull,
   }
 }

@@ -51,6 +51,7 @@ async function runRequest(options: RecipeOptions, requestId: string, step: Step,
   await step('END', () => context.fenced((sql) => endRequest(sql, requestId, complete, options)), {
     evenIfCanceled: true,
   })
+  options.whenEnded?.()
   await keepLines(options, requestId)
   await step('ENVIRONMENT', ({ signal }) => removeEnvironment(options, context, request, signal), {
     evenIfCanceled: true,

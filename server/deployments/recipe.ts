@@ -53,6 +53,8 @@ export interface RecipeOptions {
   readonly slots: { readonly builds: Slots; readonly deployments: Slots }
   /** How long requests on an old release may go on after traffic moved. */
   readonly drainMs: number
+  /** Is told when the end of a request was written. */
+  readonly whenEnded?: () => void
   /** Is told when the disk of the engine is full. */
   readonly onDiskFull?: () => void
 }

@@ -99,7 +99,8 @@ async function runStage(
     const isUp = await settle(options, work, async () => {
       if (release) await (isTaskKind(work.target.kind) ? startJob : startRelease)(options, work, release, whenBegun)
     })
-    if (isUp) retiring.push(retireFormer(options, work))
+    // Nothing of it can be left where it was never deployed, and an environment that ends there has not to wait for the question.
+    if (isUp && work.target.former_state !== 'READY') retiring.push(retireFormer(options, work))
     return isUp
   }
   const built = await everyOne(stage.map(async (work) => ({ work, isBuilt: await isBuilt(work) })))

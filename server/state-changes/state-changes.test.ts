@@ -202,6 +202,22 @@ test('nobody reads while nobody follows, and the next one begins with what is ne
   tick()
 })
 
+test('what is nudged is told at once, and not when the pause is over', async (t) => {
+  const { sql } = await testDatabase(t)
+  const place = await addPlace(sql)
+  const seen: string[] = []
+  const sleep = (_ms: number, signal?: AbortSignal): Promise<void> =>
+    new Promise((_resolve, reject) => signal?.addEventListener('abort', () => reject(signal.reason), { once: true }))
+  const feed = createStateChanges({ database: sql, clock: { ...systemClock, sleep }, log: silentLogger })
+  t.after(() => feed.close())
+  await feed.follow(organizationOf(place), ({ data }) => seen.push(data['state'] ?? ''))
+  for (const state of ['BUILDING', 'DEPLOYING']) {
+    await sql`update service set state = ${state} where id = ${place.service.serviceId}`
+    feed.nudge()
+    await until(`${state} is told`, () => seen.at(-1) === state)
+  }
+})
+
 test('after a day changes are gone, and who has not seen them all is told so', async (t) => {
   const { sql } = await testDatabase(t)
   await addPlace(sql)

@@ -18,6 +18,8 @@ export interface StateChanges {
   position(known: number): Promise<Position>
   /** Changes of the organization after one number, up to another one, oldest first, at most 500. */
   read(organizationId: string, after: number, upTo: number): Promise<StateChange[]>
+  /** Has the reader look now, and not only when its pause is over: for changes that somebody is likely to wait for. */
+  nudge(): void
   close(): Promise<void>
 }
 
@@ -51,6 +53,7 @@ export function createStateChanges(options: StateChangesOptions): StateChanges {
     position: async (known) => positionOf(known, await readFeed(database)),
     read: async (organizationId, after, upTo) =>
       (await listChanges(database, { after, upTo, limit: pageRows, organizationId })).map(toStateChange),
+    nudge: () => reader.nudge(),
     close: () => reader.close(),
   }
 }
@@ -93,6 +96,7 @@ class Reader {
   /** While it reads: resolves once it knows where it begins. */
   #begun: Promise<void> | undefined
   #ended: Promise<void> = Promise.resolve()
+  #nudged = Promise.withResolvers<void>()
 
   constructor(options: StateChangesOptions, listeners: Listeners) {
     this.#options = options
@@ -104,6 +108,10 @@ class Reader {
     this.#begun ??= this.#start()
     await this.#begun
     return this.cursor
+  }
+
+  nudge(): void {
+    this.#nudged.resolve()
   }
 
   async close(): Promise<void> {
@@ -124,10 +132,10 @@ class Reader {
   }
 
   async #readOn(): Promise<void> {
-    const { database, clock, log, everyMs = 100 } = this.#options
+    const { database, log, everyMs = 100 } = this.#options
     let pauseMs = everyMs
     while (!this.#listeners.isEmpty && !this.#closing.signal.aborted) {
-      await clock.sleep(pauseMs, this.#closing.signal).catch(() => {})
+      await this.#pause(pauseMs)
       if (this.#listeners.isEmpty) break
       try {
         if (await hasNews(database, this.cursor)) await this.#deliver()
@@ -138,6 +146,14 @@ class Reader {
       }
     }
     this.#begun = undefined
+  }
+
+  async #pause(ms: number): Promise<void> {
+    const over = new AbortController()
+    const slept = this.#options.clock.sleep(ms, AbortSignal.any([this.#closing.signal, over.signal])).catch(() => {})
+    await Promise.race([slept, this.#nudged.promise])
+    over.abort()
+    this.#nudged = Promise.withResolvers<void>()
   }
 
   async #deliver(): Promise<void> {

@@ -70,7 +70,7 @@ export class DockerEngine implements Engine {
     const known = new KnownStates()
     const events = new Events({ daemon, clock, instance, heard: (event) => known.forget(event?.container) })
     const hasInit = (signal: AbortSignal) => this.#askForInit(signal)
-    this.#host = { daemon, clock, instance, events, hasInit, madeTasks: new Set() }
+    this.#host = { daemon, clock, instance, events, hasInit, madeTasks: new Set(), networksToCome: new Map() }
     this.#looks = new Looks(this.#host, known)
     this.#liveness = new Liveness({ daemon, clock, instance })
     this.#usage = new Usage({ daemon, clock })

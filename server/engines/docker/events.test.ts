@@ -107,7 +107,15 @@ test('after a line that ended in time the next one tells what happened between t
 
 test('a look holds until something happens, nobody tells any more, or ten seconds are over', () =>
   told(async ({ events, lines, daemon, clock, shift }) => {
-    const host = { daemon, clock, instance: 'one', events, hasInit: async () => false, madeTasks: new Set<string>() }
+    const host = {
+      daemon,
+      clock,
+      instance: 'one',
+      events,
+      hasInit: async () => false,
+      madeTasks: new Set<string>(),
+      networksToCome: new Map(),
+    }
     const looks = new Looks(host, new KnownStates())
     let lists = 0
     const list = async () => {

@@ -1,8 +1,10 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
+import { systemClock as clock } from '../../lib/clock.ts'
 import { newId } from '../../lib/id.ts'
 import { parentDirectories } from './files.ts'
-import { bridgeName, networkSpec, spareSubnets } from './networks.ts'
+import { bridgeName, ensureNetwork, networkSpec, spareSubnets } from './networks.ts'
+import { pretend } from './test-daemon.ts'
 
 describe('the network of an environment', () => {
   it('is a bridge of its own without IPv6, under a name that the kernel takes', () => {
@@ -16,6 +18,32 @@ describe('the network of an environment', () => {
       Labels: { 'quayside.instance': 'here', 'quayside.environment': environment },
     })
     assert.match(bridgeName(environment), /^qs-[0-9a-f]{12}$/)
+  })
+
+  it('is asked for once, however many need it at a time; where that fails, who waited asks, too', async () => {
+    const environment = newId()
+    const answers = [
+      { status: 201, text: '{"Id":"made"}' },
+      { status: 500, text: '{"message":"no"}' },
+      { status: 201, text: '{"Id":"other"}' },
+    ]
+    const none = { status: 200, text: '[]' }
+    let asked = 0
+    await pretend(
+      (request, response) => {
+        const { status, text } = request.method === 'POST' ? (answers[asked++] ?? none) : none
+        response.writeHead(status).end(text)
+      },
+      async (daemon) => {
+        const owner = { daemon, clock, instance: 'here', networksToCome: new Map<string, Promise<string>>() }
+        const ensure = () => ensureNetwork(owner, environment, AbortSignal.timeout(60_000))
+        assert.deepEqual(await Promise.all([ensure(), ensure(), ensure()]), ['made', 'made', 'made'])
+        assert.equal(asked, 1)
+        const [first, second] = await Promise.allSettled([ensure(), ensure()])
+        assert.deepEqual([first.status, second], ['rejected', { status: 'fulfilled', value: 'other' }])
+        assert.equal(owner.networksToCome.size, 0)
+      },
+    )
   })
 })
 

@@ -9,10 +9,28 @@ interface Owner {
   readonly daemon: DockerDaemon
   readonly clock: Clock
   readonly instance: string
+  /** Networks that this process is making, by environment. */
+  readonly networksToCome: Map<string, Promise<string>>
 }
 
 /** Sees to it that the environment has its own bridge, and one only, however many ask at once. Gives its id. */
 export async function ensureNetwork(owner: Owner, environment: string, signal: AbortSignal): Promise<string> {
+  const toCome = owner.networksToCome.get(environment)
+  // A failure is told to whoever makes it: who waited tries by himself then.
+  const id = toCome && (await toCome.catch(() => undefined))
+  signal.throwIfAborted()
+  return id ?? make(owner, environment, signal)
+}
+
+function make(owner: Owner, environment: string, signal: AbortSignal): Promise<string> {
+  const making = findOrCreate(owner, environment, signal).finally(() => {
+    if (owner.networksToCome.get(environment) === making) owner.networksToCome.delete(environment)
+  })
+  owner.networksToCome.set(environment, making)
+  return making
+}
+
+async function findOrCreate(owner: Owner, environment: string, signal: AbortSignal): Promise<string> {
   for (let tries = 0; tries < 100; tries++) {
     const [there] = await networksOf(owner, environment, signal)
     if (there) return there.Id

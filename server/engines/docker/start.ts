@@ -25,6 +25,8 @@ export interface Host {
   hasInit(signal: AbortSignal): Promise<boolean>
   /** Ids of the containers of tasks that this process itself has made. */
   readonly madeTasks: Set<string>
+  /** Networks that this process is making, by environment. */
+  readonly networksToCome: Map<string, Promise<string>>
 }
 
 /** What containers are made with. */
