@@ -70,7 +70,7 @@ const libraries: Record<string, readonly string[]> = {
   'oidc-provider': ['server/accounts/'],
   pino: ['server/lib/log.ts'],
   postgres: ['server/database/'],
-  'tar-stream': ['server/engines/docker/', 'server/builders/', 'server/registries/'],
+  'tar-stream': ['server/engines/', 'server/builders/', 'server/registries/'],
   croner: ['server/jobs/timetable.ts'],
   ws: ['server/http/streams/'],
   yaml: ['server/clusters/', 'server/inspections/', 'server/service-parts/yaml.ts'],

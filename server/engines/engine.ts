@@ -6,7 +6,7 @@ import type { LogLine, LogQuery } from './log-line.ts'
 import type { Endpoint, Observation, ReplicaUsage } from './observation.ts'
 import type { RunningTask, TaskOutcome } from './task.ts'
 import type { ShellWish, Terminal } from './terminal.ts'
-import type { CopyLimits, VolumeCopy } from './volume.ts'
+import type { CopyLimits, VolumeCopy, VolumeOwner, VolumeWriter } from './volume.ts'
 import type { Release, Task, Workload } from './workload.ts'
 
 export * from './disk.ts'
@@ -94,6 +94,21 @@ export interface Engine {
    * use it yet. Gives the bytes that were copied. Throws EngineError.
    */
   copyVolumes(copies: readonly VolumeCopy[], limits: CopyLimits, attempt: Attempt): Promise<number>
+  /**
+   * Gives what a volume holds that nothing uses at the moment, as one archive of tar, piece by piece to `write`, which is waited for: owners,
+   * modes, links, and the directory of the volume itself, all below `volume/`. An archive that breaks off, or whose volume was taken into use
+   * meanwhile, ends with an error inside of `write`. Gives the bytes of the archive. Throws EngineError, `refused` where there is no such
+   * volume of this installation; what `write` throws comes through as it is.
+   */
+  readVolume(volume: string, write: VolumeWriter, attempt: Attempt): Promise<number>
+  /**
+   * Makes the volume anew, of that owner, out of such an archive; what it held before is gone. Nothing may use it. Gives the bytes of the
+   * archive. Throws EngineError, `refused` where the archive is not whole; what throws inside of `archive` comes through as it is. Nothing
+   * of the volume is left then, unless it is refused because something uses it.
+   */
+  writeVolume(volume: string, owner: VolumeOwner, archive: AsyncIterable<Uint8Array>, attempt: Attempt): Promise<number>
+  /** Removes one volume of this installation that nothing uses; does nothing where there is none. Throws EngineError. */
+  removeVolume(volume: string, attempt: Attempt): Promise<void>
   /** Lets everything go on that stands still and that no copy of this process needs: one that was cut off has left it. Gives what went on. */
   resume(signal: AbortSignal): Promise<string[]>
   /** Removes what belongs to the environment itself (its network); does nothing while something is still attached. */

@@ -1,4 +1,5 @@
 /** Engines run workloads on a cluster: plain data in, plain data out, found again by labels after any crash. */
+export * from './archive-reader.ts'
 export { DockerEngine, type DockerEngineOptions } from './docker/docker-engine.ts'
 export * from './engine.ts'
 export type { Behaviour, Effects } from './fake/fake-behaviour.ts'

@@ -30,3 +30,6 @@ export interface VolumeOwner {
   readonly service: string
   readonly environment: string
 }
+
+/** Takes the archive of a volume, piece by piece and to its end. What throws inside of the archive must come out of it. */
+export type VolumeWriter = (archive: AsyncIterable<Uint8Array>) => Promise<void>

@@ -1,9 +1,11 @@
 import type { ContainerCreateOptions } from 'dockerode'
-import { listContainers } from './containers.ts'
+import { messageOf } from '../../lib/error.ts'
+import { EngineError } from '../engine.ts'
+import { listContainers, removeContainer } from './containers.ts'
 import { type DockerDaemon, isRefusal } from './daemon.ts'
 import { label, volumeName } from './labels.ts'
 import { ensureLocalImage } from './local-image.ts'
-import type { Host } from './start.ts'
+import { everyOne, type Host } from './start.ts'
 
 /** An image with nothing in it, for containers that never run: through them volumes are read and written without rights on the host. */
 export const emptyImage = 'quayside/empty:1'
@@ -17,11 +19,13 @@ interface Helper {
   /** The volume that is made. */
   readonly of: string
   readonly volume: string
-  readonly readOnly: boolean
 }
 
-/** A container that mounts one volume and never runs. The directory of the volume itself is in its archive, with owner and mode. */
-export function copyHelper(helper: Helper, end: 'from' | 'to'): { name: string; spec: ContainerCreateOptions } {
+/** A container that mounts one volume and never runs; only that which is called `to` may write in it. */
+export function copyHelper(
+  helper: Helper,
+  end: 'from' | 'to' | 'read',
+): { name: string; spec: ContainerCreateOptions } {
   return {
     name: `quay-copy-${end}-${helper.of}`,
     spec: {
@@ -35,7 +39,7 @@ export function copyHelper(helper: Helper, end: 'from' | 'to'): { name: string; 
             Type: 'volume',
             Source: helper.volume,
             Target: copyHelper.path,
-            ReadOnly: helper.readOnly,
+            ReadOnly: end !== 'to',
             VolumeOptions: { NoCopy: true, Labels: {}, DriverConfig: { Name: 'local', Options: {} } },
           },
         ],
@@ -45,9 +49,32 @@ export function copyHelper(helper: Helper, end: 'from' | 'to'): { name: string; 
 }
 copyHelper.path = '/volume'
 
-export async function listHelpers({ daemon, instance }: Host, of: string, signal: AbortSignal): Promise<string[]> {
+/**
+ * What the volume of a helper holds, as an archive of tar: the directory of the volume itself, with owner and mode, and what is in it, each
+ * below `volume/`.
+ */
+export async function* archiveOf(
+  daemon: DockerDaemon,
+  helper: string,
+  signal: AbortSignal,
+): AsyncGenerator<Uint8Array> {
+  const query = { path: copyHelper.path }
+  const path = `/containers/${helper}/archive`
+  const archive = await daemon.stream({ method: 'GET', path, query, signal, timeoutMs: 60_000 })
+  try {
+    yield* archive
+  } catch (cause) {
+    signal.throwIfAborted()
+    throw new EngineError('unreachable', `the archive of a volume broke off: ${messageOf(cause)}`, { cause })
+  } finally {
+    archive.destroy()
+  }
+}
+
+/** Removes the helpers that were made for this volume, also those of an earlier process. */
+export async function removeHelpers({ daemon, instance }: Host, of: string, signal: AbortSignal): Promise<void> {
   const found = await listContainers(daemon, { instance, labels: { [label.copy]: of } }, signal)
-  return found.map(({ Id }) => Id)
+  await everyOne(found.map(({ Id }) => removeContainer(daemon, Id, signal)))
 }
 
 /** Whether the volume of that storage is there, and this installation's. */

@@ -2,22 +2,51 @@ import assert from 'node:assert/strict'
 import { Readable } from 'node:stream'
 import { buffer } from 'node:stream/consumers'
 import { test } from 'node:test'
-import { meterOf } from './copy-meter.ts'
+import { pack } from 'tar-stream'
+import { metered } from './copy-meter.ts'
 
-const pass = async (...chunks: readonly Buffer[]) => {
-  const meter = meterOf(() => {})
-  const passed = await buffer(Readable.from(chunks).pipe(meter.stream))
-  assert.deepEqual(passed, Buffer.concat(chunks))
-  return [meter.bytes(), meter.isWhole()]
+/** Two files; the second has nothing but zeros. */
+async function makeArchive(): Promise<Buffer> {
+  const tar = pack()
+  tar.entry({ name: 'first' }, 'content')
+  tar.entry({ name: 'second' }, Buffer.alloc(5000))
+  tar.finalize()
+  return buffer(tar)
+}
+const archive = await makeArchive()
+
+const pass = async (whole: Buffer, pieceBytes: number) => {
+  let counted = 0
+  const count = (bytes: number): void => {
+    counted += bytes
+  }
+  const pieces: Buffer[] = []
+  for (let at = 0; at < whole.length; at += pieceBytes) pieces.push(whole.subarray(at, at + pieceBytes))
+  const passed = await buffer(metered(Readable.from(pieces), { count, broken: 'unreachable' }))
+  assert.deepEqual(passed, whole)
+  return counted
 }
 
-test('an archive that ends with two empty blocks is whole, however it comes', async () => {
-  assert.deepEqual(await pass(Buffer.from('content'), Buffer.alloc(1024)), [1031, true])
-  assert.deepEqual(await pass(Buffer.from('content'), Buffer.alloc(1000), Buffer.alloc(24)), [1031, true])
+test('an archive passes as it is and is counted, however it comes', async () => {
+  for (const pieceBytes of [1, 511, 1024, archive.length]) {
+    assert.equal(await pass(archive, pieceBytes), archive.length)
+  }
+  const padded = Buffer.concat([archive, Buffer.alloc(7 * 512)])
+  assert.equal(await pass(padded, 1000), padded.length)
 })
 
-test('one that was broken off is not', async () => {
-  assert.deepEqual(await pass(), [0, false])
-  assert.deepEqual(await pass(Buffer.alloc(1023)), [1023, false])
-  assert.deepEqual(await pass(Buffer.alloc(1024), Buffer.from('more')), [1028, false])
+test('one that breaks off is an error, wherever: between two files, and in a file of zeros, too', async () => {
+  for (const end of [0, 100, 512, 700, 1024, 1536, 1536 + 2048, 1536 + 5120, archive.length - 1]) {
+    await assert.rejects(
+      pass(archive.subarray(0, end), 1000),
+      { reason: 'unreachable', message: /not whole/ },
+      `${end}`,
+    )
+  }
+})
+
+test('what is no archive is an error, and so is what comes after the end of one', async () => {
+  for (const one of [Buffer.alloc(2048, 'text'), Buffer.concat([archive, Buffer.alloc(512, '{}')])]) {
+    await assert.rejects(pass(one, 1000), { reason: 'unreachable' })
+  }
 })

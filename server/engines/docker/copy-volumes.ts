@@ -3,15 +3,17 @@ import { messageOf } from '../../lib/error.ts'
 import { failpoint } from '../../lib/failpoint.ts'
 import { type CopyLimits, EngineError, type VolumeCopy } from '../engine.ts'
 import { createContainer, listContainers } from './containers.ts'
-import { copyHelper, emptyImage, ensureEmptyImage, isOurVolume } from './copy-helper.ts'
-import { intoVolume, throughMeter } from './fill-volume.ts'
+import { archiveOf, copyHelper, emptyImage, ensureEmptyImage, isOurVolume } from './copy-helper.ts'
+import { intoVolume, unpack } from './fill-volume.ts'
 import { label, volumeName } from './labels.ts'
+import { outputOf } from './output-of.ts'
 import { type HeldVolumes, pauseUsers, resumeAll, usersOf } from './pause.ts'
-import { pipeOutput } from './pipe-output.ts'
 import { everyOne, type Host } from './start.ts'
 
 /** How often a copy begins anew because something else began or ended to use the volumes. */
 const mostTries = 3
+/** What reads or prints a volume breaks off. */
+const broken = 'unreachable'
 
 interface CopyHost extends Host {
   readonly held: HeldVolumes
@@ -68,10 +70,9 @@ async function takeArchive({ host, attempt, count }: Copying, copy: VolumeCopy):
     )
     const replica = running.find(({ State }) => State === 'running')
     if (!replica) return undefined
+    const give = (ended: AbortSignal) => outputOf(host.daemon, { container: replica.Id, command }, ended)
     const bytes = await intoVolume(host, copy, attempt, (target) =>
-      throughMeter(host.daemon, target, attempt, count, (meter) =>
-        pipeOutput(host.daemon, { container: replica.Id, command }, meter, signal),
-      ),
+      unpack(host.daemon, target, give, { signal, count, broken }),
     )
     output.line(`${program} gave what the volume holds; its service went on.`)
     return bytes
@@ -156,17 +157,10 @@ const copyOne = ({ host, attempt, count }: Copying, copy: VolumeCopy): Promise<n
       image: emptyImage,
       of: volumeName({ id: copy.to }),
       volume: volumeName({ id: copy.from }),
-      readOnly: true,
     }
     const { name, spec } = copyHelper(helper, 'from')
     const source = await createContainer(daemon, { name, spec, output }, signal)
+    const give = (ended: AbortSignal) => archiveOf(daemon, source, ended)
     // The directory of the volume itself is in its archive, with owner and mode.
-    return throughMeter(daemon, { ...target, path: '/' }, attempt, count, async (meter) => {
-      const query = { path: copyHelper.path }
-      const path = `/containers/${source}/archive`
-      const archive = await daemon.stream({ method: 'GET', path, query, signal, timeoutMs: 60_000 })
-      archive.once('error', (error) => meter.destroy(error))
-      archive.pipe(meter)
-      return { finish: async () => {}, close: () => archive.destroy() }
-    })
+    return unpack(daemon, { ...target, path: '/' }, give, { signal, count, broken })
   })

@@ -2,18 +2,26 @@ import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'
 import { once } from 'node:events'
 import { createServer } from 'node:net'
+import { Readable } from 'node:stream'
+import { buffer } from 'node:stream/consumers'
 import { after, afterEach, before, describe, it } from 'node:test'
+import { pack } from 'tar-stream'
+import { silent } from '../../lib/attempt.ts'
 import { systemClock } from '../../lib/clock.ts'
 import { newId } from '../../lib/id.ts'
 import { Secret } from '../../lib/secret.ts'
+import { archiveCases, readArchive } from '../engine.archives.cases.ts'
 import { attempt, engineCases, eventually, newRelease } from '../engine.cases.ts'
 import { publishingCases } from '../engine.publishing.cases.ts'
 import { shellCases } from '../engine.shell.cases.ts'
 import { taskCases } from '../engine.tasks.cases.ts'
 import { EngineError, type Release } from '../engine.ts'
 import { usageCases } from '../engine.usage.cases.ts'
-import { volumeCases } from '../engine.volumes.cases.ts'
+import { type VolumeBench, volumeCases } from '../engine.volumes.cases.ts'
 import { hostConfig } from './container-spec.ts'
+import { createContainer } from './containers.ts'
+import { copyHelper, emptyImage } from './copy-helper.ts'
+import { DockerDaemon } from './daemon.ts'
 import { containerName, networkName, volumeName } from './labels.ts'
 import { type DockerBench, node, openDockerBench, serve } from './test-bench.ts'
 import { importTestImage, removeTestImage } from './test-image.ts'
@@ -29,7 +37,7 @@ before(() => importTestImage(socketPath, image))
 after(() => removeTestImage(socketPath, image))
 
 engineCases('docker', () => openDockerBench({ socketPath, image }))
-volumeCases('docker', async () => {
+const openVolumeBench = async (): Promise<VolumeBench> => {
   const bench = await openDockerBench({ socketPath, image })
   const { engine } = bench
   const inside = async (service: string, program: string, ...values: readonly string[]) =>
@@ -40,7 +48,9 @@ volumeCases('docker', async () => {
       void (await inside(service, 'fs.writeFileSync("/data/text", process.argv[1])', text)),
     read: ({ service }) => inside(service, 'fs.readFileSync("/data/text", "utf8")'),
   }
-})
+}
+volumeCases('docker', openVolumeBench)
+archiveCases('docker', openVolumeBench)
 shellCases('docker', async () => {
   const size = `const size=()=>console.log('size '+process.stdout.columns+'x'+process.stdout.rows)`
   const answer = `(line)=>line==='exit'?process.exit(0):console.log('said '+line)`
@@ -140,6 +150,77 @@ describe('copies of volumes of several services', () => {
     }
     const [led = 0, followed = 0] = counts
     assert.ok(led >= 10 && (led === followed || led === followed + 1), `${led} ${followed}`)
+  })
+})
+
+describe('archives of volumes', () => {
+  let bench: DockerBench
+  before(async () => {
+    bench = await openDockerBench({ socketPath, image })
+  })
+  after(() => bench?.close())
+  const owner = () => ({ service: newId(), environment: newId() })
+  /** A volume with one file of so many bytes. */
+  const makeVolume = async (bytes: number) => {
+    const volume = newId()
+    const tar = pack()
+    tar.entry({ name: 'volume/file' }, Buffer.alloc(bytes, 7))
+    tar.finalize()
+    await bench.engine.writeVolume(volume, owner(), Readable.from([await buffer(tar)]), attempt())
+    return volume
+  }
+
+  it('whose line breaks are an error for whoever takes them, and can be read again', async () => {
+    const volume = await makeVolume(32e6)
+    const proxy = await bench.proxy()
+    let [taken, told]: [number, unknown] = [0, undefined]
+    const cutOff = async (archive: AsyncIterable<Uint8Array>) => {
+      try {
+        for await (const piece of archive) {
+          taken += piece.length
+          proxy.cut()
+        }
+      } catch (error) {
+        told = error
+        throw error
+      }
+    }
+    await assert.rejects(proxy.engine.readVolume(volume, cutOff, attempt()), { reason: 'unreachable' })
+    assert.ok(taken < 32e6 && told instanceof EngineError, `${taken} ${told}`)
+    await proxy.close()
+    assert.ok((await readArchive(bench.engine, volume)).length > 32e6)
+    await bench.engine.removeVolume(volume, attempt())
+  })
+
+  it('of another installation are neither read, nor written, nor removed', async () => {
+    const volume = await makeVolume(1000)
+    const other = bench.anotherEngine('other')
+    await assert.rejects(readArchive(other, volume), { reason: 'refused', message: /there is no volume/ })
+    const archive = Readable.from([await readArchive(bench.engine, volume)])
+    const foreign = { reason: 'refused', message: /another installation/ }
+    await assert.rejects(other.writeVolume(volume, owner(), archive, attempt()), foreign)
+    await other.removeVolume(volume, attempt())
+    assert.ok((await readArchive(bench.engine, volume)).length > 1000)
+    await bench.engine.removeVolume(volume, attempt())
+  })
+
+  it('can be written and removed where a process that was killed has left its helper', async () => {
+    const daemon = new DockerDaemon({ socketPath, clock: systemClock })
+    const volume = await makeVolume(1000)
+    const archive = await readArchive(bench.engine, volume)
+    const name = volumeName({ id: volume })
+    const helper = { instance: bench.instance, image: emptyImage, of: name, volume: name }
+    const leave = () => createContainer(daemon, { ...copyHelper(helper, 'to'), output: silent }, limit())
+    const last = owner()
+    for (const again of [
+      () => bench.engine.writeVolume(volume, last, Readable.from([archive]), attempt()),
+      () => bench.engine.erase(last.service, attempt()),
+    ]) {
+      await leave()
+      await again()
+    }
+    assert.equal(await bench.exists(`/volumes/${name}`), false)
+    assert.equal(await bench.exists(`/containers/quay-copy-to-${name}/json`), false)
   })
 })
 

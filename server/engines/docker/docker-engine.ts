@@ -22,30 +22,35 @@ import {
   type TaskOutcome,
   type Terminal,
   type VolumeCopy,
+  type VolumeOwner,
+  type VolumeWriter,
   type Workload,
 } from '../engine.ts'
 import { execIn } from './container-output.ts'
 import { inspectContainer, listContainers } from './containers.ts'
+import { isOurVolume } from './copy-helper.ts'
 import { copyVolumes } from './copy-volumes.ts'
 import { DockerDaemon } from './daemon.ts'
 import { measureDisk, removeImage, trimBuildCache } from './disk.ts'
 import { Events } from './events.ts'
 import { fetchImage, pinImage } from './fetch-image.ts'
 import { KnownStates } from './known-states.ts'
-import { label } from './labels.ts'
+import { label, volumeName } from './labels.ts'
 import { Liveness } from './liveness.ts'
 import { serviceLogs } from './logs.ts'
 import { Looks } from './looks.ts'
 import { ensureNetwork, eraseNetwork } from './networks.ts'
 import { toObservation } from './observation.ts'
 import { HeldVolumes, resumeAll } from './pause.ts'
+import { readVolume } from './read-volume.ts'
 import type { ReplicaState } from './replica-state.ts'
 import { endReplicas, retireService } from './retire.ts'
 import { connectTo, openTerminal } from './shell.ts'
 import { type Host, startRelease } from './start.ts'
 import { endTask, isTask, listTasks, prepareTask, runTask } from './tasks.ts'
 import { Usage } from './usage.ts'
-import { eraseVolumes } from './volumes.ts'
+import { eraseVolumes, removeVolume } from './volumes.ts'
+import { writeVolume } from './write-volume.ts'
 
 export interface DockerEngineOptions {
   /** Path of the daemon's unix socket. */
@@ -143,13 +148,32 @@ export class DockerEngine implements Engine {
   }
 
   async erase(service: string, { signal }: Attempt): Promise<void> {
-    const { daemon, instance } = this.#host
     await retireService(this.#host, service, undefined, signal)
-    await daemon.patiently(signal, () => eraseVolumes(daemon, instance, service, signal))
+    await this.#host.daemon.patiently(signal, () => eraseVolumes(this.#host, service, signal))
   }
 
   copyVolumes(copies: readonly VolumeCopy[], limits: CopyLimits, attempt: Attempt): Promise<number> {
     return copyVolumes({ ...this.#host, held: this.#held }, copies, limits, attempt)
+  }
+
+  readVolume(volume: string, write: VolumeWriter, attempt: Attempt): Promise<number> {
+    return readVolume(this.#host, volume, write, attempt)
+  }
+
+  writeVolume(
+    volume: string,
+    owner: VolumeOwner,
+    archive: AsyncIterable<Uint8Array>,
+    attempt: Attempt,
+  ): Promise<number> {
+    return writeVolume(this.#host, { volume, owner, archive }, attempt)
+  }
+
+  removeVolume(volume: string, { signal }: Attempt): Promise<void> {
+    return this.#host.daemon.patiently(signal, async () => {
+      const isOurs = await isOurVolume(this.#host, volume, signal)
+      if (isOurs) await removeVolume(this.#host, volumeName({ id: volume }), signal)
+    })
   }
 
   resume(signal: AbortSignal): Promise<string[]> {

@@ -1,88 +1,118 @@
-import type { Writable } from 'node:stream'
+import { Readable } from 'node:stream'
+import { finished } from 'node:stream/promises'
 import type { Attempt } from '../../lib/attempt.ts'
-import { EngineError, type VolumeCopy } from '../engine.ts'
-import { createContainer, removeContainer } from './containers.ts'
-import { copyHelper, emptyImage, listHelpers } from './copy-helper.ts'
-import { meterOf } from './copy-meter.ts'
-import type { DockerDaemon } from './daemon.ts'
+import { messageOf } from '../../lib/error.ts'
+import { nobodyWaits } from '../../lib/nobody-waits.ts'
+import { EngineError, type VolumeOwner } from '../engine.ts'
+import { createContainer } from './containers.ts'
+import { copyHelper, emptyImage, isOurVolume, removeHelpers } from './copy-helper.ts'
+import { type Metering, metered } from './copy-meter.ts'
+import { type DockerDaemon, isRefusal } from './daemon.ts'
 import { volumeName } from './labels.ts'
-import { everyOne, type Host } from './start.ts'
+import type { Host } from './start.ts'
 import { createVolume, removeVolume } from './volumes.ts'
 
 /** A large volume takes as long as it takes; whoever waits has limits of his own. */
 const longMs = 24 * 3_600_000
+const cleanUp = (): AbortSignal => AbortSignal.timeout(60_000)
 
-/** Makes the volume anew, and a container that mounts it: neither that one nor another one of ours here ever runs. */
+/**
+ * Makes the volume anew, and a container that mounts it: neither that one nor another one of ours here ever runs. Where it is not filled,
+ * nothing of it is left.
+ */
 export async function intoVolume(
   host: Host,
-  copy: VolumeCopy,
+  { to, owner }: { readonly to: string; readonly owner: VolumeOwner },
   { signal, output }: Attempt,
   fill: (target: Target) => Promise<number>,
 ): Promise<number> {
   const { daemon, instance } = host
-  const to = volumeName({ id: copy.to })
-  await removeHelpers(host, to, signal)
+  const name = volumeName({ id: to })
   // What an earlier try has written is half.
-  await removeVolume(daemon, to, signal)
-  await createVolume(daemon, instance, { ...copy.owner, id: copy.to }, signal)
+  if (await isOurVolume(host, to, signal)) await removeVolume(host, name, signal)
+  await createVolume(daemon, instance, { ...owner, id: to }, signal)
+  // Docker gives back a volume of that name that is there already, whosever it is.
+  if (!(await isOurVolume(host, to, signal)))
+    throw new EngineError('refused', `the volume ${name} belongs to another installation; remove it there`)
   try {
-    const { name, spec } = copyHelper({ instance, image: emptyImage, of: to, volume: to, readOnly: false }, 'to')
-    const container = await createContainer(daemon, { name, spec, output }, signal)
+    const { name: helper, spec } = copyHelper({ instance, image: emptyImage, of: name, volume: name }, 'to')
+    const container = await createContainer(daemon, { name: helper, spec, output }, signal)
     const bytes = await fill({ container, path: copyHelper.path })
-    output.line(`Copied a volume of ${Math.ceil(bytes / 1_048_576)} MiB.`)
+    output.line(`Filled a volume with ${Math.ceil(bytes / 1_048_576)} MiB.`)
     return bytes
+  } catch (error) {
+    await removeVolume(host, name, cleanUp()).catch((problem: unknown) =>
+      output.line(`A volume that is half filled could not be removed: ${messageOf(problem)}`, 'warning'),
+    )
+    throw error
   } finally {
-    await removeHelpers(host, to, AbortSignal.timeout(60_000))
+    await removeHelpers(host, name, cleanUp())
   }
 }
 
-interface Target {
+export interface Target {
   readonly container: string
   readonly path: string
 }
 
-/** An archive that is being given; `finish` throws where its end was not in order. */
-interface Giving {
-  readonly finish: () => Promise<void>
-  readonly close: () => void
-}
-
-/** Unpacks an archive in a container, piece by piece as it comes; counts its bytes, and gives them. */
-export async function throughMeter(
+/**
+ * Unpacks an archive in a container, piece by piece as it comes, and gives its bytes. What throws inside of the archive comes through as it
+ * is. The signal that `give` gets is aborted when nothing more is taken.
+ */
+export async function unpack(
   daemon: DockerDaemon,
   { container, path }: Target,
-  { signal }: Attempt,
-  count: (bytes: number) => void,
-  give: (meter: Writable) => Promise<Giving>,
+  give: (signal: AbortSignal) => AsyncIterable<Uint8Array>,
+  { signal, ...metering }: Metering & { readonly signal: AbortSignal },
 ): Promise<number> {
-  let counted = 0
-  const countTo = (bytes: number): void => {
-    count(bytes - counted)
-    counted = bytes
+  const ended = new AbortController()
+  let bytes = 0
+  const count = (more: number): void => {
+    bytes += more
+    metering.count(more)
   }
-  const meter = meterOf(countTo)
+  const archive = giving(metered(give(AbortSignal.any([signal, ended.signal])), { ...metering, count }))
+  const file = Readable.from(archive.pieces(), { objectMode: false })
   // Whoever unpacks hears of it, too; before that, nobody does.
-  meter.stream.on('error', () => {})
-  const giving = await give(meter.stream)
+  file.on('error', () => {})
   try {
+    const query = { path }
     await daemon.send({
-      method: 'PUT',
-      path: `/containers/${container}/archive`,
-      query: { path },
-      file: meter.stream,
-      signal,
+      ...{ method: 'PUT', path: `/containers/${container}/archive`, query, file, signal },
       timeoutMs: longMs,
     })
-    await giving.finish()
+    // What comes after the last entry must be in order, too, whether or not the daemon wanted to have it.
+    await finished(file.resume(), { signal })
+    return bytes
+  } catch (error) {
+    throw translated(archive.failure()?.reason ?? error)
   } finally {
-    giving.close()
+    ended.abort(nobodyWaits)
+    file.destroy()
   }
-  if (!meter.isWhole()) throw new EngineError('unreachable', 'the archive of a volume broke off')
-  countTo(meter.bytes())
-  return meter.bytes()
 }
 
-async function removeHelpers(host: Host, of: string, signal: AbortSignal): Promise<void> {
-  const found = await listHelpers(host, of, signal)
-  await everyOne(found.map((id) => removeContainer(host.daemon, id, signal)))
+/** Remembers what was thrown inside of an archive: whoever is given it may tell of that in other words. */
+function giving(archive: AsyncIterable<Uint8Array>) {
+  let failure: { readonly reason: unknown } | undefined
+  const pieces = async function* (): AsyncGenerator<Uint8Array> {
+    try {
+      yield* archive
+    } catch (reason) {
+      failure = { reason }
+      throw reason
+    }
+  }
+  return { pieces, failure: () => failure }
+}
+
+function translated(error: unknown): unknown {
+  if (!isRefusal(error, 400, 403, 404, 409, 500)) return error
+  const { message } = error
+  if (/no space left on device/i.test(message))
+    return new EngineError(
+      'disk-full',
+      `The disk of the engine is full: a volume cannot be filled (${message}). Free space there, and try again.`,
+    )
+  return new EngineError('refused', `Docker did not unpack the archive of a volume: ${message}`, { cause: error })
 }

@@ -16,6 +16,7 @@ import { label, labelFilter } from './labels.ts'
 /** The engine under test, and sight of the daemon beside it. */
 export interface DockerBench extends EngineBench {
   readonly engine: DockerEngine
+  readonly instance: string
   /** A second engine object of the same installation, or one of another. */
   anotherEngine(instance?: string): DockerEngine
   inspect(container: string): Promise<ContainerInspectInfo>
@@ -102,6 +103,7 @@ export async function openDockerBench(options: {
   const reset = (): Promise<void> => eraseAll(daemon, instance)
   return {
     engine,
+    instance,
     inspect,
     createBare,
     reset,

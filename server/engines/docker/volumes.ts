@@ -1,7 +1,9 @@
 import { EngineError, type Release, type VolumeOwner } from '../engine.ts'
 import { absent } from './containers.ts'
-import type { DockerDaemon } from './daemon.ts'
+import { removeHelpers } from './copy-helper.ts'
+import { type DockerDaemon, isRefusal } from './daemon.ts'
 import { label, labelFilter, volumeName } from './labels.ts'
+import type { Host } from './start.ts'
 
 /** Sees to it that the release's volumes exist. Docker gives back a volume that is there already. */
 export async function ensureVolumes(
@@ -39,21 +41,24 @@ export const createVolume = (
     signal,
   })
 
-/** One that is not there is removed. */
-export const removeVolume = (daemon: DockerDaemon, name: string, signal: AbortSignal): Promise<void> =>
-  absent(daemon.send({ method: 'DELETE', path: `/volumes/${encodeURIComponent(name)}`, signal }))
+/** Removes a volume of ours, with the helpers that an earlier process has left. One that is not there is removed. */
+export async function removeVolume(host: Host, name: string, signal: AbortSignal): Promise<void> {
+  await removeHelpers(host, name, signal)
+  try {
+    await absent(host.daemon.send({ method: 'DELETE', path: `/volumes/${encodeURIComponent(name)}`, signal }))
+  } catch (error) {
+    if (!isRefusal(error, 409)) throw error
+    throw new EngineError('refused', `the volume ${name} is in use; end what uses it first`, { cause: error })
+  }
+}
 
 /** Removes every volume of the service, also those that no release mentions any more. */
-export async function eraseVolumes(
-  daemon: DockerDaemon,
-  instance: string,
-  service: string,
-  signal: AbortSignal,
-): Promise<void> {
+export async function eraseVolumes(host: Host, service: string, signal: AbortSignal): Promise<void> {
+  const { daemon, instance } = host
   const filters = labelFilter(instance, { [label.service]: service })
   const answer = await daemon.json({ method: 'GET', path: '/volumes', query: { filters }, signal })
   if (!('Volumes' in answer))
     throw new EngineError('unreachable', 'Docker answered a list of volumes with something else')
   const volumes = Array.isArray(answer.Volumes) ? answer.Volumes : []
-  await Promise.all(volumes.map((volume: { Name: string }) => removeVolume(daemon, volume.Name, signal)))
+  await Promise.all(volumes.map((volume: { Name: string }) => removeVolume(host, volume.Name, signal)))
 }

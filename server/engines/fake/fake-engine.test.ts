@@ -4,6 +4,7 @@ import { silent } from '../../lib/attempt.ts'
 import { systemClock } from '../../lib/clock.ts'
 import { newId } from '../../lib/id.ts'
 import { Secret } from '../../lib/secret.ts'
+import { archiveCases } from '../engine.archives.cases.ts'
 import { attempt, type EngineBench, engineCases, eventually, newRelease } from '../engine.cases.ts'
 import { engineImagesCases, type ImagesBench } from '../engine.images.cases.ts'
 import { publishingCases } from '../engine.publishing.cases.ts'
@@ -11,7 +12,7 @@ import { shellCases } from '../engine.shell.cases.ts'
 import { taskCases } from '../engine.tasks.cases.ts'
 import type { Release } from '../engine.ts'
 import { usageCases } from '../engine.usage.cases.ts'
-import { volumeCases } from '../engine.volumes.cases.ts'
+import { type VolumeBench, volumeCases } from '../engine.volumes.cases.ts'
 import { FakeEngine } from './fake-engine.ts'
 import { fakeTask, fakeWorkload } from './fake-workload.ts'
 
@@ -40,12 +41,14 @@ function openBench(engine = new FakeEngine({ clock: systemClock })): Promise<Eng
 }
 
 engineCases('fake', () => openBench())
-volumeCases('fake', async () => {
+const openVolumeBench = async (): Promise<VolumeBench> => {
   const engine = new FakeEngine({ clock: systemClock })
   const volumeOf = ({ workload }: Release) => workload.storage[0]?.id ?? ''
   const write = async (release: Release, text: string) => engine.volumes.write(volumeOf(release), text)
   return { ...(await openBench(engine)), write, read: async (release) => engine.volumes.read(volumeOf(release)) }
-})
+}
+volumeCases('fake', openVolumeBench)
+archiveCases('fake', openVolumeBench)
 shellCases('fake', async () => ({ ...(await openBench()), terminalCommand: ['terminal'] }))
 usageCases('fake', async () => {
   const engine = new FakeEngine({ clock: systemClock })

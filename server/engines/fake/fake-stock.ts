@@ -1,10 +1,30 @@
 import type { Attempt } from '../../lib/attempt.ts'
-import type { CopyLimits, Engine, EngineDisk, PinnedImage, RegistryLogin, VolumeCopy } from '../engine.ts'
+import {
+  type CopyLimits,
+  type Engine,
+  type EngineDisk,
+  EngineError,
+  type PinnedImage,
+  type RegistryLogin,
+  type VolumeCopy,
+  type VolumeOwner,
+  type VolumeWriter,
+} from '../engine.ts'
+import { packFiles, unpackFiles } from './fake-archive.ts'
 import { FakeWorld } from './fake-world.ts'
 
 type Stock = Pick<
   Engine,
-  'pinImage' | 'fetchImage' | 'disk' | 'removeImage' | 'trimBuildCache' | 'copyVolumes' | 'resume'
+  | 'pinImage'
+  | 'fetchImage'
+  | 'disk'
+  | 'removeImage'
+  | 'trimBuildCache'
+  | 'copyVolumes'
+  | 'readVolume'
+  | 'writeVolume'
+  | 'removeVolume'
+  | 'resume'
 >
 
 /** What the engine in memory has on its disk: images and volumes. */
@@ -44,6 +64,56 @@ export class FakeStock extends FakeWorld implements Stock {
     this.reach(attempt.signal)
     this.effects.volumesMade += made
     return bytes
+  }
+
+  async readVolume(volume: string, write: VolumeWriter, { signal }: Attempt): Promise<number> {
+    this.reach(signal)
+    if (!this.volumes.has(volume)) throw new EngineError('refused', `there is no volume ${volume}`)
+    this.#assertUnused(volume)
+    let [bytes, isWhole] = [0, false]
+    const archive = async function* (this: FakeStock): AsyncGenerator<Uint8Array> {
+      for await (const piece of packFiles(this.volumes.files(volume))) {
+        this.reach(signal)
+        bytes += piece.length
+        yield piece
+      }
+      this.#assertUnused(volume)
+      isWhole = true
+    }
+    await write(archive.call(this))
+    if (isWhole) return bytes
+    throw new EngineError('refused', `the archive of the volume ${volume} was not taken to its end`)
+  }
+
+  async writeVolume(
+    volume: string,
+    { service }: VolumeOwner,
+    archive: AsyncIterable<Uint8Array>,
+    attempt: Attempt,
+  ): Promise<number> {
+    await this.removeVolume(volume, attempt)
+    this.volumes.make(volume, service)
+    this.effects.volumesMade++
+    try {
+      const { files, bytes } = await unpackFiles(archive)
+      this.reach(attempt.signal)
+      this.volumes.fill(volume, files)
+      return bytes
+    } catch (error) {
+      if (this.volumes.remove(volume)) this.effects.volumesRemoved++
+      throw error
+    }
+  }
+
+  async removeVolume(volume: string, { signal }: Attempt): Promise<void> {
+    this.reach(signal)
+    this.#assertUnused(volume)
+    if (this.volumes.remove(volume)) this.effects.volumesRemoved++
+  }
+
+  #assertUnused(volume: string): void {
+    const isUsed = this.replicas.all.some(({ workload }) => workload.storage.some(({ id }) => id === volume))
+    if (isUsed) throw new EngineError('refused', `the volume ${volume} is in use; end what uses it first`)
   }
 
   /** Nothing ever stands still here. */

@@ -1,10 +1,13 @@
 import { failpoint } from '../../lib/failpoint.ts'
 import { type CopyLimits, EngineError, type VolumeCopy } from '../engine.ts'
+import { emptyVolume, type FakeFiles, fakeFile } from './fake-archive.ts'
 
-/** The volumes of the fake engine: each belongs to a service and holds a text. */
+const textPath = 'volume/text'
+
+/** The volumes of the fake engine: each belongs to a service and holds a text, in a file. */
 export class FakeVolumes {
   readonly #owners = new Map<string, string>()
-  readonly #texts = new Map<string, string>()
+  readonly #files = new Map<string, FakeFiles>()
   /** Called between what a copy reads and what it writes. */
   onCopy: (copy: VolumeCopy) => Promise<void> = async () => {}
 
@@ -17,16 +20,22 @@ export class FakeVolumes {
 
   ids = (): string[] => [...this.#owners.keys()]
   has = (id: string): boolean => this.#owners.has(id)
-  read = (id: string): string => this.#texts.get(id) ?? ''
-  write = (id: string, text: string): void => void this.#texts.set(id, text)
+  read = (id: string): string => this.files(id).get(textPath)?.content.toString() ?? ''
+  write = (id: string, text: string): void =>
+    this.fill(id, new Map([...this.files(id), [textPath, fakeFile(textPath, text)]]))
+  files = (id: string): FakeFiles => this.#files.get(id) ?? emptyVolume
+  fill = (id: string, files: FakeFiles): void => void this.#files.set(id, files)
+
+  /** True when it was there. */
+  remove(id: string): boolean {
+    this.#files.delete(id)
+    return this.#owners.delete(id)
+  }
 
   /** Gives how many there were. */
   removeOf(service: string): number {
     const own = [...this.#owners].filter(([, owner]) => owner === service)
-    for (const [id] of own) {
-      this.#owners.delete(id)
-      this.#texts.delete(id)
-    }
+    for (const [id] of own) this.remove(id)
     return own.length
   }
 
@@ -37,15 +46,14 @@ export class FakeVolumes {
   ): Promise<{ bytes: number; made: number }> {
     const there = copies.filter(({ from }) => this.has(from))
     if (there.length > 0) failpoint('copy.paused')
-    const texts = there.map(({ from }) => this.read(from))
+    const held = there.map((copy) => ({ copy, files: this.files(copy.from) }))
     let [made, bytes] = [0, 0]
     if (there.length > 0 && mostStandingSeconds === 0) throw new EngineError('refused', 'it has stood still for 0 s')
-    for (const [index, copy] of there.entries()) {
+    for (const { copy, files } of held) {
       await this.onCopy(copy)
       if (this.make(copy.to, copy.owner.service)) made++
-      const text = texts[index] ?? ''
-      this.write(copy.to, text)
-      bytes += Buffer.byteLength(text)
+      this.fill(copy.to, files)
+      bytes += [...files.values()].reduce((sum, { content }) => sum + content.length, 0)
       tell?.(bytes)
     }
     if (there.length > 0) failpoint('copy.copied')

@@ -1,0 +1,51 @@
+import type { Attempt } from '../../lib/attempt.ts'
+import { nobodyWaits } from '../../lib/nobody-waits.ts'
+import { EngineError, type VolumeWriter } from '../engine.ts'
+import { createContainer } from './containers.ts'
+import { archiveOf, copyHelper, emptyImage, ensureEmptyImage, isOurVolume, removeHelpers } from './copy-helper.ts'
+import { metered } from './copy-meter.ts'
+import { volumeName } from './labels.ts'
+import { usersOf } from './pause.ts'
+import type { Host } from './start.ts'
+
+/** Engine.readVolume for Docker. */
+export async function readVolume(host: Host, id: string, write: VolumeWriter, attempt: Attempt): Promise<number> {
+  const { daemon, instance } = host
+  const { signal, output } = attempt
+  const name = volumeName({ id })
+  const ended = new AbortController()
+  let [bytes, isWhole] = [0, false]
+  const count = (more: number): void => {
+    bytes += more
+  }
+  const container = await daemon.patiently(signal, async () => {
+    if (!(await isOurVolume(host, id, signal)))
+      throw new EngineError('refused', `there is no volume ${name} of this installation`)
+    await assertUnused(host, name, signal)
+    await ensureEmptyImage(daemon, signal)
+    await removeHelpers(host, name, signal)
+    const { name: helper, spec } = copyHelper({ instance, image: emptyImage, of: name, volume: name }, 'read')
+    return createContainer(daemon, { name: helper, spec, output }, signal)
+  })
+  const archive = async function* (): AsyncGenerator<Uint8Array> {
+    const source = archiveOf(daemon, container, AbortSignal.any([signal, ended.signal]))
+    yield* metered(source, { count, broken: 'unreachable' })
+    await assertUnused(host, name, signal)
+    isWhole = true
+  }
+  try {
+    await write(archive())
+    if (isWhole) return bytes
+    throw new EngineError('refused', `the archive of the volume ${name} was not taken to its end`)
+  } finally {
+    ended.abort(nobodyWaits)
+    await removeHelpers(host, name, AbortSignal.timeout(60_000))
+  }
+}
+
+/** What is written meanwhile is in an archive in part. */
+async function assertUnused(host: Host, name: string, signal: AbortSignal): Promise<void> {
+  const users = await usersOf(host, [name], signal)
+  if (users.length > 0)
+    throw new EngineError('refused', `the volume ${name} is in use; copy it, and read the copy, or end what uses it`)
+}
