@@ -5,6 +5,7 @@ import {
   builtInRoles,
   isOwner,
   mayAccess,
+  mayUseRepository,
   type Place,
   type ProjectRights,
   permissionsAnywhere,
@@ -123,7 +124,7 @@ export function authorizationDocument(contract: Readonly<Record<string, Operatio
     })
     return [`## ${tag}`, '', ...head, ...rows, ''].join('\n')
   })
-  return `${legend}\n${sections.join('\n')}\n${streamSection(columns, somewhere)}`
+  return [legend, ...sections, streamSection(columns, somewhere), gitSection(columns, somewhere)].join('\n')
 }
 
 /** WebSocket but the first; of streams with several targets, the narrowest. */
@@ -136,9 +137,40 @@ function streamSection(columns: readonly Credential[], somewhere: Somewhere): st
     const cells = columns.map((column) => (answerTo(entrance, column, somewhere) === 'passes' ? '✓' : '·'))
     return `| \`${entrance.path}\` | ${cells.join(' | ')} |`
   })
-  const head = [
-    `| Stream | ${columns.map(({ name }) => name).join(' | ')} |`,
-    `|---|${columns.map(() => ':-:|').join('')}`,
-  ]
-  return ['## Streams', '', ...head, ...rows, ''].join('\n')
+  return ['## Streams', '', ...shortHead('Stream', columns), ...rows, ''].join('\n')
+}
+
+const shortHead = (title: string, columns: readonly Credential[]): string[] => [
+  `| ${title} | ${columns.map(({ name }) => name).join(' | ')} |`,
+  `|---|${columns.map(() => ':-:|').join('')}`,
+]
+
+/** What is asked of the built-in git host; `used`: of a repository that a service of the project in question uses. */
+export const gitCalls = [
+  { title: 'fetch what a service of the project uses', access: 'read', used: true },
+  { title: 'push to it', access: 'write', used: true },
+  { title: 'fetch what no service uses', access: 'read', used: false },
+  { title: 'push to it, which also makes a repository', access: 'write', used: false },
+] as const
+export type GitCall = (typeof gitCalls)[number]
+
+/** Who may not fetch is told that there is no such repository. */
+export function gitAnswerTo({ access, used }: GitCall, { rights }: Credential, somewhere: Somewhere): Answer | 404 {
+  if (!rights) return 401
+  const usedAt = used ? [{ projectId: somewhere.projectId, mode: environmentModes[0] }] : []
+  if (mayUseRepository(rights, access, usedAt)) return 'passes'
+  return access === 'read' ? 404 : 403
+}
+
+const gitText = `A repository of the built-in git host is for those who may read an environment with a service that uses it; a push concerns every such
+service, and needs WRITE in the environments of all of them. Who may not fetch gets 404. Whoever makes a service may name any
+repository of the organization, as it may name any of its git tokens.
+`
+
+function gitSection(columns: readonly Credential[], somewhere: Somewhere): string {
+  const rows = gitCalls.map((call) => {
+    const cells = columns.map((column) => (gitAnswerTo(call, column, somewhere) === 'passes' ? '✓' : '·'))
+    return `| ${call.title} | ${cells.join(' | ')} |`
+  })
+  return ['## Git host', '', gitText, ...shortHead('To', columns), ...rows, ''].join('\n')
 }

@@ -129,4 +129,15 @@ export function mayUseCluster(rights: Rights, clusterId: string): boolean {
   return permissionsAt(rights, { clusterId }).length > 0
 }
 
+/**
+ * Whether somebody may fetch from, or push to, a repository of the built-in git host. `usedAt`: the environments whose services use it. To read
+ * it in one of them is enough to fetch; a push concerns them all, so it needs WRITE in each. What no service uses belongs to no project:
+ * it is for those whose rights hold in all projects.
+ */
+export function mayUseRepository(rights: Rights, access: 'read' | 'write', usedAt: readonly Place[]): boolean {
+  const places = usedAt.length > 0 ? usedAt : [{ projectId: '' }]
+  const isAllowed = (place: Place): boolean => mayAccess(permissionsAt(rights, place), access)
+  return access === 'read' ? places.some(isAllowed) : places.every(isAllowed)
+}
+
 export const isOwner = (rights: Rights): boolean => 'role' in rights && rights.role === 'OWNER'

@@ -14,7 +14,7 @@ import {
 } from '../http/index.ts'
 import { systemClock as clock } from '../lib/clock.ts'
 import { AppError } from '../lib/error.ts'
-import { createReceiver } from '../pushes/index.ts'
+import { createReceiver, placesOfRepository } from '../pushes/index.ts'
 import { readSetting } from '../setting-store.ts'
 import { createStreams } from '../streams/index.ts'
 
@@ -56,6 +56,7 @@ export function createDoor(
     handlers: createHandlers(rooms),
     targetQuery,
     gitHost,
+    placesOfRepository: (organizationId, name) => placesOfRepository({ database, home }, organizationId, name),
     receiver: createReceiver({ database, vault, clock, workflows, home }),
     accounts,
     streams: {

@@ -1,5 +1,6 @@
+import { mayUseRepository, type Place } from '@quayside/contract/roles.ts'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import { authorize, mayAccess, type ReadCredential } from '../access/index.ts'
+import { authorize, type ReadCredential } from '../access/index.ts'
 import type { Database } from '../database/index.ts'
 import { type GitHost, parseGitPath } from '../git/index.ts'
 import { AppError, errorCodes } from '../lib/error.ts'
@@ -11,6 +12,8 @@ export interface GitRouteOptions {
   readonly readCredential: ReadCredential
   readonly budgets: Budgets
   readonly gitHost: Pick<GitHost, 'handle'>
+  /** The environments whose services use a repository of the git host. */
+  readonly placesOfRepository: (organizationId: string, repository: string) => Promise<Place[]>
 }
 
 /** `<public URL>/git/<repository>.git`: Basic authentication with any user name and an API token as password. */
@@ -45,12 +48,14 @@ async function handle(options: GitRouteOptions, request: FastifyRequest, reply: 
     throw new AppError('tooManyRequests', `Too many requests; try again in ${verdict.resetSeconds} s.`)
   const { caller } = await authorize(database, credential, { access: 'read' })
   budgets.confirm(credential)
-  if (!path || needsWrite === undefined) throw new AppError('notFound', 'There is no such repository.')
-  const mayWrite = mayAccess(caller.permissions, 'write')
-  if (needsWrite && !mayWrite)
-    throw new AppError('forbidden', 'A push needs the permission WRITE, which the token lacks.')
+  if (!path || needsWrite === undefined) throw noSuchRepository()
   const { repository, servicePath } = path
   const organization = caller.organizationId
+  // What the rights of others are does not depend on the project.
+  const usedAt = 'custom' in caller.rights ? await options.placesOfRepository(organization, repository) : []
+  const mayWrite = mayUseRepository(caller.rights, 'write', usedAt)
+  if (needsWrite && !mayWrite) throw new AppError('forbidden', pushText)
+  if (!needsWrite && !mayUseRepository(caller.rights, 'read', usedAt)) throw noSuchRepository()
   reply.hijack()
   await gitHost.handle(request.raw, reply.raw, {
     organization,
@@ -61,6 +66,12 @@ async function handle(options: GitRouteOptions, request: FastifyRequest, reply: 
     remoteUser: caller.name,
   })
 }
+
+/** The same for what is not there and what the caller may not read. */
+const noSuchRepository = (): AppError => new AppError('notFound', 'There is no such repository.')
+
+const pushText =
+  'A push needs the permission WRITE in every environment with a service that uses the repository; to one that none uses, in every project. The token lacks it.'
 
 /** The password of Basic authentication as a Bearer credential; other schemes as they are. */
 function tokenOf(authorization: string | undefined): string | undefined {

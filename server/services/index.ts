@@ -12,6 +12,7 @@ export {
   findService,
   listAutoDeployed,
   listImageServices,
+  listNaming,
   listServices,
   lockService,
   type ServiceOf,

@@ -106,6 +106,10 @@ export const listAutoDeployed = (sql: Sql, organizationId: string) =>
     and coalesce(s.settings ->> 'auto_deploy', s.settings #>> '{auto_deploy_config,auto_deploy}')::boolean
     order by s.created_at, s.id`
 
+/** Services of the organization in whose settings a text stands anywhere. */
+export const listNaming = (sql: Sql, organizationId: string, text: string) =>
+  sql<ServiceRow[]>`${from(sql)} where p.organization_id = ${organizationId} and strpos(s.settings::text, ${text}) > 0`
+
 /** Locks the row against other changes for the rest of the transaction; false when it is gone. */
 export async function lockService(sql: Sql, id: string): Promise<boolean> {
   const rows = await sql`select id from service where id = ${id} for no key update`

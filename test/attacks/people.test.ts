@@ -313,3 +313,44 @@ test('an organization with projects stays, an empty one goes with everything in 
   assert.equal((await call(asOwner, 'DELETE', `/organization/${id}`)).status, 204)
   assert.equal((await call(asOwner, 'GET', `/organization/${id}`)).status, 404)
 })
+
+test('the git host: a project’s people fetch what its services use, and push only what concerns nobody else', async () => {
+  const origin = await platform.listen()
+  for (const name of ['used', 'other'])
+    await platform.gitHost.importDirectory(a.organizationId, name, import.meta.dirname, 'x')
+  const use = async (name: string, environment: unknown) => {
+    const git_repository = { url: `${publicUrl}/git/${name}.git` }
+    const made = await call(asOwner, 'POST', `/environment/${environment}/application`, {
+      name: newId(),
+      git_repository,
+    })
+    assert.equal(made.status, 201, made.text)
+  }
+  const environments = await Promise.all(
+    ['DEVELOPMENT', 'PRODUCTION'].map(async (mode) => {
+      const made = await call(asOwner, 'POST', `/project/${projectId}/environment`, { name: newId(), mode })
+      return Object(made.body).id
+    }),
+  )
+  const [development, production] = environments
+  await use('used', development)
+  await use('other', production)
+  const jwt = await signIn(platform, (await memberWith(await customRole({ DEVELOPMENT: 'MANAGER' }))).id)
+  const authorization = `Basic ${Buffer.from(`git:${jwt}`).toString('base64')}`
+  const answers = (name: string) =>
+    Promise.all(
+      ['git-upload-pack', 'git-receive-pack'].map(async (service) => {
+        const answer = await fetch(`${origin}/git/${name}.git/info/refs?service=${service}`, {
+          headers: { authorization },
+        })
+        const text = await answer.text()
+        return answer.ok ? 200 : `${answer.status} ${text.trim()}`
+      }),
+    )
+  assert.deepEqual(await answers('used'), [200, 200])
+  assert.deepEqual(await answers('other'), await answers('nobodys'))
+  const [fetched, pushed] = await answers('other')
+  assert.deepEqual([fetched, /^403 /.test(String(pushed))], ['404 There is no such repository.', true])
+  await use('other', development)
+  assert.deepEqual(await answers('other'), [200, pushed])
+})

@@ -1,7 +1,14 @@
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { after, test } from 'node:test'
-import { answerTo, authorizationDocument, type Credential, credentials } from '../../contract/authorization.ts'
+import {
+  answerTo,
+  authorizationDocument,
+  type Credential,
+  credentials,
+  gitAnswerTo,
+  gitCalls,
+} from '../../contract/authorization.ts'
 import { contract } from '../../contract/contract.ts'
 import { eventStream } from '../../contract/event-stream.ts'
 import type { CustomRights } from '../../contract/roles.ts'
@@ -63,6 +70,8 @@ const door = createServer({
   handlers: reached,
   targetQuery,
   gitHost: { handle: async (_request, response) => void response.writeHead(409).end('reached') },
+  placesOfRepository: async (_organization, repository) =>
+    repository === 'used' ? [{ projectId: somewhere.projectId, mode: 'DEVELOPMENT' }] : [],
   receiver: { receive: async () => ({ status: 'ignored', reason: null }) },
   plans: Object.create(null),
   accounts: { handle: async () => {} },
@@ -174,29 +183,27 @@ test(`${eventStream.path}: lets in whom the table lets in`, async () => {
   }
 })
 
-/** Repositories are the organization's: reading it is enough to fetch, writing to it is needed for a push. */
-const gitCalls = [
-  ['GET', '/info/refs?service=git-upload-pack', 'read'],
-  ['POST', '/git-upload-pack', 'read'],
-  ['GET', '/info/refs?service=git-receive-pack', 'write'],
-  ['POST', '/git-receive-pack', 'write'],
-] as const
-for (const [method, call, access] of gitCalls) {
-  test(`${method} /git/….git${call}: lets in whom reading or writing the organization lets in`, async () => {
-    const found = await Promise.all(
-      kinds.map(async ({ kind, authorization }) => {
-        const password = Buffer.from(`git:${authorization?.slice('Bearer '.length)}`).toString('base64')
-        const headers = { host: 'localhost', ...(authorization ? { authorization: `Basic ${password}` } : {}) }
-        const { statusCode, payload } = await door.inject({ method, url: `/git/hello.git${call}`, headers })
-        assert.equal(statusCode === 409, payload === 'reached')
-        return [kind.name, statusCode === 409 ? 'passes' : statusCode]
-      }),
-    )
-    const entrance = { access, target: 'organization', path: '' } as const
-    assert.deepEqual(
-      found,
-      kinds.map(({ kind }) => [kind.name, answerTo(entrance, kind, somewhere)]),
-    )
+/** Each of git's two services is asked for in two ways. */
+const gitServices = { read: 'git-upload-pack', write: 'git-receive-pack' }
+for (const call of gitCalls) {
+  test(`the git host: lets in whom the table lets in to ${call.title}`, async () => {
+    const service = gitServices[call.access]
+    for (const [method, rest] of [['GET', `info/refs?service=${service}`] as const, ['POST', service] as const]) {
+      const found = await Promise.all(
+        kinds.map(async ({ kind, authorization }) => {
+          const password = Buffer.from(`git:${authorization?.slice('Bearer '.length)}`).toString('base64')
+          const headers = { host: 'localhost', ...(authorization ? { authorization: `Basic ${password}` } : {}) }
+          const url = `/git/${call.used ? 'used' : 'unused'}.git/${rest}`
+          const { statusCode, payload } = await door.inject({ method, url, headers })
+          assert.equal(statusCode === 409, payload === 'reached')
+          return [kind.name, statusCode === 409 ? 'passes' : statusCode]
+        }),
+      )
+      assert.deepEqual(
+        found,
+        kinds.map(({ kind }) => [kind.name, gitAnswerTo(call, kind, somewhere)]),
+      )
+    }
   })
 }
 
