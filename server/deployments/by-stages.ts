@@ -1,6 +1,6 @@
 import type { State } from '@quayside/contract/states.ts'
 import type { Database } from '../database/index.ts'
-import { AppError } from '../lib/error.ts'
+import { noExecution } from './environment-log.ts'
 import { requestState } from './request-state.ts'
 import { findExecution, type RequestRow } from './request-store.ts'
 import { type StageStatus, stageStatus, toStageStatus } from './stage-status.ts'
@@ -31,7 +31,7 @@ export async function statusesOfExecution(
   version: string,
 ) {
   const request = await findExecution(database, environmentId, version)
-  if (!request) throw new AppError('invalid', `version: the environment has no execution ${version}.`)
+  if (!request) throw noExecution(version)
   const rows = await readStatuses(database, { environmentId, requestId: request.id })
   const took = rows.filter(({ request_id }) => request_id !== null)
   const environment = {

@@ -1,7 +1,12 @@
 import type { Database } from '../database/index.ts'
+import { AppError } from '../lib/error.ts'
 import { type DeploymentLine, type LineStore, readDeploymentLog } from '../logs/index.ts'
 import type { EnvironmentRow } from '../organizations/index.ts'
 import { findExecution, findLastRequest } from './request-store.ts'
+
+/** Where an environment was asked for an execution that it never had. */
+export const noExecution = (version: string): AppError =>
+  new AppError('invalid', `version: the environment has no execution ${version}.`)
 
 /** The execution of that id, or the last one of the environment; undefined where there is none. */
 export async function executionOf(

@@ -1,4 +1,4 @@
-import { executionOf, toEnvironmentLog } from '../deployments/index.ts'
+import { executionOf, noExecution, toEnvironmentLog } from '../deployments/index.ts'
 import { deploymentLine, deploymentStream } from '../logs/index.ts'
 import { batched } from './batched.ts'
 import { followChanges } from './follow-changes.ts'
@@ -23,6 +23,7 @@ export function deploymentLogs(options: Pick<StreamsOptions, 'database' | 'state
     try {
       for await (const _ of followChanges(options, call.organizationId, begun, ends)) {
         const execution = await executionOf(options.database, environment.id, version)
+        if (execution === undefined && version) throw noExecution(version)
         if (execution === undefined || execution === present?.execution) continue
         present?.stop.abort()
         await present?.ended

@@ -275,6 +275,8 @@ test('/deployment/logs goes on with the next deployment, unless one is named', a
   await lastOf(any, (text) => text.includes('once more') && text.includes(`${environment}-2`))
   await lastOf(first, (text) => text.includes('late'))
   for (const client of [any, first]) client.socket.close()
+  const unknown = await connect('/deployment/logs', query('nothing')).ended
+  assert.deepEqual([unknown.code, unknown.reason], [1007, 'version: the environment has no execution nothing.'])
 })
 
 test('/deployment/status tells the execution that is named, and says that there is none', async () => {
