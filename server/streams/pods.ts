@@ -7,7 +7,9 @@ export function toPod(replica: ReplicaRow, service: Pick<RunningRow, 'observed_s
   const { name, running, exits, image = '' } = replica
   const { observed_state, reason, release_id } = service
   const started_at = momentOf(replica.startedAt)
-  const state = running && observed_state !== 'failing' ? runningStates.running : podState(exits)
+  // A program that fails again and again runs between two ends, too.
+  const runs = running && (observed_state !== 'failing' || exits === 0)
+  const state = runs ? runningStates.running : podState(exits)
   const isWell = state === 'RUNNING' && observed_state !== 'warning'
   const told = {
     state_reason: state === 'RUNNING' ? (isWell ? '' : 'Unreachable') : wordFor(replica),

@@ -83,6 +83,22 @@ test('a pod that runs tells what keeps it from being reached', () => {
   assert.deepEqual(told('warning', 'its port is in use'), ['WARNING', 'RUNNING', 'Unreachable', 'its port is in use'])
 })
 
+test('a pod whose program never ended runs, also beside one that fails; one between two ends does not', () => {
+  const replica = { name: 'one', running: true, image: 'image', exits: 0, outOfMemory: false }
+  const replicas = [replica, { ...replica, running: false, exits: 3, exitCode: 1 }, { ...replica, exits: 3 }]
+  const row = { ...deployed, observed_state: 'failing', reason: 'exited with code 1, 3 times', replicas } as const
+  const [environment] = toServiceStatus([row]).environments
+  const { pods } = Object(environment).containers[0]
+  assert.deepEqual(
+    pods.map((pod: { state: string; state_message: string }) => [pod.state, pod.state_message]),
+    [
+      ['RUNNING', ''],
+      ['ERROR', row.reason],
+      ['ERROR', row.reason],
+    ],
+  )
+})
+
 test('a pod whose program ended tells how, when and of what image, in a word and in a sentence', () => {
   const row = {
     ...deployed,
