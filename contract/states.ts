@@ -83,7 +83,7 @@ export function refusal(action: Action, state: State): string | undefined {
 }
 
 /**
- * The state of an environment, from its services: whatever is under way comes first, then errors, then rest.
+ * The state of an environment, from its services: whatever is under way comes first (docs/adr/0032), then errors, then rest.
  * READY when nothing was ever deployed. It is not DELETED while it is there, which clients take for gone: what is uninstalled
  * stands still, like what is stopped.
  */
