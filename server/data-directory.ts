@@ -1,4 +1,4 @@
-import { readFile } from 'node:fs/promises'
+import { access } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Config } from './config.ts'
 import {
@@ -55,10 +55,16 @@ export async function startDatabase(
   return databaseUrl
 }
 
-async function refuseDuringRollback({ dataDirectory }: Config): Promise<void> {
-  const file = join(dataDirectory, 'rollback.json')
-  const text = await readFile(file, 'utf8').catch(() => undefined)
-  if (text === undefined) return
+/** There while the database is exchanged for a snapshot, and may be missing. */
+export const rollbackFile = ({ dataDirectory }: Config): string => join(dataDirectory, 'rollback.json')
+
+async function refuseDuringRollback(config: Config): Promise<void> {
+  const file = rollbackFile(config)
+  const isThere = await access(file).then(
+    () => true,
+    () => false,
+  )
+  if (!isThere) return
   throw new StartError(
     `A rollback of the upgrade was cut off: ${file} is there. Give "npm run rollback-upgrade" again, which goes on where it was.`,
   )

@@ -79,12 +79,6 @@ test('a start with migrations to come takes a snapshot first, which holds what w
   assert.deepEqual(await applied(dataDirectory), names(former))
 })
 
-test('a first start takes none', async (t) => {
-  const dataDirectory = await emptyDirectory(t)
-  await start(readConfig({ QUAYSIDE_DATA: dataDirectory }))
-  assert.deepEqual(await readdir(dataDirectory), ['postgresql'])
-})
-
 test('a migration that fails again and again leaves the snapshot from before the first attempt', async (t) => {
   const { config, snapshots, dataDirectory } = await olderData(t)
   // In the way of 0031; 0030 is applied before it.

@@ -6,6 +6,7 @@ import { messageOf } from './lib/error.ts'
 import type { Logger } from './lib/log.ts'
 import { platformVersion, readVersion } from './platform-version.ts'
 import { StartError } from './start-error.ts'
+import { KeyFileError, readMasterKey } from './vault/index.ts'
 
 /** Names of migrations: those that the database has, and those that come. */
 interface SchemaState {
@@ -35,6 +36,7 @@ export async function snapshotBefore(options: {
     before: await platformVersion(),
     migrations: state.applied,
     pending: state.pending,
+    master_key: await masterKeyId(config.masterKeyFile),
   }
   await embedded.stop()
   const snapshot = await takeSnapshot({ cluster, directory, record, signal }).catch((cause: unknown) => {
@@ -42,6 +44,16 @@ export async function snapshotBefore(options: {
   })
   log.info({ snapshot, ms: Math.round(clock.monotonic() - startedAt) }, 'snapshot was taken before migrations')
 }
+
+/** Which key that is; it tells nothing of the key itself. Null where there is none that can be read. */
+export const masterKeyId = (file: string): Promise<string | null> =>
+  readMasterKey(file).then(
+    ({ id }) => id,
+    (error: unknown) => {
+      if (error instanceof KeyFileError) return null
+      throw error
+    },
+  )
 
 async function formerVersion(dataDirectory: string) {
   const known = await readVersion(dataDirectory)

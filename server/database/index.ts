@@ -7,13 +7,14 @@ export { type Listening, listen } from './listen.ts'
 export { type Migration, migrate, schemaState } from './migrate.ts'
 export { openDatabase, type PoolOptions } from './pool.ts'
 export { createPulse, type Pulse } from './pulse.ts'
-export { lackingBytes, restoreSnapshot, takeSnapshot } from './snapshot.ts'
+export { lackingBytes, takeSnapshot } from './snapshot.ts'
 export {
   listSnapshots,
   type PlatformVersion,
   type Snapshot,
   type SnapshotRecord,
-  snapshotOf,
 } from './snapshot-record.ts'
 export { inTransaction } from './transaction.ts'
+export { type TrialOptions, tryMigrations } from './trial.ts'
 export { afterCommit, outsideUnit, unitOfWork } from './unit-of-work.ts'
+export { goBack, type WayBackOptions, type WentBack } from './way-back.ts'

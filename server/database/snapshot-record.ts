@@ -18,6 +18,8 @@ export interface SnapshotRecord {
   readonly migrations: readonly string[]
   /** Names of those that came after it. */
   readonly pending: readonly string[]
+  /** Which master key sealed what is in it; null where there was none. */
+  readonly master_key: string | null
 }
 
 export interface Snapshot extends SnapshotRecord {

@@ -84,11 +84,22 @@ const exists = (path: string): Promise<boolean> =>
 
 const copyTimeoutMs = 6 * 3600_000
 
-/** With owners, modes and holes; without a copy of the blocks where the file system can share them. A linked directory becomes a plain one. */
-export async function copyCluster(from: string, to: string, signal: AbortSignal): Promise<void> {
+/**
+ * With owners, modes and holes; without a copy of the blocks where the file system can share them. A linked directory becomes a plain
+ * one. `inUse`: files may vanish meanwhile.
+ */
+export async function copyCluster(
+  from: string,
+  to: string,
+  signal: AbortSignal,
+  { inUse = false }: { readonly inUse?: boolean } = {},
+): Promise<void> {
   const args = ['--archive', '--dereference', '--reflink=auto', '--sparse=auto', '--no-target-directory', from, to]
   const { exitCode, stderr } = await run('cp', args, { signal, timeoutMs: copyTimeoutMs })
-  if (exitCode === 0) return
+  const problems = stderr
+    .split('\n')
+    .filter((line) => line !== '' && !(inUse && /No such file or directory$/.test(line)))
+  if (exitCode === 0 || (inUse && problems.length === 0)) return
   throw new AppError('unavailable', `The database ${from} could not be copied to ${to}: ${stderr.trim()}`)
 }
 

@@ -1,0 +1,98 @@
+import { chown, readdir, rm, stat, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { systemClock as clock } from '../lib/clock.ts'
+import { AppError } from '../lib/error.ts'
+import type { Logger } from '../lib/log.ts'
+import { superuser } from './cluster.ts'
+import { type DatabaseUser, databaseUser } from './database-user.ts'
+import { startEmbedded } from './embedded.ts'
+import { migrate, schemaState } from './migrate.ts'
+import { type Place, preparePlace } from './place.ts'
+import { openDatabase } from './pool.ts'
+import { findPostmaster } from './postmaster.ts'
+import { copyCluster, lackingBytes } from './snapshot.ts'
+
+export interface TrialOptions {
+  /** Of the embedded PostgreSQL; left as it is, whether it runs or not. */
+  readonly directory: string
+  /** Where the copy is for as long as the trial takes. */
+  readonly trial: string
+  readonly log: Logger
+  readonly signal: AbortSignal
+}
+
+/**
+ * Applies the migrations that are to come to a copy of the database, and gives their names; undefined where there is no database yet.
+ * Throws what a start would throw: a migration that fails, a database that does not fit. Does not wait for the disk: nothing is kept.
+ */
+export async function tryMigrations(options: TrialOptions): Promise<string[] | undefined> {
+  const { trial, log, signal } = options
+  const user = await databaseUser(signal)
+  const place = await preparePlace(options.directory, user)
+  if (!(await stat(place.cluster).catch(() => undefined))) return undefined
+  const scratch = await preparePlace(trial, user)
+  await refuseWithoutRoom(place, scratch)
+  try {
+    await rm(scratch.cluster, { recursive: true, force: true })
+    const running = await findPostmaster(place.cluster)
+    if (running) await copyRunning({ place, scratch, user, signal })
+    else await copyCluster(place.cluster, scratch.cluster, signal)
+    return await migrateIn(trial, log, signal)
+  } finally {
+    for (const directory of [scratch.sockets, scratch.home, trial])
+      await rm(directory, { recursive: true, force: true })
+  }
+}
+
+async function refuseWithoutRoom({ cluster }: Place, scratch: Place): Promise<void> {
+  const lacking = await lackingBytes(cluster, scratch.home)
+  if (lacking === 0) return
+  const mebibytes = Math.ceil(lacking / 1024 ** 2)
+  throw new AppError('unavailable', `To try the migrations ${mebibytes} MiB more have to be free in ${scratch.home}.`)
+}
+
+async function migrateIn(directory: string, log: Logger, signal: AbortSignal): Promise<string[]> {
+  const embedded = await startEmbedded({ directory, log, signal, clock, sizes: { durable: false } })
+  const database = openDatabase({ url: embedded.url, max: 1, name: 'quayside trial' })
+  try {
+    const { pending } = await schemaState(database)
+    await migrate(database, { log })
+    return pending
+  } finally {
+    await database.end({ timeout: 5 })
+    await embedded.stop()
+  }
+}
+
+/**
+ * A copy of a database that is in use, by PostgreSQL's own rules for it: between two calls in one session, with all that was written
+ * ahead since the first. Where PostgreSQL dropped some of that meanwhile, the copy does not start and says so.
+ */
+async function copyRunning(copy: {
+  readonly place: Place
+  readonly scratch: Place
+  readonly user: DatabaseUser | undefined
+  readonly signal: AbortSignal
+}): Promise<void> {
+  const { place, scratch, user, signal } = copy
+  const url = `postgres://${superuser}@localhost/postgres?host=${encodeURIComponent(place.sockets)}`
+  const database = openDatabase({ url, max: 1, name: 'quayside trial' })
+  try {
+    await database`select pg_backup_start('quayside trial', fast => true)`
+    await copyCluster(place.cluster, scratch.cluster, signal, { inUse: true })
+    const [end] = await database<
+      { labelfile: string }[]
+    >`select labelfile from pg_backup_stop(wait_for_archive => false)`
+    if (!end) throw new Error('PostgreSQL did not say how the copy ends')
+    await rm(join(scratch.cluster, 'pg_wal'), { recursive: true, force: true })
+    await copyCluster(join(place.cluster, 'pg_wal'), join(scratch.cluster, 'pg_wal'), signal, { inUse: true })
+    const label = join(scratch.cluster, 'backup_label')
+    await writeFile(label, end.labelfile, { mode: 0o600 })
+    if (user) await chown(label, user.uid, user.gid)
+    for (const name of await readdir(scratch.cluster)) {
+      if (name.startsWith('postmaster.')) await rm(join(scratch.cluster, name))
+    }
+  } finally {
+    await database.end({ timeout: 5 })
+  }
+}
