@@ -1,0 +1,72 @@
+import { execFile } from 'node:child_process'
+import { realpathSync } from 'node:fs'
+import { promisify } from 'node:util'
+import { Refusal } from './progress.mjs'
+
+const migrationsPath = 'server/database/migrations/'
+
+/** What commands about versions need of a checkout of this repository. Every function throws a Refusal with git's own words. */
+export function openCheckout(root) {
+  const git = (...args) => runGit(root, args)
+  const lines = async (...args) => (await git(...args)).split('\n').filter(Boolean)
+  return {
+    git,
+    head: () => git('rev-parse', 'HEAD'),
+    /** The full id of a commit. */
+    commit: (name) => git('rev-parse', '--verify', '--end-of-options', `${name}^{commit}`),
+    isAncestor: (former, latter) =>
+      git('merge-base', '--is-ancestor', former, latter).then(
+        () => true,
+        () => false,
+      ),
+    commits: (from, to) => lines('log', '--no-decorate', '--format=%h %s', `${from}..${to}`),
+    /** Names of the migrations that a commit knows, in their order. */
+    migrations: async (commit) =>
+      (await lines('ls-tree', '--name-only', commit, migrationsPath))
+        .map((path) => path.slice(migrationsPath.length))
+        .filter((name) => name.endsWith('.sql'))
+        .sort(),
+    /** The last commit that did not have that migration yet; undefined where none is known. */
+    commitBefore: async (migration) => {
+      const [added] = await lines(
+        'log',
+        '--diff-filter=A',
+        '--format=%H',
+        'HEAD',
+        '--',
+        `${migrationsPath}${migration}`,
+      )
+      return added && (await git('rev-parse', '--verify', `${added}^`))
+    },
+    packageOf: async (commit) => JSON.parse(await git('show', `${commit}:package.json`)),
+    /** Throws unless the files are a checkout of their own, without changes of the operator's that a switch could lose. */
+    mustBeClean: async () => {
+      const top = await git('rev-parse', '--show-toplevel').catch(() => undefined)
+      if (top !== realpathSync(root)) {
+        throw new Refusal(
+          `${root} is no git checkout. Get one with git clone, and move the data directory there or set QUAYSIDE_DATA.`,
+        )
+      }
+      const changed = await lines('status', '--porcelain', '--untracked-files=no')
+      if (changed.length > 0) {
+        throw new Refusal(
+          `These files of ${root} were changed:\n\n${changed.join('\n')}\n\nCommit them, or put them back (git stash), and try again.`,
+        )
+      }
+    },
+  }
+}
+
+async function runGit(root, args) {
+  try {
+    const { stdout } = await promisify(execFile)('git', args, {
+      cwd: root,
+      maxBuffer: 64 * 1024 ** 2,
+      timeout: 300_000,
+    })
+    return stdout.trim()
+  } catch (error) {
+    const why = error.killed ? 'It did not end within 300 s.' : (error.stderr ?? error.message).trim()
+    throw new Refusal(`"git ${args.join(' ')}" failed. ${why}`)
+  }
+}

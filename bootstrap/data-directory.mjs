@@ -1,0 +1,35 @@
+import { createHash } from 'node:crypto'
+import { renameSync, writeFileSync } from 'node:fs'
+import { createServer } from 'node:net'
+import { join, resolve } from 'node:path'
+import { readIfThere } from './system.mjs'
+
+/** The data directory that the environment names, as server/config.ts reads it. */
+export const dataDirectoryOf = (variables = process.env) => resolve(variables.QUAYSIDE_DATA || '.quayside')
+
+/**
+ * The lock that a server holds for as long as it lives (server/database/exclusive.ts): a listening socket without a file, given back by the
+ * kernel. Undefined while somebody has it. `close` gives it back; it does not keep the process alive.
+ */
+export function lockDataDirectory(directory) {
+  const digest = createHash('sha256').update(`data ${directory}`).digest('hex').slice(0, 32)
+  return new Promise((taken, reject) => {
+    const server = createServer((socket) => socket.destroy())
+    server.once('error', (error) => (error.code === 'EADDRINUSE' ? taken(undefined) : reject(error)))
+    server.listen({ path: `\0quayside-${digest}` }, () => taken(server))
+    server.unref()
+  })
+}
+
+/** The value of a JSON file of the data directory; undefined where there is none. */
+export function readJson(directory, name) {
+  const text = readIfThere(join(directory, name))
+  return text === '' ? undefined : JSON.parse(text)
+}
+
+/** Writes it whole or not at all. */
+export function writeJson(directory, name, value) {
+  const file = join(directory, name)
+  writeFileSync(`${file}.next`, `${JSON.stringify(value, undefined, 2)}\n`, { flush: true })
+  renameSync(`${file}.next`, file)
+}

@@ -1,0 +1,83 @@
+// `npm run rollback-upgrade`: back to the version that ran before, with the database that it knew. What was newer is kept.
+import { readdirSync, rmSync } from 'node:fs'
+import { join } from 'node:path'
+import { openCheckout } from './checkout.mjs'
+import { dataDirectoryOf, lockDataDirectory, readJson, writeJson } from './data-directory.mjs'
+import { installDependencies } from './dependencies.mjs'
+import { handOver } from './execute.mjs'
+import { prepare, root } from './prepare.mjs'
+import { main, Refusal } from './progress.mjs'
+import { planRollback } from './rollback-plan.mjs'
+
+await main(async () => {
+  const directory = dataDirectoryOf()
+  const checkout = openCheckout(root)
+  await checkout.mustBeClean()
+  const head = await checkout.head()
+  const commit = await findCommit({ checkout, directory, head })
+  if (!(await checkout.isAncestor(commit, head))) throw new Refusal(`${commit} is no former version of ${head}.`)
+  refuseWhileInUse(await lockDataDirectory(directory), directory)
+  console.log(`Back from ${head} to ${commit}.`)
+  const { node, env } = await prepare({ engine: false })
+  const program = [join(root, 'server', 'restore-snapshot.ts'), commit, ...(await checkout.migrations(commit))]
+  const code = await handOver(node, program, { ...env, QUAYSIDE_DATA: directory })
+  if (code !== 0) return code
+  await switchBack({ checkout, directory, head, commit })
+  return 0
+})
+
+async function findCommit({ checkout, directory, head }) {
+  const version = readJson(directory, 'version.json')
+  const plan = planRollback({
+    named: process.argv[2],
+    mark: readJson(directory, 'rollback.json'),
+    head,
+    version,
+    snapshot: newestSnapshot(join(directory, 'snapshots')),
+  })
+  if (plan.refusal) throw new Refusal(plan.refusal)
+  const commit = plan.commit ?? (await checkout.commitBefore(plan.before))
+  if (!commit)
+    throw new Refusal(
+      `The version before ${plan.before} is not in the history of ${head}. Name its commit: npm run rollback-upgrade -- <commit>`,
+    )
+  const found = await checkout.commit(commit)
+  // The same commit may be asked for again where a rollback was cut off.
+  if (found === head && !readJson(directory, 'rollback.json'))
+    throw new Refusal(`${head} is what is checked out already: there is nothing to go back from.`)
+  return found
+}
+
+function newestSnapshot(snapshots) {
+  let names = []
+  try {
+    names = readdirSync(snapshots)
+  } catch {
+    // None was ever taken.
+  }
+  const newest = names
+    .filter((name) => !name.startsWith('.'))
+    .sort()
+    .at(-1)
+  return newest && readJson(join(snapshots, newest), 'snapshot.json')
+}
+
+function refuseWhileInUse(lock, directory) {
+  if (!lock)
+    throw new Refusal(
+      `A server uses ${directory}. Stop it (Ctrl-C, SIGTERM, or the supervisor that started it), and try again. Applications go on.`,
+    )
+  lock.close()
+}
+
+/** The database is that version's already; from the moment at which the checkout is too, any start works. */
+async function switchBack({ checkout, directory, head, commit }) {
+  refuseWhileInUse(await lockDataDirectory(directory), directory)
+  const { version } = await checkout.packageOf(commit)
+  writeJson(directory, 'version.json', { version, commit, since: new Date().toISOString(), former: null })
+  await checkout.git('reset', '--keep', commit)
+  rmSync(join(directory, 'rollback.json'), { force: true })
+  await installDependencies(root)
+  console.log(`\nThis is ${commit} now. Start it: npm start
+To go forward again: npm run upgrade, or git merge --ff-only ${head}`)
+}

@@ -1,0 +1,168 @@
+import assert from 'node:assert/strict'
+import { execFile } from 'node:child_process'
+import { cpSync, mkdirSync, mkdtempSync, readdirSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import test from 'node:test'
+import { promisify } from 'node:util'
+import { tryLock } from '../server/database/exclusive.ts'
+import { lockDataDirectory, readJson, writeJson } from './data-directory.mjs'
+import { planRollback } from './rollback-plan.mjs'
+import { describeUpgrade, refuseUpgrade } from './upgrade-plan.mjs'
+
+const run = promisify(execFile)
+const author = { GIT_AUTHOR_NAME: 'a', GIT_AUTHOR_EMAIL: 'a@b', GIT_COMMITTER_NAME: 'a', GIT_COMMITTER_EMAIL: 'a@b' }
+const git = async (cwd, ...args) => (await run('git', args, { cwd, env: { ...process.env, ...author } })).stdout.trim()
+
+const restoreStub = `import { existsSync } from 'node:fs'
+console.log('restored', ...process.argv.slice(2))
+if (existsSync('.quayside/broken')) process.exit(1)`
+
+/** A checkout of a small platform that has our commands and stubs of the server's programs, its remote, and one to push from. */
+async function openPlatform(t) {
+  const home = mkdtempSync(join(tmpdir(), 'quayside-upgrade-'))
+  t.after(() => rmSync(home, { recursive: true, force: true }))
+  const [remote, desk, root] = ['remote.git', 'desk', 'root'].map((name) => join(home, name))
+  await git(home, 'init', '-q', '--bare', '-b', 'main', remote)
+  await git(home, 'clone', '-q', remote, desk)
+  const migrations = join('server', 'database', 'migrations')
+  mkdirSync(join(desk, migrations), { recursive: true })
+  mkdirSync(join(desk, 'words'))
+  cpSync(import.meta.dirname, join(desk, 'bootstrap'), { recursive: true })
+  const named = { name: 'small', version: '1.0.0', workspaces: ['words'] }
+  const words = { name: 'words', version: '1.0.0' }
+  const lock = {
+    ...named,
+    lockfileVersion: 3,
+    requires: true,
+    packages: { '': named, words, 'node_modules/words': { resolved: 'words', link: true } },
+  }
+  const push = async (files) => {
+    for (const [name, text] of Object.entries(files)) writeFileSync(join(desk, name), text)
+    await git(desk, 'add', '-A')
+    await git(desk, 'commit', '-q', '-m', Object.keys(files).join(' '))
+    await git(desk, 'push', '-q', 'origin', 'HEAD:main')
+    return await git(desk, 'rev-parse', 'HEAD')
+  }
+  const first = await push({
+    'package.json': JSON.stringify(named),
+    'package-lock.json': JSON.stringify(lock),
+    'words/package.json': JSON.stringify(words),
+    '.gitignore': 'node_modules/\n.quayside/\n',
+    'server/check-upgrade.ts': 'console.log("checked")',
+    'server/restore-snapshot.ts': restoreStub,
+    [join(migrations, '0001_one.sql')]: '',
+  })
+  await git(home, 'clone', '-q', remote, root)
+  const data = join(root, '.quayside')
+  mkdirSync(data)
+  return {
+    root,
+    data,
+    push,
+    first,
+    migrations,
+    head: () => git(root, 'rev-parse', 'HEAD'),
+    command: createCommand(root),
+  }
+}
+
+/** Runs a command of the checkout as an operator does, and gives its exit code and what it said. */
+function createCommand(root) {
+  return async (name, ...args) => {
+    const options = { cwd: root, env: { ...process.env, QUAYSIDE_DATA: '' } }
+    const ended = await run(process.execPath, [join(root, 'bootstrap', `${name}.mjs`), ...args], options).catch(
+      (e) => e,
+    )
+    return { code: ended.code ?? 0, said: `${ended.stdout}${ended.stderr}` }
+  }
+}
+
+test('an upgrade is made ready and checked while a server runs, and switched to once none does; one command leads back', async (t) => {
+  const { root, data, push, first, migrations, head, command } = await openPlatform(t)
+  assert.match((await command('upgrade')).said, /origin\/main has nothing newer/)
+  const second = await push({ [join(migrations, '0002_two.sql')]: '', 'server/new.ts': '' })
+  const lock = await lockDataDirectory(data)
+  const ready = await command('upgrade')
+  assert.match(
+    ready.said,
+    /1 commit:.*changed by:\n {2}0002_two\.sql.*checked.*is ready and was checked; nothing was changed\. A server runs/s,
+  )
+  assert.deepEqual([ready.code, await head()], [1, first])
+  assert.match((await command('rollback-upgrade', first)).said, /is what is checked out already/)
+  await new Promise((closed) => lock.close(closed))
+  const switched = await command('upgrade')
+  assert.equal(switched.code, 0, switched.said)
+  assert.equal(await head(), second)
+  assert.deepEqual(
+    [readdirSync(join(data, 'versions')), (await git(root, 'worktree', 'list')).split('\n').length],
+    [[], 1],
+  )
+  // Its packages came along, and lead into this checkout.
+  assert.equal(realpathSync(join(root, 'node_modules', 'words')), join(root, 'words'))
+  // As the server does.
+  writeJson(data, 'version.json', { version: '1.0.0', commit: second, former: { version: '1.0.0', commit: first } })
+  // The half for the database fails.
+  writeFileSync(join(data, 'broken'), '')
+  assert.deepEqual([(await command('rollback-upgrade')).code, await head()], [1, second])
+  rmSync(join(data, 'broken'))
+  const back = await command('rollback-upgrade')
+  assert.match(back.said, new RegExp(`restored ${first} 0001_one.sql\n`))
+  assert.deepEqual([back.code, await head(), readJson(data, 'version.json').commit], [0, first, first])
+  assert.equal(await git(root, 'branch', '--show-current'), 'main')
+})
+
+test('a version whose check is red, changes of the operator and commits of their own are not switched over', async (t) => {
+  const { root, push, first, head, command } = await openPlatform(t)
+  const red = await push({ 'server/check-upgrade.ts': 'console.error("no room"); process.exit(1)' })
+  const refused = await command('upgrade')
+  assert.match(refused.said, /no room.*would not start here.*Nothing was changed/s)
+  assert.deepEqual([refused.code, await head()], [1, first])
+  writeFileSync(join(root, 'package.json'), '{}')
+  for (const name of ['upgrade', 'rollback-upgrade'])
+    assert.match((await command(name)).said, /were changed:\n\nM package\.json/)
+  await git(root, 'commit', '-q', '-a', '-m', 'own')
+  assert.match((await command('upgrade')).said, /has commits that origin\/main does not have/)
+  assert.match((await command('rollback-upgrade', red)).said, /is no former version of/)
+})
+
+test('where to go back to: what was cut off, what is named, what ran last, what ran before, what its migrations tell', () => {
+  const [head, version] = ['new', { commit: 'new', former: { commit: 'old' } }]
+  const snapshot = { of: { commit: 'older' }, pending: ['0002_two.sql'] }
+  const plan = (found) => planRollback({ head, ...found })
+  assert.deepEqual(plan({ mark: { commit: 'cut' }, named: 'named', version }), { commit: 'cut' })
+  assert.deepEqual(plan({ named: 'named', version }), { commit: 'named' })
+  assert.deepEqual(plan({ version: { commit: 'ran', former: { commit: 'old' } } }), { commit: 'ran' })
+  assert.deepEqual(plan({ version, snapshot }), { commit: 'old' })
+  assert.deepEqual(plan({ version: { commit: 'new', former: null }, snapshot }), { commit: 'older' })
+  assert.deepEqual(plan({ snapshot: { ...snapshot, of: null } }), { before: '0002_two.sql' })
+  assert.match(plan({}).refusal, /Name the commit/)
+  assert.match(plan({ snapshot: { ...snapshot, of: { commit: 'new' } } }).refusal, /Name the commit/)
+})
+
+test('an upgrade is refused where it cannot go straight, Node is too old, or there is no room', () => {
+  const good = {
+    isAncestor: true,
+    upstream: 'origin/main',
+    nodeVersion: '20.1.0',
+    wantedNode: '>=20',
+    freeBytes: 2,
+    neededBytes: 1,
+    place: '/p',
+  }
+  assert.equal(refuseUpgrade(good), undefined)
+  assert.match(refuseUpgrade({ ...good, isAncestor: false }), /git pull/)
+  assert.match(refuseUpgrade({ ...good, wantedNode: '>=22' }), /Node\.js 22 or newer, this is 20\.1\.0/)
+  assert.match(refuseUpgrade({ ...good, neededBytes: 2 ** 21 }), /\/p, which needs about 2 MiB; 1 MiB are free/)
+  const commits = Array.from({ length: 22 }, (_, index) => `c${index}`)
+  assert.match(
+    describeUpgrade({ head: 'a', target: 'b', commits, migrations: [] }),
+    /22 commits:\n {2}c0\n.*… and 2 more\nThe schema of the database stays/s,
+  )
+})
+
+test('the lock of the commands is the one of the server', async () => {
+  const lock = await tryLock('data /some/where')
+  assert.equal(await lockDataDirectory('/some/where'), undefined)
+  lock.close()
+})
