@@ -1,7 +1,8 @@
-import { chown, mkdir, open, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
+import { chown, mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { AppError } from '../lib/error.ts'
 import { start } from '../lib/run.ts'
+import { syncDirectory } from '../lib/sync-directory.ts'
 import type { Binaries } from './binaries.ts'
 import type { DatabaseUser } from './database-user.ts'
 import type { Place } from './place.ts'
@@ -88,9 +89,4 @@ async function initialize(call: {
   const code = await promise.finally(() => limit.removeEventListener('abort', onAbort))
   call.signal.throwIfAborted()
   if (code !== 0) throw new Error(`initdb ended with exit code ${code}: ${said.trim()}`)
-}
-
-async function syncDirectory(path: string): Promise<void> {
-  const handle = await open(path, 'r')
-  await handle.sync().finally(() => handle.close())
 }

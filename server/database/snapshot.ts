@@ -1,8 +1,9 @@
-import { lstat, mkdir, open, readdir, rename, rm, statfs, writeFile } from 'node:fs/promises'
+import { lstat, mkdir, readdir, rename, rm, statfs, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { AppError } from '../lib/error.ts'
 import { failpoint } from '../lib/failpoint.ts'
 import { run } from '../lib/run.ts'
+import { syncDirectory } from '../lib/sync-directory.ts'
 import { listSnapshots, outdated, type SnapshotRecord, snapshotName, unfinishedPrefix } from './snapshot-record.ts'
 
 /** Of so many schemas. */
@@ -107,11 +108,6 @@ export async function copyCluster(
 async function syncAll(path: string): Promise<void> {
   const { exitCode, stderr } = await run('sync', ['--file-system', path], { timeoutMs: copyTimeoutMs })
   if (exitCode !== 0) throw new AppError('unavailable', `${path} could not be written to the disk: ${stderr.trim()}`)
-}
-
-async function syncDirectory(path: string): Promise<void> {
-  const handle = await open(path, 'r')
-  await handle.sync().finally(() => handle.close())
 }
 
 /** Bytes that a copy lacks room for where `directory`, or what is above it, is; 0 where there is enough. */

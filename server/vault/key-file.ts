@@ -2,6 +2,7 @@ import { randomBytes, randomUUID } from 'node:crypto'
 import { link, mkdir, open, readFile, rename, rm } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { messageOf } from '../lib/error.ts'
+import { syncDirectory } from '../lib/sync-directory.ts'
 
 /** What a key file is for: its first line says so, the second line holds 32 random bytes in base64url. */
 export type KeyPurpose = 'master key' | 'token pepper'
@@ -79,13 +80,4 @@ export async function makeKeyFile(file: string, purpose: KeyPurpose): Promise<Bu
 export async function replaceKeyFile(file: string, by: string): Promise<void> {
   await rename(by, file)
   await syncDirectory(dirname(file))
-}
-
-async function syncDirectory(directory: string): Promise<void> {
-  const handle = await open(directory, 'r')
-  try {
-    await handle.sync()
-  } finally {
-    await handle.close()
-  }
 }
