@@ -14,6 +14,7 @@ const mayImport: Record<string, readonly string[]> = {
     'audit builders database disk domains engines events git groups jobs logs observations organizations routers scaling services state-changes variables vault workflows'.split(
       ' ',
     ),
+  backups: ['engines'],
   pushes: ['audit', 'database', 'deployments', 'git', 'service-parts', 'services', 'vault', 'workflows'],
   jobs: ['database', 'engines', 'variables', 'vault', 'workflows'],
   disk: ['builders', 'database', 'engines'],
