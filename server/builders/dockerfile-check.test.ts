@@ -126,6 +126,8 @@ test('refuses every way to let the engine open an address', () => {
     'ADD h$REST /x',
     'ADD http:/$SLASH /x',
     'ADD \\\n  http://a/b /x',
+    'ADD http\\\n://a/b /x',
+    'AD\\\nD http://a/b /x',
     'ONBUILD ADD http://a/b /x',
     'RUN cat <<CMD\nADD http://a/b /x\nCMD',
   ]) {

@@ -8,8 +8,16 @@ test('joins continuation lines over comments and empty lines', () => {
   const text = '# first\r\nFROM a\r\nrun one \\\r\n  # comment\r\n\r\n  two \\  \r\n  three\r\nCMD x\r\n'
   assert.deepEqual(parseDockerfile(text), [
     { keyword: 'FROM', rest: 'a', line: 2 },
-    { keyword: 'RUN', rest: 'one two three', line: 3 },
+    { keyword: 'RUN', rest: 'one   two   three', line: 3 },
     { keyword: 'CMD', rest: 'x', line: 8 },
+  ])
+})
+
+test('joins a word that goes on in the next line, as the builder does', () => {
+  const text = 'FR\\\nOM quay\\  \n# comment\nside/x\nADD http\\\n://a/b /x\n'
+  assert.deepEqual(parseDockerfile(text), [
+    { keyword: 'FROM', rest: 'quayside/x', line: 1 },
+    { keyword: 'ADD', rest: 'http://a/b /x', line: 5 },
   ])
 })
 

@@ -1,4 +1,4 @@
-/** One instruction of a Dockerfile. `line` counts from 1; continuation lines are joined by a space. */
+/** One instruction of a Dockerfile. `line` counts from 1; continuation lines are joined as they are, also inside of a word. */
 export interface Instruction {
   readonly keyword: string
   readonly rest: string
@@ -83,12 +83,12 @@ function readLogicalLine(cursor: Cursor, continuation: string): string {
     }
     const trimmed = line.trimEnd()
     if (!trimmed.endsWith(continuation)) {
-      parts.push(trimmed.trimStart())
+      parts.push(trimmed)
       break
     }
-    parts.push(trimmed.slice(0, -1).trim())
+    parts.push(trimmed.slice(0, -1))
   }
-  return parts.join(' ').trim()
+  return parts.join('').trim()
 }
 
 function skipHeredocs(cursor: Cursor, { keyword, rest }: Instruction): void {
