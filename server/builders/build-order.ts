@@ -18,7 +18,20 @@ export const recipeLabel = 'quayside.recipe'
 /** What to ask for: the same for the same recipe, always. Throws where the service's id cannot be part of an image name. */
 export function buildOrder(recipe: BuildRecipe): BuildOrder {
   const buildArguments = selectBuildArguments(recipe.dockerfileText, recipe.variables)
-  const hash = createHash('sha256')
+  const hash = recipeHash(recipe)
+  return {
+    tag: `${repositoryOf(recipe.service)}:${hash}`,
+    labels: { [serviceLabel]: recipe.service, [recipeLabel]: hash },
+    buildArguments,
+    recipe,
+    limits: recipe.limits,
+  }
+}
+
+/** Pure: a hash of everything that the image depends on; whose it is, is no part of it. */
+export function recipeHash(recipe: BuildRecipe): string {
+  const buildArguments = selectBuildArguments(recipe.dockerfileText, recipe.variables)
+  return createHash('sha256')
     .update(
       JSON.stringify([
         'v1',
@@ -33,13 +46,6 @@ export function buildOrder(recipe: BuildRecipe): BuildOrder {
     )
     .digest('hex')
     .slice(0, 40)
-  return {
-    tag: `${repositoryOf(recipe.service)}:${hash}`,
-    labels: { [serviceLabel]: recipe.service, [recipeLabel]: hash },
-    buildArguments,
-    recipe,
-    limits: recipe.limits,
-  }
 }
 
 /** The image name, without tag, of everything that is built for a service. */

@@ -74,6 +74,27 @@ export function builderCases(name: string, subject: () => BuilderSubject): void 
       assert.notEqual(first.reference, second.reference)
     })
 
+    test('gives an image to another service, which keeps it when the first one’s images go', async () => {
+      const { builder } = subject()
+      const recipe = make(good)
+      const image = await builder.build(contextOf(recipe), recipe, recording().attempt)
+      const other = { ...recipe, service: newId() }
+      services.push(other.service)
+      assert.equal(await builder.promote(`sha256:${'0'.repeat(64)}`, other, signal), undefined)
+      assert.equal(await builder.promote(image.digest, { ...other, commit: 'c'.repeat(40) }, signal), undefined)
+      const promoted = await builder.promote(image.digest, other, signal)
+      assert.equal(promoted?.digest, image.digest)
+      assert.ok(Math.abs(Date.now() - (promoted?.builtAt.getTime() ?? 0)) < 600_000)
+      const { reference } = promoted
+      assert.match(reference, new RegExp(`^quayside/${other.service}:[0-9a-f]{40}$`))
+      await builder.prune(other.service, [reference], signal)
+      await builder.prune(recipe.service, [], signal)
+      assert.equal(await builder.find(recipe, signal), undefined)
+      assert.deepEqual(await builder.find(other, signal), { reference, digest: image.digest })
+      await builder.prune(other.service, [], signal)
+      assert.equal(await builder.find(other, signal), undefined)
+    })
+
     test('says what failed, with the last lines that were printed', async () => {
       const recipe = make({ does: 'fail', prints: ['looking', 'it is broken'] })
       const { attempt, lines } = recording()

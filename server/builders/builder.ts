@@ -8,6 +8,11 @@ export interface Builder {
   find(recipe: BuildRecipe, signal: AbortSignal): Promise<Image | undefined>
   /** Whether an image that was built is there still, with the same content. */
   has(image: Image, signal: AbortSignal): Promise<boolean>
+  /**
+   * Gives an image that was built by the same recipe for another service to the recipe's own, under a tag of its own: neither loses it by what
+   * happens to the other. Undefined where the image is gone, or of another recipe.
+   */
+  promote(digest: string, recipe: BuildRecipe, signal: AbortSignal): Promise<Promoted | undefined>
   /** Builds; lines go to the attempt's output while it runs, aborting ends the build. Throws BuildError. */
   build(source: () => Promise<Readable>, recipe: BuildRecipe, attempt: Attempt): Promise<Image>
   /** Removes the service's images except those of the given references. */
@@ -48,6 +53,11 @@ export interface Image {
   /** Immutable reference for the engine: the tag that only this recipe has. */
   readonly reference: string
   readonly digest: string
+}
+
+/** An image that was there, and when it was built. */
+export interface Promoted extends Image {
+  readonly builtAt: Date
 }
 
 /** A build that failed because of what it was given. `message` says what happened and what to do. */

@@ -81,7 +81,7 @@ function copiedFrom({ keyword, rest }: Instruction): string[] {
 }
 
 /** The flags before what an instruction is about, without quotes: a flag may hold blanks. */
-function flagsOf(text: string): string[] {
+export function flagsOf(text: string): string[] {
   // Where the file makes ` its escape, a blank behind one ends no word.
   const words = splitWords(text.replace(/`\s+/g, '`')).map(unquoted)
   const end = words.findIndex((word) => !word.startsWith('--'))

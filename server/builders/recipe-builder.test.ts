@@ -11,6 +11,7 @@ const image = { reference: 'r', digest: 'd' }
 const backendWith = (change: Partial<BuildBackend>): BuildBackend => ({
   find: async () => undefined,
   has: async () => false,
+  promote: async () => undefined,
   build: async () => image,
   prune: async () => {},
   ...change,

@@ -4,7 +4,7 @@ import type { Attempt, LineSink } from '../lib/attempt.ts'
 import { type Clock, systemClock } from '../lib/clock.ts'
 import { capLog } from './build-log.ts'
 import { type BuildOrder, buildOrder } from './build-order.ts'
-import { BuildError, type Builder, type BuildRecipe, type Image } from './builder.ts'
+import { BuildError, type Builder, type BuildRecipe, type Image, type Promoted } from './builder.ts'
 import { checkDockerfile, checkRegistries } from './dockerfile-check.ts'
 import { replaceFile, requestedFrontend, withoutSyntaxLine } from './official-frontend.ts'
 
@@ -12,6 +12,7 @@ import { replaceFile, requestedFrontend, withoutSyntaxLine } from './official-fr
 export interface BuildBackend {
   find(order: BuildOrder, signal: AbortSignal): Promise<Image | undefined>
   has(image: Image, signal: AbortSignal): Promise<boolean>
+  promote(digest: string, order: BuildOrder, signal: AbortSignal): Promise<Promoted | undefined>
   /** Builds and tags. Lines are already capped in total; the signal ends the work. Throws BuildError. */
   build(source: Readable, order: BuildOrder, attempt: Attempt): Promise<Image>
   prune(service: string, keep: readonly string[], signal: AbortSignal): Promise<void>
@@ -29,6 +30,7 @@ export function createBuilder(
   return {
     find: (recipe, signal) => abortable(backend.find(buildOrder(recipe), signal), signal),
     has: (image, signal) => abortable(backend.has(image, signal), signal),
+    promote: (digest, recipe, signal) => abortable(backend.promote(digest, buildOrder(recipe), signal), signal),
     prune: (service, keep, signal) => abortable(backend.prune(service, keep, signal), signal),
     async build(source, recipe, attempt) {
       checkDockerfile(recipe)

@@ -5,6 +5,7 @@ import type { Rooms } from '../http/index.ts'
 import { AddressError, type AddressGuard } from '../lib/address.ts'
 import { systemClock as clock } from '../lib/clock.ts'
 import { AppError } from '../lib/error.ts'
+import { createKeyedSlots } from '../lib/keyed-slots.ts'
 import { Secret } from '../lib/secret.ts'
 import { createSlots } from '../lib/slots.ts'
 import type { Observer } from '../observations/index.ts'
@@ -56,7 +57,11 @@ export function createRecipe(
       address: isIP(config.routerHost) === 0 ? '127.0.0.1' : config.routerHost,
       hostOf: (service) => publicPortHost(internalHost(service), config.domain),
     },
-    slots: { builds: createSlots(config.parallelBuilds), deployments: createSlots(config.parallelDeployments) },
+    slots: {
+      builds: createSlots(config.parallelBuilds),
+      deployments: createSlots(config.parallelDeployments),
+      sameBuilds: createKeyedSlots(),
+    },
     drainMs: 30_000,
     whenEnded: foundation.stateChanges.nudge,
     onDiskFull: later.onDiskFull,

@@ -1,18 +1,17 @@
-import { BuildError, type BuildRecipe, type Image, missingDockerfile } from '../builders/index.ts'
+import { BuildError, type BuildRecipe, missingDockerfile } from '../builders/index.ts'
 import type { Checkout, OwnedRepository } from '../git/index.ts'
 import { failpoint } from '../lib/failpoint.ts'
 import { findService, type ServiceRow } from '../services/index.ts'
-import { buildLimitsOf } from './acting-settings.ts'
-import { buildSecretsOf } from './build-secrets.ts'
+import { contextPath, existingBuild, plainRecipe, wholeRecipe } from './build-recipe.ts'
+import { aloneWithBuild, builtBefore, identityOf, withIdentity } from './built-before.ts'
 import { imageAgain, versionAgain } from './deployed-version.ts'
 import { freeze } from './freeze.ts'
 import { setReleaseCommit } from './outcome-store.ts'
 import { explainLate, type RecipeOptions, type Work, whileUnreachable } from './recipe.ts'
-import { findRelease, findReleaseOf, type ReleaseRow, setReleaseImage } from './release-store.ts'
+import { findRelease, findReleaseOf, type ReleaseImage, type ReleaseRow, setReleaseImage } from './release-store.ts'
 import { repositoryOf } from './source.ts'
 import { type CommitJson, enterState, setTargetCommit } from './target-store.ts'
 import { inTurn } from './turn.ts'
-import { type Build, buildOf, type Versioned } from './versioned.ts'
 
 /** A repository that does not answer shall not hold a deployment for longer. */
 const gitSeconds = 300
@@ -31,11 +30,11 @@ export async function buildRelease(options: RecipeOptions, work: Work): Promise<
   )
   const releaseId = await step(`${id}/FREEZE`, () => freezeOnce(options, work, pinned))
   const release = await existingRelease(options, releaseId)
-  const image =
-    (pinned.isAgain
-      ? await step(`${id}/FIND_IMAGE`, ({ signal }) => imageAgain(options, work, release, signal))
-      : null) ?? (await buildFrom(options, work, release))
-  await context.fenced((sql) => setReleaseImage(sql, releaseId, image))
+  const again = pinned.isAgain
+    ? await step(`${id}/FIND_IMAGE`, ({ signal }) => imageAgain(options, work, release, signal))
+    : null
+  if (again) await context.fenced((sql) => setReleaseImage(sql, releaseId, again))
+  else await buildFrom(options, work, release)
   report.enter('Built')
   return releaseId
 }
@@ -43,34 +42,53 @@ export async function buildRelease(options: RecipeOptions, work: Work): Promise<
 const inTime = <T>(work: Promise<T>, late: string): Promise<T> =>
   explainLate(work, () => new BuildError('timeout', late))
 
-/** Fetches the commit and builds it, where its image is not there. */
-async function buildFrom(options: RecipeOptions, work: Work, release: ReleaseRow) {
+/** Fetches the commit, and gives the release an image of it. */
+async function buildFrom(options: RecipeOptions, work: Work, release: ReleaseRow): Promise<void> {
   const { target, step, report } = work
-  const id = target.service_id
-  const buildSeconds = options.buildLimits.timeoutSeconds + gitSeconds
   const repository = await releaseRepository(options, work, release)
   if (repository.credential) report.hide([repository.credential.password])
   const fetched: { checkout?: Checkout } = {}
   try {
     const source = { release, repository, fetched }
     const dockerfileText = await inTime(
-      step(`${id}/GIT_CLONE`, ({ signal }) => readSource(options, work, source, signal), {
+      step(`${target.service_id}/GIT_CLONE`, ({ signal }) => readSource(options, work, source, signal), {
         deadlineSeconds: gitSeconds,
       }),
       `The commit could not be fetched within ${gitSeconds} s. Check whether the git repository can be reached, and deploy again.`,
     )
-    const turn = { slots: options.slots.builds, name: 'BUILD_QUEUEING' } as const
-    return await inTurn(work, turn, () =>
+    await takeOrBuild(options, work, source, dockerfileText)
+  } finally {
+    await fetched.checkout?.[Symbol.asyncDispose]()
+  }
+}
+
+/** Builds where the image is not there, and where no other service of the organization has the same. */
+async function takeOrBuild(options: RecipeOptions, work: Work, source: Source, dockerfileText: string): Promise<void> {
+  const { step, context, target } = work
+  const { release } = source
+  const id = target.service_id
+  const buildSeconds = options.buildLimits.timeoutSeconds + gitSeconds
+  const recipe = await wholeRecipe(options, work, release, dockerfileText)
+  using _ = await aloneWithBuild(options, work, identityOf(release, recipe))
+  const former = await inTime(
+    step(`${id}/FIND_BUILT`, ({ signal }) => builtBefore(options, work, release, { recipe, signal }), {
+      deadlineSeconds: buildSeconds,
+    }),
+    `The engine did not say within ${buildSeconds} s which images it has. Deploy again when it answers.`,
+  )
+  const turn = { slots: options.slots.builds, name: 'BUILD_QUEUEING' } as const
+  const image =
+    former ??
+    (await inTurn(work, turn, () =>
       inTime(
-        step(`${id}/BUILD`, ({ signal }) => build(options, work, source, dockerfileText, signal), {
+        step(`${id}/BUILD`, ({ signal }) => build(options, work, source, recipe, signal), {
           deadlineSeconds: buildSeconds,
         }),
         `The image was not built within ${buildSeconds} s. Make the build shorter, or deploy again when less is being built.`,
       ),
-    )
-  } finally {
-    await fetched.checkout?.[Symbol.asyncDispose]()
-  }
+    ))
+  // Whoever waits for the same build finds it there.
+  await context.fenced((sql) => setReleaseImage(sql, release.id, image))
 }
 
 /** What a request is found to deploy. */
@@ -125,16 +143,6 @@ function freezeOnce({ vault, clock }: RecipeOptions, work: Work, pinned: Pin): P
   })
 }
 
-const contextPath = (release: ReleaseRow): string =>
-  existingBuild(release).repository.root_path.replace(/^\/+|\/+$/g, '')
-const dockerfilePath = (release: ReleaseRow): string => existingBuild(release).dockerfilePath
-
-function existingBuild(versioned: Versioned): Build {
-  const build = buildOf(versioned)
-  if (!build) throw new Error(`a ${versioned.kind} is not built from a repository`)
-  return build
-}
-
 /** Fetches the commit, tells history of it, and gives the text of the Dockerfile. */
 async function readSource(options: RecipeOptions, work: Work, source: Source, signal: AbortSignal): Promise<string> {
   const { release } = source
@@ -150,9 +158,9 @@ async function readSource(options: RecipeOptions, work: Work, source: Source, si
   const { dockerfileRaw } = existingBuild(release)
   if (dockerfileRaw !== null) return dockerfileRaw
   const rootPath = contextPath(release)
-  const path = [rootPath, dockerfilePath(release)].filter((part) => part !== '').join('/')
+  const path = [rootPath, existingBuild(release).dockerfilePath].filter((part) => part !== '').join('/')
   const dockerfile = await checkout.readFile(path, signal)
-  if (!dockerfile) throw missingDockerfile({ ...recipeOf(options, source, ''), commit: id })
+  if (!dockerfile) throw missingDockerfile({ ...plainRecipe(options, release, ''), commit: id })
   return dockerfile.toString()
 }
 
@@ -168,39 +176,21 @@ async function build(
   options: RecipeOptions,
   work: Work,
   source: Source,
-  dockerfileText: string,
+  recipe: BuildRecipe,
   signal: AbortSignal,
-): Promise<{ reference: string; digest: string }> {
-  const secrets = await buildSecretsOf(options, work.organizationId, source.release)
-  work.report.hide(Object.values(secrets.secrets ?? {}))
-  const recipe = { ...recipeOf(options, source, dockerfileText), ...secrets }
+): Promise<ReleaseImage> {
   const { builder } = options
-  const { reference, digest } = await whileUnreachable(options, signal, work.report, async (): Promise<Image> => {
-    const found = await builder.find(recipe, signal)
-    if (found) {
-      work.report.line('The image of this commit is there already; nothing is built.')
-      return found
-    }
+  const { release } = source
+  const image = await whileUnreachable(options, signal, work.report, async (): Promise<ReleaseImage> => {
+    // The server may have ended since it was looked for.
+    const found = await builtBefore(options, work, release, { recipe, signal })
+    if (found) return found
     const archive = async () => (await open(options, work, source, signal)).archive(recipe.rootPath, signal)
-    return builder.build(archive, recipe, { signal, output: work.report })
+    const image = await builder.build(archive, recipe, { signal, output: work.report })
+    return withIdentity(image, identityOf(release, recipe))
   })
   failpoint('build.done')
-  return { reference, digest }
-}
-
-function recipeOf(options: RecipeOptions, { release }: Source, dockerfileText: string): BuildRecipe {
-  const { targetStage: stage, dockerfileRaw } = existingBuild(release)
-  return {
-    service: release.service_id,
-    commit: release.commit?.id ?? '',
-    rootPath: contextPath(release),
-    dockerfile: dockerfilePath(release),
-    ...(stage ? { targetStage: stage } : {}),
-    ...(dockerfileRaw === null ? {} : { hasOwnDockerfile: true }),
-    dockerfileText,
-    variables: release.variables.variables,
-    limits: buildLimitsOf(options.buildLimits, release.advanced_settings),
-  }
+  return image
 }
 
 async function existingRelease({ database }: RecipeOptions, id: string): Promise<ReleaseRow> {

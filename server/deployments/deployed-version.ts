@@ -3,7 +3,7 @@ import { findService, type Origin } from '../services/index.ts'
 import { type BuildSecrets, buildSecretsOf } from './build-secrets.ts'
 import { setReleaseCommit } from './outcome-store.ts'
 import { type RecipeOptions, type Work, whileUnreachable } from './recipe.ts'
-import { findDeployedRelease, type ReleaseRow } from './release-store.ts'
+import { findDeployedRelease, type ReleaseImage, type ReleaseRow } from './release-store.ts'
 import { setTargetCommit } from './target-store.ts'
 import { ofEachDeployment, sorted } from './unchanged.ts'
 import { buildOf, imageOf, type Versioned } from './versioned.ts'
@@ -55,7 +55,7 @@ export async function imageAgain(
   work: Work,
   release: ReleaseRow,
   signal: AbortSignal,
-): Promise<{ reference: string; digest: string } | null> {
+): Promise<ReleaseImage | null> {
   const { database, builder } = options
   const { report, target, context, organizationId } = work
   const deployed = await findDeployedRelease(database, target.service_id)

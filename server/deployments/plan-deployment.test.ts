@@ -27,6 +27,7 @@ const plan = (wanted: Version, change: Partial<PlanFacts> = {}) =>
     isHealthy: true,
     wasDeployed: true,
     skipped: undefined,
+    twin: undefined,
     isRollback: false,
     ...change,
   })
@@ -101,6 +102,8 @@ test('what does not run is started, for the first time or again, and what cannot
   const first = plan(version(), { running: undefined, wasDeployed: false })
   assert.deepEqual([first.effect, first.is_first_deployment, first.changed_settings], ['FIRST_START', true, []])
   assert.deepEqual(plan(version(), { running: undefined }).effect, 'START')
+  const copied = plan(version(), { running: undefined, wasDeployed: false, twin: 'application "shop"' })
+  assert.match(copied.reasons[1] ?? '', /those of application "shop", its image is used and nothing is built/)
   const skipped = plan(version(), { running: undefined, wasDeployed: false, skipped: 'It cannot.' })
   assert.deepEqual([skipped.effect, skipped.reasons, skipped.skipped], ['SKIP', ['It cannot.'], 'It cannot.'])
 }) // biome-ignore format: long rows

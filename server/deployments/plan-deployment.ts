@@ -29,6 +29,8 @@ export interface PlanFacts {
   readonly wasDeployed: boolean
   /** Why it would not take part. */
   readonly skipped: string | undefined
+  /** Another service whose image it takes where its commit is the same; undefined: it can only be built. */
+  readonly twin: string | undefined
   /** The wanted version is a former one, which has its image. */
   readonly isRollback: boolean
 }
@@ -60,10 +62,15 @@ type Decision = readonly [DeploymentEffect, ...string[]]
 function decide(facts: PlanFacts, changedSettings: readonly string[]): Decision {
   const { wanted, running, changes, isHealthy, wasDeployed, skipped } = facts
   if (skipped) return ['SKIP', skipped]
-  if (!running) return wasDeployed ? ['START', 'Nothing of it runs.'] : ['FIRST_START', 'It was never deployed.']
   const build = wantedBuild(facts)
+  const taken = build && facts.twin !== undefined ? [twinText(facts.twin)] : []
+  if (!running) {
+    return wasDeployed
+      ? ['START', 'Nothing of it runs.', ...taken]
+      : ['FIRST_START', 'It was never deployed.', ...taken]
+  }
   const rebuilt = build && whyRebuilt(build, facts, { running, changedSettings })
-  if (rebuilt) return ['REBUILD', rebuilt]
+  if (rebuilt) return ['REBUILD', rebuilt, ...taken]
   const perhapsBuilt = build && changes.some(isVariable) ? [argText] : []
   if (isRunWhenDeployed(versioned(wanted))) {
     return ['RESTART', 'What a job runs when it is deployed is run each time.', ...perhapsBuilt]
@@ -95,6 +102,9 @@ function whyRebuilt(
 const isVariable = (change: string): boolean => change.startsWith('variable ')
 // The Dockerfile is read when the request runs.
 const argText = 'If the Dockerfile declares one of the changed variables as ARG, the image is built anew.'
+
+const twinText = (twin: string): string =>
+  `Where commit, build arguments and build secrets are those of ${twin}, its image is used and nothing is built.`
 
 /** What is only looked up when the request runs. */
 function conditions({ wanted: { kind, image }, isRollback }: PlanFacts, branch: string | undefined): string[] {

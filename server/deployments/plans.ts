@@ -3,6 +3,7 @@ import { AppError } from '../lib/error.ts'
 import type { EnvironmentRow } from '../organizations/index.ts'
 import { findService, listServices, type ServiceRow } from '../services/index.ts'
 import type { Vault } from '../vault/index.ts'
+import { twinOf } from './built-before.ts'
 import { differences } from './copied-release.ts'
 import { broughtBy } from './engine-release.ts'
 import { changedNames, type PlanFacts, planService, type Version } from './plan-deployment.ts'
@@ -94,6 +95,7 @@ async function factsOf(
     isHealthy: status?.observed_state !== 'failing' && status?.observed_state !== 'absent',
     wasDeployed: service.last_deployment_date !== null,
     skipped,
+    twin: former ? undefined : await twinOf(options.database, service),
     isRollback: former !== undefined,
   }
 }

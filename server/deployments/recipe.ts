@@ -6,6 +6,7 @@ import type { GitDriver } from '../git/index.ts'
 import type { LineSink } from '../lib/attempt.ts'
 import type { Clock } from '../lib/clock.ts'
 import { AppError } from '../lib/error.ts'
+import type { KeyedSlots } from '../lib/keyed-slots.ts'
 import type { Logger } from '../lib/log.ts'
 import type { Secret } from '../lib/secret.ts'
 import { masker } from '../lib/secret.ts'
@@ -50,7 +51,8 @@ export interface RecipeOptions {
     readonly address: string
     readonly hostOf: (service: Pick<ServiceRow, 'id' | 'kind'>) => string
   }
-  readonly slots: { readonly builds: Slots; readonly deployments: Slots }
+  /** `sameBuilds`: those of one organization that give the same image, by their identity. */
+  readonly slots: { readonly builds: Slots; readonly deployments: Slots; readonly sameBuilds: KeyedSlots }
   /** How long requests on an old release may go on after traffic moved. */
   readonly drainMs: number
   /** Is told when the end of a request was written. */

@@ -156,9 +156,12 @@ test('a deployment waits for a router that is away', async (t) => {
 test('a bug in the part of one service ends the request only when nothing of it runs any more', async (t) => {
   const bench = await openBench(t)
   const { a, builder, call, database, environment, service } = bench
-  const body = { name: 'other', git_repository: { url: 'http://localhost:3000/git/hello.git' } }
+  const git_repository = { url: 'http://localhost:3000/git/hello.git' }
+  const body = { name: 'other', git_repository, docker_target_build_stage: 'other' }
   const { body: made } = await call(a.tokens.WRITE, 'POST', `/environment/${environment}/application`, body)
   const other = String(Object(made).id)
+  // A build of its own: nobody else's image is to be had for it.
+  await call(a.tokens.WRITE, 'PUT', `/application/${service}`, { docker_target_build_stage: 'own' })
   builder.tell(service, { type: 'fail', error: new TypeError('a bug') })
   builder.tell(other, { type: 'hang', lines: ['the build hangs'] })
   await bench.addRepository(a, 'with a bug')

@@ -6,6 +6,9 @@ import type { Json } from '../lib/json.ts'
 import type { CommitJson, TargetRow } from './target-store.ts'
 import type { Versioned } from './versioned.ts'
 
+/** The image of a version. `identity`: of its build, where other services may take it. */
+export type ReleaseImage = { readonly reference: string; readonly digest: string; readonly identity?: string }
+
 /** An immutable copy of everything that one deployed version consists of. */
 interface ReleaseBase {
   readonly id: string
@@ -16,7 +19,7 @@ interface ReleaseBase {
   readonly copy_of: string | null
   readonly config_version: number
   readonly commit: (CommitJson & { readonly branch: string }) | null
-  readonly image: { readonly reference: string; readonly digest: string } | null
+  readonly image: ReleaseImage | null
   /** Those of the service. */
   readonly advanced_settings: SettingValues
   /** Of a public database that was started: its port of this machine. */
@@ -57,7 +60,7 @@ export async function insertRelease(sql: Sql, row: ReleaseRow): Promise<void> {
     on conflict (service_id, request_id) do nothing`
 }
 
-export async function setReleaseImage(sql: Sql, id: string, image: NonNullable<ReleaseRow['image']>): Promise<void> {
+export async function setReleaseImage(sql: Sql, id: string, image: ReleaseImage): Promise<void> {
   await sql`update release set image = ${json(sql, image)} where id = ${id}`
 }
 

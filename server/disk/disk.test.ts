@@ -8,6 +8,7 @@ import { systemClock } from '../lib/clock.ts'
 import { silentLogger } from '../lib/log.ts'
 import { keptImages } from './disk-store.ts'
 import { createDiskKeeper } from './keeper.ts'
+import { sortDisk } from './sort-disk.ts'
 
 /** Which images are kept, which are removed, and what is told of the disk. */
 const platform = await createPlatform({ after }, { works: true })
@@ -100,7 +101,7 @@ test('built images go that no kept version has, and caches over the budget that 
   const images = new FakeEngine({ clock: systemClock })
   const image = (name: string, service: string, age: number) => ({
     references: [name],
-    service,
+    services: [service],
     bytes: 100_000,
     createdAt: new Date(Date.now() - age),
   })
@@ -140,6 +141,27 @@ test('built images go that no kept version has, and caches over the budget that 
   await tight.reconcile(signal)
   assert.equal(pruned.length, 1, 'it is not measured again at once')
 })
+
+test('an image that two services have is given up by each for itself, and is no space that could be had while one needs it', () => {
+  const both = ['quayside/one:1', 'quayside/two:1']
+  const images = [{ references: both, services: ['one', 'two'], bytes: 100, createdAt: new Date(0) }]
+  const empty = { totalBytes: 1000, freeBytes: 500, images, volumes: [], buildCache: { bytes: 0, freeableBytes: 0 } }
+  const sorted = (kept: readonly { service_id: string; reference: string }[]) => {
+    const idle = { isBusy: false }
+    const needs = {
+      kept: Map.groupBy(kept, (row) => row.service_id),
+      services: new Map([['one', idle], ['two', idle]]), // biome-ignore format: short
+      fetched: [],
+    }
+    const options = { now: new Date(), logs: { count: 0, bytes: 0 }, budgetBytes: undefined }
+    const { usage, freeable } = sortDisk(empty, needs, options)
+    return [freeable.built, usage.parts[0]?.freeable_bytes]
+  }
+  const [one, two] = [{ service_id: 'one', reference: both[0] ?? '' }, { service_id: 'two', reference: both[1] ?? '' }]
+  assert.deepEqual(sorted([one, two]), [[], 0])
+  assert.deepEqual(sorted([two]), [[{ service: 'one', kept: [] }], 0])
+  assert.deepEqual(sorted([]), [[{ service: 'one', kept: [] }, { service: 'two', kept: [] }], 100])
+}) // biome-ignore format: long rows
 
 for (const [what, cacheBytes, logBytes, budgetBytes, sentence] of [
   ['caches that only a setting frees', 300_000, 600_000, undefined, /caches .* QUAYSIDE_DISK_BUDGET is set/],

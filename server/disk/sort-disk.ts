@@ -1,5 +1,8 @@
 import type { EngineDisk } from '../engines/index.ts'
-import type { Needs } from './disk-store.ts'
+import type { Needs as Read } from './disk-store.ts'
+
+/** The parts of them that decide. */
+export type Needs = Pick<Read, 'kept' | 'services'> & { readonly fetched: readonly Read['fetched'][number][] }
 
 /** What takes space, in bytes; `freeable_bytes`: what nothing needs, and would be removed first. */
 export interface DiskPart {
@@ -20,7 +23,7 @@ export interface DiskUsage {
 export interface Freeable {
   /** Fetched ones that no kept version has. */
   readonly fetched: readonly string[]
-  /** Services with built images that no kept version has, and what to keep. */
+  /** Services with built images that none of their kept versions has, and what to keep. */
   readonly built: readonly { readonly service: string; readonly kept: readonly string[] }[]
 }
 
@@ -50,12 +53,12 @@ export function sortDisk(
   const fetched = new Set(needs.fetched.map(({ reference }) => reference))
   const idle = new Set(unneeded(needs, now))
   const keptOf = (service: string): string[] => (needs.kept.get(service) ?? []).map(({ reference }) => reference)
-  const built = disk.images.filter(({ service }) => service !== undefined && needs.services.has(service))
+  const built = disk.images.filter(({ services }) => services.some((service) => needs.services.has(service)))
   const brought = disk.images.filter(({ references }) => references.some((one) => fetched.has(one)))
-  const mayGo = built.filter(({ service = '', references }) => {
-    const isBusy = needs.services.get(service)?.isBusy === true
-    return !isBusy && !references.some((one) => keptOf(service).includes(one))
-  })
+  // Of an image that several services have, each gives up its own tag, and the last one the image.
+  const isGivenUp = (service: string, { references }: { readonly references: readonly string[] }): boolean =>
+    needs.services.get(service)?.isBusy === false && !references.some((one) => keptOf(service).includes(one))
+  const mayGo = built.filter((image) => image.services.every((service) => isGivenUp(service, image)))
   const idleImages = brought.filter(({ references }) => references.some((one) => idle.has(one)))
   const ours = [...new Set([...built, ...brought])]
   const sum = (list: readonly { readonly bytes: number }[]): number => list.reduce((all, { bytes }) => all + bytes, 0)
@@ -65,10 +68,9 @@ export function sortDisk(
     part('VOLUMES', disk.volumes.length, sum(disk.volumes), 0),
     part('LOGS', logs.count, logs.bytes, 0),
   ]
-  const byAge = Map.groupBy(
-    mayGo.toSorted((a, b) => a.createdAt.getTime() - b.createdAt.getTime()),
-    ({ service = '' }) => service,
-  )
+  const byAge = built
+    .toSorted((a, b) => a.createdAt.getTime() - b.createdAt.getTime())
+    .flatMap((image) => image.services.filter((service) => isGivenUp(service, image)))
   return {
     usage: {
       disk_bytes: disk.totalBytes,
@@ -78,7 +80,7 @@ export function sortDisk(
     },
     freeable: {
       fetched: [...idle],
-      built: [...byAge.keys()].map((service) => ({ service, kept: keptOf(service) })),
+      built: [...new Set(byAge)].map((service) => ({ service, kept: keptOf(service) })),
     },
   }
 }

@@ -6,8 +6,8 @@ export interface EngineDisk {
   readonly images: readonly {
     /** Tags as they are; digests as releases name them. */
     readonly references: readonly string[]
-    /** For which it was built. */
-    readonly service?: string
+    /** Those that have it of what was built here: each has a tag of its own, the one for which it was built and those that it was given to. */
+    readonly services: readonly string[]
     /** What it alone takes, without what it shares with others. */
     readonly bytes: number
     readonly createdAt: Date

@@ -95,7 +95,7 @@ export function engineImagesCases(name: string, open: () => Promise<ImagesBench>
       const { images, totalBytes, freeBytes } = await bench.engine.disk(AbortSignal.timeout(60_000))
       assert.ok(totalBytes > 0 && freeBytes >= 0 && freeBytes <= totalBytes)
       const [found] = images.filter(({ references }) => references.includes(reference))
-      assert.ok(found && found.bytes > 0 && found.service === undefined, JSON.stringify(found))
+      assert.ok(found && found.bytes > 0 && found.services.length === 0, JSON.stringify(found))
       for (let times = 0; times < 2; times++) {
         assert.equal(await bench.engine.removeImage(reference, AbortSignal.timeout(60_000)), true)
       }

@@ -22,6 +22,9 @@ test('a build that never ends is stopped at its limit, and the next one begins w
   const { body } = await call(a.tokens.ADMIN, 'GET', settings)
   const changed = { ...Object(body), 'build.timeout_max_sec': timeoutSeconds }
   assert.equal((await call(a.tokens.ADMIN, 'PUT', settings, changed)).status, 201)
+  // Another build: for the same one it would wait without a place in the queue.
+  const stage = await call(a.tokens.ADMIN, 'PUT', `/application/${next}`, { docker_target_build_stage: 'next' })
+  assert.equal(stage.status, 200, stage.text)
   builder.tell(hanging, { type: 'hang' })
   const deploy = async (service: string): Promise<void> => {
     const { status, text } = await call(a.tokens.DEPLOY, 'POST', `/application/${service}/deploy`, {})

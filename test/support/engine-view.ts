@@ -21,7 +21,7 @@ export interface EngineView {
   networksWith(...labels: string[]): Promise<Labelled[]>
   /** Names. */
   volumesWith(...labels: string[]): Promise<string[]>
-  /** Everything that was built for a service. */
+  /** Everything that a service has of what was built. */
   imagesOf(service: string): Promise<Labelled[]>
   /** Removes everything of one installation, and what was built for its services. */
   removeInstallation(instance: string, services: readonly string[]): Promise<void>
@@ -44,7 +44,12 @@ export function viewEngine(socketPath = usualSocket): EngineView {
       const volumes: unknown = Object(await ask('GET', `/volumes?filters=${filters}`)).Volumes
       return Array.isArray(volumes) ? volumes.map((volume) => String(Object(volume).Name)) : []
     },
-    imagesOf: (service) => list('/images/json?', [`quayside.service=${service}`]),
+    imagesOf: async (service) => {
+      // By name: the label of an image that was promoted tells for whom it was built.
+      const filters = encodeURIComponent(JSON.stringify({ reference: [`quayside/${service}`] }))
+      const answer = await ask('GET', `/images/json?filters=${filters}`)
+      return Array.isArray(answer) ? (answer as Labelled[]) : []
+    },
     removeInstallation: async (instance, services) => {
       const label = `quayside.instance=${instance}`
       // Containers first, for they hold the rest.

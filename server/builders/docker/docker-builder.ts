@@ -11,7 +11,7 @@ import { type BuildResult, readBuildEvents } from './build-events.ts'
 import { type BuildProgress, followProgress } from './build-progress.ts'
 import { openBuildSession } from './build-session.ts'
 import { dial } from './dial.ts'
-import { findImage, hasImage, pruneImages } from './docker-images.ts'
+import { findImage, hasImage, promoteImage, pruneImages } from './docker-images.ts'
 import { dropLeftovers } from './drop-leftovers.ts'
 import { explainFailure } from './explain-failure.ts'
 import { createStepLimits, type StepLimits } from './step-limits.ts'
@@ -41,6 +41,7 @@ export function createDockerBuilder({ socketPath, clock = systemClock, guard }: 
   const backend: BuildBackend = {
     find: (order) => reaching(socketPath, () => findImage(docker, order)),
     has: (image) => reaching(socketPath, () => hasImage(docker, image)),
+    promote: (digest, order) => reaching(socketPath, () => promoteImage(docker, digest, order)),
     build: (source, order, attempt) =>
       reaching(socketPath, async () => {
         const began = clock.now()

@@ -1,6 +1,6 @@
 import type Docker from 'dockerode'
-import { type BuildOrder, recipeLabel, repositoryOf, serviceLabel } from '../build-order.ts'
-import type { Image } from '../builder.ts'
+import { type BuildOrder, recipeLabel, repositoryOf } from '../build-order.ts'
+import type { Image, Promoted } from '../builder.ts'
 
 /** The image of the order, by its tag. A tag without our label is somebody else's image and counts as absent. */
 export async function findImage(docker: Docker, order: BuildOrder): Promise<Image | undefined> {
@@ -12,6 +12,21 @@ export async function findImage(docker: Docker, order: BuildOrder): Promise<Imag
 /** Whether the tag is there and stands for the same image. */
 export const hasImage = async (docker: Docker, { reference, digest }: Image): Promise<boolean> =>
   (await inspect(docker, reference))?.Id === digest
+
+/** Tags an image that was built by the same recipe for the order's service, too. Each service takes its own tags away, and the last one takes the image. */
+export async function promoteImage(docker: Docker, digest: string, order: BuildOrder): Promise<Promoted | undefined> {
+  const image = await inspect(docker, digest)
+  if (!image || image.Config.Labels?.[recipeLabel] !== order.labels[recipeLabel]) return undefined
+  const [repo = '', tag = ''] = order.tag.split(':')
+  try {
+    await docker.getImage(image.Id).tag({ repo, tag })
+  } catch (error) {
+    // It went in between.
+    if (statusOf(error) === 404) return undefined
+    throw error
+  }
+  return { reference: order.tag, digest: image.Id, builtAt: new Date(image.Created) }
+}
 
 async function inspect(docker: Docker, tag: string): Promise<Docker.ImageInspectInfo | undefined> {
   try {
@@ -30,7 +45,9 @@ export async function pruneImages(
   abortSignal: AbortSignal,
 ): Promise<void> {
   const prefix = `${repositoryOf(service)}:`
-  const images = await docker.listImages({ filters: { label: [`${serviceLabel}=${service}`] }, abortSignal })
+  // By name: the label of one that was promoted tells for whom it was built.
+  const filters = { reference: [repositoryOf(service)], label: [recipeLabel] }
+  const images = await docker.listImages({ filters, abortSignal })
   for (const image of images) {
     if (keep.includes(image.Id)) continue
     for (const tag of image.RepoTags ?? []) {

@@ -31,6 +31,7 @@ export interface FakeBuilder extends Builder {
 
 export function createFakeBuilder(clock: Clock = systemClock): FakeBuilder {
   const images = new Map<string, Image>()
+  const hashOf = (tag: string): string | undefined => tag.split(':')[1]
   const behaviours = new Map<string, FakeBehaviour>()
   const built: string[] = []
   const recipes: BuildRecipe[] = []
@@ -38,6 +39,12 @@ export function createFakeBuilder(clock: Clock = systemClock): FakeBuilder {
     {
       find: async (order) => images.get(order.tag),
       has: async ({ reference, digest }) => images.get(reference)?.digest === digest,
+      async promote(digest, { tag }) {
+        const [found] = [...images].filter(([of, one]) => one.digest === digest && hashOf(of) === hashOf(tag))
+        if (!found) return undefined
+        images.set(tag, { reference: tag, digest })
+        return { reference: tag, digest, builtAt: clock.now() }
+      },
       async build(source, order, attempt) {
         recipes.push(order.recipe)
         await readContext(source, order, attempt.signal)

@@ -15,7 +15,10 @@ const answers: Readonly<Record<string, object>> = {
   '/build/prune': { CachesDeleted: ['a'], SpaceReclaimed: 70 },
   '/system/df': {
     Images: [
-      { Created: 1, Size: 100, SharedSize: 60, Labels: { 'quayside.service': 's' }, RepoTags: ['quayside/s:1'] },
+      {
+        ...{ Created: 1, Size: 100, SharedSize: 60, Labels: { 'quayside.service': 's' } },
+        RepoTags: ['quayside/s:1', 'quayside/s:2', 'quayside/t:1', 'elsewhere/u:1'],
+      },
       { Created: 2, Size: 50, SharedSize: -1, Labels: null, RepoTags: null, RepoDigests: [`redis@${digest}`] },
       { Created: 3, Size: 5, SharedSize: 0, RepoDigests: ['<none>@<none>'] },
     ],
@@ -54,9 +57,12 @@ test('what the daemon tells of its disk is told apart: whose it is, what it alon
   assert.ok(totalBytes > freeBytes && freeBytes > 0)
   assert.deepEqual(found, {
     images: [
-      { references: ['quayside/s:1'], service: 's', bytes: 40, createdAt: new Date(1000) },
-      { references: [`docker.io/library/redis@${digest}`], bytes: 50, createdAt: new Date(2000) },
-      { references: [], bytes: 5, createdAt: new Date(3000) },
+      {
+        references: ['quayside/s:1', 'quayside/s:2', 'quayside/t:1', 'elsewhere/u:1'],
+        ...{ services: ['s', 't'], bytes: 40, createdAt: new Date(1000) },
+      },
+      { references: [`docker.io/library/redis@${digest}`], services: [], bytes: 50, createdAt: new Date(2000) },
+      { references: [], services: [], bytes: 5, createdAt: new Date(3000) },
     ],
     volumes: [{ id: 'one', bytes: 7 }],
     buildCache: { bytes: 30, freeableBytes: 10 },

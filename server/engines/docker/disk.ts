@@ -69,17 +69,20 @@ function toImage({
   RepoTags,
   RepoDigests,
 }: DiskImage): EngineDisk['images'][number] {
-  const service = Labels?.[label.service]
+  const isBuilt = Labels?.[label.service] !== undefined
   return {
     references: [
       ...(RepoTags ?? []),
       ...(RepoDigests ?? []).filter((text) => !text.startsWith('<none>')).map((text) => withHost(text)),
     ],
-    ...(service === undefined ? {} : { service }),
+    services: isBuilt ? [...new Set((RepoTags ?? []).flatMap(serviceOf))] : [],
     bytes: Math.max(0, Size - Math.max(0, SharedSize)),
     createdAt: new Date(Created * 1000),
   }
 }
+
+/** The label tells for whom it was built, and the tags who has it now. */
+const serviceOf = (tag: string): string[] => /^quayside\/([^:/]+):/.exec(tag)?.slice(1) ?? []
 
 /** As releases write it. */
 function withHost(text: string): string {

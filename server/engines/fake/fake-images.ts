@@ -44,6 +44,7 @@ export class FakeImages {
   disk(volumes: EngineDisk['volumes']): EngineDisk {
     const fetched = [...this.#there].map((reference) => ({
       references: [reference],
+      services: [],
       bytes: 1000,
       createdAt: new Date(0),
     }))

@@ -1,0 +1,49 @@
+import type { BuildRecipe } from '../builders/index.ts'
+import { buildLimitsOf } from './acting-settings.ts'
+import { buildSecretsOf } from './build-secrets.ts'
+import type { RecipeOptions, Work } from './recipe.ts'
+import type { ReleaseRow } from './release-store.ts'
+import { type Build, buildOf, type Versioned } from './versioned.ts'
+
+/** How a version is built. Throws for a kind that is not. */
+export function existingBuild(versioned: Versioned): Build {
+  const build = buildOf(versioned)
+  if (!build) throw new Error(`a ${versioned.kind} is not built from a repository`)
+  return build
+}
+
+/** Where in the repository the context of a build is: '' is the top. */
+export const contextPath = (release: ReleaseRow): string =>
+  existingBuild(release).repository.root_path.replace(/^\/+|\/+$/g, '')
+
+/** Everything that the image of a version depends on, but for its secrets. */
+export function plainRecipe(
+  { buildLimits }: Pick<RecipeOptions, 'buildLimits'>,
+  release: ReleaseRow,
+  dockerfileText: string,
+): BuildRecipe {
+  const { targetStage: stage, dockerfileRaw, dockerfilePath } = existingBuild(release)
+  return {
+    service: release.service_id,
+    commit: release.commit?.id ?? '',
+    rootPath: contextPath(release),
+    dockerfile: dockerfilePath,
+    ...(stage ? { targetStage: stage } : {}),
+    ...(dockerfileRaw === null ? {} : { hasOwnDockerfile: true }),
+    dockerfileText,
+    variables: release.variables.variables,
+    limits: buildLimitsOf(buildLimits, release.advanced_settings),
+  }
+}
+
+/** The same with its secrets, which are masked in the log from now on. Throws BuildError for one that is not there. */
+export async function wholeRecipe(
+  options: RecipeOptions,
+  work: Work,
+  release: ReleaseRow,
+  dockerfileText: string,
+): Promise<BuildRecipe> {
+  const secrets = await buildSecretsOf(options, work.organizationId, release)
+  work.report.hide(Object.values(secrets.secrets ?? {}))
+  return { ...plainRecipe(options, release, dockerfileText), ...secrets }
+}

@@ -1,0 +1,28 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { createKeyedSlots } from './keyed-slots.ts'
+
+test('one at a time has a key, others have theirs, and nothing is kept of keys that nobody has', async () => {
+  const slots = createKeyedSlots()
+  const { signal } = new AbortController()
+  const order: string[] = []
+  const first = await slots.take('a', signal)
+  const second = slots.take('a', signal).then((slot) => {
+    order.push('second')
+    slot[Symbol.dispose]()
+  })
+  const other = await slots.take('b', signal)
+  order.push('other')
+  other[Symbol.dispose]()
+  assert.deepEqual([slots.isTaken('a'), slots.isTaken('b')], [true, false])
+  const stop = new AbortController()
+  const third = slots.take('a', stop.signal)
+  stop.abort(new Error('given up'))
+  await assert.rejects(third, /given up/)
+  order.push('first ends')
+  first[Symbol.dispose]()
+  first[Symbol.dispose]()
+  await second
+  assert.deepEqual(order, ['other', 'first ends', 'second'])
+  assert.equal(slots.isTaken('a'), false)
+})
