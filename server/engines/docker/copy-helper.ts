@@ -1,7 +1,8 @@
 import type { ContainerCreateOptions } from 'dockerode'
+import type { Attempt } from '../../lib/attempt.ts'
 import { messageOf } from '../../lib/error.ts'
 import { EngineError } from '../engine.ts'
-import { listContainers, removeContainer } from './containers.ts'
+import { createContainer, listContainers, removeContainer } from './containers.ts'
 import { type DockerDaemon, isRefusal } from './daemon.ts'
 import { label, volumeName } from './labels.ts'
 import { ensureLocalImage } from './local-image.ts'
@@ -71,6 +72,24 @@ export async function* archiveOf(
   }
 }
 
+/**
+ * Makes a helper that reads a volume of ours, and gives its container. Docker makes a volume that is not there: one that was removed at this
+ * moment must not look like an empty one. From now on it cannot be removed.
+ */
+export async function makeReader(
+  host: Pick<Host, 'daemon' | 'instance'>,
+  { id, of, end }: { readonly id: string; readonly of: string; readonly end: 'from' | 'read' },
+  { signal, output }: Attempt,
+): Promise<string> {
+  const { daemon, instance } = host
+  const volume = volumeName({ id })
+  const { name, spec } = copyHelper({ instance, image: emptyImage, of, volume }, end)
+  const container = await createContainer(daemon, { name, spec, output }, signal)
+  if (await isOurVolume(host, id, signal)) return container
+  await removeContainer(daemon, container, signal)
+  throw new EngineError('refused', `the volume ${volume} was removed while it was to be read`)
+}
+
 /** Removes the helpers that were made for this volume, also those of an earlier process. */
 export async function removeHelpers({ daemon, instance }: Host, of: string, signal: AbortSignal): Promise<void> {
   const found = await listContainers(daemon, { instance, labels: { [label.copy]: of } }, signal)
@@ -78,7 +97,11 @@ export async function removeHelpers({ daemon, instance }: Host, of: string, sign
 }
 
 /** Whether the volume of that storage is there, and this installation's. */
-export async function isOurVolume({ daemon, instance }: Host, id: string, signal: AbortSignal): Promise<boolean> {
+export async function isOurVolume(
+  { daemon, instance }: Pick<Host, 'daemon' | 'instance'>,
+  id: string,
+  signal: AbortSignal,
+): Promise<boolean> {
   try {
     const answer = await daemon.json({ method: 'GET', path: `/volumes/${volumeName({ id })}`, signal })
     return Object(Object(answer).Labels)[label.instance] === instance

@@ -2,8 +2,8 @@ import type { Attempt } from '../../lib/attempt.ts'
 import { messageOf } from '../../lib/error.ts'
 import { failpoint } from '../../lib/failpoint.ts'
 import { type CopyLimits, EngineError, type VolumeCopy } from '../engine.ts'
-import { createContainer, listContainers } from './containers.ts'
-import { archiveOf, copyHelper, emptyImage, ensureEmptyImage, isOurVolume } from './copy-helper.ts'
+import { listContainers } from './containers.ts'
+import { archiveOf, ensureEmptyImage, isOurVolume, makeReader } from './copy-helper.ts'
 import { intoVolume, unpack } from './fill-volume.ts'
 import { label, volumeName } from './labels.ts'
 import { outputOf } from './output-of.ts'
@@ -150,17 +150,9 @@ async function copyEach(copying: Copying, copies: readonly VolumeCopy[]): Promis
 
 const copyOne = ({ host, attempt, count }: Copying, copy: VolumeCopy): Promise<number> =>
   intoVolume(host, copy, attempt, async (target) => {
-    const { daemon, instance } = host
-    const { signal, output } = attempt
-    const helper = {
-      instance,
-      image: emptyImage,
-      of: volumeName({ id: copy.to }),
-      volume: volumeName({ id: copy.from }),
-    }
-    const { name, spec } = copyHelper(helper, 'from')
-    const source = await createContainer(daemon, { name, spec, output }, signal)
+    const { daemon } = host
+    const source = await makeReader(host, { id: copy.from, of: volumeName({ id: copy.to }), end: 'from' }, attempt)
     const give = (ended: AbortSignal) => archiveOf(daemon, source, ended)
     // The directory of the volume itself is in its archive, with owner and mode.
-    return unpack(daemon, { ...target, path: '/' }, give, { signal, count, broken })
+    return unpack(daemon, { ...target, path: '/' }, give, { signal: attempt.signal, count, broken })
   })

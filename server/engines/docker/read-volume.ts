@@ -1,8 +1,7 @@
 import type { Attempt } from '../../lib/attempt.ts'
 import { nobodyWaits } from '../../lib/nobody-waits.ts'
 import { EngineError, type VolumeWriter } from '../engine.ts'
-import { createContainer } from './containers.ts'
-import { archiveOf, copyHelper, emptyImage, ensureEmptyImage, isOurVolume, removeHelpers } from './copy-helper.ts'
+import { archiveOf, ensureEmptyImage, isOurVolume, makeReader, removeHelpers } from './copy-helper.ts'
 import { metered } from './copy-meter.ts'
 import { volumeName } from './labels.ts'
 import { usersOf } from './pause.ts'
@@ -10,8 +9,8 @@ import type { Host } from './start.ts'
 
 /** Engine.readVolume for Docker. */
 export async function readVolume(host: Host, id: string, write: VolumeWriter, attempt: Attempt): Promise<number> {
-  const { daemon, instance } = host
-  const { signal, output } = attempt
+  const { daemon } = host
+  const { signal } = attempt
   const name = volumeName({ id })
   const ended = new AbortController()
   let [bytes, isWhole] = [0, false]
@@ -24,8 +23,7 @@ export async function readVolume(host: Host, id: string, write: VolumeWriter, at
     await assertUnused(host, name, signal)
     await ensureEmptyImage(daemon, signal)
     await removeHelpers(host, name, signal)
-    const { name: helper, spec } = copyHelper({ instance, image: emptyImage, of: name, volume: name }, 'read')
-    return createContainer(daemon, { name: helper, spec, output }, signal)
+    return makeReader(host, { id, of: name, end: 'read' }, attempt)
   })
   const archive = async function* (): AsyncGenerator<Uint8Array> {
     const source = archiveOf(daemon, container, AbortSignal.any([signal, ended.signal]))
