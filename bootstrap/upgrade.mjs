@@ -2,7 +2,7 @@
 import { existsSync, mkdirSync, readdirSync, renameSync, rmSync, statfsSync } from 'node:fs'
 import { join } from 'node:path'
 import { openCheckout } from './checkout.mjs'
-import { dataDirectoryOf, lockDataDirectory } from './data-directory.mjs'
+import { dataDirectoryOf, lockDataDirectory, readJson } from './data-directory.mjs'
 import { findNode, installDependencies } from './dependencies.mjs'
 import { execute, handOver } from './execute.mjs'
 import { root } from './prepare.mjs'
@@ -16,8 +16,14 @@ await main(async () => {
   const directory = dataDirectoryOf()
   const checkout = openCheckout(root)
   await checkout.mustBeClean()
+  if (readJson(directory, 'rollback.json')) {
+    throw new Refusal(
+      `A rollback was cut off. Give "npm run rollback-upgrade" again first, which goes on where it was.`,
+    )
+  }
   const change = await findChange(checkout)
   if (change.head === change.target) {
+    await keepOnly(checkout, directory, undefined)
     console.log(`${change.upstream} has nothing newer than ${change.head}.`)
     return 0
   }
@@ -72,7 +78,7 @@ async function measure(directory) {
 async function getBeside(checkout, directory, commit) {
   const versions = join(directory, 'versions')
   const beside = join(versions, commit)
-  for (const name of readdirSync(versions)) if (name !== commit) await removeTree(checkout, join(versions, name))
+  await keepOnly(checkout, directory, commit)
   const tree = openCheckout(beside)
   // One that was cut off lacks files.
   const isThere = existsSync(beside) && (await tree.mustBeClean().then(tree.head, () => undefined)) === commit
@@ -84,6 +90,13 @@ async function getBeside(checkout, directory, commit) {
   return beside
 }
 
+/** Of what earlier attempts made ready; a switch that was cut off leaves its own. */
+async function keepOnly(checkout, directory, commit) {
+  const versions = join(directory, 'versions')
+  const names = existsSync(versions) ? readdirSync(versions) : []
+  for (const name of names) if (name !== commit) await removeTree(checkout, join(versions, name))
+}
+
 async function removeTree(checkout, path) {
   rmSync(path, { recursive: true, force: true })
   await checkout.git('worktree', 'prune')
@@ -92,7 +105,9 @@ async function removeTree(checkout, path) {
 /** The new version says itself whether it would start here. */
 async function check(beside, directory) {
   const node = await findNode(beside)
-  const env = { ...process.env, QUAYSIDE_DATA: directory }
+  // The first check, while a server runs, spares the second one time.
+  const compiled = join(beside, '.quayside', 'compiled')
+  const env = { NODE_COMPILE_CACHE: compiled, ...process.env, QUAYSIDE_DATA: directory }
   const code = await handOver(node, [join(beside, 'server', 'check-upgrade.ts')], env)
   if (code !== 0) throw new Refusal('The new version would not start here, for the reason above. Nothing was changed.')
 }

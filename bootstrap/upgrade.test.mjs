@@ -100,6 +100,9 @@ test('an upgrade is made ready and checked while a server runs, and switched to 
   )
   // Its packages came along, and lead into this checkout.
   assert.equal(realpathSync(join(root, 'node_modules', 'words')), join(root, 'words'))
+  mkdirSync(join(data, 'versions', 'left'))
+  assert.match((await command('upgrade')).said, /has nothing newer/)
+  assert.deepEqual(readdirSync(join(data, 'versions')), [])
   // As the server does.
   writeJson(data, 'version.json', { version: '1.0.0', commit: second, former: { version: '1.0.0', commit: first } })
   // The half for the database fails.

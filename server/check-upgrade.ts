@@ -16,11 +16,14 @@ async function main(): Promise<void> {
     console.log('Migrations are not tried: the database of QUAYSIDE_DATABASE_URL is not copied.')
     return
   }
+  const stopping = new AbortController()
+  // What was begun is cleared away before the process ends.
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.once(signal, () => stopping.abort())
   const names = await tryMigrations({
     directory: join(config.dataDirectory, 'postgresql'),
     trial: join(config.dataDirectory, 'trial'),
     log: createLogger('warn'),
-    signal: new AbortController().signal,
+    signal: stopping.signal,
   })
   if (names === undefined) console.log('There is no database yet.')
   else if (names.length === 0) console.log('The database stays as it is.')

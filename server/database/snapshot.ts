@@ -101,7 +101,9 @@ export async function copyCluster(
     .split('\n')
     .filter((line) => line !== '' && !(inUse && /No such file or directory$/.test(line)))
   if (exitCode === 0 || (inUse && problems.length === 0)) return
-  throw new AppError('unavailable', `The database ${from} could not be copied to ${to}: ${stderr.trim()}`)
+  // The last line is as good as the others: a full disk is told of once a file.
+  const why = stderr.trim().split('\n').at(-1)
+  throw new AppError('unavailable', `The database ${from} could not be copied to ${to}: ${why}.`)
 }
 
 /** Once for the whole file system: a call for each of some thousand files takes a hundred times as long. */

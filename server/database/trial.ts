@@ -9,7 +9,7 @@ import { startEmbedded } from './embedded.ts'
 import { migrate, schemaState } from './migrate.ts'
 import { type Place, preparePlace } from './place.ts'
 import { openDatabase } from './pool.ts'
-import { findPostmaster } from './postmaster.ts'
+import { findPostmaster, stopPostmaster } from './postmaster.ts'
 import { copyCluster, lackingBytes } from './snapshot.ts'
 
 export interface TrialOptions {
@@ -32,6 +32,8 @@ export async function tryMigrations(options: TrialOptions): Promise<string[] | u
   if (!(await stat(place.cluster).catch(() => undefined))) return undefined
   const scratch = await preparePlace(trial, user)
   await refuseWithoutRoom(place, scratch)
+  // Of a trial that was killed.
+  await endTrial(scratch)
   try {
     await rm(scratch.cluster, { recursive: true, force: true })
     const running = await findPostmaster(place.cluster)
@@ -39,9 +41,15 @@ export async function tryMigrations(options: TrialOptions): Promise<string[] | u
     else await copyCluster(place.cluster, scratch.cluster, signal)
     return await migrateIn(trial, log, signal)
   } finally {
+    await endTrial(scratch)
     for (const directory of [scratch.sockets, scratch.home, trial])
       await rm(directory, { recursive: true, force: true })
   }
+}
+
+async function endTrial({ cluster }: Place): Promise<void> {
+  const running = await findPostmaster(cluster)
+  if (running) await stopPostmaster(running.pid, cluster, clock)
 }
 
 async function refuseWithoutRoom({ cluster }: Place, scratch: Place): Promise<void> {
