@@ -1,4 +1,4 @@
-// `npm run rotate-key`: exchanges the master key of the installation that the environment names.
+// `npm run rotate-key`: exchanges the master key of the installation that the environment names; `-- --organizations`: the keys of its organizations.
 import { join } from 'node:path'
 import { handOver } from './execute.mjs'
 import { prepare, root } from './prepare.mjs'
@@ -6,5 +6,5 @@ import { main } from './progress.mjs'
 
 await main(async () => {
   const { node, env } = await prepare({ engine: false })
-  return await handOver(node, [join(root, 'server', 'rotate-key.ts')], env)
+  return await handOver(node, [join(root, 'server', 'rotate-key.ts'), ...process.argv.slice(2)], env)
 })

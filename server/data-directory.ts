@@ -16,13 +16,18 @@ import { refuseWithoutBackup, snapshotBefore } from './snapshot-at-start.ts'
 import { StartError } from './start-error.ts'
 
 /** For as long as this process lives. Throws StartError where another one has it. */
-export async function lockDataDirectory({ dataDirectory }: Config, started: AsyncDisposableStack): Promise<void> {
+export async function lockDataDirectory(config: Config, started: AsyncDisposableStack): Promise<void> {
+  if (await tryLockDataDirectory(config, started)) return
+  const message = `The data directory ${config.dataDirectory} is in use by another server.`
+  throw new StartError(`${message} End that one, or set QUAYSIDE_DATA to another directory.`)
+}
+
+/** The same; gives whether it is ours. */
+export async function tryLockDataDirectory({ dataDirectory }: Config, started: AsyncDisposableStack): Promise<boolean> {
   const lock = await exclusiveLock(`data ${dataDirectory}`)
-  if (!lock) {
-    const message = `The data directory ${dataDirectory} is in use by another server.`
-    throw new StartError(`${message} End that one, or set QUAYSIDE_DATA to another directory.`)
-  }
+  if (!lock) return false
   started.defer(async () => void lock.close())
+  return true
 }
 
 /** A pool on the database, brought to the present schema; its connections go by that name. */

@@ -16,7 +16,7 @@ import { recordVersion } from './platform-version.ts'
 import { ensureRouterProcess, type RouterProcessOptions, superviseRouter } from './routers/index.ts'
 import { readSetting, settingOr, writeSetting } from './setting-store.ts'
 import { StartError, toStartError } from './start-error.ts'
-import { KeyFileError, openPepper, openVault, readMasterKey } from './vault/index.ts'
+import { KeyFileError, openPepper, openVault, readMasterKey, serverSession } from './vault/index.ts'
 
 /** Says what is being done: for people; the structured log goes to standard error. */
 const say = (line: string): void => console.log(line)
@@ -46,7 +46,7 @@ async function run(config: Config, log: Logger, started: AsyncDisposableStack): 
   const stopping = new AbortController()
   if (!config.databaseUrl) say('Starting PostgreSQL')
   const databaseUrl = await startDatabase(config, log, stopping.signal, started)
-  const database = await openSchema(databaseUrl, log, started)
+  const database = await openSchema(databaseUrl, log, started, serverSession(config.masterKeyFile))
   await recordVersion(config.dataDirectory, clock.now())
   await checkKeyFile(config)
   const vault = await openVault({ database, masterKeyFile: config.masterKeyFile, log })

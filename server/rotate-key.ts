@@ -1,14 +1,25 @@
 import { access } from 'node:fs/promises'
-import { ownTexts } from './accounts/index.ts'
-import { readConfig } from './config.ts'
-import { lockDataDirectory, openSchema, startDatabase } from './data-directory.ts'
+import { join } from 'node:path'
+import { ownColumns } from './accounts/index.ts'
+import { type Config, readConfig } from './config.ts'
+import { openSchema, startDatabase, tryLockDataDirectory } from './data-directory.ts'
+import { type Database, embeddedUrl, openDatabase } from './database/index.ts'
+import { systemClock as clock } from './lib/clock.ts'
 import { armFailpoints } from './lib/failpoint.ts'
-import { createLogger } from './lib/log.ts'
+import { createLogger, type Logger } from './lib/log.ts'
 import { StartError, toStartError } from './start-error.ts'
-import { exchangeMasterKey } from './vault/index.ts'
+import { createKeyRotations, exchangeMasterKey, openVault } from './vault/index.ts'
+import { createWorkflows } from './workflows/index.ts'
 
-/** `npm run rotate-key`: another master key instead of the present one, with the server stopped. */
+/** How the command's sessions call themselves; they are none of a server. */
+const session = 'quayside key exchange'
+
+/**
+ * `npm run rotate-key`: another master key instead of the present one, whether a server runs or not; with `-- --organizations`, other keys
+ * for the secrets of all organizations instead.
+ */
 async function main(): Promise<void> {
+  const isOfOrganizations = readArguments(process.argv.slice(2))
   const config = readConfig()
   armFailpoints(config.failpoint)
   const { masterKeyFile: file } = config
@@ -22,13 +33,46 @@ async function main(): Promise<void> {
   })
   const log = createLogger(config.logLevel)
   await using started = new AsyncDisposableStack()
-  await lockDataDirectory(config, started)
-  const stopping = new AbortController()
-  const url = await startDatabase(config, log, stopping.signal, started)
-  const database = await openSchema(url, log, started, 'quayside key exchange')
-  const count = await exchangeMasterKey({ database, file, texts: ownTexts })
+  const database = await open(config, log, started)
+  if (isOfOrganizations) return await rotateOrganizations(database, file, log)
+  const count = await exchangeMasterKey({ database, file, columns: ownColumns })
   if (count === undefined) console.log(`An exchange that was cut off is ended: ${file} holds its key.`)
   else console.log(`${file} holds a new key; what the former one sealed was sealed anew (${count}). Save the file now.`)
+}
+
+/** Gives whether the keys of organizations are meant. */
+function readArguments(args: readonly string[]): boolean {
+  const [first, ...rest] = args
+  if (first === undefined) return false
+  if (first === '--organizations' && rest.length === 0) return true
+  const message = `There is no option ${args.join(' ')}. Give none to exchange the master key, or --organizations.`
+  throw new StartError(message)
+}
+
+/** Begins it; a server does the work. */
+async function rotateOrganizations(database: Database, masterKeyFile: string, log: Logger): Promise<void> {
+  const vault = await openVault({ database, masterKeyFile, log })
+  if (!vault.state.open) throw new StartError(`Secrets are sealed: ${vault.state.reason}`)
+  // Nearly the whole server stands behind it, which the master key does not have to wait for.
+  const { sealedColumns } = await import('./sealed-columns.ts')
+  const workflows = createWorkflows({ database, workflows: [], clock, log, maxRunning: 0 })
+  const rotations = createKeyRotations({ database, clock, vault, columns: sealedColumns, workflows })
+  const { begun, underWay } = await rotations.rotateAll()
+  console.log(
+    `New keys seal the secrets of ${begun} organizations; of ${underWay} more they were being rotated already. The server, once it runs, seals anew what the former keys sealed, and deletes them then.`,
+  )
+}
+
+/** The database of the server that runs; where none does, it is started for as long as this takes. */
+async function open(config: Config, log: Logger, started: AsyncDisposableStack): Promise<Database> {
+  if (await tryLockDataDirectory(config, started)) {
+    const url = await startDatabase(config, log, new AbortController().signal, started)
+    return openSchema(url, log, started, session)
+  }
+  const url = config.databaseUrl ?? (await embeddedUrl(join(config.dataDirectory, 'postgresql')))
+  const database = openDatabase({ url, name: session })
+  started.defer(() => database.end({ timeout: 5 }))
+  return database
 }
 
 await main().catch((error: unknown) => {

@@ -43,7 +43,7 @@ const mayImport: Record<string, readonly string[]> = {
   ),
   audit: ['database'],
   idempotency: ['database', 'vault'],
-  vault: ['database'],
+  vault: ['database', 'workflows'],
   workflows: ['database'],
   logs: ['engines'],
   builders: [],

@@ -1,6 +1,6 @@
 import { planNames } from '../enums.ts'
 import { operation } from '../operation.ts'
-import { base, Enum, List, NoBody, Nullable, Results, Text, Type, Uuid } from '../schema.ts'
+import { base, Enum, List, NoBody, Nullable, Results, Text, Timestamp, Type, Uuid } from '../schema.ts'
 
 export const Organization = Type.Object({
   ...base,
@@ -30,6 +30,17 @@ export const OrganizationEdit = Type.Object({
 export const OrganizationCreate = Type.Object({
   ...OrganizationEdit.properties,
   plan: Type.Optional(Enum(planNames)),
+})
+
+/** The last rotation of the keys that seal an organization's secrets. */
+export const KeyRotation = Type.Object({
+  state: Enum(['NEVER_ROTATED', 'RUNNING', 'SUCCESS', 'ERROR']),
+  /** Texts that a former key has sealed. */
+  old_key_rows: Type.Integer(),
+  started_at: Nullable(Timestamp),
+  ended_at: Nullable(Timestamp),
+  /** Why it ended with an error. */
+  reason: Nullable(Type.String()),
 })
 
 const tag = 'Organization'
@@ -96,5 +107,31 @@ export const organizationOperations = {
     summary: 'Deletes an organization without projects, with its tokens and members; 409 while it has some.',
     reply: NoBody,
     status: 204,
+  }),
+  rotateOrganizationKeys: operation({
+    method: 'POST',
+    path: '/organization/{organizationId}/rotateKeys',
+    handler: 'rotateOrganizationKeys',
+    event: { type: 'UPDATE', target: 'ORGANIZATION' },
+    target: 'organization',
+    access: 'admin',
+    extension: true,
+    tag,
+    summary:
+      'Gives the organization another key for its secrets; what the former one sealed is sealed anew in the background. 409 while that goes on.',
+    reply: KeyRotation,
+    status: 202,
+  }),
+  getOrganizationKeyRotation: operation({
+    method: 'GET',
+    path: '/organization/{organizationId}/keyRotation',
+    handler: 'getOrganizationKeyRotation',
+    target: 'organization',
+    access: 'admin',
+    extension: true,
+    tag,
+    summary: 'How the last rotation of the keys goes, and how many texts a former key has sealed.',
+    reply: KeyRotation,
+    status: 200,
   }),
 } as const

@@ -28,13 +28,3 @@ export async function insertIssuerKey(sql: Sql, row: IssuerKeyRow): Promise<void
 export async function deleteIssuerKeys(sql: Sql, ids: readonly string[]): Promise<void> {
   await sql`delete from issuer_key where id = any(${[...ids]}::uuid[])`
 }
-
-/** Up to so many that another master key than this one has sealed. */
-export const listIssuerKeysNotBy = (sql: Sql, keyId: string, limit: number) =>
-  sql<Pick<IssuerKeyRow, 'id' | 'sealed_private_key'>[]>`
-    select id, sealed_private_key from issuer_key
-    where split_part(sealed_private_key, '.', 2) <> ${keyId} limit ${limit}`
-
-export async function replacePrivateKey(sql: Sql, id: string, sealed: string): Promise<void> {
-  await sql`update issuer_key set sealed_private_key = ${sealed} where id = ${id}`
-}

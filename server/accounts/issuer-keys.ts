@@ -1,6 +1,6 @@
 import { generateKeyPair, type JsonWebKey } from 'node:crypto'
 import { promisify } from 'node:util'
-import { type Database, inTransaction } from '../database/index.ts'
+import { type Database, inTransaction, type Sql } from '../database/index.ts'
 import type { Clock } from '../lib/clock.ts'
 import { newRandomId } from '../lib/id.ts'
 import type { Vault } from '../vault/index.ts'
@@ -30,8 +30,7 @@ export interface IssuerKeysOptions {
 }
 export type IssuerKeys = ReturnType<typeof createIssuerKeys>
 
-/** The cell of a private key. */
-export const privateKeyCell = (id: string) => ({ table: 'issuer_key', row: id, column: 'sealed_private_key' })
+const privateKeyCell = (id: string) => ({ table: 'issuer_key', row: id, column: 'sealed_private_key' })
 const withUse = (key: JsonWebKey, kid: string): IssuerKey => ({ ...key, kid, alg: 'RS256', use: 'sig' })
 
 /** The keys that the issuer signs with: made where there is none or the newest is too old, private parts sealed by the vault. */
@@ -59,25 +58,26 @@ export function createIssuerKeys({ database, vault, clock }: IssuerKeysOptions) 
           known.filter((row) => age(row) > keptMs).map(({ id }) => id),
         )
         const newest = known[0]
-        if (!newest || age(newest) > signsMs) await insertIssuerKey(sql, await newKey())
+        if (!newest || age(newest) > signsMs) await insertIssuerKey(sql, await newKey(sql))
         return listIssuerKeys(sql)
       })
       remembered = undefined
-      const [first, ...others] = rows.map(open)
+      const [first, ...others] = await Promise.all(rows.map(open))
       if (!first) throw new Error('the issuer has no key')
       return [first, ...others]
     },
   }
 
-  async function newKey(): Promise<IssuerKeyRow> {
+  async function newKey(sql: Sql): Promise<IssuerKeyRow> {
     const { publicKey, privateKey } = await makeKeyPair('rsa', { modulusLength: 2048 })
     const id = newRandomId()
-    const sealed_private_key = vault.sealOwn(privateKeyCell(id), JSON.stringify(privateKey.export({ format: 'jwk' })))
+    const text = JSON.stringify(privateKey.export({ format: 'jwk' }))
+    const sealed_private_key = await vault.sealOwn(sql, privateKeyCell(id), text)
     return { id, created_at: clock.now(), public_key: publicKey.export({ format: 'jwk' }), sealed_private_key }
   }
 
-  function open(row: IssuerKeyRow): IssuerKey {
-    const key: JsonWebKey = JSON.parse(vault.openOwn(privateKeyCell(row.id), row.sealed_private_key).reveal())
+  async function open(row: IssuerKeyRow): Promise<IssuerKey> {
+    const key: JsonWebKey = JSON.parse((await vault.openOwn(privateKeyCell(row.id), row.sealed_private_key)).reveal())
     return withUse(key, row.id)
   }
 }

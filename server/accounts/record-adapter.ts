@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import type { Adapter, AdapterPayload } from 'oidc-provider'
-import type { Database } from '../database/index.ts'
+import { type Database, inTransaction } from '../database/index.ts'
 import type { Clock } from '../lib/clock.ts'
 import { parseId } from '../lib/id.ts'
 import type { Vault } from '../vault/index.ts'
@@ -39,22 +39,26 @@ export const createRecordAdapter =
       const row = await findRecord(database, model, { column, value }, clock.now())
       return row && open(row)
     }
-    const open = (row: RecordRow): AdapterPayload => {
-      const payload: AdapterPayload = JSON.parse(vault.openOwn(cellOf(row.id_hash), row.sealed_payload).reveal())
+    const open = async (row: RecordRow): Promise<AdapterPayload> => {
+      const text = await vault.openOwn(cellOf(row.id_hash), row.sealed_payload)
+      const payload: AdapterPayload = JSON.parse(text.reveal())
       return row.consumed_at ? { ...payload, consumed: Math.floor(row.consumed_at.getTime() / 1000) } : payload
     }
     return {
       async upsert(id, payload, expiresIn) {
         const idHash = digest(id)
-        await saveRecord(database, {
+        const row = {
           model,
           id_hash: idHash,
-          sealed_payload: vault.sealOwn(cellOf(idHash), JSON.stringify(payload)),
           grant_id: payload.grantId ?? null,
           uid: payload.uid ?? null,
           user_code_hash: payload.userCode ? digest(payload.userCode) : null,
           account_id: parseId(payload.accountId ?? '') ?? null,
           expires_at: expiresIn ? new Date(clock.now().getTime() + expiresIn * 1000) : null,
+        }
+        await inTransaction(database, async (sql) => {
+          const sealed_payload = await vault.sealOwn(sql, cellOf(idHash), JSON.stringify(payload))
+          await saveRecord(sql, { ...row, sealed_payload })
         })
       },
       find: (id) => (model === 'Client' ? findClient(database, id) : find('id_hash', digest(id))),

@@ -52,13 +52,3 @@ export async function deleteExpired(sql: Sql, now: Date, forgottenBefore: Date):
   await sql`delete from account_link where expires_at <= ${now}`
   await sql`delete from sign_in_attempt where last_failed_at <= ${forgottenBefore}`
 }
-
-/** Up to so many that another master key than this one has sealed. */
-export const listRecordsNotBy = (sql: Sql, keyId: string, limit: number) =>
-  sql<Pick<RecordRow, 'model' | 'id_hash' | 'sealed_payload'>[]>`
-    select model, id_hash, sealed_payload from issuer_record
-    where split_part(sealed_payload, '.', 2) <> ${keyId} limit ${limit}`
-
-export async function replacePayload(sql: Sql, model: string, idHash: string, sealed: string): Promise<void> {
-  await sql`update issuer_record set sealed_payload = ${sealed} where model = ${model} and id_hash = ${idHash}`
-}

@@ -14,3 +14,4 @@ export const createClusters = (options: ClustersOptions & ClusterPartsOptions & 
   locks: createClusterLocks(options),
   operations: createClusterOperations(options),
 })
+export { sealedColumns } from './sealed-columns.ts'

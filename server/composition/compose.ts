@@ -14,7 +14,9 @@ import { createReplyPruner } from '../idempotency/index.ts'
 import { systemClock as clock } from '../lib/clock.ts'
 import type { Observer } from '../observations/index.ts'
 import { createPushPruner } from '../pushes/index.ts'
+import { sealedColumns } from '../sealed-columns.ts'
 import { createStateChangePruner } from '../state-changes/index.ts'
+import { createKeyRotationWorkflow } from '../vault/index.ts'
 import { createWebhookReconciler } from '../webhooks/index.ts'
 import {
   createFinisher,
@@ -72,6 +74,7 @@ export function compose(ground: Ground, drivers: Drivers) {
   const kindsOfWork: readonly Workflow[] = [
     createDeploymentWorkflow(recipe),
     clusterOperation,
+    createKeyRotationWorkflow({ database, clock, vault, columns: sealedColumns }),
     ...createCopyWorkflows(foundation, () => workflows),
     createPushes(foundation, () => rooms.selected),
     jobs.workflow,

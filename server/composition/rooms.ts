@@ -30,9 +30,11 @@ import { newId } from '../lib/id.ts'
 import { createEnvironments, createOrganizations, createProjects } from '../organizations/index.ts'
 import { createGitWebhooks, createPushRecords } from '../pushes/index.ts'
 import { addDefaultRegistries, createRegistries } from '../registries/index.ts'
+import { sealedColumns } from '../sealed-columns.ts'
 import { createAdvancedSettings, createRestrictions } from '../service-parts/index.ts'
 import { createServices, type ServiceRow } from '../services/index.ts'
 import { internalHost } from '../variables/index.ts'
+import { createKeyRotations } from '../vault/index.ts'
 import { createWebhooks } from '../webhooks/index.ts'
 import type { Workflows } from '../workflows/index.ts'
 import { copyNames, dataCopier, hostDeclarer, serviceParts } from './copying.ts'
@@ -88,6 +90,7 @@ export function createRooms(foundation: Foundation, workflows: Workflows, disk: 
         await addOwner(sql, organizationId, ownerId, now)
       },
     }),
+    keyRotations: createKeyRotations({ database, clock, vault, columns: sealedColumns, workflows }),
     projects: createProjects({ database, clock }),
     environments: createEnvironments({
       database,

@@ -6,7 +6,7 @@ import { systemClock } from '../lib/clock.ts'
 import { silentLogger } from '../lib/log.ts'
 import { start } from '../lib/run.ts'
 import { databaseUser } from './database-user.ts'
-import { type EmbeddedDatabase, startEmbedded } from './embedded.ts'
+import { type EmbeddedDatabase, embeddedUrl, startEmbedded } from './embedded.ts'
 import { openDatabase } from './pool.ts'
 import { isRunning } from './postmaster.ts'
 import { reachableDirectory, until } from './test-support.ts'
@@ -30,6 +30,10 @@ test('two starts on an empty directory, with remains of an interrupted one, give
     'postgresql.log',
     'socket',
   ])
+})
+
+test('others find it while it runs', async () => {
+  assert.equal(await embeddedUrl(shared), first.url)
 })
 
 test('it keeps every text, and everything that it acknowledged', async (t) => {

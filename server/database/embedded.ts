@@ -68,7 +68,7 @@ export async function startEmbedded(options: EmbeddedOptions): Promise<EmbeddedD
   }
   let pid = await launchOrAdopt(launch, true, options.signal)
   return {
-    url: `postgres://${superuser}@localhost/postgres?host=${encodeURIComponent(place.sockets)}`,
+    url: urlOf(place),
     version: launch.binaries.version,
     home: place.home,
     pid: () => pid,
@@ -76,6 +76,13 @@ export async function startEmbedded(options: EmbeddedOptions): Promise<EmbeddedD
     stop: () => stopPostmaster(pid, place.cluster, launch.clock),
   }
 }
+
+/** Where the database in `directory` answers while a server keeps it running. Starts nothing. */
+export const embeddedUrl = async (directory: string): Promise<string> =>
+  urlOf(await preparePlace(directory, await databaseUser(AbortSignal.timeout(10_000))))
+
+const urlOf = ({ sockets }: Place): string =>
+  `postgres://${superuser}@localhost/postgres?host=${encodeURIComponent(sockets)}`
 
 const logOf = (place: Place): string => join(place.home, 'postgresql.log')
 

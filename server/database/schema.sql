@@ -330,6 +330,16 @@ create table custom_role_project (
 );
 CREATE INDEX custom_role_project_project ON public.custom_role_project USING btree (project_id);
 
+create table data_key (
+  organization_id uuid not null,
+  number integer not null,
+  wrapped_key text not null,
+  created_at timestamp with time zone not null default now(),
+  constraint data_key_number_check CHECK ((number > 0)),
+  constraint data_key_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organization(id) ON DELETE CASCADE,
+  constraint data_key_pkey PRIMARY KEY (organization_id, number)
+);
+
 create table deployment_request (
   id uuid not null,
   seq bigint not null generated always as identity,
@@ -731,6 +741,18 @@ create table kept_reply (
 CREATE INDEX kept_reply_oldest ON public.kept_reply USING btree (created_at);
 CREATE INDEX kept_reply_organization ON public.kept_reply USING btree (organization_id);
 
+create table key_rotation (
+  organization_id uuid not null,
+  id uuid not null,
+  former_keys text[] not null default '{}'::text[],
+  started_at timestamp with time zone not null,
+  ended_at timestamp with time zone,
+  failure text,
+  constraint key_rotation_id_key UNIQUE (id),
+  constraint key_rotation_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organization(id) ON DELETE CASCADE,
+  constraint key_rotation_pkey PRIMARY KEY (organization_id)
+);
+
 create table member (
   organization_id uuid not null,
   account_id uuid not null,
@@ -782,7 +804,6 @@ create table organization (
   plan text not null default 'ENTERPRISE_2025'::text,
   audit_logs_retention_in_days integer not null default 90,
   billing_deployment_restriction text,
-  data_key text,
   constraint organization_pkey PRIMARY KEY (id)
 );
 CREATE UNIQUE INDEX organization_name ON public.organization USING btree (lower(name));

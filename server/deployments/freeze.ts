@@ -1,13 +1,14 @@
 import type { Sql } from '../database/index.ts'
 import { labelsOf } from '../groups/index.ts'
 import { newId } from '../lib/id.ts'
+import { SealError } from '../lib/seal.ts'
 import { Secret } from '../lib/secret.ts'
 import type { ServiceRow } from '../services/index.ts'
 import { loadResolved } from '../variables/index.ts'
 import type { Vault } from '../vault/index.ts'
 import { basicAuthOf } from './basic-auth.ts'
 import { ownVariables } from './database-variables.ts'
-import { insertRelease, type PlainVariables, type ReleaseRow } from './release-store.ts'
+import { findRelease, insertRelease, type PlainVariables, type ReleaseRow } from './release-store.ts'
 import type { Versioned } from './versioned.ts'
 
 const cell = (release: string) => ({ table: 'release', row: release, column: 'sealed_variables' })
@@ -123,10 +124,29 @@ export async function copyRelease(
 /** The variables and files of a release as its workload gets them. */
 export async function openVariables(database: Sql, vault: Vault, organizationId: string, release: ReleaseRow) {
   const sealed = release.sealed_variables
-  const text = sealed ? (await vault.open(database, organizationId, cell(release.id), sealed)).reveal() : undefined
+  const text = sealed
+    ? (await openText(database, vault, organizationId, { id: release.id, sealed })).reveal()
+    : undefined
   // Written by freeze above, and sealed since.
   const secret: PlainVariables = text ? (JSON.parse(text) as PlainVariables) : { variables: {}, files: [] }
   return together(release.variables, secret)
+}
+
+/** A deployment may have read its release long ago: where it was sealed anew since, and the former key is gone, it is read again. */
+async function openText(
+  database: Sql,
+  vault: Vault,
+  organizationId: string,
+  { id, sealed }: { readonly id: string; readonly sealed: string },
+): Promise<Secret> {
+  try {
+    return await vault.open(database, organizationId, cell(id), sealed)
+  } catch (error) {
+    if (!(error instanceof SealError) || error.reason !== 'other-key') throw error
+    const present = (await findRelease(database, id))?.sealed_variables
+    if (!present || present === sealed) throw error
+    return vault.open(database, organizationId, cell(id), present)
+  }
 }
 
 /** Pure: both as a workload gets them. */

@@ -34,6 +34,8 @@ export const otherFailpoints = [
   'key.replaced',
   'snapshot.copied',
   'rollback.aside',
+  'rotation.sealing',
+  'rotation.sealed',
 ] as const
 export type Failpoint = (typeof failpoints)[number] | (typeof otherFailpoints)[number]
 /** `stop`: the process stands still until it is continued. */

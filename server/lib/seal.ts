@@ -30,6 +30,14 @@ export interface SealContext {
   readonly column: string
 }
 
+/** A column of sealed texts, as the room that owns it names it: where keys are exchanged, these texts are sealed anew. */
+export interface SealedColumn {
+  readonly table: string
+  readonly column: string
+  /** The primary key. Its values, joined by spaces, are the row of a text's place. */
+  readonly key: readonly string[]
+}
+
 /**
  * `malformed`: not a sealed text of this version · `other-key`: sealed by a key that is not this one ·
  * `not-authentic`: damaged, or sealed for another place.
@@ -91,7 +99,7 @@ export function unwrapKey(masterKey: SealingKey, organization: string, wrapped: 
 /** The id of the key that a text was sealed by; undefined where the text is no sealed text. */
 export const keyIdOf = (sealed: string): string | undefined => form.exec(sealed)?.[1]
 
-/** Where a wrapped data key lives. */
+/** Where a wrapped data key lives, as it has been spelled since there was one of them for each organization. */
 export const dataKeyContext = (organization: string): SealContext => ({
   organization,
   table: 'organization',

@@ -4,6 +4,7 @@ export { repositoriesOf } from './kind-settings.ts'
 export { type LifecycleTemplate, lifecycleTemplatesOf } from './lifecycle-templates.ts'
 export { listReferringServices } from './referring-store.ts'
 export { rewriteSettings } from './rewrite-settings.ts'
+export { sealedColumns } from './sealed-columns.ts'
 export { deleteServiceSecret } from './secret-store.ts'
 export { openSecrets } from './secrets.ts'
 export {

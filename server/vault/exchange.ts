@@ -1,27 +1,17 @@
 import { type Database, inTransaction, type Sql } from '../database/index.ts'
 import { failpoint } from '../lib/failpoint.ts'
 import * as envelope from '../lib/seal.ts'
-import { KeyFileError, makeKeyFile, readKeyFile, replaceKeyFile } from './key-file.ts'
+import { KeyFileError, makeKeyFile, nextKeyFile, readKeyFile, replaceKeyFile } from './key-file.ts'
 import {
-  countOtherSessions,
+  countSessionsOfOthers,
   findProof,
   listDataKeysNotBy,
   lockKeySetUp,
   replaceDataKey,
   replaceProof,
 } from './key-store.ts'
-
-/** Texts of one table that the master key seals by itself (`Vault.sealOwn`). */
-export interface OwnTexts {
-  /** Up to so many that another key than the one of this id has sealed. */
-  list(sql: Sql, keyId: string, limit: number): Promise<OwnText[]>
-}
-
-export interface OwnText {
-  readonly place: envelope.SealContext
-  readonly sealed: string
-  replace(sql: Sql, sealed: string): Promise<void>
-}
+import { serverSession } from './master-keys.ts'
+import { lockSealed, replaceSealed } from './sealed-store.ts'
 
 export const canaryPlace: envelope.SealContext = {
   organization: '',
@@ -30,40 +20,44 @@ export const canaryPlace: envelope.SealContext = {
   column: 'value',
 }
 
-/** Beside the key file: the key that is about to take its place. */
-export const nextKeyFile = (file: string): string => `${file}.next`
-
 /** So many rows are read at once. */
 const batch = 500
 
+interface Keys {
+  readonly former: envelope.SealingKey
+  readonly key: envelope.SealingKey
+}
+
 /**
- * Puts a new master key in the place of the one in the file, and seals by it everything that the former one sealed; what data keys seal
- * stays as it is. No server may use the database meanwhile. One transaction decides: before it the former key counts and is in the file,
- * after it the new one, which is on the disk by then. Cut off anywhere, the next call or the next start of the server ends it.
- * Gives how many texts were sealed anew; undefined: an earlier exchange was ended, and no other was begun. Throws KeyFileError.
+ * Puts a new master key in the place of the one in the file, and seals by it everything that the former one sealed: the data keys and
+ * these columns; what data keys seal stays as it is. One transaction decides: before it the former key counts and is in the file,
+ * after it the new one, which is on the disk by then. Servers that read this file follow by themselves; whoever is about to seal by the
+ * master key waits for the end of the transaction. Cut off anywhere, the next call or the next start of the server ends it.
+ * Gives how many texts were sealed anew; undefined: an earlier exchange was ended, and no other was begun. Throws KeyFileError and
+ * KeyExchangeError.
  */
 export async function exchangeMasterKey(options: {
   readonly database: Database
   readonly file: string
-  readonly texts: readonly OwnTexts[]
+  readonly columns: readonly envelope.SealedColumn[]
 }): Promise<number | undefined> {
-  const { database, file, texts } = options
-  const next = nextKeyFile(file)
-  if (await inTransaction(database, (sql) => endExchange(sql, file))) return undefined
-  const former = envelope.sealingKey(await readKeyFile(file, 'master key'))
-  const key = envelope.sealingKey(await haveKey(next))
-  failpoint('key.made')
+  const { database, file, columns } = options
   const count = await inTransaction(database, async (sql) => {
-    await lockKeySetUp(sql)
-    await refuseOthers(sql)
-    await sealProof(sql, { former, key, file })
+    if (await endExchange(sql, file)) return undefined
+    const former = envelope.sealingKey(await readKeyFile(file, 'master key'))
+    const key = envelope.sealingKey(await haveKey(nextKeyFile(file)))
+    failpoint('key.made')
+    await refuseOthers(sql, file)
+    await sealProof(sql, { former, key }, file)
     failpoint('key.sealing')
-    let sealed = 0
-    for (const source of [dataKeys, ...texts]) sealed += await sealAgain(sql, source, former, key)
+    let sealed = await wrapAgain(sql, { former, key })
+    for (const column of columns) sealed += await sealAgain(sql, column, { former, key })
     return sealed
   })
+  if (count === undefined) return undefined
   failpoint('key.sealed')
-  await replaceKeyFile(file, next)
+  // A server that starts at this moment may have done so already.
+  await inTransaction(database, (sql) => endExchange(sql, file))
   failpoint('key.replaced')
   return count
 }
@@ -102,11 +96,11 @@ async function haveKey(file: string): Promise<Buffer> {
   }
 }
 
-/** A server that holds the former key would go on sealing by it. */
-async function refuseOthers(sql: Sql): Promise<void> {
-  if ((await countOtherSessions(sql)) === 0) return
+/** A server that reads another file, or is of a version that does not follow, would go on sealing by the former key. */
+async function refuseOthers(sql: Sql, file: string): Promise<void> {
+  if ((await countSessionsOfOthers(sql, serverSession(file))) === 0) return
   throw new KeyExchangeError(
-    'A server uses this database. Stop it, exchange the key, and start it again: it would go on sealing by the former key.',
+    `A server uses this database that does not follow the file ${file}: it reads another one, runs on another machine, or was started by a version before this one. Stop it, exchange the key, and start it again with the new file.`,
   )
 }
 
@@ -115,14 +109,8 @@ export class KeyExchangeError extends Error {
   override readonly name = 'KeyExchangeError'
 }
 
-async function sealProof(
-  sql: Sql,
-  {
-    former,
-    key,
-    file,
-  }: { readonly former: envelope.SealingKey; readonly key: envelope.SealingKey; readonly file: string },
-): Promise<void> {
+/** From here on whoever is about to seal by the master key waits. */
+async function sealProof(sql: Sql, { former, key }: Keys, file: string): Promise<void> {
   const canary = await findProof(sql, 'vault.canary')
   if (canary === undefined || !opens(former, canary)) {
     const message = `the key in ${file} is not the one that this database was sealed by: restore the former file`
@@ -131,35 +119,32 @@ async function sealProof(
   await replaceProof(sql, 'vault.canary', envelope.seal(key, canaryPlace, 'canary'))
 }
 
-const dataKeys: OwnTexts = {
-  list: async (sql, keyId, limit) =>
-    (await listDataKeysNotBy(sql, keyId, limit)).map(({ id, data_key: sealed }) => ({
-      place: envelope.dataKeyContext(id),
-      sealed,
-      replace: (within, wrapped) => replaceDataKey(within, id, wrapped),
-    })),
-}
-
-async function sealAgain(
-  sql: Sql,
-  source: OwnTexts,
-  former: envelope.SealingKey,
-  key: envelope.SealingKey,
-): Promise<number> {
+async function wrapAgain(sql: Sql, keys: Keys): Promise<number> {
   for (let count = 0; ; ) {
-    const found = await source.list(sql, key.id, batch)
+    const found = await listDataKeysNotBy(sql, keys.key.id, batch)
     if (found.length === 0) return count
-    for (const { place, sealed, replace } of found) await replace(sql, resealed(former, key, place, sealed))
+    for (const row of found) {
+      const wrapped_key = resealed(keys, envelope.dataKeyContext(row.organization_id), row.wrapped_key)
+      await replaceDataKey(sql, { ...row, wrapped_key })
+    }
     count += found.length
   }
 }
 
-function resealed(
-  former: envelope.SealingKey,
-  key: envelope.SealingKey,
-  place: envelope.SealContext,
-  sealed: string,
-): string {
+async function sealAgain(sql: Sql, of: envelope.SealedColumn, keys: Keys): Promise<number> {
+  const { table, column } = of
+  for (let count = 0; ; ) {
+    const found = await lockSealed(sql, of, { otherThan: keys.key.id }, { limit: batch })
+    if (found.length === 0) return count
+    for (const { row, sealed } of found) {
+      const place = { organization: '', table, row: row.join(' '), column }
+      await replaceSealed(sql, of, row, resealed(keys, place, sealed))
+    }
+    count += found.length
+  }
+}
+
+function resealed({ former, key }: Keys, place: envelope.SealContext, sealed: string): string {
   try {
     return envelope.reseal(former, key, place, sealed)
   } catch (cause) {

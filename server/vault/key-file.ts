@@ -28,6 +28,9 @@ export class KeyFileError extends Error {
 
 const header = (purpose: KeyPurpose): string => `quayside ${purpose}, version 1`
 
+/** Beside the key file: the key that is about to take its place. */
+export const nextKeyFile = (file: string): string => `${file}.next`
+
 /** The 32 bytes of the file. Throws KeyFileError (`missing`, `unreadable`, `damaged`). */
 export async function readKeyFile(file: string, purpose: KeyPurpose): Promise<Buffer> {
   const text = await readFile(file, 'utf8').catch((cause: NodeJS.ErrnoException) => {

@@ -110,7 +110,7 @@ describe('a later start', () => {
 
   test('makes no new key where data keys tell of a lost one', async () => {
     const organization = await addOrganization()
-    await database`update organization set data_key = 'wrapped' where id = ${organization}`
+    await database`insert into data_key values (${organization}, 1, 'wrapped')`
     assert.equal((await startVault()).state.open, false)
     await assert.rejects(stat(masterKeyFile), { code: 'ENOENT' })
   })
@@ -162,7 +162,7 @@ describe('data keys', () => {
     const vault = await startVault()
     const sealed = await vault.seal(database, one, cell, 'text')
     await database`
-      update organization set data_key = (select data_key from organization where id = ${one}) where id = ${two}`
+      insert into data_key select ${two}, number, wrapped_key from data_key where organization_id = ${one}`
     await assert.rejects(vault.open(database, two, cell, sealed), SealError)
   })
 
@@ -198,6 +198,7 @@ describe('data keys', () => {
     const sealed = await vault.seal(database, organization, cell, 'SECRET-CANARY')
     const stored = JSON.stringify([
       await database`select * from organization`,
+      await database`select * from data_key`,
       await database`select * from setting`,
       sealed,
     ])

@@ -3,9 +3,11 @@ import { AppError } from '../lib/error.ts'
 import type { Logger } from '../lib/log.ts'
 import * as envelope from '../lib/seal.ts'
 import type { Secret } from '../lib/secret.ts'
+import { createDataKeys } from './data-keys.ts'
 import { canaryPlace, endExchange } from './exchange.ts'
 import { KeyFileError, makeKeyFile, readKeyFile } from './key-file.ts'
-import { findDataKey, findProof, hasDataKeys, insertProof, keepDataKey, lockKeySetUp } from './key-store.ts'
+import { findProof, hasDataKeys, insertProof, lockKeySetUp } from './key-store.ts'
+import { createMasterKeys, type MasterKeys } from './master-keys.ts'
 
 /** The cell of the database that a sealed text is kept in. */
 export type Cell = Omit<envelope.SealContext, 'organization'>
@@ -31,9 +33,14 @@ export interface Vault {
    * while the vault is sealed.
    */
   fingerprint(sql: Sql, organizationId: string, purpose: string, text: string): Promise<string>
-  /** The same for what belongs to the platform and to no organization: the master key itself seals it. */
-  sealOwn(cell: Cell, text: string): string
-  openOwn(cell: Cell, sealed: string): Secret
+  /**
+   * The same for what belongs to the platform and to no organization: the master key itself seals it. What is sealed is written in the
+   * same transaction: an exchange of the key waits for its end, and finds it.
+   */
+  sealOwn(sql: Sql, cell: Cell, text: string): Promise<string>
+  openOwn(cell: Cell, sealed: string): Promise<Secret>
+  /** In the caller's transaction: another data key seals the organization's texts from its commit on. Gives the ids of the former ones, which still open. */
+  addKey(sql: Sql, organizationId: string): Promise<string[]>
 }
 
 /** The master key. Throws KeyFileError: `missing`, `unreadable` or `damaged`. */
@@ -52,7 +59,7 @@ export async function openVault(options: { database: Database; masterKeyFile: st
       if (await endExchange(sql, file)) log.warn({ file }, 'an exchange of the master key that was cut off was ended')
       return findMasterKey(sql, file)
     })
-    return openedVault(masterKey)
+    return openedVault(createMasterKeys(file, masterKey))
   } catch (error) {
     if (!(error instanceof KeyFileError)) throw error
     log.error({ file, reason: error.reason, err: error }, 'vault stayed sealed')
@@ -81,44 +88,31 @@ async function findMasterKey(sql: Sql, file: string): Promise<envelope.SealingKe
   }
 }
 
-function openedVault(masterKey: envelope.SealingKey): Vault {
-  // For opening only, where the sealed text says which key it needs. What is to be sealed takes the key that the caller's
-  // transaction sees: one that a rolled back transaction made must not be used again.
-  const dataKeys = new Map<string, envelope.SealingKey>()
-  const unwrap = (organizationId: string, wrapped: string): envelope.SealingKey => {
-    const dataKey = envelope.unwrapKey(masterKey, organizationId, wrapped)
-    dataKeys.set(`${organizationId} ${dataKey.id}`, dataKey)
-    return dataKey
-  }
-  const keyFor = async (sql: Sql, organizationId: string): Promise<envelope.SealingKey> => {
-    const wrapped =
-      (await findDataKey(sql, organizationId)) ??
-      (await keepDataKey(sql, organizationId, envelope.wrapKey(masterKey, organizationId, envelope.newSealingKey())))
-    if (wrapped === undefined) throw new AppError('notFound', 'the organization does not exist any more')
-    return unwrap(organizationId, wrapped)
-  }
+function openedVault(masterKeys: MasterKeys): Vault {
+  const keys = createDataKeys(masterKeys)
   return {
     state: { open: true },
     async seal(sql, organizationId, cell, text) {
-      return envelope.seal(await keyFor(sql, organizationId), { organization: organizationId, ...cell }, text)
+      return envelope.seal(await keys.current(sql, organizationId), { organization: organizationId, ...cell }, text)
     },
     async sealAll(sql, organizationId, texts) {
       if (texts.length === 0) return []
-      const key = await keyFor(sql, organizationId)
+      const key = await keys.current(sql, organizationId)
       return texts.map(({ cell, text }) => envelope.seal(key, { organization: organizationId, ...cell }, text))
     },
     async open(sql, organizationId, cell, sealed) {
-      const place = { organization: organizationId, ...cell }
-      const known = dataKeys.get(`${organizationId} ${envelope.keyIdOf(sealed)}`)
-      if (known) return envelope.open(known, place, sealed)
-      const wrapped = await findDataKey(sql, organizationId)
-      if (!wrapped) throw new envelope.SealError('other-key', 'the organization has no data key')
-      return envelope.open(unwrap(organizationId, wrapped), place, sealed)
+      const key = await keys.of(sql, organizationId, sealed)
+      return envelope.open(key, { organization: organizationId, ...cell }, sealed)
     },
     fingerprint: async (sql, organizationId, purpose, text) =>
-      envelope.fingerprint(await keyFor(sql, organizationId), purpose, text),
-    sealOwn: (cell, text) => envelope.seal(masterKey, { organization: '', ...cell }, text),
-    openOwn: (cell, sealed) => envelope.open(masterKey, { organization: '', ...cell }, sealed),
+      envelope.fingerprint(await keys.current(sql, organizationId), purpose, text),
+    async sealOwn(sql, cell, text) {
+      return envelope.seal(await masterKeys.current(sql), { organization: '', ...cell }, text)
+    },
+    async openOwn(cell, sealed) {
+      return envelope.open(await keys.master(sealed), { organization: '', ...cell }, sealed)
+    },
+    addKey: keys.add,
   }
 }
 
@@ -138,7 +132,8 @@ function sealedVault(reason: string): Vault {
     sealAll: refuseAll,
     open: refuse,
     fingerprint: refuse,
-    sealOwn: refuseNow,
-    openOwn: refuseNow,
+    sealOwn: refuse,
+    openOwn: refuse,
+    addKey: refuse,
   }
 }

@@ -119,6 +119,12 @@ const deployed = async ({ database }: Platform, { applicationId }: Objects): Pro
 
 const goodRequests: Partial<Record<OperationName, Good>> = {
   editOrganization: { body: name },
+  rotateOrganizationKeys: {
+    prepare: async ({ database }) => {
+      await database`delete from key_rotation`
+      return undefined
+    },
+  },
   createOrganizationApiToken: { body: { ...name, scope: 'read', expires_at: '2090-01-01T00:00:00+01:00' } },
   createGitToken: { body: git },
   editGitToken: { body: { ...git, name: 'A changed git token', token: '' } },

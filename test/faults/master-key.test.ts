@@ -1,17 +1,20 @@
 import assert from 'node:assert/strict'
 import { copyFile, readdir, readFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
-import { after, test } from 'node:test'
+import { after, type TestContext, test } from 'node:test'
 import { createIssuerKeys } from '../../server/accounts/issuer-keys.ts'
-import { createRecordAdapter } from '../../server/accounts/record-adapter.ts'
-import { openDatabase } from '../../server/database/index.ts'
+import { createRecordAdapter, payloadCell } from '../../server/accounts/record-adapter.ts'
+import { saveRecord } from '../../server/accounts/record-store.ts'
+import { exclusiveLock, inTransaction, openDatabase } from '../../server/database/index.ts'
 import { testDatabase } from '../../server/database/testing.ts'
 import { systemClock as clock } from '../../server/lib/clock.ts'
 import { newId } from '../../server/lib/id.ts'
 import { silentLogger as log } from '../../server/lib/log.ts'
 import { run } from '../../server/lib/run.ts'
-import { openVault, readMasterKey, type Vault } from '../../server/vault/index.ts'
+import { openVault, readMasterKey, serverSession, type Vault } from '../../server/vault/index.ts'
 import { keyDirectory } from '../../server/vault/testing.ts'
+import { holdersOf } from '../support/sealed-texts.ts'
+import { until } from '../support/until.ts'
 
 const root = join(import.meta.dirname, '..', '..')
 const organizations = [newId(), newId(), newId()]
@@ -36,8 +39,8 @@ async function fill(): Promise<string[]> {
 }
 
 /** The command as an operator gives it, on this database and key file. */
-async function rotate(failpoint = ''): Promise<{ exitCode: number; said: string }> {
-  const { exitCode, stdout, stderr } = await run(process.execPath, [join(root, 'server/rotate-key.ts')], {
+async function rotate(failpoint = '', ...args: string[]): Promise<{ exitCode: number; said: string }> {
+  const { exitCode, stdout, stderr } = await run(process.execPath, [join(root, 'server/rotate-key.ts'), ...args], {
     cwd: root,
     env: {
       QUAYSIDE_DATA: dirname(file),
@@ -62,32 +65,18 @@ async function assertReadable(): Promise<void> {
   assert.equal((await createRecordAdapter({ database: sql, vault, clock })('Session').find('one'))?.uid, 'u')
 }
 
-/** Rows of any table that hold something sealed by this key. */
-async function sealedBy(keyId: string): Promise<string[]> {
-  const { sql } = database
-  const tables = await sql<{ name: string }[]>`
-    select tablename as name from pg_tables where schemaname = 'public'`
-  const found = await Promise.all(
-    tables.map(async ({ name }) => {
-      const rows = await sql`select 1 from ${sql(name)} t where strpos(t::text, ${`v1.${keyId}.`}) > 0 limit 1`
-      return rows.length > 0 ? [name] : []
-    }),
-  )
-  return found.flat().sort()
-}
-
-const holders = ['issuer_key', 'issuer_record', 'organization', 'setting']
+const holders = ['data_key', 'issuer_key', 'issuer_record', 'setting']
 
 test('the master key is exchanged: all can be read, nothing is sealed by the former key, which opens nothing', async () => {
   const former = await readMasterKey(file)
   const copy = `${file}.copy`
   await copyFile(file, copy)
-  assert.deepEqual(await sealedBy(former.id), holders)
+  assert.deepEqual(await holdersOf(database.sql, former.id), holders)
   const { exitCode, said } = await rotate()
   assert.equal(exitCode, 0, said)
   const key = await readMasterKey(file)
   assert.notEqual(key.id, former.id)
-  assert.deepEqual([await sealedBy(former.id), await sealedBy(key.id)], [[], holders])
+  assert.deepEqual([await holdersOf(database.sql, former.id), await holdersOf(database.sql, key.id)], [[], holders])
   assert.ok(!said.includes(key.bytes.toString('base64url')))
   await assertReadable()
   assert.equal((await start(copy)).state.open, false)
@@ -110,24 +99,123 @@ for (const [point, goesOn] of [
     }
     await assertReadable()
     assert.notEqual((await readMasterKey(file)).id, former.id)
-    assert.deepEqual(await sealedBy(former.id), [])
+    assert.deepEqual(await holdersOf(database.sql, former.id), [])
     assert.deepEqual(await readdir(dirname(file)).then((names) => names.filter((name) => name.endsWith('.next'))), [])
   })
 }
 
-test('is refused while a server uses the database, and where a row cannot be opened; then nothing changes', async () => {
+/** Everything that a server does with the master key: what it has sealed before is opened, and more is sealed. */
+async function work(vault: Vault): Promise<void> {
+  const { sql } = database
+  const [id, uid] = [newId(), newId()]
+  await sql`insert into organization (id, created_at, updated_at, name) values (${id}, now(), now(), ${id})`
+  const own = await inTransaction(sql, (within) => vault.seal(within, id, cell, id))
+  assert.equal((await vault.open(sql, id, cell, own)).reveal(), id)
+  const records = createRecordAdapter({ database: sql, vault, clock })('Session')
+  await records.upsert(uid, { uid }, 3600)
+  for (const one of ['one', uid]) assert.equal((await records.find(one))?.uid, one === 'one' ? 'u' : uid)
+  const [key] = await createIssuerKeys({ database: sql, vault, clock }).privateKeys()
+  assert.equal(typeof key.d, 'string')
+  for (const [index, organization] of organizations.entries())
+    assert.equal((await vault.open(sql, organization, cell, sealed[index] ?? '')).reveal(), `text of ${organization}`)
+}
+
+/** A server as the command sees it: it has the data directory, sessions of that name, and the key in memory. */
+async function startServer(t: TestContext, name = serverSession(file)): Promise<Vault> {
+  const lock = await exclusiveLock(`data ${dirname(file)}`)
+  assert.ok(lock)
+  const pool = openDatabase({ url: database.url, max: 1, name })
+  await pool`select`
+  t.after(async () => {
+    lock.close()
+    await pool.end()
+  })
+  return start()
+}
+
+for (const point of ['', 'key.sealing', 'key.sealed']) {
+  const killed = point === '' ? 'is exchanged' : `is exchanged by a command that is killed at ${point}`
+  test(`while a server runs its master key ${killed}, and it goes on`, async (t) => {
+    const running = await startServer(t)
+    const former = await readMasterKey(file)
+    await work(running)
+    const { exitCode, said } = await rotate(point && `${point}:kill`)
+    assert.equal(exitCode === 0, point === '', said)
+    await work(running)
+    // What is left over of the first is ended by the next, and a server follows that one, too.
+    if (point !== '') assert.equal((await rotate()).exitCode, 0)
+    assert.deepEqual(await holdersOf(database.sql, former.id), [])
+    assert.deepEqual(
+      (await readdir(dirname(file))).filter((name) => name.endsWith('.next')),
+      [],
+    )
+    await work(running)
+    await work(await start())
+  })
+}
+
+const late = {
+  model: 'Session',
+  id_hash: 'late',
+  uid: 'late',
+  grant_id: null,
+  user_code_hash: null,
+  account_id: null,
+  expires_at: null,
+}
+const waiting = () => database.sql`
+  select from pg_stat_activity where datname = current_database() and application_name = 'quayside key exchange'
+    and wait_event_type = 'Lock'`
+
+test('who is about to seal by the master key waits for an exchange, and seals by the new one', async (t) => {
+  const running = await startServer(t)
+  const former = await readMasterKey(file)
+  const [sealing, commit] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+  const records = createRecordAdapter({ database: database.sql, vault: running, clock })('Session')
+  const before = inTransaction(database.sql, async (sql) => {
+    const sealed_payload = await running.sealOwn(sql, payloadCell('Session', 'late'), '{"uid":"late"}')
+    sealing.resolve()
+    await commit.promise
+    await saveRecord(sql, { ...late, sealed_payload })
+  })
+  await sealing.promise
+  const rotating = rotate()
+  await until('the command waits', async () => (await waiting()).length > 0)
+  const after = records.upsert('after', { uid: 'after' }, 3600)
+  commit.resolve()
+  await Promise.all([before, after])
+  assert.equal((await rotating).exitCode, 0)
+  assert.deepEqual(await holdersOf(database.sql, former.id), [])
+  for (const uid of ['late', 'after']) assert.equal((await records.findByUid(uid))?.uid, uid)
+})
+
+test('keys of all organizations are begun to be rotated by the command', async (t) => {
+  await startServer(t)
+  const { sql } = database
+  const [count] = await sql<{ all: number }[]>`select count(*) as all from organization`
+  const { said } = await rotate('', '--organizations')
+  assert.match(said, new RegExp(`New keys seal the secrets of ${count?.all} organizations; of 0 more`))
+  const rows = await sql`select from workflow where kind = 'key-rotation' and state = 'queued'`
+  assert.equal(rows.length, count?.all)
+  assert.match((await rotate('', '--organizations')).said, new RegExp(`of 0 organizations; of ${count?.all} more`))
+  assert.match((await rotate('', '--other')).said, /There is no option --other/)
+  await assertReadable()
+})
+
+test('is refused while a server uses the database that does not follow, and where a row cannot be opened; then nothing changes', async () => {
   const { sql } = database
   const before = await readFile(file, 'utf8')
-  const server = openDatabase({ url: database.url, max: 1 })
+  const server = openDatabase({ url: database.url, max: 1, name: serverSession(`${file}.other`) })
   await server`select`
   const refused = await rotate()
   await server.end()
-  assert.match(refused.said, /A server uses this database\. Stop it/)
+  assert.match(refused.said, /A server uses this database that does not follow the file/)
   const [organization] = organizations
-  await sql`update organization set data_key = 'v1.AAAAAAAAAAA.' || substr(data_key, 16) where id = ${organization ?? ''}`
+  await sql`
+    update data_key set wrapped_key = 'v1.AAAAAAAAAAA.' || substr(wrapped_key, 16) where organization_id = ${organization ?? ''}`
   const damaged = await rotate()
   assert.match(damaged.said, new RegExp(`organization\\.data_key of ${organization} cannot be opened`))
   assert.deepEqual([refused.exitCode, damaged.exitCode], [1, 1])
   assert.equal(await readFile(file, 'utf8'), before)
-  assert.equal((await sealedBy((await readMasterKey(file)).id)).length, holders.length)
+  assert.equal((await holdersOf(sql, (await readMasterKey(file)).id)).length, holders.length)
 })

@@ -16,6 +16,8 @@ export const organizationHandlers = (rooms: Rooms) => {
     deleteOrganization: async ({ target }) => void (await rooms.organizations.remove(target)),
     getOrganization: async ({ target }) => organizationRecord(target),
     editOrganization: ({ target, body }) => rooms.organizations.edit(target, body),
+    rotateOrganizationKeys: ({ target }) => rooms.keyRotations.rotate(target.id),
+    getOrganizationKeyRotation: ({ target }) => rooms.keyRotations.get(target.id),
 
     listProjects: async ({ target, caller }) => {
       const projects = await rooms.projects.list(target.id)

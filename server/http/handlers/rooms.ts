@@ -35,7 +35,7 @@ import type { GitWebhooks, PushRecords } from '../../pushes/index.ts'
 import type { createRegistries } from '../../registries/index.ts'
 import type { createAdvancedSettings, createRestrictions } from '../../service-parts/index.ts'
 import type { createServices } from '../../services/index.ts'
-import type { Vault } from '../../vault/index.ts'
+import type { createKeyRotations, Vault } from '../../vault/index.ts'
 import type { createWebhooks } from '../../webhooks/index.ts'
 
 /** What handlers hand the work to. */
@@ -51,6 +51,7 @@ export interface Rooms {
   readonly customRoles: ReturnType<typeof createCustomRoles>
   readonly accountInfo: ReturnType<typeof createAccountInfo>
   readonly organizations: ReturnType<typeof createOrganizations>
+  readonly keyRotations: ReturnType<typeof createKeyRotations>
   readonly projects: ReturnType<typeof createProjects>
   readonly environments: ReturnType<typeof createEnvironments>
   readonly stages: ReturnType<typeof createStages>

@@ -1,0 +1,133 @@
+import type { Database, Sql } from '../database/index.ts'
+import type { Clock } from '../lib/clock.ts'
+import { failpoint } from '../lib/failpoint.ts'
+import { SealError, type SealedColumn } from '../lib/seal.ts'
+import type { RunContext, Workflow } from '../workflows/index.ts'
+import { deleteFormerKeys } from './key-store.ts'
+import {
+  endRotation,
+  findMoment,
+  findRotation,
+  hasOlderTransaction,
+  type RotationRow,
+  unfinishedRotations,
+} from './rotation-store.ts'
+import { countSealed, lockSealed, replaceSealed, type SealedText } from './sealed-store.ts'
+import type { Vault } from './vault.ts'
+
+export const keyRotationWorkflow = 'key-rotation'
+
+export interface KeyRotationWorkflowOptions {
+  readonly database: Database
+  readonly clock: Clock
+  readonly vault: Vault
+  readonly columns: readonly SealedColumn[]
+}
+
+interface Input {
+  readonly organizationId: string
+  readonly [key: string]: string
+}
+
+/** So many texts are sealed anew in one transaction: whoever wants to change one of them waits for it. */
+const batch = 100
+const daySeconds = 24 * 3600
+const pollMs = 50
+
+/** Seals anew what the former keys of an organization have sealed, until nothing is left; then the former keys go. */
+export function createKeyRotationWorkflow(options: KeyRotationWorkflowOptions): Workflow<Input> {
+  return {
+    name: keyRotationWorkflow,
+    async run({ organizationId }, step, context) {
+      const row = await findRotation(options.database, organizationId)
+      if (row?.id !== context.id || row.ended_at !== null) return
+      const work = { ...options, row, context }
+      await step('SEAL', ({ signal }) => sealUntilDone(work, signal), { deadlineSeconds: daySeconds })
+    },
+    async abandoned({ organizationId }, reason, sql) {
+      const row = await findRotation(sql, organizationId)
+      if (row) await endRotation(sql, row.id, options.clock.now(), `${reason}; the former keys are kept. Rotate again.`)
+    },
+    unfinished: unfinishedRotations,
+  }
+}
+
+interface Work extends KeyRotationWorkflowOptions {
+  readonly row: RotationRow
+  readonly context: RunContext
+}
+
+/**
+ * A transaction that was begun before the new key counted may still write a text of a former one. So what is left is counted once all of
+ * them have ended: those that begin later see the new key alone, and texts that it has sealed.
+ */
+async function sealUntilDone(work: Work, signal: AbortSignal): Promise<void> {
+  const { clock, columns, context, database } = work
+  for (;;) {
+    const damaged: string[] = []
+    for (const column of columns) damaged.push(...(await sealColumn(work, column, signal)))
+    failpoint('rotation.sealed')
+    const moment = await findMoment(database)
+    while (await hasOlderTransaction(database, moment)) await clock.sleep(pollMs, signal)
+    const left = await context.fenced((sql) => endIfDone(sql, work))
+    if (left === 0) return
+    if (left <= damaged.length) throw new Error(damagedText(damaged))
+    await clock.sleep(pollMs, signal)
+  }
+}
+
+const damagedText = (rows: readonly string[]): string =>
+  `${rows.slice(0, 3).join(', ')}${rows.length > 3 ? ` and ${rows.length - 3} more` : ''} cannot be opened by the key that sealed it. Write that secret anew, or delete it`
+
+/** Without its last text a former key is of no use to us, and of some to others. Gives how many texts it still has. */
+async function endIfDone(sql: Sql, { clock, columns, row }: Work): Promise<number> {
+  const left = await countSealed(sql, columns, { keys: row.former_keys })
+  if (left > 0) return left
+  await deleteFormerKeys(sql, row.organization_id)
+  await endRotation(sql, row.id, clock.now(), null)
+  return 0
+}
+
+/** Gives the places of texts that do not open. */
+async function sealColumn(work: Work, of: SealedColumn, signal: AbortSignal): Promise<string[]> {
+  const damaged: string[] = []
+  const by = { keys: work.row.former_keys }
+  for (let after: readonly string[] | undefined; ; ) {
+    signal.throwIfAborted()
+    const texts = await work.context.fenced(async (sql) => {
+      // What somebody else is about to change is looked at the next time: nobody waits for another who waits for us.
+      const found = await lockSealed(sql, of, by, { limit: batch, after, passBusy: true })
+      damaged.push(...(await sealTexts(sql, work, of, found)))
+      return found
+    })
+    failpoint('rotation.sealing')
+    after = texts.at(-1)?.row
+    if (texts.length < batch) return damaged
+  }
+}
+
+async function sealTexts(
+  sql: Sql,
+  { vault, row }: Work,
+  of: SealedColumn,
+  texts: readonly SealedText[],
+): Promise<string[]> {
+  const { organization_id: organization } = row
+  const [opened, damaged]: [{ row: readonly string[]; text: string }[], string[]] = [[], []]
+  const cellOf = (key: readonly string[]) => ({ table: of.table, row: key.join(' '), column: of.column })
+  for (const { row: key, sealed } of texts) {
+    try {
+      opened.push({ row: key, text: (await vault.open(sql, organization, cellOf(key), sealed)).reveal() })
+    } catch (error) {
+      if (!(error instanceof SealError)) throw error
+      damaged.push(`${of.table}.${of.column} of ${key.join(' ')}`)
+    }
+  }
+  const anew = await vault.sealAll(
+    sql,
+    organization,
+    opened.map(({ row: key, text }) => ({ cell: cellOf(key), text })),
+  )
+  await Promise.all(opened.map(({ row: key }, index) => replaceSealed(sql, of, key, anew[index] ?? '')))
+  return damaged
+}

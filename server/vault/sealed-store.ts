@@ -1,0 +1,55 @@
+import type { Fragment, Sql } from '../database/index.ts'
+import type { SealedColumn } from '../lib/seal.ts'
+
+/** Which keys have sealed the texts that are asked for. */
+export type SealedBy = { readonly keys: readonly string[] } | { readonly otherThan: string }
+
+/** One sealed text, with the values of its row's key. */
+export interface SealedText {
+  readonly row: readonly string[]
+  readonly sealed: string
+}
+
+export interface Part {
+  readonly limit: number
+  /** Behind this row. */
+  readonly after?: readonly string[] | undefined
+  /** Leaves out what somebody else changes at this moment, in place of waiting for it. */
+  readonly passBusy?: boolean
+}
+
+/** Texts of a column in the order of their rows; they stay as they are until the transaction ends. */
+export async function lockSealed(
+  sql: Sql,
+  of: SealedColumn,
+  by: SealedBy,
+  { limit, after, passBusy }: Part,
+): Promise<SealedText[]> {
+  const key = sql(of.key)
+  const behind = after === undefined ? sql`` : sql`and (${key}) > (${joined(sql, after, sql`, `)})`
+  const rows = await sql<Record<string, string>[]>`
+    select ${key}, ${sql(of.column)} as sealed from ${sql(of.table)} where ${isBy(sql, of, by)} ${behind}
+    order by ${key} limit ${limit} for no key update ${passBusy ? sql`skip locked` : sql``}`
+  return rows.map(({ sealed = '', ...row }) => ({ row: of.key.map((name) => row[name] ?? ''), sealed }))
+}
+
+export async function replaceSealed(sql: Sql, of: SealedColumn, row: readonly string[], sealed: string): Promise<void> {
+  const isRow = row.map((value, index) => sql`${sql(of.key[index] ?? '')} = ${value}`)
+  await sql`update ${sql(of.table)} set ${sql(of.column)} = ${sealed} where ${joined(sql, isRow, sql` and `)}`
+}
+
+/** How many texts of these columns the keys have sealed. */
+export async function countSealed(sql: Sql, columns: readonly SealedColumn[], by: SealedBy): Promise<number> {
+  const counts = columns.map((of) => sql`(select count(*) from ${sql(of.table)} where ${isBy(sql, of, by)})`)
+  const [row] = await sql<{ count: number }[]>`select (${joined(sql, counts, sql` + `)})::bigint as count`
+  return row?.count ?? 0
+}
+
+/** A sealed text names its key behind the first dot. */
+function isBy(sql: Sql, { column }: SealedColumn, by: SealedBy): Fragment {
+  const key = sql`split_part(${sql(column)}, '.', 2)`
+  return 'keys' in by ? sql`${key} = any(${[...by.keys]}::text[])` : sql`${key} <> ${by.otherThan}`
+}
+
+const joined = (sql: Sql, parts: readonly (string | Fragment)[], between: Fragment): Fragment =>
+  parts.map((part) => sql`${part}`).reduce((all, part) => sql`${all}${between}${part}`)

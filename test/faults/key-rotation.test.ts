@@ -1,0 +1,190 @@
+import assert from 'node:assert/strict'
+import { join } from 'node:path'
+import { after, type TestContext, test } from 'node:test'
+import { inTransaction } from '../../server/database/index.ts'
+import { testDatabase } from '../../server/database/testing.ts'
+import { systemClock as clock } from '../../server/lib/clock.ts'
+import { newId } from '../../server/lib/id.ts'
+import { silentLogger as log } from '../../server/lib/log.ts'
+import { start } from '../../server/lib/run.ts'
+import { SealError } from '../../server/lib/seal.ts'
+import { sealedColumns } from '../../server/sealed-columns.ts'
+import { setServiceOutputs } from '../../server/variables/index.ts'
+import { createKeyRotations, openVault } from '../../server/vault/index.ts'
+import { keyDirectory } from '../../server/vault/testing.ts'
+import { createWorkflows } from '../../server/workflows/index.ts'
+import { createPlatform } from '../support/platform.ts'
+import { holdersOf, keyIdNow, openAll } from '../support/sealed-texts.ts'
+import { until } from '../support/until.ts'
+import type { RotatorOptions } from './key-rotation.child.ts'
+
+const masterKeyFile = join(await keyDirectory({ after }), 'master.key')
+const settings = { QUAYSIDE_MASTER_KEY_FILE: masterKeyFile }
+const platform = await createPlatform({ after }, { works: true, settings })
+const { a, call, database, rooms } = platform
+const { organizationId } = a
+const { vault } = rooms
+const path = `/organization/${organizationId}`
+const outsider = { table: 'git_token', row: a.objects.gitTokenId, column: 'sealed_token' }
+
+const rotate = () => call(a.tokens.ADMIN, 'POST', `${path}/rotateKeys`)
+const rotation = async () => Object((await call(a.tokens.ADMIN, 'GET', `${path}/keyRotation`)).body)
+const ended = () =>
+  until('the rotation has ended', async () => {
+    const seen = await rotation()
+    return seen.ended_at !== null && seen
+  })
+
+/** At least one text in every place. */
+async function fill(): Promise<void> {
+  await platform.addRepository(a)
+  const { applicationId, environmentId, projectId } = a.objects
+  const application = `/application/${applicationId}`
+  assert.equal((await call(a.tokens.DEPLOY, 'POST', `${application}/deploy`, {})).status, 202)
+  const deployed = () => database`select from service where id = ${applicationId} and state = 'DEPLOYED'`
+  await until('it is deployed', async () => (await deployed()).length > 0)
+  const key = { 'idempotency-key': newId() }
+  const webhook = { provider: 'GITHUB', description: 'for a test' }
+  assert.equal((await call(a.tokens.ADMIN, 'POST', `${path}/gitWebhook`, webhook, key)).status, 201)
+  const outputs = [{ key: 'OUT', value: 'text', isSecret: true }]
+  const service = { serviceId: applicationId, environmentId, projectId, organizationId }
+  await inTransaction(database, (sql) => setServiceOutputs(sql, { vault, clock }, service, outputs))
+  for (const column of ['sealed_kubeconfig', 'sealed_dns_secrets']) {
+    const text = await vault.seal(database, organizationId, { table: 'cluster', row: a.clusterId, column }, 'text')
+    await database`update cluster set ${database({ [column]: text })} where id = ${a.clusterId}`
+  }
+}
+
+test('every column that holds sealed texts is named by its room, or sealed by the master key', async () => {
+  const columns = await database<{ name: string }[]>`
+    select table_name || '.' || column_name as name from information_schema.columns
+    where table_schema = 'public' and column_name like 'sealed%'`
+  const named = sealedColumns.map(({ table, column }) => `${table}.${column}`)
+  const byMasterKey = ['issuer_key.sealed_private_key', 'issuer_record.sealed_payload']
+  assert.deepEqual(
+    columns.map(({ name }) => name).sort(),
+    [...named, ...byMasterKey].filter((name) => name !== 'kept_reply.body').sort(),
+  )
+})
+
+test('a rotation leaves nothing that a former key has sealed in any row, and everything opens', async () => {
+  await fill()
+  assert.equal((await rotation()).state, 'NEVER_ROTATED')
+  const former = await keyIdNow(database, vault, organizationId)
+  const before = await openAll(database, vault, organizationId, former)
+  assert.deepEqual(
+    Object.keys(before).filter((name) => before[name] === 0),
+    [],
+  )
+  const [token] = await database<
+    { sealed_token: string }[]
+  >`select sealed_token from git_token where id = ${a.objects.gitTokenId}`
+  const asked = await rotate()
+  assert.deepEqual([asked.status, Object(asked.body).state], [202, 'RUNNING'])
+  const { state, old_key_rows, reason } = await ended()
+  assert.deepEqual([state, old_key_rows, reason], ['SUCCESS', 0, null])
+  assert.deepEqual(await holdersOf(database, former), [])
+  const present = await keyIdNow(database, vault, organizationId)
+  assert.notEqual(present, former)
+  // What an earlier process remembers does not count.
+  const fresh = await openVault({ database, masterKeyFile, log })
+  assert.deepEqual(await openAll(database, fresh, organizationId, present), before)
+  await assert.rejects(fresh.open(database, organizationId, outsider, token?.sealed_token ?? ''), SealError)
+  const [keys] = await database`select count(*)::int as count from data_key where organization_id = ${organizationId}`
+  assert.equal(keys?.['count'], 1)
+})
+
+test('a rotation waits for transactions that still seal by the former key, and nobody begins a second one', async () => {
+  const [begun, commit] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+  const writing = inTransaction(database, async (sql) => {
+    const sealed = await vault.seal(sql, organizationId, outsider, 'late')
+    begun.resolve()
+    await commit.promise
+    await sql`update git_token set sealed_token = ${sealed} where id = ${outsider.row}`
+  })
+  await begun.promise
+  const former = await keyIdNow(database, vault, organizationId)
+  assert.equal((await rotate()).status, 202)
+  await until('nothing else is left', async () => (await rotation()).old_key_rows === 0)
+  assert.equal((await rotate()).status, 409)
+  assert.equal((await rotation()).state, 'RUNNING')
+  commit.resolve()
+  await writing
+  assert.equal((await ended()).state, 'SUCCESS')
+  assert.deepEqual(await holdersOf(database, former), [])
+  const [row] = await database<
+    { sealed_token: string }[]
+  >`select sealed_token from git_token where id = ${outsider.row}`
+  const fresh = await openVault({ database, masterKeyFile, log })
+  assert.equal((await fresh.open(database, organizationId, outsider, row?.sealed_token ?? '')).reveal(), 'late')
+})
+
+test('where a text cannot be opened the former key stays, and the next rotation goes on', async () => {
+  await database`update git_token set sealed_token = overlay(sealed_token placing 'AAAA' from 40) where id = ${outsider.row}`
+  assert.equal((await rotate()).status, 202)
+  const failed = await ended()
+  assert.deepEqual([failed.state, failed.old_key_rows], ['ERROR', 1])
+  assert.match(failed.reason, new RegExp(`git_token\\.sealed_token of ${outsider.row} cannot be opened`))
+  const [keys] = await database`select count(*)::int as count from data_key where organization_id = ${organizationId}`
+  assert.equal(keys?.['count'], 2)
+  const body = { name: 'A git token', type: 'GITLAB', token: 'anew' }
+  assert.equal((await call(a.tokens.ADMIN, 'PUT', `${path}/gitToken/${outsider.row}`, body)).status, 200)
+  assert.equal((await rotate()).status, 202)
+  assert.deepEqual(await ended().then(({ state, old_key_rows }) => [state, old_key_rows]), ['SUCCESS', 0])
+})
+
+const columns = sealedColumns.filter(({ table }) => table === 'git_webhook')
+
+/** An organization with more texts than are sealed anew at once, on a database of its own. */
+async function manyTexts(t: TestContext) {
+  const { sql, url } = await testDatabase(t)
+  const file = join(await keyDirectory(t), 'master.key')
+  const [id, now] = [newId(), new Date()]
+  await sql`insert into organization (id, created_at, updated_at, name) values (${id}, ${now}, ${now}, ${id})`
+  const own = await openVault({ database: sql, masterKeyFile: file, log })
+  const rows = Array.from({ length: 250 }, newId)
+  const cells = rows.map((row) => ({ cell: { table: 'git_webhook', row, column: 'sealed_secret' }, text: row }))
+  const texts = await own.sealAll(sql, id, cells)
+  const whole = rows.map((row, index) => ({ id: row, organization_id: id, sealed_secret: texts[index] ?? '' }))
+  await sql`insert into git_webhook ${sql(whole.map((one) => ({ ...one, created_at: now, updated_at: now, provider: 'GITHUB' })))}`
+  const workflows = createWorkflows({ database: sql, workflows: [], clock, log, maxRunning: 0 })
+  const former = await keyIdNow(sql, own, id)
+  await createKeyRotations({ database: sql, clock, vault: own, columns, workflows }).rotate(id)
+  return { sql, url, file, id, former, rows }
+}
+
+const program = join(import.meta.dirname, 'key-rotation.child.ts')
+
+function startRotator(t: TestContext, options: RotatorOptions): Promise<NodeJS.Signals | null> {
+  const child = start(process.execPath, [program, JSON.stringify(options)], { stdio: ['pipe', 'ignore', 'ignore'] })
+  const exited = new Promise<NodeJS.Signals | null>((done) => void child.on('close', (_, signal) => done(signal)))
+  t.after(async () => {
+    child.kill('SIGKILL')
+    await exited
+  })
+  return exited
+}
+
+for (const point of ['rotation.sealing', 'rotation.sealed']) {
+  test(`a rotation that is killed at ${point} is ended by the next process`, async (t) => {
+    const { sql, url, file, id, former, rows } = await manyTexts(t)
+    const options = { url, masterKeyFile: file, columns }
+    assert.equal(await startRotator(t, { ...options, failpoint: `${point}:kill` }), 'SIGKILL')
+    const [left] =
+      await sql`select count(*)::int as count from git_webhook where sealed_secret like ${`v1.${former}.%`}`
+    assert.equal(left?.['count'], point === 'rotation.sealing' ? 150 : 0)
+    void startRotator(t, options)
+    await until('it has ended', async () => (await sql`select from key_rotation where ended_at is not null`).length > 0)
+    assert.deepEqual(await holdersOf(sql, former), [])
+    const fresh = await openVault({ database: sql, masterKeyFile: file, log })
+    for (const { id: row, sealed_secret } of await sql<
+      { id: string; sealed_secret: string }[]
+    >`select * from git_webhook`)
+      assert.equal(
+        (await fresh.open(sql, id, { table: 'git_webhook', row, column: 'sealed_secret' }, sealed_secret)).reveal(),
+        row,
+      )
+    assert.equal((await sql`select from data_key`).length, 1)
+    assert.equal(rows.length, 250)
+  })
+}
