@@ -14,6 +14,8 @@ import { createVolume, removeVolume } from './volumes.ts'
 
 /** A large volume takes as long as it takes; whoever waits has limits of his own. */
 const longMs = 24 * 3_600_000
+/** So much is read ahead of whoever unpacks it: what uses the volume may stand still meanwhile. */
+const aheadBytes = 1_048_576
 const cleanUp = (): AbortSignal => AbortSignal.timeout(60_000)
 
 /**
@@ -72,7 +74,7 @@ export async function unpack(
     metering.count(more)
   }
   const archive = giving(metered(give(AbortSignal.any([signal, ended.signal])), { ...metering, count }))
-  const file = Readable.from(archive.pieces(), { objectMode: false })
+  const file = Readable.from(archive.pieces(), { objectMode: false, highWaterMark: aheadBytes })
   // Whoever unpacks hears of it, too; before that, nobody does.
   file.on('error', () => {})
   try {
