@@ -26,6 +26,7 @@ export interface KeyRotationWorkflowOptions {
 
 interface Input {
   readonly organizationId: string
+  readonly rotationId: string
   readonly [key: string]: string
 }
 
@@ -38,16 +39,14 @@ const pollMs = 50
 export function createKeyRotationWorkflow(options: KeyRotationWorkflowOptions): Workflow<Input> {
   return {
     name: keyRotationWorkflow,
-    async run({ organizationId }, step, context) {
+    async run({ organizationId, rotationId }, step, context) {
       const row = await findRotation(options.database, organizationId)
-      if (row?.id !== context.id || row.ended_at !== null) return
+      if (row?.id !== rotationId || row.ended_at !== null) return
       const work = { ...options, row, context }
       await step('SEAL', ({ signal }) => sealUntilDone(work, signal), { deadlineSeconds: daySeconds })
     },
-    async abandoned({ organizationId }, reason, sql) {
-      const row = await findRotation(sql, organizationId)
-      if (row) await endRotation(sql, row.id, options.clock.now(), `${reason}; the former keys are kept. Rotate again.`)
-    },
+    abandoned: ({ rotationId }, reason, sql) =>
+      endRotation(sql, rotationId, options.clock.now(), `${reason}; the former keys are kept. Rotate again.`),
     unfinished: unfinishedRotations,
   }
 }
