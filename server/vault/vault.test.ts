@@ -192,6 +192,26 @@ describe('data keys', () => {
     assert.equal((await (await startVault()).open(database, organization, cell, sealed)).reveal(), 'text')
   })
 
+  test('another key seals once it is committed, and never where it was rolled back; the former one opens', async () => {
+    const organization = await addOrganization()
+    const vault = await startVault()
+    const keyOf = (sealed: string): string => sealed.split('.')[1] ?? ''
+    const first = await vault.seal(database, organization, cell, 'first')
+    const rolledBack = database.begin(async (sql) => {
+      await vault.addKey(sql, organization)
+      assert.notEqual(keyOf(await vault.seal(sql, organization, cell, 'lost')), keyOf(first))
+      throw new Error('rolled back')
+    })
+    await assert.rejects(rolledBack, /rolled back/)
+    assert.equal(keyOf(await vault.seal(database, organization, cell, 'again')), keyOf(first))
+    assert.deepEqual(await database.begin((sql) => vault.addKey(sql, organization)), [keyOf(first)])
+    const second = await vault.seal(database, organization, cell, 'second')
+    assert.notEqual(keyOf(second), keyOf(first))
+    const later = await startVault()
+    for (const [text, sealed] of Object.entries({ first, second }))
+      assert.equal((await later.open(database, organization, cell, sealed)).reveal(), text)
+  })
+
   test('nothing in the database holds the text or the master key', async () => {
     const organization = await addOrganization()
     const vault = await startVault()
@@ -235,6 +255,14 @@ describe('the pepper', () => {
     await writeFile(file(), 'damaged')
     await assert.rejects(openPepper({ database, file: file() }), fails('damaged'))
   })
+})
+
+test('a fingerprint is another one under another key', async () => {
+  const vault = await startVault()
+  const organization = await addOrganization()
+  const former = await vault.fingerprint(database, organization, 'build', 'text')
+  await database.begin((sql) => vault.addKey(sql, organization))
+  assert.notEqual(await vault.fingerprint(database, organization, 'build', 'text'), former)
 })
 
 test('a fingerprint is the same for the same text, organization and purpose, and for nothing else', async () => {

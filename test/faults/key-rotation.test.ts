@@ -3,6 +3,8 @@ import { join } from 'node:path'
 import { after, type TestContext, test } from 'node:test'
 import { inTransaction } from '../../server/database/index.ts'
 import { testDatabase } from '../../server/database/testing.ts'
+import { openVariables } from '../../server/deployments/freeze.ts'
+import { findRelease, type ReleaseRow } from '../../server/deployments/release-store.ts'
 import { systemClock as clock } from '../../server/lib/clock.ts'
 import { newId } from '../../server/lib/id.ts'
 import { silentLogger as log } from '../../server/lib/log.ts'
@@ -55,6 +57,13 @@ async function fill(): Promise<void> {
   }
 }
 
+async function releaseNow(): Promise<ReleaseRow> {
+  const [row] = await database<{ id: string }[]>`select id from release where sealed_variables is not null limit 1`
+  const release = await findRelease(database, row?.id ?? '')
+  assert.ok(release)
+  return release
+}
+
 test('every column that holds sealed texts is named by its room, or sealed by the master key', async () => {
   const columns = await database<{ name: string }[]>`
     select table_name || '.' || column_name as name from information_schema.columns
@@ -79,6 +88,8 @@ test('a rotation leaves nothing that a former key has sealed in any row, and eve
   const [token] = await database<
     { sealed_token: string }[]
   >`select sealed_token from git_token where id = ${a.objects.gitTokenId}`
+  // As a deployment has read it that waits for its turn.
+  const release = await releaseNow()
   const asked = await rotate()
   assert.deepEqual([asked.status, Object(asked.body).state], [202, 'RUNNING'])
   const { state, old_key_rows, reason } = await ended()
@@ -89,6 +100,7 @@ test('a rotation leaves nothing that a former key has sealed in any row, and eve
   // What an earlier process remembers does not count.
   const fresh = await openVault({ database, masterKeyFile, log })
   assert.deepEqual(await openAll(database, fresh, organizationId, present), before)
+  assert.equal((await openVariables(database, fresh, organizationId, release)).secrets.length > 0, true)
   await assert.rejects(fresh.open(database, organizationId, outsider, token?.sealed_token ?? ''), SealError)
   const [keys] = await database`select count(*)::int as count from data_key where organization_id = ${organizationId}`
   assert.equal(keys?.['count'], 1)
