@@ -37,6 +37,12 @@ export interface Config {
   /** Builds that run at the same time, and services that are started at the same time. */
   readonly parallelBuilds: number
   readonly parallelDeployments: number
+  /** What one image may take. */
+  readonly imageSizeGiB: number
+  /** What builds leave free on the disk of the engine; undefined: a twentieth of it, at most 10. */
+  readonly diskFloorGiB: number | undefined
+  /** The network of build steps: the engine's default one, or none. */
+  readonly buildNetwork: 'default' | 'none'
   /** What images, caches, volumes and lines may take on the disk; undefined: half of it. */
   readonly diskBudgetGiB: number | undefined
   /** How long logs of deployments are kept; the newest of each environment longer. */
@@ -92,6 +98,9 @@ export function readConfig(variables: Variables = process.env): Config {
     buildMemoryMiB: number(variables, 'QUAYSIDE_BUILD_MEMORY', usualBuildMemory(parallelBuilds), 16, 16_777_216),
     parallelBuilds,
     parallelDeployments: number(variables, 'QUAYSIDE_PARALLEL_DEPLOYMENTS', 7, 1, 100),
+    imageSizeGiB: number(variables, 'QUAYSIDE_IMAGE_SIZE', 20, 1, 1_000_000),
+    diskFloorGiB: optionalNumber(variables, 'QUAYSIDE_DISK_FLOOR', 0, 1_000_000),
+    buildNetwork: oneOf(variables, 'QUAYSIDE_BUILD_NETWORK', ['default', 'none']),
     diskBudgetGiB: number(variables, 'QUAYSIDE_DISK_BUDGET', 0, 0, 1_000_000) || undefined,
     deploymentLogDays: number(variables, 'QUAYSIDE_DEPLOYMENT_LOG_DAYS', 90, 1, 36_500),
     copySeconds: number(variables, 'QUAYSIDE_COPY_SECONDS', 900, 1, 86_400),
@@ -133,6 +142,9 @@ function number(variables: Variables, name: string, fallback: number, least: num
   return value
 }
 
+const optionalNumber = (variables: Variables, name: string, least: number, most: number): number | undefined =>
+  variables[name] ? number(variables, name, least, least, most) : undefined
+
 function portRange(variables: Variables, name: string, fallback: string): { first: number; last: number } {
   const text = variables[name] || fallback
   const [, first = 0, last = 0] = (/^(\d{1,5})-(\d{1,5})$/.exec(text) ?? []).map(Number)
@@ -140,10 +152,11 @@ function portRange(variables: Variables, name: string, fallback: string): { firs
   throw new ConfigError(`${name} must be a range of ports from 1024 on such as ${fallback}, not "${text}".`)
 }
 
-function oneOf(variables: Variables, name: string, values: readonly [string, ...string[]]): string {
+function oneOf<const T extends string>(variables: Variables, name: string, values: readonly [T, ...T[]]): T {
   const text = variables[name] || values[0]
-  if (!values.includes(text)) throw new ConfigError(`${name} must be one of ${values.join(', ')}, not "${text}".`)
-  return text
+  const found = values.find((value) => value === text)
+  if (found === undefined) throw new ConfigError(`${name} must be one of ${values.join(', ')}, not "${text}".`)
+  return found
 }
 
 function publicUrl(text: string): string {

@@ -62,7 +62,16 @@ export interface Promoted extends Image {
 
 /** A build that failed because of what it was given. `message` says what happened and what to do. */
 export class BuildError extends Error {
-  readonly reason: 'dockerfile' | 'failed' | 'timeout' | 'limits' | 'disk-full' | 'frontend' | 'secrets' | 'unreachable'
+  readonly reason:
+    | 'dockerfile'
+    | 'failed'
+    | 'timeout'
+    | 'limits'
+    | 'size'
+    | 'disk-full'
+    | 'frontend'
+    | 'secrets'
+    | 'unreachable'
 
   constructor(reason: BuildError['reason'], message: string, options: { cause?: unknown } = {}) {
     super(message, options)

@@ -139,6 +139,12 @@ test('says which line is refused', () => {
   assert.throws(check('FROM a\n\nADD http://a/b /x\n'), /Dockerfile, line 3: ADD may not fetch "http:\/\/a\/b"/)
 })
 
+test('refuses a file of very many instructions', () => {
+  const text = (count: number) => `FROM a\n${'RUN x\n'.repeat(count)}`
+  assert.doesNotThrow(check(text(999)))
+  assert.throws(check(text(10_000)), /has 10001 instructions, and at most 1000 are built/)
+})
+
 test('refuses a file without FROM', () => {
   for (const text of ['', '# FROM a\n', 'ARG X\n']) assert.throws(check(text), refusedFor('dockerfile'), text)
 })

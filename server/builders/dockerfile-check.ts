@@ -24,6 +24,12 @@ export function checkDockerfile(recipe: BuildRecipe): void {
       `${recipe.dockerfile} has no FROM instruction, so there is nothing to build. Begin it with FROM and a base image.`,
     )
   }
+  if (instructions.length > maxInstructions) {
+    throw new BuildError(
+      'dockerfile',
+      `${recipe.dockerfile} has ${instructions.length} instructions, and at most ${maxInstructions} are built. Join them, or put them into a script that one RUN runs.`,
+    )
+  }
   checkImages(recipe)
   // A builder that does not know heredocs takes their body for instructions, so those are looked at as well.
   for (const instruction of [...instructions, ...parseDockerfile(recipe.dockerfileText, { heredocs: false })]) {
@@ -51,6 +57,9 @@ export async function checkRegistries(
     throw new BuildError('dockerfile', `${recipe.dockerfile}, line ${line}: "${image}" is not fetched: ${why}`)
   }
 }
+
+/** Far more than an image can have layers, in all of its stages. */
+const maxInstructions = 1000
 
 /** Images that this platform makes, but for the one that everybody may begin with. */
 const ownImages = /^quayside\/(?!node(?:[:@]|$))/

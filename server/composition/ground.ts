@@ -35,12 +35,22 @@ export interface Drivers {
   readonly router: Router
 }
 
+const gibibyte = 1024 ** 3
+
 export const createDrivers = ({ config, instance, controlSocket }: Ground): Drivers => ({
-  engine: new DockerEngine({ socketPath: config.dockerSocket, instance, clock }),
+  engine: new DockerEngine({
+    socketPath: config.dockerSocket,
+    instance,
+    clock,
+    maxImageBytes: config.imageSizeGiB * gibibyte,
+  }),
   builder: createDockerBuilder({
     socketPath: config.dockerSocket,
     clock,
     guard: createAddressGuard({ allowedPrivateCidrs: config.allowPrivateTargets }),
+    network: config.buildNetwork,
+    maxImageBytes: config.imageSizeGiB * gibibyte,
+    ...(config.diskFloorGiB === undefined ? {} : { floorBytes: config.diskFloorGiB * gibibyte }),
   }),
   router: createOwnRouter({ controlSocket }),
 })

@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
+import { statfs } from 'node:fs/promises'
 import { after, before, describe, test } from 'node:test'
-import { failureOf, limits, recipeOf, recording, tarOf } from '../../server/builders/builder.cases.ts'
+import { contextOf, failureOf, limits, recipeOf, recording, tarOf } from '../../server/builders/builder.cases.ts'
 import { engineForTests } from '../../server/builders/docker/engine-for-tests.ts'
-import { createDockerBuilder } from '../../server/builders/index.ts'
+import { createDockerBuilder, ensureBaseImage } from '../../server/builders/index.ts'
 import { makeSmallImage, pushImage, removeImages, removeImagesOf } from '../../server/engines/docker/test-push.ts'
 import { DockerEngine } from '../../server/engines/index.ts'
 import { silent } from '../../server/lib/attempt.ts'
@@ -11,6 +12,7 @@ import { systemClock } from '../../server/lib/clock.ts'
 import { Secret } from '../../server/lib/secret.ts'
 import { type PrivateEngine, startPrivateEngine, whyNoPrivateEngine } from '../support/private-engine.ts'
 import { type Registry, startRegistry, whyNoRegistry } from '../support/registry.ts'
+import { until } from '../support/until.ts'
 
 const { socketPath, skip } = await engineForTests()
 const alone = skip || (await whyNoPrivateEngine()) || false
@@ -29,7 +31,7 @@ describe('an engine whose disk is full when something is built', {
   after(() => small?.close())
 
   test('says so, keeps nothing of the build, and builds the next one; the large one fits once there is room', async () => {
-    const builder = createDockerBuilder({ socketPath: small.socketPath })
+    const builder = createDockerBuilder({ socketPath: small.socketPath, floorBytes: 0 })
     const dockerfile = 'FROM scratch\nCOPY . /\nCMD ["/none"]\n'
     const build = (service: string, payload: Buffer) => {
       const recipe = recipeOf(service, dockerfile, { limits: { ...limits, timeoutSeconds: 100 } })
@@ -45,6 +47,68 @@ describe('an engine whose disk is full when something is built', {
     await removeImages(small.socketPath, [junk])
     const image = await build('large', large)
     assert.equal(await builder.has(image, AbortSignal.timeout(60_000)), true)
+  })
+})
+
+describe('an engine on whose disk builds write too much', { skip: alone }, () => {
+  let small: PrivateEngine
+  before(async () => {
+    small = await startPrivateEngine({ diskMiB: 400 })
+    await ensureBaseImage({ socketPath: small.socketPath }, AbortSignal.timeout(60_000))
+  })
+  after(() => small?.close())
+
+  const free = async () => {
+    const { bsize, bavail } = await statfs(small.dataRoot)
+    return bsize * bavail
+  }
+  const writing = (mebibytes: number, then = ''): string => {
+    const program = `/* ${randomBytes(8).toString('hex')} */ const fs = require('fs'); const out = fs.openSync('/big', 'w'); const part = Buffer.alloc(1 << 20, 7);
+      const write = (left) => { fs.writeSync(out, part); if (left > 1) setTimeout(write, 5, left - 1); else { fs.closeSync(out); ${then} } }; write(${mebibytes})`
+    return `RUN ${JSON.stringify(['node', '-e', program.replace(/\n\s*/g, ' ')])}\n`
+  }
+  const build = (options: object, text: string) => {
+    const builder = createDockerBuilder({ socketPath: small.socketPath, ...options })
+    const recipe = recipeOf('writes', `FROM quayside/node:24\n${text}`, {
+      commit: randomBytes(20).toString('hex'),
+      limits: { ...limits, timeoutSeconds: 100 },
+    })
+    return builder.build(contextOf(recipe), recipe, recording(AbortSignal.timeout(110_000)).attempt)
+  }
+  /** Within this nothing was left. */
+  const slack = 4 * mebibyte
+  const isFree = (bytes: number) =>
+    until('what it wrote is freed', async () => (await free()) > bytes - slack, { limitMs: 20_000 })
+
+  test('a build is ended before the disk is full, and what it wrote is freed', async () => {
+    const before = await free()
+    const floorBytes = before - 60 * mebibyte
+    assert.ok(floorBytes > 20 * mebibyte, `${before}`)
+    let least = before
+    const watching = setInterval(() => void free().then((now) => { least = Math.min(least, now) }), 50) // biome-ignore format: one row
+    const error = await failureOf(build({ floorBytes }, writing(300)))
+    clearInterval(watching)
+    assert.equal(error.reason, 'disk-full', error.message)
+    assert.match(error.message, /ended because less than \d+ MiB of the engine's disk are free.*QUAYSIDE_DISK_FLOOR/)
+    assert.ok(least > 10 * mebibyte, `${least} bytes were left at least`)
+    await isFree(before)
+    await assert.doesNotReject(build({ floorBytes }, writing(1)))
+  })
+
+  test('an image of very many layers fails its build, and nothing of it stays in the cache', async () => {
+    const before = await free()
+    const error = await failureOf(build({ floorBytes: 0 }, 'COPY Dockerfile /x\n'.repeat(150)))
+    assert.equal(error.reason, 'size', error.message)
+    assert.match(error.message, /more layers than the engine can stack/)
+    await isFree(before)
+  })
+
+  test('an image that is too large fails its build and is removed, with what it left in the cache', async () => {
+    const before = await free()
+    const error = await failureOf(build({ maxImageBytes: 140 * mebibyte, floorBytes: 0 }, writing(60)))
+    assert.equal(error.reason, 'size', error.message)
+    assert.match(error.message, /takes \d+ MiB, and an image may take 140 MiB \(QUAYSIDE_IMAGE_SIZE\)/)
+    await isFree(before)
   })
 })
 

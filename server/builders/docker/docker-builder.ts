@@ -11,7 +11,8 @@ import { type BuildResult, readBuildEvents } from './build-events.ts'
 import { type BuildProgress, followProgress } from './build-progress.ts'
 import { openBuildSession } from './build-session.ts'
 import { dial } from './dial.ts'
-import { findImage, hasImage, promoteImage, pruneImages } from './docker-images.ts'
+import { type DiskFloor, imageSizeError, watchFloor } from './disk-floor.ts'
+import { findImage, hasImage, promoteImage, pruneImages, removeTag, sizeOf } from './docker-images.ts'
 import { dropLeftovers } from './drop-leftovers.ts'
 import { explainFailure } from './explain-failure.ts'
 import { createStepLimits, type StepLimits } from './step-limits.ts'
@@ -22,21 +23,28 @@ export interface DockerBuilderOptions {
   readonly clock?: Clock
   /** Says which registries of base images may be asked; without it all may be. */
   readonly guard?: Pick<AddressGuard, 'check'>
+  /** Of the steps of builds; 'none' is no network at all. Base images are fetched by the engine all the same. */
+  readonly network?: 'default' | 'none'
+  /** Larger images fail their build. */
+  readonly maxImageBytes?: number
+  /** What builds leave free on the disk of the engine; without it `usualFloor`. */
+  readonly floorBytes?: number
 }
 
 /**
  * Builds with the BuildKit of a Docker Engine on this machine. The context goes there as a tar stream, never as an address;
- * no credentials or keys are offered, and of secrets those of the recipe, to steps that mount them; steps have the engine's default network. See StepLimits for memory and cores.
+ * no credentials or keys are offered, and of secrets those of the recipe, to steps that mount them. See StepLimits for memory and cores, and DiskFloor for the disk.
  */
-export function createDockerBuilder({ socketPath, clock = systemClock, guard }: DockerBuilderOptions): Builder {
+export function createDockerBuilder(options: DockerBuilderOptions): Builder {
+  const { socketPath, clock = systemClock, guard } = options
   const docker = new Docker({ socketPath })
-  let limits: Promise<StepLimits> | undefined
-  const stepLimits = (): Promise<StepLimits> => {
-    limits ??= readLayout(docker, clock)
-    limits.catch(() => {
-      limits = undefined
+  let known: Promise<EngineFacts> | undefined
+  const facts = (): Promise<EngineFacts> => {
+    known ??= readFacts(docker, options, clock)
+    known.catch(() => {
+      known = undefined
     })
-    return limits
+    return known
   }
   const backend: BuildBackend = {
     find: (order) => reaching(socketPath, () => findImage(docker, order)),
@@ -46,9 +54,10 @@ export function createDockerBuilder({ socketPath, clock = systemClock, guard }: 
       reaching(socketPath, async () => {
         const began = clock.now()
         try {
-          return await build(docker, stepLimits, source, order, attempt)
+          const engine = await facts()
+          return await aboveFloor(engine.floor, attempt, (bounded) => build(engine, source, order, bounded))
         } catch (error) {
-          if (error instanceof BuildError && error.reason === 'disk-full') await makeRoom(docker, began, attempt)
+          if (error instanceof BuildError && wroteTooMuch.has(error.reason)) await makeRoom(docker, began, attempt)
           throw error
         }
       }),
@@ -57,16 +66,45 @@ export function createDockerBuilder({ socketPath, clock = systemClock, guard }: 
   return createBuilder(backend, { clock, ...(guard && { guard }) })
 }
 
+/** Reasons of builds of which nothing shall stay in the engine's cache. */
+const wroteTooMuch: ReadonlySet<BuildError['reason']> = new Set(['disk-full', 'size'])
+
+/** What a build goes through. */
+interface EngineFacts {
+  readonly docker: Docker
+  readonly limits: StepLimits
+  readonly floor: DiskFloor
+  readonly network: 'default' | 'none'
+  readonly maxImageBytes: number
+}
+
+/** Ends the build when the disk gets too full for what runs. */
+async function aboveFloor(
+  floor: DiskFloor,
+  attempt: Attempt,
+  work: (attempt: Attempt) => Promise<Image>,
+): Promise<Image> {
+  const [stop, over] = [new AbortController(), new AbortController()]
+  const watching = watchFloor(floor, stop, over.signal)
+  try {
+    return await work({ ...attempt, signal: AbortSignal.any([attempt.signal, stop.signal]) })
+  } catch (error) {
+    throw stop.signal.aborted && !attempt.signal.aborted ? stop.signal.reason : error
+  } finally {
+    over.abort()
+    await watching
+  }
+}
+
 async function build(
-  docker: Docker,
-  stepLimits: () => Promise<StepLimits>,
+  { docker, limits, network, maxImageBytes }: EngineFacts,
   source: Readable,
   order: BuildOrder,
   attempt: Attempt,
 ): Promise<Image> {
   const failed = (error: unknown): void =>
     attempt.output.line(`Memory and cores of one step are not limited: ${messageOf(error)}`, 'warning')
-  const held = await (await stepLimits()).hold(order.limits, failed)
+  const held = await limits.hold(order.limits, failed)
   if (!held.enforced) {
     attempt.output.line(
       'Memory and cores of this build are not limited: that needs root on the engine’s machine.',
@@ -79,13 +117,18 @@ async function build(
   })
   const progress = followProgress(attempt.output)
   try {
-    const request = { session: session.id, signal: attempt.signal, progress }
+    const request = { session: session.id, signal: attempt.signal, progress, network }
     const { imageId, error } = await requestBuild(docker, source, order, request)
     if (error !== undefined) {
       throw explainFailure({ error, step: progress.failedStep(), recipe: order.recipe, limited: held.enforced })
     }
     if (imageId === undefined)
       throw new BuildError('unreachable', 'The engine ended the build without a result. Deploy again.')
+    const bytes = await sizeOf(docker, imageId)
+    if (bytes > maxImageBytes) {
+      await removeTag(docker, order.tag, attempt.signal)
+      throw imageSizeError(bytes, maxImageBytes)
+    }
     return { reference: order.tag, digest: imageId }
   } finally {
     session.close()
@@ -98,9 +141,10 @@ async function requestBuild(
   docker: Docker,
   source: Readable,
   order: BuildOrder,
-  { session, signal, progress }: { session: string; signal: AbortSignal; progress: BuildProgress },
+  request: { session: string; signal: AbortSignal; progress: BuildProgress; network: 'default' | 'none' },
 ): Promise<BuildResult> {
   const { recipe, labels, buildArguments } = order
+  const { session, signal, progress, network } = request
   const events = await dial(docker, {
     method: 'POST',
     path: '/build?',
@@ -112,7 +156,7 @@ async function requestBuild(
       labels,
       // Cache mounts are shared by their id alone; the namespace keeps those of one service from the others.
       buildargs: { ...buildArguments, BUILDKIT_CACHE_MOUNT_NS: recipe.service },
-      networkmode: 'default',
+      networkmode: network,
       ...(recipe.targetStage ? { target: recipe.targetStage } : {}),
     },
     file: source,
@@ -130,10 +174,17 @@ async function makeRoom(docker: Docker, began: Date, { output, signal }: Attempt
   })
 }
 
-async function readLayout(docker: Docker, clock: Clock): Promise<StepLimits> {
-  // dockerode's types leave these two of the documented fields out.
-  const info = (await docker.info()) as { CgroupVersion?: string; CgroupDriver?: string }
-  return createStepLimits({ version: info.CgroupVersion === '2' ? 2 : 1, driver: info.CgroupDriver ?? '' }, clock)
+async function readFacts(docker: Docker, options: DockerBuilderOptions, clock: Clock): Promise<EngineFacts> {
+  // dockerode's types leave some of the documented fields out.
+  const info = (await docker.info()) as { CgroupVersion?: string; CgroupDriver?: string; DockerRootDir?: string }
+  const layout = { version: info.CgroupVersion === '2' ? 2 : 1, driver: info.CgroupDriver ?? '' } as const
+  return {
+    docker,
+    limits: createStepLimits(layout, clock),
+    floor: { directory: info.DockerRootDir ?? '', floorBytes: options.floorBytes, clock },
+    network: options.network ?? 'default',
+    maxImageBytes: options.maxImageBytes ?? Number.POSITIVE_INFINITY,
+  }
 }
 
 const connectionErrors = new Set(['ECONNREFUSED', 'ENOENT', 'EACCES', 'ECONNRESET', 'EPIPE'])

@@ -28,6 +28,9 @@ export async function promoteImage(docker: Docker, digest: string, order: BuildO
   return { reference: order.tag, digest: image.Id, builtAt: new Date(image.Created) }
 }
 
+/** What an image takes with all that it begins with, in bytes. */
+export const sizeOf = async (docker: Docker, id: string): Promise<number> => (await docker.getImage(id).inspect()).Size
+
 async function inspect(docker: Docker, tag: string): Promise<Docker.ImageInspectInfo | undefined> {
   try {
     return await docker.getImage(tag).inspect()
@@ -56,7 +59,8 @@ export async function pruneImages(
   }
 }
 
-async function removeTag(docker: Docker, tag: string, abortSignal: AbortSignal): Promise<void> {
+/** Removes a tag, and the image with its last one. */
+export async function removeTag(docker: Docker, tag: string, abortSignal: AbortSignal): Promise<void> {
   try {
     await docker.getImage(tag).remove({ abortSignal })
   } catch (error) {

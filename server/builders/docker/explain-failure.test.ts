@@ -54,6 +54,12 @@ const cases: [name: string, failure: Partial<BuildFailure>, reason: BuildError['
     /disk of the engine is full/,
   ],
   [
+    'layers without end',
+    { error: 'failed to prepare xeegt3fi7lzfcn363t6w7xc9e: max depth exceeded' },
+    'size',
+    /more layers than the engine can stack, about 125/,
+  ],
+  [
     'what it does not know, without directories of the engine',
     { error: 'failed to solve with frontend dockerfile.v0: odd thing at /var/lib/docker/overlay2/abc/x: broken.' },
     'failed',

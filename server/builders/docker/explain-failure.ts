@@ -42,6 +42,12 @@ function stepProblem({ error, step, recipe, limited }: BuildFailure): BuildError
       'The build failed because the disk of the engine is full. Free space there and deploy again.',
     )
   }
+  if (/max depth exceeded/.test(error)) {
+    return new BuildError(
+      'size',
+      `The image has more layers than the engine can stack, about 125 with those of its base image. Join RUN and COPY instructions of ${recipe.dockerfile}, or copy the result into a last stage, and deploy again.`,
+    )
+  }
   if (!exitCode) return undefined
   const name = step ? `"${step.name}"` : 'A step'
   if (exitCode === '137' && limited) {

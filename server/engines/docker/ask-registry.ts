@@ -20,6 +20,7 @@ export type Said = { readonly said: string }
 /** Parts of what the daemon knows of an image. */
 export interface InspectedImage {
   readonly Id: string
+  readonly Size?: number
   readonly RepoDigests?: readonly string[] | null
   readonly Config?: { readonly Labels?: Readonly<Record<string, string>> | null } | null
 }

@@ -58,6 +58,8 @@ export interface DockerEngineOptions {
   /** Name of this installation: two on one host never see each other's containers. */
   readonly instance: string
   readonly clock: Clock
+  /** Larger images are not kept when they were fetched; without it all are. */
+  readonly maxImageBytes?: number
 }
 
 /** Runs workloads as containers of one Docker daemon on this host. Keeps nothing in memory that a restart would miss. */
@@ -70,12 +72,13 @@ export class DockerEngine implements Engine {
   readonly #looks: Looks
   #hasInit: boolean | undefined
 
-  constructor({ socketPath, instance, clock }: DockerEngineOptions) {
+  constructor({ socketPath, instance, clock, maxImageBytes = Number.POSITIVE_INFINITY }: DockerEngineOptions) {
     const daemon = new DockerDaemon({ socketPath, clock })
     const known = new KnownStates()
     const events = new Events({ daemon, clock, instance, heard: (event) => known.forget(event?.container) })
     const hasInit = (signal: AbortSignal) => this.#askForInit(signal)
-    this.#host = { daemon, clock, instance, events, hasInit, madeTasks: new Set(), networksToCome: new Map() }
+    const made = { madeTasks: new Set<string>(), networksToCome: new Map() }
+    this.#host = { daemon, clock, instance, events, hasInit, maxImageBytes, ...made }
     this.#looks = new Looks(this.#host, known)
     this.#liveness = new Liveness({ daemon, clock, instance })
     this.#usage = new Usage({ daemon, clock })

@@ -113,6 +113,7 @@ test('a look holds until something happens, nobody tells any more, or ten second
       instance: 'one',
       events,
       hasInit: async () => false,
+      maxImageBytes: Number.POSITIVE_INFINITY,
       madeTasks: new Set<string>(),
       networksToCome: new Map(),
     }

@@ -25,6 +25,7 @@ async function pretend(options: {
   const directory = await mkdtemp(join(tmpdir(), 'quayside-fetch-'))
   const answers = [...(options.answers ?? [])]
   const asked: string[] = []
+  const removed: string[] = []
   const server = createServer((request, response) => {
     const path = decodeURIComponent(request.url ?? '').replace(/\?.*$/, '')
     const say = (status: number, body: object): void => void response.writeHead(status).end(JSON.stringify(body))
@@ -36,6 +37,10 @@ async function pretend(options: {
     if (path === '/images/create') {
       asked.push(request.url ?? '')
       return options.pulls?.(request, response)
+    }
+    if (request.method === 'DELETE') {
+      removed.push(path)
+      return say(200, [])
     }
     const found = options.has?.[path.slice('/images/'.length, -'/json'.length)]
     say(found ? 200 : 404, found ?? { message: 'No such image' })
@@ -57,9 +62,14 @@ async function pretend(options: {
   let now = 0
   const lines: string[] = []
   return {
-    host: { daemon: new DockerDaemon({ socketPath: join(directory, 'docker.sock'), clock: systemClock }), clock },
+    host: {
+      daemon: new DockerDaemon({ socketPath: join(directory, 'docker.sock'), clock: systemClock }),
+      clock,
+      maxImageBytes: 2 * 1024 ** 3,
+    },
     attempt: { signal: AbortSignal.timeout(60_000), output: { line: (text: string) => void lines.push(text) } },
     asked,
+    removed,
     waited,
     lines,
     passSilence: () => silence.resolve(),
@@ -136,6 +146,24 @@ describe('fetching images', () => {
     })
     assert.equal(docker.asked.length, 3)
   })
+
+  it('does not keep what is larger than an image may be', async () => {
+    for (const [size, isKept] of [[2 * 1024 ** 3, true], [2.5 * 1024 ** 3, false]] as const) {
+      const has: Record<string, object> = {}
+      const pulls: RequestListener = (_request, response) => {
+        has[pinned] = { Id: digest, Size: size, RepoDigests: [pinned] }
+        response.end('{"status":"Pull complete","id":"1"}\n')
+      }
+      await using docker = await pretend({ pulls, has })
+      const fetching = fetchImage(docker.host, pinned, undefined, docker.attempt)
+      if (isKept) await fetching
+      else {
+        const message = /takes 2\.50 GiB, and an image may take 2\.00 GiB \(QUAYSIDE_IMAGE_SIZE\); it was removed/
+        await assert.rejects(fetching, { reason: 'refused', message })
+      }
+      assert.deepEqual(docker.removed, isKept ? [] : [`/images/${pinned}`])
+    }
+  }) // biome-ignore format: two rows
 
   it('says in words that the disk of the engine is full', async () => {
     const pulls: RequestListener = (_request, response) =>

@@ -2,9 +2,14 @@ import type { Attempt } from '../../lib/attempt.ts'
 import { EngineError, type EngineReason, type PinnedImage, type RegistryLogin } from '../engine.ts'
 import { type Asking, askDigest, inspectImage, pull, type Said } from './ask-registry.ts'
 import type { DockerDaemon } from './daemon.ts'
+import { removeImage } from './disk.ts'
 import { type ImageReference, isImageId, parseReference } from './image-reference.ts'
 import { label } from './labels.ts'
 import { type ProblemKind, pauseMs, problemKind, problemText } from './registry-problem.ts'
+import type { Host } from './start.ts'
+
+/** What is needed to have an image fetched. */
+type Fetching = Asking & Pick<Host, 'maxImageBytes'>
 
 /** Engine.pinImage for Docker: the daemon asks the registry, so that what holds for its pulls holds for this. */
 export async function pinImage(
@@ -42,7 +47,7 @@ export async function pinImage(
 
 /** Engine.fetchImage for Docker: what the daemon gets for a digest it checks against the digest. */
 export async function fetchImage(
-  host: Asking,
+  host: Fetching,
   image: string,
   login: RegistryLogin | undefined,
   attempt: Attempt,
@@ -58,6 +63,19 @@ export async function fetchImage(
   const ask = () => pull(host, reference, login, attempt)
   const answer = await tryOften(host, reference, attempt, { ask, isEnough: () => false })
   if ('problem' in answer) throw toError(answer)
+  await checkSize(host, image, attempt)
+}
+
+/** Its registry tells no size that could be trusted before. */
+async function checkSize({ daemon, maxImageBytes }: Fetching, image: string, { signal }: Attempt): Promise<void> {
+  const bytes = (await inspectImage(daemon, pathOf(image), signal))?.Size ?? 0
+  if (bytes <= maxImageBytes) return
+  await removeImage(daemon, image, signal)
+  const [taken, allowed] = [bytes, maxImageBytes].map((size) => `${(size / 1024 ** 3).toFixed(2)} GiB`)
+  throw new EngineError(
+    'refused',
+    `The image ${image} takes ${taken}, and an image may take ${allowed} (QUAYSIDE_IMAGE_SIZE); it was removed. Use a smaller one, and deploy again.`,
+  )
 }
 
 const pathOf = (image: string): string => {

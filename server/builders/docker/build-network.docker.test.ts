@@ -1,0 +1,97 @@
+import assert from 'node:assert/strict'
+import { before, describe, test } from 'node:test'
+import Docker from 'dockerode'
+import { createPlatform } from '../../../test/support/platform.ts'
+import { contextOf, recipeOf, recording } from '../builder.cases.ts'
+import { baseImage, ensureBaseImage } from './base-image.ts'
+import { createDockerBuilder } from './docker-builder.ts'
+import { engineForTests } from './engine-for-tests.ts'
+
+/** What a step of a build reaches from inside: nothing that is not open to all. */
+const { socketPath, skip } = await engineForTests()
+const docker = new Docker({ socketPath })
+const service = `test-network-${process.pid}`
+const signal = AbortSignal.timeout(120_000)
+let count = 0
+
+/** Builds a step that runs the program, and gives what it printed as JSON. */
+async function seenBy(network: 'default' | 'none', program: string): Promise<unknown> {
+  const builder = createDockerBuilder({ socketPath, network })
+  const step = `/* ${process.pid} ${count++} */ ${program.replace(/\n\s*/g, ' ')}`
+  const text = `FROM ${baseImage}\nRUN ${JSON.stringify(['node', '-e', step])}\n`
+  const recipe = recipeOf(service, text, { commit: `${count}`.padStart(40, '0') })
+  const { attempt, lines } = recording()
+  await builder.build(contextOf(recipe), recipe, attempt)
+  await builder.prune(service, [], signal)
+  return JSON.parse(lines.find((line) => line.startsWith('{')) ?? '{}')
+}
+
+/** Of the host on the bridge of builds: `gateway` in what follows. */
+const gatewayOfStep = `
+  const routes = require('fs').readFileSync('/proc/net/route', 'utf8').split('\\n').map((row) => row.split('\\t'));
+  const hex = routes.find(([, to, , flags]) => to === '00000000' && flags === '0003')[2];
+  const gateway = hex.match(/../g).reverse().map((byte) => parseInt(byte, 16)).join('.');`
+
+/** Tells of each `host:port` whether somebody answers there. */
+const dialing = (targets: readonly string[]): string => `${gatewayOfStep}
+  const dial = (target) => new Promise((resolve) => {
+    const [host, port] = target.replace('gateway', gateway).split(':');
+    const socket = require('net').connect({ host, port, timeout: 1500 });
+    const end = (what) => { socket.destroy(); resolve([target, what]) };
+    socket.once('connect', () => end('open')).once('timeout', () => end('silent')).once('error', ({ code }) => end(code));
+  });
+  Promise.all(${JSON.stringify(targets)}.map(dial)).then((all) => console.log(JSON.stringify(Object.fromEntries(all))))`
+
+/** Asks each path of the API over the bridge, without a token and with one that is none. */
+const asking = (port: string, paths: readonly string[]): string => `${gatewayOfStep}
+  const ask = (path) => (headers) => fetch('http://' + gateway + ':${port}' + path, { headers }).then(({ status }) => status);
+  const both = [{}, { authorization: 'Token quayside_none' }];
+  Promise.all(${JSON.stringify(paths)}.map(async (path) => [path, await Promise.all(both.map(ask(path)))]))
+    .then((all) => console.log(JSON.stringify(Object.fromEntries(all))))`
+
+describe('the network of build steps', { skip }, () => {
+  before(() => ensureBaseImage({ socketPath }, signal))
+
+  test('a step without a network has its own loopback device and nothing else', async () => {
+    const seen = await seenBy('none', 'console.log(JSON.stringify(require("os").networkInterfaces()))')
+    assert.deepEqual(
+      Object.keys(Object(seen)).filter((name) => name !== 'lo'),
+      [],
+    )
+  })
+
+  test('a step reaches no program of an environment, no database of the platform, and of the API what everybody is told', async (t) => {
+    const platform = await createPlatform(t)
+    const apiPort = new URL(await platform.app.listen({ host: '0.0.0.0', port: 0 })).port
+    const network = await docker.createNetwork({ Name: service, Labels: { 'quayside.test': service } })
+    const container = await docker.createContainer({
+      Image: baseImage,
+      Cmd: ['node', '-e', 'require("net").createServer((socket) => socket.end()).listen(8080)'],
+      Labels: { 'quayside.test': service },
+      HostConfig: { NetworkMode: service },
+    })
+    t.after(async () => {
+      await container.remove({ force: true })
+      await network.remove()
+    })
+    await container.start()
+    const address = (await container.inspect()).NetworkSettings.Networks[service]?.IPAddress
+    const ofHost = ['5432', '2375', '2376'].map((port) => `gateway:${port}`)
+    const closed = [`${address}:8080`, ...ofHost, `127.0.0.1:${apiPort}`]
+    const seen = Object(await seenBy('default', dialing([...closed, `gateway:${apiPort}`])))
+    // The last one shows that the others could be seen.
+    assert.equal(seen[`gateway:${apiPort}`], 'open')
+    for (const target of closed)
+      assert.ok(['silent', 'ECONNREFUSED'].includes(seen[target]), `${target} ${seen[target]}`)
+
+    const paths = [
+      '/organization',
+      `/organization/${platform.a.organizationId}/project`,
+      '/metrics',
+      '/git/hello.git/info/refs?service=git-upload-pack',
+    ]
+    const asked = await seenBy('default', asking(apiPort, paths))
+    const [organization, project, metrics, git] = paths.map((path) => Object(asked)[path])
+    assert.deepEqual([organization, project, metrics, git], [[401, 401], [401, 401], [404, 404], [401, 401]]) // biome-ignore format: one row
+  })
+})

@@ -1,0 +1,37 @@
+import assert from 'node:assert/strict'
+import { statfs } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { test } from 'node:test'
+import { systemClock } from '../../lib/clock.ts'
+import { usualFloor, watchFloor } from './disk-floor.ts'
+
+const gibibyte = 1024 ** 3
+const directory = tmpdir()
+
+test('builds leave a twentieth of the disk free, ten GiB at most', () => {
+  assert.equal(usualFloor(20 * gibibyte), gibibyte)
+  assert.equal(usualFloor(4000 * gibibyte), 10 * gibibyte)
+})
+
+test('ends what runs when less is free than it leaves, also when it begins so', async () => {
+  const { bsize, blocks } = await statfs(directory)
+  const stop = new AbortController()
+  const floor = { directory, floorBytes: 2 * bsize * blocks, clock: systemClock }
+  await watchFloor(floor, stop, new AbortController().signal)
+  assert.equal(stop.signal.reason.reason, 'disk-full')
+  assert.match(stop.signal.reason.message, /less than [\d.]+ GiB of the engine's disk are free.*QUAYSIDE_DISK_FLOOR/)
+})
+
+test('watches until it is over, and not where the disk cannot be seen', async () => {
+  const [stop, over] = [new AbortController(), new AbortController()]
+  let asked = 0
+  const clock = {
+    ...systemClock,
+    sleep: async () => {
+      if (++asked === 3) over.abort()
+    },
+  }
+  await watchFloor({ directory, floorBytes: 0, clock }, stop, over.signal)
+  await watchFloor({ directory: '/nonexistent', floorBytes: 1, clock }, stop, new AbortController().signal)
+  assert.deepEqual([asked, stop.signal.aborted], [3, false])
+})
