@@ -26,6 +26,12 @@ export async function keptImages(sql: Sql, serviceId: string): Promise<string[]>
   return rows.map(({ reference }) => reference)
 }
 
+/** Whether a deployment acts on the service: it may have an image by now that no version has yet. */
+export async function isBusy(sql: Sql, serviceId: string): Promise<boolean> {
+  const found = await sql`select from deployment_target where service_id = ${serviceId} and finished_at is null limit 1`
+  return found.length > 0
+}
+
 /** The same of every service; the services, of which some are being deployed and left alone; and what was fetched, the longest unused first. */
 export async function readNeeds(sql: Sql) {
   const kept = await sql<{ service_id: string; reference: string }[]>`

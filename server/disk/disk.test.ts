@@ -142,6 +142,27 @@ test('built images go that no kept version has, and caches over the budget that 
   assert.equal(pruned.length, 1, 'it is not measured again at once')
 })
 
+test('a service that is being deployed by then loses nothing, although it was idle when the disk was measured', async () => {
+  const services = [(await platform.addObjects(a)).applicationId, (await platform.addObjects(a)).applicationId]
+  const images = new FakeEngine({ clock: systemClock })
+  for (const [age, service] of services.entries()) {
+    const createdAt = new Date(1000 + age)
+    images.images.built.push({ references: [`quayside/${service}:old`], services: [service], bytes: 1, createdAt })
+  }
+  const pruned: string[] = []
+  const prune = async (service: string) => {
+    pruned.push(service)
+    const [, second = ''] = services
+    builder.tell(second, { type: 'hang' })
+    await must('POST', `/application/${second}/deploy`, {})
+  }
+  await createDiskKeeper({
+    ...{ database, engine: images, builder: { prune }, clock: systemClock, log: silentLogger },
+    ...{ budgetBytes: undefined, measureLogs: async () => ({ count: 0, bytes: 0 }) },
+  }).reconcile(signal)
+  assert.deepEqual(pruned, services.slice(0, 1))
+})
+
 test('an image that two services have is given up by each for itself, and is no space that could be had while one needs it', () => {
   const both = ['quayside/one:1', 'quayside/two:1']
   const images = [{ references: both, services: ['one', 'two'], bytes: 100, createdAt: new Date(0) }]

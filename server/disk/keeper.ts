@@ -3,7 +3,7 @@ import type { Database } from '../database/index.ts'
 import { type Engine, EngineError } from '../engines/index.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { Logger } from '../lib/log.ts'
-import { forgetFetched, readNeeds, readUsage, writeUsage } from './disk-store.ts'
+import { forgetFetched, isBusy, keptImages, readNeeds, readUsage, writeUsage } from './disk-store.ts'
 import { type DiskUsage, excess, excessText, type Freeable, sortDisk, unneeded } from './sort-disk.ts'
 
 /** Measuring reads whole volumes. */
@@ -62,10 +62,10 @@ export function createDiskKeeper(options: DiskKeeperOptions): DiskKeeper {
 }
 
 async function keepToBudget(options: DiskKeeperOptions, signal: AbortSignal): Promise<void> {
-  const { log, builder, engine, budgetBytes } = options
+  const { log, engine, budgetBytes } = options
   let now = await measure(options, signal)
   if (now.freeable.built.length > 0) {
-    for (const { service, kept } of now.freeable.built) await builder.prune(service, kept, signal)
+    for (const { service } of now.freeable.built) await pruneIdle(options, service, signal)
     now = await measure(options, signal)
   }
   const tooMuch = excess(now.usage)
@@ -79,6 +79,16 @@ async function keepToBudget(options: DiskKeeperOptions, signal: AbortSignal): Pr
   const text = excessText(left, now.freeableCacheBytes, budgetBytes)
   if (left === 0) log.info(facts, text)
   else log.warn({ ...facts, freeableCacheBytes: now.freeableCacheBytes }, text)
+}
+
+/** Looks anew: it may have been given an image, or be about to have one, since the disk was measured. */
+async function pruneIdle(
+  { database, builder }: DiskKeeperOptions,
+  service: string,
+  signal: AbortSignal,
+): Promise<void> {
+  if (await isBusy(database, service)) return
+  await builder.prune(service, await keptImages(database, service), signal)
 }
 
 async function measure(
