@@ -51,12 +51,12 @@ export function credentials({ projectId }: Somewhere): Credential[] {
 export type Answer = 401 | 403 | 'passes'
 
 /** What of an operation, or of a stream, says who comes in. */
-type Entrance = Pick<Operation, 'access' | 'target' | 'path' | 'owner' | 'someMode' | 'elsewhere'>
+type Entrance = Pick<Operation, 'access' | 'alsoAccess' | 'target' | 'path' | 'owner' | 'someMode' | 'elsewhere'>
 
 /** Of an operation on something of the caller's own organization, which has an owner. */
 export function answerTo(operation: Entrance, { rights }: Credential, somewhere: Somewhere): Answer {
   if (!rights) return 401
-  const { access, target, owner, someMode, elsewhere } = operation
+  const { access, alsoAccess = 'read', target, owner, someMode, elsewhere } = operation
   if (owner && !isOwner(rights)) return 403
   if (target === 'caller' && access === 'read') return 'passes'
   const place = placeIn(operation, somewhere)
@@ -64,7 +64,7 @@ export function answerTo(operation: Entrance, { rights }: Credential, somewhere:
     someMode && place.projectId !== undefined
       ? permissionsSomewhere(rights, place.projectId)
       : permissionsAt(rights, place)
-  if (mayAccess(own, access)) return 'passes'
+  if (mayAccess(own, access) && mayAccess(own, alsoAccess)) return 'passes'
   const seesTarget = target === 'caller' || mayAccess(own, 'read')
   return elsewhere && seesTarget && mayAccess(permissionsAnywhere(rights), access) ? 'passes' : 403
 }

@@ -28,6 +28,8 @@ export interface Operation {
   readonly handler: string
   readonly target: Target
   readonly access: Access
+  /** A second one that the caller needs as well, where one alone is not enough. */
+  readonly alsoAccess?: Access
   /** Nobody but the owner of the organization may; while it has none, whoever has the access. */
   readonly owner?: true
   /** Of a project: the access for one mode of its environments is enough to come in; the room looks which mode is meant. */

@@ -25,6 +25,8 @@ export interface Membership {
 /** What is asked for, and what that needs. */
 export interface Wish {
   readonly access: Access
+  /** A second one that is needed as well. */
+  readonly alsoAccess?: Access
   readonly query?: TargetQuery
   /** Undefined with a query: the id in the path has no valid form. */
   readonly targetId?: string | undefined
@@ -85,7 +87,7 @@ export async function authorize(sql: Sql, credential: Credential | undefined, wi
 
 /** The caller's permissions on the target, which are enough; throws 403 where they are not. */
 function checkPermission(row: AuthorizationRow, rows: readonly AuthorizationRow[], wish: Wish): readonly Permission[] {
-  const { access, query, anybody, owner, someMode } = wish
+  const { access, alsoAccess, query, anybody, owner, someMode } = wish
   const rights = rightsOf(row)
   const place = (query && wish.place?.(row)) || {}
   const own =
@@ -95,6 +97,7 @@ function checkPermission(row: AuthorizationRow, rows: readonly AuthorizationRow[
   if (owner && row['owner'] !== null && !isOwner(rights)) {
     throw new AppError('forbidden', 'Only the owner of the organization may do this.')
   }
+  if (mayAccess(own, access) && alsoAccess && !mayAccess(own, alsoAccess)) throw lacking(alsoAccess)
   if (mayAccess(own, access)) return own
   if (wish.elsewhere && mayComeIn(own, rows, wish)) return own
   if (
@@ -103,8 +106,11 @@ function checkPermission(row: AuthorizationRow, rows: readonly AuthorizationRow[
     (access === 'read' || rows.some((one) => mayAccess(permissionsAt(rightsOf(one), {}), access)))
   )
     return own
-  throw new AppError('forbidden', `This needs the permission ${access.toUpperCase()}, which the caller lacks.`)
+  throw lacking(access)
 }
+
+const lacking = (access: Access): AppError =>
+  new AppError('forbidden', `This needs the permission ${access.toUpperCase()}, which the caller lacks.`)
 
 function mayComeIn(own: readonly Permission[], rows: readonly AuthorizationRow[], { access, query }: Wish): boolean {
   if (query && !mayAccess(own, 'read')) return false

@@ -66,8 +66,8 @@ function createHandler(operation: Operation, options: MountOptions) {
   const { database, readCredential, budgets } = options
   const query = options.targetQuery(operation)
   if ((operation.target === 'caller') !== (query === undefined)) throw new Error(`${operation.path} has no target`)
-  const { access, owner = false, someMode = false, elsewhere = false, target } = operation
-  const needs = { access, owner, someMode, elsewhere, anybody: target === 'caller' }
+  const { access, alsoAccess = 'read', owner = false, someMode = false, elsewhere = false, target } = operation
+  const needs = { access, alsoAccess, owner, someMode, elsewhere, anybody: target === 'caller' }
   const names = pathParameters(operation.path)
   const [first = ''] = names
   const others = operation.target === 'caller' ? names : names.slice(1)
