@@ -32,6 +32,7 @@ import { importOperation } from './resources/variable-import.ts'
 import { variableOperations } from './resources/variable-operations.ts'
 import { webhookOperations } from './resources/webhook.ts'
 import { kindOperations } from './services/all-kinds.ts'
+import { backupOperations } from './services/backup-operations.ts'
 import { servicePartOperations } from './services/service-part-operations.ts'
 import { specialOperations } from './services/special-operations.ts'
 
@@ -70,6 +71,7 @@ export const contract = {
   ...variableOperations('Environment', '/environment/{environmentId}', 'environment'),
   ...kindOperations,
   ...specialOperations,
+  ...backupOperations,
   ...variableOperations('Application', '/application/{applicationId}', 'service', 'application'),
   ...variableOperations('Container', '/container/{containerId}', 'service', 'container'),
   ...variableOperations('Job', '/job/{jobId}', 'service', 'job'),

@@ -1,3 +1,4 @@
+import { sealedColumns as backups } from './backups/index.ts'
 import { sealedColumns as clusters } from './clusters/index.ts'
 import { sealedColumns as credentials } from './credentials/index.ts'
 import { sealedColumns as deployments } from './deployments/index.ts'
@@ -12,6 +13,7 @@ import { sealedColumns as webhooks } from './webhooks/index.ts'
 
 /** Every place where texts are sealed for organizations. */
 export const sealedColumns: readonly SealedColumn[] = [
+  ...backups,
   ...clusters,
   ...credentials,
   ...deployments,

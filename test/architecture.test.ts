@@ -7,14 +7,14 @@ const root = resolve(import.meta.dirname, '..')
 
 /** Which rooms of the server a room may enter; `lib` and the contract are free for all. The same table stands in ARCHITECTURE.md. */
 const mayImport: Record<string, readonly string[]> = {
-  http: 'access accounts audit catalogue clusters credentials database deployments disk domains environments git git-providers inspections groups idempotency jobs logs organizations pushes registries service-parts services state-changes streams variables vault webhooks'.split(
+  http: 'access accounts audit backups catalogue clusters credentials database deployments disk domains environments git git-providers inspections groups idempotency jobs logs organizations pushes registries service-parts services state-changes streams variables vault webhooks'.split(
     ' ',
   ),
   deployments:
     'audit builders database disk domains engines events git groups jobs logs observations organizations routers scaling services state-changes variables vault workflows'.split(
       ' ',
     ),
-  backups: ['engines'],
+  backups: ['database', 'engines', 'jobs', 'services', 'vault', 'workflows'],
   pushes: ['audit', 'database', 'deployments', 'git', 'service-parts', 'services', 'vault', 'workflows'],
   jobs: ['database', 'engines', 'variables', 'vault', 'workflows'],
   disk: ['builders', 'database', 'engines'],

@@ -26,6 +26,7 @@ import {
   type Workflow,
   type Workflows,
 } from '../workflows/index.ts'
+import { createBackupOptions, createBackupReconcilers, createBackupWorkflows } from './backing-up.ts'
 import { createCopyWorkflows, createStandstillReconciler } from './copying.ts'
 import { createDisk, diskReconciler, keptReleases } from './disk.ts'
 import { createDoor } from './door.ts'
@@ -58,6 +59,7 @@ export function compose(ground: Ground, drivers: Drivers) {
     },
   })
   const jobs = createJobRuns(foundation, recipe)
+  const backups = createBackupOptions(foundation, { recipe: () => recipe, workflows: () => workflows })
   const clusterOperation = createClusterWorkflow({
     database,
     clock,
@@ -76,6 +78,7 @@ export function compose(ground: Ground, drivers: Drivers) {
     clusterOperation,
     createKeyRotationWorkflow({ database, clock, vault, columns: sealedColumns }),
     ...createCopyWorkflows(foundation, () => workflows),
+    ...createBackupWorkflows(backups),
     createPushes(foundation, () => rooms.selected),
     jobs.workflow,
   ]
@@ -90,7 +93,7 @@ export function compose(ground: Ground, drivers: Drivers) {
     // A server that is killed again and again during one deployment must still end it; what kills servers by itself is parked.
     maxAttempts: 30,
   })
-  const rooms = createRooms(foundation, workflows, disk)
+  const rooms = createRooms(foundation, workflows, { disk, backups })
   const observer: Observer = createServiceObserver(foundation, recipe, () => reconcilers?.nudge('routes'))
   const { publicUrl } = config
   const accounts = createAccounts({ database, vault, clock, log, pepper, publicUrl, invitations: rooms.invitations })
@@ -109,6 +112,7 @@ export function compose(ground: Ground, drivers: Drivers) {
     createFinisher({ database, log, workflows: kindsOfWork }),
     ...createScaling(foundation, observer, () => reconcilers?.nudge('routes'), stopping.signal),
     ...jobs.reconcilers,
+    ...createBackupReconcilers(backups),
     createScheduler({ database, clock, log, ...createScheduled({ database, clock, workflows }) }),
     createWebhookReconciler({ database, vault, clock, log, safeFetch }),
     createSealer({ database }),

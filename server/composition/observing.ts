@@ -1,3 +1,4 @@
+import { isScratch } from '../backups/index.ts'
 import { inTransaction } from '../database/index.ts'
 import { engineRelease, findRelease, haveImage, type RecipeOptions } from '../deployments/index.ts'
 import { leadsElsewhere, leadsTo, lostPortsText, readVersion, setEndpoints, touchRoutes } from '../domains/index.ts'
@@ -57,6 +58,7 @@ export function createServiceObserver(
       if (moved === 'woken') await routes.apply(AbortSignal.timeout(routerMs))
       else if (moved) nudgeRoutes()
     },
+    isScratch: (service) => isScratch(database, service),
     isNew: (service, endpoints) => leadsElsewhere(database, service, endpoints),
     leave: async (wish, { staying, leaving }, signal) => {
       const isPresent = await inTransaction(database, async (sql) => {

@@ -8,6 +8,7 @@ import {
   createMembers,
 } from '../access/index.ts'
 import { createAudit } from '../audit/index.ts'
+import { type BackupOptions, createBackups } from '../backups/index.ts'
 import { createClusters, findCluster, insertBuiltInCluster } from '../clusters/index.ts'
 import { createCredentials } from '../credentials/index.ts'
 import type { Sql } from '../database/index.ts'
@@ -49,7 +50,11 @@ const placeOf = ({ organization_id, project_id, environment_id }: ServiceRow) =>
 })
 
 /** The rooms that answer requests. */
-export function createRooms(foundation: Foundation, workflows: Workflows, disk: DiskKeeper): Rooms {
+export function createRooms(
+  foundation: Foundation,
+  workflows: Workflows,
+  { disk, backups }: { readonly disk: DiskKeeper; readonly backups: BackupOptions },
+): Rooms {
   const { config, database, vault, pepper, guard, safeFetch, git, lines, gitTokens, readCredential, formerUrls } =
     foundation
   const declareHosts = hostDeclarer(foundation)
@@ -142,6 +147,7 @@ export function createRooms(foundation: Foundation, workflows: Workflows, disk: 
         ),
     }),
     deployments: createDeployments(deploying),
+    backups: createBackups(backups),
     audit: createAudit({ database, publicUrl: config.publicUrl }),
     webhooks: createWebhooks({ database, vault, clock, guard, publicUrl: config.publicUrl }),
     groups: createGroups({ database, clock }),

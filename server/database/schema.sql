@@ -126,6 +126,71 @@ create table autoscaling_policy (
   constraint autoscaling_policy_service_id_key UNIQUE (service_id)
 );
 
+create table backup (
+  id uuid not null,
+  service_id uuid not null,
+  created_at timestamp with time zone not null,
+  updated_at timestamp with time zone not null,
+  name text not null,
+  message text not null default ''::text,
+  data_version text,
+  state text not null default 'QUEUED'::text,
+  reason text,
+  proof_id uuid,
+  proof_state text not null default 'NONE'::text,
+  proof_at timestamp with time zone,
+  proof_reason text,
+  restore_state text not null default 'NONE'::text,
+  restore_at timestamp with time zone,
+  restore_reason text,
+  constraint backup_pkey PRIMARY KEY (id),
+  constraint backup_proof_state_check CHECK ((proof_state = ANY (ARRAY['NONE'::text, 'RUNNING'::text, 'PROVEN'::text, 'FAILED'::text]))),
+  constraint backup_restore_state_check CHECK ((restore_state = ANY (ARRAY['NONE'::text, 'RUNNING'::text, 'SUCCEEDED'::text, 'FAILED'::text]))),
+  constraint backup_service_id_fkey FOREIGN KEY (service_id) REFERENCES service(id) ON DELETE CASCADE,
+  constraint backup_state_check CHECK ((state = ANY (ARRAY['QUEUED'::text, 'RUNNING'::text, 'SUCCEEDED'::text, 'FAILED'::text])))
+);
+CREATE INDEX backup_proof ON public.backup USING btree (proof_id) WHERE (proof_id IS NOT NULL);
+CREATE INDEX backup_service ON public.backup USING btree (service_id, created_at DESC, id DESC);
+CREATE INDEX backup_unfinished ON public.backup USING btree (service_id) WHERE (state = ANY (ARRAY['QUEUED'::text, 'RUNNING'::text]));
+
+create table backup_file (
+  backup_id uuid not null,
+  number integer not null,
+  mount_point text not null,
+  path text not null,
+  archive_bytes bigint,
+  file_bytes bigint,
+  entries integer,
+  digest text,
+  sealed_key text,
+  constraint backup_file_backup_id_fkey FOREIGN KEY (backup_id) REFERENCES backup(id) ON DELETE CASCADE,
+  constraint backup_file_pkey PRIMARY KEY (backup_id, number)
+);
+
+create table backup_policy (
+  service_id uuid not null,
+  cron_at text,
+  timezone text not null,
+  keep integer not null,
+  next_at timestamp with time zone,
+  constraint backup_policy_keep_check CHECK (((keep >= 1) AND (keep <= 100))),
+  constraint backup_policy_pkey PRIMARY KEY (service_id),
+  constraint backup_policy_service_id_fkey FOREIGN KEY (service_id) REFERENCES service(id) ON DELETE CASCADE
+);
+CREATE INDEX backup_policy_next ON public.backup_policy USING btree (next_at) WHERE (next_at IS NOT NULL);
+
+create table backup_restore (
+  id uuid not null,
+  backup_id uuid not null,
+  phase text not null default 'CHECKING'::text,
+  was_running boolean not null default false,
+  stop_request uuid,
+  failure text,
+  constraint backup_restore_backup_id_fkey FOREIGN KEY (backup_id) REFERENCES backup(id) ON DELETE CASCADE,
+  constraint backup_restore_phase_check CHECK ((phase = ANY (ARRAY['CHECKING'::text, 'STOPPING'::text, 'WRITING'::text]))),
+  constraint backup_restore_pkey PRIMARY KEY (id)
+);
+
 create table cluster (
   id uuid not null,
   organization_id uuid not null,
@@ -474,6 +539,11 @@ create table environment_schedule (
   stopped uuid[] not null default '{}'::uuid[],
   constraint environment_schedule_environment_id_fkey FOREIGN KEY (environment_id) REFERENCES environment(id) ON DELETE CASCADE,
   constraint environment_schedule_pkey PRIMARY KEY (environment_id)
+);
+
+create table erased_backup_file (
+  path text not null,
+  constraint erased_backup_file_pkey PRIMARY KEY (path)
 );
 
 create table event (
@@ -933,6 +1003,7 @@ create table service (
   helm_repository_id uuid generated always as (helm_repository_of(settings)) stored,
   data_version text,
   copying uuid,
+  restoring uuid,
   constraint service_container_registry_id_fkey FOREIGN KEY (container_registry_id) REFERENCES container_registry(id),
   constraint service_environment_id_fkey FOREIGN KEY (environment_id) REFERENCES environment(id) ON DELETE CASCADE,
   constraint service_git_token_id_fkey FOREIGN KEY (git_token_id) REFERENCES git_token(id),
@@ -1155,6 +1226,15 @@ create table workflow_step (
   constraint workflow_step_workflow_id_fkey FOREIGN KEY (workflow_id) REFERENCES workflow(id) ON DELETE CASCADE
 );
 
+CREATE OR REPLACE FUNCTION public.erase_backup_file()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  insert into erased_backup_file (path) values (old.path) on conflict do nothing;
+  return null;
+end $function$;
+
 CREATE OR REPLACE FUNCTION public.helm_repository_of(settings jsonb)
  RETURNS uuid
  LANGUAGE sql
@@ -1297,6 +1377,8 @@ RETURN identified(COALESCE((settings ->> 'registry_id'::text), (settings #>> '{s
 CREATE TRIGGER audit_event_is_not_emptied BEFORE TRUNCATE ON public.audit_event FOR EACH STATEMENT EXECUTE FUNCTION refuse_audit_change();
 
 CREATE TRIGGER audit_event_stays BEFORE DELETE OR UPDATE ON public.audit_event FOR EACH ROW EXECUTE FUNCTION refuse_audit_change();
+
+CREATE TRIGGER backup_file_deleted AFTER DELETE ON public.backup_file FOR EACH ROW EXECUTE FUNCTION erase_backup_file();
 
 CREATE TRIGGER cluster_status AFTER UPDATE OF status ON public.cluster FOR EACH ROW WHEN ((old.status IS DISTINCT FROM new.status)) EXECUTE FUNCTION record_cluster_status();
 

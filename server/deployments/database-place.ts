@@ -4,7 +4,7 @@ import { EngineError } from '../engines/index.ts'
 import { findService, setDataVersion, versionRefusal } from '../services/index.ts'
 import type { RecipeOptions, Work } from './recipe.ts'
 import { type ReleaseRow, setReleasePort } from './release-store.ts'
-import { isPublished } from './versioned.ts'
+import { isPublished, type Versioned } from './versioned.ts'
 
 /** What a database has on this machine beside its container: data of a version, and a port while it is public. */
 
@@ -12,11 +12,17 @@ import { isPublished } from './versioned.ts'
 export async function checkData({ database }: RecipeOptions, release: ReleaseRow): Promise<void> {
   if (release.kind !== 'database') return
   const service = await findService(database, release.service_id)
-  const from = service?.data_version ?? null
-  if (!service || from === null) return
-  const { type, version: to } = release.settings
-  const refusal = versionRefusal(type, { from, to, name: service.name })
+  const refusal = service && dataRefusal(release, { name: service.name, from: service.data_version })
   if (refusal) throw new EngineError('refused', refusal)
+}
+
+/** Why a version of a database cannot have data that another one, `from`, has written; undefined where it can, and where there are none. */
+export function dataRefusal(
+  { kind, settings }: Versioned,
+  { name, from }: { readonly name: string; readonly from: string | null },
+): string | undefined {
+  if (kind !== 'database' || from === null) return undefined
+  return versionRefusal(settings.type, { from, to: settings.version, name })
 }
 
 /** From now on the data is of this version. */

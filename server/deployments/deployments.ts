@@ -123,7 +123,9 @@ export function createDeployments(options: DeploymentsOptions) {
       asked: Pick<Asked, 'sameVersion'> = {},
     ): Promise<void> {
       const services = await listServices(database, environment.id)
-      const chosen = services.filter((service) => !service.is_skipped && service.copying === null)
+      const chosen = services.filter(
+        ({ is_skipped, copying, restoring }) => !is_skipped && copying === null && restoring === null,
+      )
       if (chosen.length === 0)
         throw new AppError('conflict', `Environment "${environment.name}" has nothing to deploy.`)
       // Those that cannot run there are left out by the workflow, with the reason.

@@ -80,7 +80,7 @@ async function factsOf(
   const { id, name, release_id, is_skipped } = service
   const release = release_id ? await findRelease(options.database, release_id) : undefined
   // What is asked of one service takes part, also where its environment leaves it out.
-  const leftOut = is_skipped && !former ? 'It is skipped in deployments of its environment.' : copyingText(service)
+  const leftOut = is_skipped && !former ? 'It is skipped in deployments of its environment.' : fillingText(service)
   const skipped = leftOut ?? refusalOf(service)
   const changes = release && !skipped ? await changesSince(options, service, release, former) : []
   const wanted = toVersion(former ?? service, service)
@@ -100,8 +100,10 @@ async function factsOf(
   }
 }
 
-const copyingText = ({ copying }: ServiceRow): string | undefined =>
-  copying === null ? undefined : 'It is being copied, and left out until its data are there.'
+function fillingText({ copying, restoring }: ServiceRow): string | undefined {
+  if (restoring !== null) return 'It is being restored from a backup, and left out until that has ended.'
+  return copying === null ? undefined : 'It is being copied, and left out until its data are there.'
+}
 
 const toVersion = (
   of: Pick<ServiceRow | ReleaseRow, 'kind' | 'settings' | 'advanced_settings'>,

@@ -36,6 +36,8 @@ export interface Situation {
   readonly states: Readonly<Record<string, State>>
   /** Those of them whose data are still being copied. */
   readonly copying: readonly string[]
+  /** Those of them that a restore of a backup has, by its id. */
+  readonly restoring: Readonly<Record<string, string>>
   readonly at: Place
 }
 
@@ -45,21 +47,22 @@ export async function readSituation(
   asked: { environmentId: string; services: readonly string[]; caller: string; action: Action },
 ): Promise<Situation | undefined> {
   const [row] = await sql<(Omit<Situation, 'waiting'> & { id: string | null; created_at: Date | null })[]>`
-    select e.deleting, w.id, w.created_at, coalesce(s.states, '{}') as states, s.copying,
+    select e.deleting, w.id, w.created_at, coalesce(s.states, '{}') as states, s.copying, s.restoring,
       jsonb_build_object('cluster', c.name, 'hasEngine', c.engine is not null, 'isDemo', c.is_demo,
         'restriction', o.billing_deployment_restriction) as at
     from environment e
     join cluster c on c.id = e.cluster_id join organization o on o.id = c.organization_id
     cross join (select jsonb_object_agg(id, state) as states,
-        coalesce(array_agg(id) filter (where copying is not null), '{}') as copying from service
+        coalesce(array_agg(id) filter (where copying is not null), '{}') as copying,
+        coalesce(jsonb_object_agg(id, restoring) filter (where restoring is not null), '{}') as restoring from service
       where id = any(${[...asked.services]}::uuid[])) s
     left join lateral (select * from deployment_request where environment_id = e.id and status = 'QUEUED'
       order by seq desc limit 1) w on w.caller = ${asked.caller} and w.action = ${asked.action}
         and not exists (select from deployment_target t where t.request_id = w.id and t.force_event is not null)
     where e.id = ${asked.environmentId}`
   if (!row) return undefined
-  const { id, created_at, deleting, states, copying, at } = row
-  return { deleting, states, copying, at, waiting: id && created_at ? { id, created_at } : undefined }
+  const { id, created_at, deleting, states, copying, restoring, at } = row
+  return { deleting, states, copying, restoring, at, waiting: id && created_at ? { id, created_at } : undefined }
 }
 
 /** A service of a request. */
@@ -88,6 +91,8 @@ export interface Acceptance {
   /** The state that services enter, except those in one of the `passing` states: something is under way for them. */
   readonly queued: State
   readonly passing: readonly State[]
+  /** The restore of a backup that asks it; null: nobody's. What another one has is left to that. */
+  readonly restore: string | null
   /** Inserts the workflow of the request, once where `accepted` has a row. */
   readonly submission: (sql: Sql, accepted: Fragment) => Fragment
   /** Inserts what the record of changes says of it, in the same way. */
@@ -106,7 +111,7 @@ export async function holdWaiting(sql: Sql, id: string): Promise<boolean> {
  * this statement waited for it: by the environment's number, which each counts up, it sees that what it knows is outdated.
  */
 export async function writeRequest(sql: Sql, acceptance: Acceptance): Promise<WrittenRequest | undefined> {
-  const { request, place, targets, allowed, queued, passing, submission, record } = acceptance
+  const { request, place, targets, allowed, queued, passing, restore, submission, record } = acceptance
   if (targets.length === 0) throw new Error('a request without a service')
   const environmentId = request.environment_id
   const nothingWaits = sql`
@@ -160,6 +165,7 @@ export async function writeRequest(sql: Sql, acceptance: Acceptance): Promise<Wr
           wanted_release uuid, same_version boolean) ${fewRows}) w
         join service s on s.id = w.service_id and s.state = any(${[...allowed]}::text[])
           and (s.copying is null or ${request.action} = 'DELETE')
+          and (s.restoring is null or s.restoring = ${restore})
         join deployment_stage g on g.id = w.stage_id
       for no key update of s
     ), chosen as (

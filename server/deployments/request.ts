@@ -33,6 +33,8 @@ export interface RequestedBy {
   readonly id: string
   readonly name: string
   readonly origin: Origin
+  /** The restore of a backup that asks it: nobody else may, while it has the service. */
+  readonly restore?: string
   /** Without it, whoever asked writes the record of changes in the same transaction. */
   readonly record?: RecordRequest
 }
@@ -131,13 +133,14 @@ function acceptance(
     allowed: stateNames.filter((state) => refusal(action, state) === undefined),
     queued: phases[action].queued,
     passing,
+    restore: by.restore ?? null,
     submission: (sql, accepted) => workflows.submission(sql, submitted, accepted),
     record: record && ((sql, accepted) => record(sql, accepted, { id, action, status: 'QUEUED' })),
   }
 }
 
 /** Pure: the situation, unless it forbids the request. */
-function checked(situation: Situation | undefined, { environment, action, targets }: Wish): Situation {
+function checked(situation: Situation | undefined, { environment, action, targets, by }: Wish): Situation {
   if (!situation) throw new AppError('notFound', 'There is no such object.')
   if (situation.deleting && action !== 'DELETE') {
     throw new AppError('conflict', `Environment "${environment.name}" is being deleted.`)
@@ -147,6 +150,13 @@ function checked(situation: Situation | undefined, { environment, action, target
   for (const { service } of targets) {
     if (situation.copying.includes(service.id) && action !== 'DELETE') {
       throw new AppError('conflict', `Service "${service.name}" is being copied. Try again when its data are there.`)
+    }
+    const restore = situation.restoring[service.id]
+    if (restore !== undefined && restore !== by.restore) {
+      throw new AppError(
+        'conflict',
+        `Service "${service.name}" is being restored from a backup. Try again when that has ended.`,
+      )
     }
     const state = situation.states[service.id]
     if (!state) throw new AppError('notFound', 'There is no such object.')

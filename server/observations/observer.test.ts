@@ -51,6 +51,7 @@ async function openBench(t: Cleanup, change: Partial<ObserverOptions> = {}): Pro
     engine,
     startRelease: (_wish, id, attempt) => engine.start(release(id), attempt),
     moveTraffic: async (_service, id) => void moved.push(id),
+    isScratch: async () => false,
     isNew: async () => false,
     leave: async () => true,
     endLeaving: ({ id }, names, attempt) => engine.endReplicas(id, names, attempt),
@@ -362,6 +363,20 @@ test('ends what has no record, but not what has only just got one', async (t) =>
   await until('the orphan is ended', async () => (await engine.observe(orphan.service, attempt.signal)).state === 'absent')
   assert.equal((await engine.observe(fresh.service, attempt.signal)).state, 'running')
 }) // biome-ignore format: one line
+
+test('leaves alone what has no record because a backup is being proven', async (t) => {
+  const proof = newId()
+  const { engine, look, release } = await openBench(t, { isScratch: async (id) => id === proof })
+  const [proven, orphan] = [proof, newId()].map((service) => ({ ...release(), service }))
+  if (!proven || !orphan) return assert.fail()
+  for (const one of [proven, orphan]) await engine.start(one, attempt)
+  await look()
+  await until(
+    'the orphan is ended',
+    async () => (await engine.observe(orphan.service, attempt.signal)).state === 'absent',
+  )
+  assert.equal((await engine.observe(proof, attempt.signal)).state, 'running')
+})
 
 test('a service that cannot be brought back says why, and is tried again later and later', async (t) => {
   let monotonic = 0

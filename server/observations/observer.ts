@@ -19,6 +19,8 @@ export interface ObserverOptions {
   readonly moveTraffic: (serviceId: string, release: string, seen: readonly Endpoint[]) => Promise<void>
   /** Whether traffic does not go to one of these yet: then it has to be seen healthy before. */
   readonly isNew: (serviceId: string, endpoints: readonly Endpoint[]) => Promise<boolean>
+  /** Whether what runs for a service without a record is a backup that is being proven: it is left alone. */
+  readonly isScratch: (serviceId: string) => Promise<boolean>
   /** Traffic leaves replicas: waits until nothing is open on them. False when this wish is no longer the present one. */
   readonly leave: (
     wish: WishRow,
@@ -273,7 +275,12 @@ async function carryOut(
 }
 
 /** What runs for a service that has no record. Its volumes stay: data is only removed by a deletion. */
-async function removeOrphan({ engine, log }: ObserverOptions, service: string, signal: AbortSignal): Promise<void> {
+async function removeOrphan(
+  { engine, log, isScratch }: ObserverOptions,
+  service: string,
+  signal: AbortSignal,
+): Promise<void> {
+  if (await isScratch(service)) return
   log.warn({ serviceId: service }, 'something runs for a service that does not exist; ending it')
   await engine.retire(service, undefined, { signal, output: silent })
 }

@@ -30,6 +30,7 @@ export type {
   RunningSettings,
 } from './settings/application.ts'
 export type { CreateBody, EditBody, Origin, RecordOf, Settings, SettingsOf } from './settings/branch.ts'
+export { checkCron, checkTimezone } from './settings/cron.ts'
 export { formerPasswordName, passwordName } from './settings/database.ts'
 export { versionRefusal } from './settings/database-version.ts'
 export type { PortSettings } from './settings/ports.ts'

@@ -36,6 +36,8 @@ export interface ServiceOf<K extends KindName> {
   readonly is_skipped: boolean
   /** The service whose data are being copied into it; nothing is done to it meanwhile. */
   readonly copying: string | null
+  /** The restore of a backup that has it at present; nobody else does anything to it. */
+  readonly restoring: string | null
   readonly settings: SettingsOf[K]
   readonly git_token_id: string | null
   readonly git_token_name: string | null

@@ -10,6 +10,7 @@
  */
 
 export { createFinisher, type FinisherOptions } from './finisher.ts'
+export { isOutage } from './outage.ts'
 export { type Reconcilers, type ReconcilersOptions, runReconcilers } from './reconcilers.ts'
 export {
   CanceledError,

@@ -4,6 +4,7 @@ import { contract, type Operation, type OperationName, pathParameters } from '..
 import type { Objects } from '../support/fixture.ts'
 import type { Answer, Platform } from '../support/platform.ts'
 import { accessRequests } from './good/access.ts'
+import { backups } from './good/backups.ts'
 import { changes } from './good/changes.ts'
 import { clusters } from './good/clusters.ts'
 import { environments } from './good/environments.ts'
@@ -180,6 +181,7 @@ const areas: readonly Partial<Record<OperationName, Good>>[] = [
   changes,
   gitRequests,
   kinds,
+  backups,
 ]
 const all = new Map(areas.flatMap((area) => Object.entries<Good>(area)))
 /** Of an operation that always refuses. */

@@ -1,11 +1,18 @@
 import assert from 'node:assert/strict'
+import { readFile, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
 import { after, before, test } from 'node:test'
+import type { Static } from '@quayside/contract'
+import type { Backup } from '@quayside/contract/resources/backup.ts'
 import { openDatabase } from '../../server/database/index.ts'
 import { makeEnvironment } from '../support/application.ts'
 import { makeClient, makeDatabase, type TestDatabase, type TestService } from '../support/database.ts'
 import { provideDatabaseImages, tagsOf } from '../support/database-images.ts'
 import { connects, containerAddress } from '../support/reach.ts'
 import { type ServerProcess, startServer } from '../support/server-process.ts'
+import { until } from '../support/until.ts'
+
+type BackupReply = Static<typeof Backup>
 
 // One PostgreSQL through its life: reached by its variables, published, changed, stopped, and erased. The tests build on each other.
 
@@ -107,6 +114,52 @@ test('what its data does not allow is refused', async () => {
   const smaller = await database.edit({ storage: 10 })
   assert.equal(smaller.status, 409)
   assert.match(smaller.message, /^storage: the database has 20 GB and cannot shrink/)
+})
+
+const toldOf = async (id: string): Promise<BackupReply> => {
+  const { results } = await server.must<{ results: BackupReply[] }>('GET', `${database.path}/backup`)
+  return results.find((one) => one.id === id) ?? assert.fail('there is no such backup')
+}
+const ends = (what: string, isOver: () => Promise<boolean>) => until(`the ${what} has ended`, isOver)
+const restores = async (id: string) => {
+  await server.must('POST', `${database.path}/backup/${id}/restore`)
+  await ends('restore', async () => (await toldOf(id)).restore.state !== 'RUNNING')
+  return (await toldOf(id)).restore
+}
+let backup: BackupReply
+
+test('a backup is proven by a database that starts on it; restored, the rows are back', async () => {
+  const { id } = await server.must<BackupReply>('POST', `${database.path}/backup`, { name: 'of one row' })
+  await ends('proof', async () => /PROVEN|FAILED/.test(`${(await toldOf(id)).proof.state}`))
+  backup = await toldOf(id)
+  assert.equal(
+    backup.proof.message,
+    'Every file of it was restored on the side and compared, and the database became healthy on it.',
+  )
+  assert.equal((await ask(client, url(), "insert into orders (name) values ('two')")).exitCode, 0)
+  assert.equal(await rows(), 'one two')
+  const { state, message } = await restores(id)
+  assert.deepEqual([state, message], ['SUCCEEDED', 'Its volumes are those of the backup.'])
+  await database.settles()
+  assert.equal(await rows(), 'one')
+})
+
+test('a backup whose file was changed fails its proof, and nothing is touched for it', async () => {
+  const file = join(server.dataDirectory, 'backups', server.organizationId, database.id, `${backup.id}-1.qsb`)
+  const bytes = await readFile(file)
+  const middle = Math.floor(bytes.length / 2)
+  await writeFile(file, bytes.fill((bytes[middle] ?? 0) ^ 1, middle, middle + 1))
+  await server.must('POST', `${database.path}/backup/${backup.id}/prove`)
+  await ends('proof', async () => (await toldOf(backup.id)).proof.state === 'FAILED')
+  assert.match(`${(await toldOf(backup.id)).proof.message}`, /is damaged/)
+  const { state, message } = await restores(backup.id)
+  assert.deepEqual([state, /Its data were not touched/.test(`${message}`)], ['FAILED', true], `${message}`)
+  assert.equal(await rows(), 'one')
+  // What is proven at this moment, of the backup from before the restore, goes as well.
+  await until('nothing is left on the side', async () => {
+    const volumes = await server.engine.volumesWith(`quayside.instance=${server.instance}`)
+    return volumes.length === 1
+  })
 })
 
 test('it is stopped in order, keeps its data, and loses it when it is uninstalled', async () => {

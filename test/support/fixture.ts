@@ -9,6 +9,7 @@ import type { ApplicationBody } from '../../server/services/index.ts'
 import { createSecret, createVariable, type Scope } from '../../server/variables/index.ts'
 import { canaryOf } from './canary.ts'
 import { accessObjects } from './objects/access.ts'
+import { addBackups } from './objects/backups.ts'
 import { addClusterObjects } from './objects/clusters.ts'
 import { addEnvironmentObjects } from './objects/environments.ts'
 import { addGitObjects } from './objects/git.ts'
@@ -111,6 +112,7 @@ const contributions = (): readonly Contribution[] => [
   accessObjects,
   addVariableObjects,
   addEnvironmentObjects,
+  addBackups,
 ]
 
 let made = 0

@@ -41,6 +41,8 @@ export interface Answer {
 export interface Platform extends Composition {
   readonly database: Database
   readonly databaseUrl: string
+  /** Its data. */
+  readonly directory: string
   readonly engine: FakeEngine
   readonly builder: ReturnType<typeof createFakeBuilder>
   readonly router: ReturnType<typeof createFakeRouter>
@@ -94,6 +96,7 @@ export async function createPlatform(t: Cleanup, options: PlatformOptions = {}):
     ...drivers,
     database,
     databaseUrl: url,
+    directory,
     logged,
     a: { ...a, objects: ofA },
     b: { ...b, objects: ofB },

@@ -1,5 +1,6 @@
 import type { Handlers } from '../call.ts'
 import { anyVariableHandlers } from './any-variable.ts'
+import { backupHandlers } from './backup.ts'
 import { createBrowsing } from './browsing.ts'
 import { catalogueHandlers } from './catalogue.ts'
 import { clusterHandlers } from './cluster.ts'
@@ -32,6 +33,7 @@ export const createHandlers = (rooms: Rooms, browse = createBrowsing()): Handler
   ...environmentDeploymentHandlers(rooms),
   ...serviceHandlers(rooms),
   ...kindHandlers(rooms),
+  ...backupHandlers(rooms),
   ...clusterHandlers(rooms),
   ...credentialsHandlers(rooms),
   ...catalogueHandlers(rooms),

@@ -6,6 +6,7 @@ import type {
   Invitations,
 } from '../../access/index.ts'
 import type { createAudit } from '../../audit/index.ts'
+import type { Backups } from '../../backups/index.ts'
 import type { createClusters } from '../../clusters/index.ts'
 import type { createCredentials } from '../../credentials/index.ts'
 import type { Database } from '../../database/index.ts'
@@ -71,6 +72,7 @@ export interface Rooms {
   readonly disk: Pick<DiskKeeper, 'usage'>
   readonly services: ReturnType<typeof createServices>
   readonly deployments: Deployments
+  readonly backups: Backups
   readonly webhooks: ReturnType<typeof createWebhooks>
   readonly audit: ReturnType<typeof createAudit>
   readonly groups: ReturnType<typeof createGroups>

@@ -1,0 +1,68 @@
+import { readdir, rm, rmdir } from 'node:fs/promises'
+import { basename, dirname, join } from 'node:path'
+import type { Sql } from '../database/index.ts'
+import { newId } from '../lib/id.ts'
+import type { Reconciler, Workflow } from '../workflows/index.ts'
+import { forgetErased, listErased } from './file-store.ts'
+import { attemptOf, type BackupOptions } from './options.ts'
+
+const scratchWorkflow = 'backup scratch'
+
+type Input = { readonly id: string }
+
+/** Has what a backup or a proof left on the engine removed, in the transaction that gives it up. */
+export async function submitScratchErasure({ workflows }: BackupOptions, sql: Sql, id: string): Promise<void> {
+  const workflow = newId()
+  await workflows().submit(sql, { id: workflow, kind: scratchWorkflow, key: workflow, input: { id } })
+}
+
+/** Ends what runs as a service of this id, and removes its volumes and its network. */
+export async function eraseScratch(options: BackupOptions, id: string, signal: AbortSignal): Promise<void> {
+  const { engine, patiently } = options
+  const attempt = attemptOf(options, signal, id)
+  await patiently(attempt, () => engine.erase(id, attempt))
+  await patiently(attempt, () => engine.eraseEnvironment(id, attempt))
+}
+
+export const createScratchWorkflow = (options: BackupOptions): Workflow<Input> => ({
+  name: scratchWorkflow,
+  run: async ({ id }, step) => step('ERASE', ({ signal }) => eraseScratch(options, id, signal)),
+  abandoned: async ({ id }, reason) => {
+    options.log.error({ id, reason }, 'what a backup left on the engine could not be removed; remove it by hand')
+  },
+})
+
+/** Removes the files of backups that have no record any more, with directories that are empty then. */
+export const createFileEraser = ({ database, directory }: BackupOptions): Reconciler => ({
+  name: 'backup files',
+  everyMs: 5000,
+  reconcile: async (signal) => {
+    for (const path of await listErased(database)) {
+      if (signal.aborted) return
+      const file = join(directory, path)
+      await removeFile(file)
+      await removeEmpty(dirname(file))
+      await removeEmpty(dirname(dirname(file)))
+      await forgetErased(database, path)
+    }
+  },
+})
+
+/** With what was begun under its name and not ended. */
+async function removeFile(file: string): Promise<void> {
+  const directory = dirname(file)
+  const names = await readdir(directory).catch(unless('ENOENT'))
+  const own = (names ?? []).filter((name) => name.startsWith(basename(file)))
+  for (const name of own) await rm(join(directory, name), { force: true })
+}
+
+async function removeEmpty(directory: string): Promise<void> {
+  await rmdir(directory).catch(unless('ENOTEMPTY', 'ENOENT'))
+}
+
+/** Lets these failures pass. */
+const unless =
+  (...codes: readonly string[]) =>
+  (error: NodeJS.ErrnoException): undefined => {
+    if (!codes.includes(error.code ?? '')) throw error
+  }

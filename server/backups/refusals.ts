@@ -1,0 +1,69 @@
+import { isAtRest, phases } from '@quayside/contract/states.ts'
+import type { Sql } from '../database/index.ts'
+import { AppError } from '../lib/error.ts'
+import { findService, type ServiceRow } from '../services/index.ts'
+import { type BackupRow, isBeingMade } from './backup-store.ts'
+import { listFiles } from './file-store.ts'
+import type { BackupOptions } from './options.ts'
+
+/** Throws 409 where the service has nothing to back up, or is being backed up. */
+export async function refuseMaking(options: BackupOptions, sql: Sql, serviceId: string): Promise<ServiceRow> {
+  const service = await findService(sql, serviceId)
+  if (!service) throw new AppError('notFound', 'There is no such object.')
+  const refuse = (why: string): never => {
+    throw new AppError('conflict', `Service "${service.name}" ${why}.`)
+  }
+  if (options.volumesOf(service).size === 0) refuse('has no storage: there is nothing to back up')
+  // What a copy was given with its data knows its first deployment only.
+  if (service.last_deployment_date === null) refuse('was never deployed: it has no data yet')
+  if (service.state === phases.UNINSTALL.done) refuse('is uninstalled, and its data with it')
+  if (service.restoring !== null) throw taken(service.name)
+  if (await isBeingMade(sql, serviceId)) refuse('is being backed up already; wait until that has ended')
+  return service
+}
+
+/** Throws 409 where the service cannot be set back to the backup now, or not at all. */
+export async function refuseRestore(
+  options: BackupOptions,
+  sql: Sql,
+  serviceId: string,
+  backup: BackupRow,
+): Promise<void> {
+  const service = await findService(sql, serviceId)
+  if (!service) throw new AppError('notFound', 'There is no such object.')
+  const { name, state } = service
+  if (!isAtRest(state)) {
+    throw new AppError('conflict', `Service "${name}" is ${state}. Try again when that has ended, or cancel it.`)
+  }
+  const volumes = options.volumesOf(service)
+  const files = await listFiles(sql, backup.id)
+  if (!files.some(({ mount_point }) => volumes.has(mount_point))) {
+    throw new AppError('conflict', `Service "${name}" has no storage any more where the backup has its files.`)
+  }
+  const refusal = options.dataRefusal(service, backup.data_version)
+  if (refusal) throw new AppError('conflict', `The backup cannot be restored: ${refusal}`)
+}
+
+export const taken = (name: string): AppError =>
+  new AppError('conflict', `Service "${name}" is being restored or copied. Try again when that has ended.`)
+
+export const noSuch = (): AppError => new AppError('notFound', 'There is no such object.')
+
+/** Throws 409 for what has not been made. */
+export function refuseUnmade({ state }: BackupRow): void {
+  if (state !== 'SUCCEEDED')
+    throw new AppError('conflict', `The backup is ${state}: there is nothing to restore from it.`)
+}
+
+/** The backup, with which nothing is done at present: throws 409 otherwise, and 404 where there is none. */
+export function refuseBusy(backup: BackupRow | undefined, wanted: string): BackupRow {
+  if (!backup) throw noSuch()
+  const { state, proof_state, restore_state } = backup
+  const isMade = state === 'QUEUED' || state === 'RUNNING'
+  const doing = isMade ? 'made' : proof_state === 'RUNNING' ? 'proven' : restore_state === 'RUNNING' ? 'restored' : ''
+  if (doing === '') return backup
+  throw new AppError(
+    'conflict',
+    `The backup is being ${doing} and cannot be ${wanted} now. Try again when that has ended.`,
+  )
+}

@@ -1,0 +1,29 @@
+import { findService } from '../services/index.ts'
+import { listFiles } from './file-store.ts'
+import { openArchive } from './files.ts'
+import { attemptOf, type BackupOptions } from './options.ts'
+
+/**
+ * Makes the volumes of a service anew out of the files of a backup, by where they are mounted; storage that the service does not have
+ * any more is left out. Throws EngineError and ArchiveError; then a volume may be gone.
+ */
+export async function writeBack(
+  options: BackupOptions,
+  { serviceId }: { readonly serviceId: string },
+  backupId: string,
+  signal: AbortSignal,
+): Promise<void> {
+  const { database, engine, patiently, volumesOf } = options
+  const service = await findService(database, serviceId)
+  if (!service) throw new Error('the service does not exist any more')
+  const volumes = volumesOf(service)
+  const owner = { service: service.id, environment: service.environment_id }
+  const attempt = attemptOf(options, signal, backupId)
+  for (const file of await listFiles(database, backupId)) {
+    const volume = volumes.get(file.mount_point)
+    if (volume === undefined) continue
+    await patiently(attempt, () =>
+      engine.writeVolume(volume, owner, openArchive(options, service.organization_id, file), attempt),
+    )
+  }
+}

@@ -1,0 +1,104 @@
+import { join } from 'node:path'
+import { recordChange } from '../audit/index.ts'
+import {
+  type BackupOptions,
+  createBackupScheduler,
+  createBackupWorkflow,
+  createFileEraser,
+  createProofWorkflow,
+  createRestoreWorkflow,
+  createScratchWorkflow,
+} from '../backups/index.ts'
+import type { Database } from '../database/index.ts'
+import {
+  archiveCommandOf,
+  createRestoring,
+  dataRefusal,
+  findDeployedRelease,
+  haveImage,
+  isTriedOnData,
+  type RecipeOptions,
+  scratchRelease,
+  volumesOf,
+  whileUnreachable,
+} from '../deployments/index.ts'
+import { systemClock as clock } from '../lib/clock.ts'
+import { newId } from '../lib/id.ts'
+import type { Workflow, Workflows } from '../workflows/index.ts'
+import type { Foundation } from './foundation.ts'
+
+/** What backups are made, proven and restored through. */
+export function createBackupOptions(
+  { config, database, log, vault, engine }: Foundation,
+  later: { readonly recipe: () => RecipeOptions; readonly workflows: () => Workflows },
+): BackupOptions {
+  return {
+    database,
+    clock,
+    log,
+    vault,
+    directory: join(config.dataDirectory, 'backups'),
+    engine,
+    mostStandingSeconds: config.copySeconds,
+    workflows: later.workflows,
+    patiently: ({ signal, output }, work) => whileUnreachable({ clock }, signal, output, work),
+    volumesOf: (service) => volumesOf(service, service.id),
+    madeVolumesOf: async (sql, service) =>
+      volumesOf((await findDeployedRelease(sql, service.id)) ?? service, service.id),
+    archiveCommandOf,
+    dataRefusal: (service, from) => dataRefusal(service, { name: service.name, from }),
+    startScratch: async (service, scratch, attempt) => {
+      if (!isTriedOnData(service)) return undefined
+      const recipe = later.recipe()
+      const found = await scratchRelease(recipe, service, scratch)
+      if (!found) return false
+      await haveImage(recipe, service.organization_id, found.row, attempt)
+      await engine.start(found.release, attempt)
+      return true
+    },
+    restoring: restoringOf(later.workflows, database),
+    recordRestore: (sql, service, { id, name, restore_state: status, restore_reason: reason }) =>
+      recordChange(sql, {
+        organization_id: service.organization_id,
+        created_at: clock.now(),
+        event_type: 'MAINTENANCE',
+        target_type: service.kind.toUpperCase(),
+        target_id: service.id,
+        target_name: service.name,
+        sub_target_type: null,
+        project_id: service.project_id,
+        project_name: service.project_name,
+        environment_id: service.environment_id,
+        environment_name: service.environment_name,
+        origin: 'QOVERY_INTERNAL',
+        triggered_by: 'restore',
+        caller: 'restore',
+        user_agent: null,
+        change: JSON.stringify({ backup: { id, name }, restore: { status, reason } }),
+        original_change: null,
+        request_id: newId(),
+      }),
+  }
+}
+
+/** Requests of restores; the workflows that run them are there later. */
+function restoringOf(workflows: () => Workflows, database: Database): BackupOptions['restoring'] {
+  const now = () => createRestoring({ database, clock, workflows: workflows() })
+  return {
+    stop: (service, restore) => now().stop(service, restore),
+    start: (service, restore) => now().start(service, restore),
+    outcome: (request, service) => now().outcome(request, service),
+  }
+}
+
+export const createBackupWorkflows = (options: BackupOptions): Workflow[] => [
+  createBackupWorkflow(options),
+  createProofWorkflow(options),
+  createRestoreWorkflow(options),
+  createScratchWorkflow(options),
+]
+
+export const createBackupReconcilers = (options: BackupOptions) => [
+  createBackupScheduler(options),
+  createFileEraser(options),
+]

@@ -1,0 +1,33 @@
+import { isAtRest } from '@quayside/contract/states.ts'
+import { findService, type ServiceRow } from '../services/index.ts'
+import { acceptRequest, type RequestedBy, type RequestOptions } from './request.ts'
+import { findRequest } from './request-store.ts'
+import { listTargets } from './target-store.ts'
+
+/** Requests of the restore of a backup, which has the service meanwhile. They take part in the caller's unit of work, and throw as those of users do. */
+export function createRestoring(options: RequestOptions) {
+  const { database } = options
+  const by = (restore: string): RequestedBy => ({ id: restore, name: 'restore', origin: 'QOVERY_INTERNAL', restore })
+  const ask = async (service: ServiceRow, restore: string, action: 'STOP' | 'DEPLOY'): Promise<string> => {
+    const environment = { id: service.environment_id, name: service.environment_name }
+    const targets = [{ service, commit: undefined, sameVersion: action === 'DEPLOY' }]
+    return (await acceptRequest(options, { environment, action, targets, by: by(restore) })).id
+  }
+  return {
+    /** Has it stopped, and gives the request; undefined where nothing of it runs. */
+    async stop(service: ServiceRow, restore: string): Promise<string | undefined> {
+      return service.release_id === null ? undefined : ask(service, restore, 'STOP')
+    },
+    /** Has the version deployed that ran. */
+    start: (service: ServiceRow, restore: string): Promise<string> => ask(service, restore, 'DEPLOY'),
+    /** How a request ended for a service; undefined while it has not. */
+    async outcome(requestId: string, serviceId: string): Promise<{ readonly reason: string | null } | undefined> {
+      const request = await findRequest(database, requestId)
+      const service = await findService(database, serviceId)
+      if (request && (request.finished_at === null || (service && !isAtRest(service.state)))) return undefined
+      if (request?.status === 'SUCCESS') return { reason: null }
+      const targets = await listTargets(database, [requestId])
+      return { reason: targets[0]?.reason ?? 'its request did not end well' }
+    },
+  }
+}
