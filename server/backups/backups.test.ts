@@ -203,6 +203,7 @@ test('while it is being made, proven or restored, others wait or are refused', a
   await refused('POST', `${path}/backup`, /being restored/)
   await refused('DELETE', path, /being restored/)
   await refused('DELETE', `/environment/${environment}`, /being restored/)
+  await refused('POST', `/environment/${environment}/clone`, /copied or restored/, { name: 'copy', with_data: true })
   await refused('DELETE', `${path}/backup/${id}`, /being restored/)
   copying.goOn()
   await isRestored(id)
@@ -210,8 +211,17 @@ test('while it is being made, proven or restored, others wait or are refused', a
   await isJudged(second.id)
 })
 
-test('a deployment under way keeps a restore from beginning', async () => {
+test('a copy and a deployment under way keep a restore from beginning', async () => {
   const { id } = await backUp()
+  const copying = holdCopy()
+  const copy = await ask('POST', `/environment/${environment}/clone`, { name: `copy ${asked}`, with_data: true })
+  await copying.held
+  await refused('POST', `${path}/backup/${id}/restore`, /restored or copied/)
+  copying.goOn()
+  await until('the copy is whole', async () => {
+    const rows = await database`select from environment where id = ${copy.id} and copying is null`
+    return rows.length === 1
+  })
   await database`update service set state = 'DEPLOYING' where id = ${store}`
   await refused('POST', `${path}/backup/${id}/restore`, /is DEPLOYING/)
 })

@@ -12,13 +12,15 @@ export interface RestoreRow {
   readonly failure: string | null
 }
 
-/** Gives the service to a restore; false where it is gone, being copied, or another restore has it. */
+/** Gives the service to a restore; false where it is gone, another restore has it, or data are copied into it or out of it. */
 export async function beginRestore(
   sql: Sql,
   { id, backupId, serviceId }: { readonly id: string; readonly backupId: string; readonly serviceId: string },
 ): Promise<boolean> {
   const held = await sql`
-    update service set restoring = ${id} where id = ${serviceId} and restoring is null and copying is null`
+    update service set restoring = ${id} where id = ${serviceId} and restoring is null and copying is null
+      and not exists (select from service c where c.copying = service.id)
+      and not exists (select from environment c where c.copying = service.environment_id)`
   if (held.count === 0) return false
   await sql`insert into backup_restore (id, backup_id) values (${id}, ${backupId})`
   return true

@@ -23,7 +23,10 @@ export function createScheduled(options: RequestOptions) {
   const mine = async ({ environment, since, ruleId }: RuleOrder): Promise<ServiceRow[]> => {
     const asked = { environmentId: environment.id, since, besides: ruleId }
     const others = await servicesAskedSince(database, asked)
-    return (await listServices(database, environment.id)).filter(({ id, is_skipped }) => !is_skipped && !others.has(id))
+    // What is being restored is deployed again by that.
+    return (await listServices(database, environment.id)).filter(
+      ({ id, is_skipped, restoring }) => !is_skipped && restoring === null && !others.has(id),
+    )
   }
   const ask = async (order: RuleOrder, action: Action, services: readonly ServiceRow[]): Promise<void> => {
     if (services.length === 0) return

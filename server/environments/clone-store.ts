@@ -74,8 +74,10 @@ export async function deleteServiceCopy(sql: Sql, id: string): Promise<void> {
   await sql`delete from service where id = ${id} and copying is not null`
 }
 
-/** Whether a service of the environment is still without its data. */
+/** Whether a service of the environment is still without its data, or is being set back to others. */
 export async function hasUnfinishedCopy(sql: Sql, environmentId: string): Promise<boolean> {
-  const rows = await sql`select from service where environment_id = ${environmentId} and copying is not null limit 1`
+  const rows = await sql`
+    select from service where environment_id = ${environmentId}
+      and (copying is not null or restoring is not null) limit 1`
   return rows.length === 1
 }

@@ -74,7 +74,10 @@ export function createClone({ database, clock, workflows, rules, findCluster }: 
         throw new AppError('invalid', 'with_data: data are copied within one cluster; cluster_id is another one.')
       }
       if (await hasUnfinishedCopy(sql, source.id)) {
-        throw new AppError('conflict', `A service of environment "${source.name}" is being copied. Try again later.`)
+        throw new AppError(
+          'conflict',
+          `A service of environment "${source.name}" is being copied or restored. Try again later.`,
+        )
       }
       by.requireNew({ projectId: place.project_id, mode: place.mode, clusterId: place.cluster_id })
       await insertEnvironment(sql, { id, ...place, name, by: by.id, now: clock.now() })

@@ -179,6 +179,13 @@ test('a turn that fails half way is as if it had never been, and is taken later'
   assert.deepEqual([await states(), await asked()], [['STOPPED', 'READY'], ['STOP 1']])
 })
 
+test('what is being restored from a backup is left to that, and everything else is stopped', async () => {
+  await act(worker, 'deploy', '2026-06-08T10:00:00Z')
+  await database`update service set restoring = gen_random_uuid() where id = ${web}`
+  await look('2026-06-08T17:00:01Z')
+  assert.deepEqual(await states(), ['DEPLOYED', 'STOPPED'])
+})
+
 test('a rule that stops nothing any more starts nothing either', async () => {
   await look('2026-06-08T17:00:01Z')
   await setRule({ auto_stop: false })
