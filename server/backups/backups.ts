@@ -77,6 +77,7 @@ export function createBackups(options: BackupOptions) {
     async restore(service: ServiceRow, id: string) {
       const restore = newId()
       await inTransaction(database, async (sql) => {
+        await options.restoring.hold(sql, service)
         await lockService(sql, service.id)
         const backup = await lockBackup(sql, service.id, id)
         if (!backup) throw noSuch()

@@ -50,6 +50,7 @@ export interface BackupOptions {
 
 /** Requests of a restore for its service; see the deployments room. */
 export interface Restoring {
+  readonly hold: (sql: Sql, service: ServiceRow) => Promise<void>
   readonly stop: (service: ServiceRow, restore: string) => Promise<string | undefined>
   readonly start: (service: ServiceRow, restore: string) => Promise<string>
   readonly outcome: (requestId: string, serviceId: string) => Promise<{ readonly reason: string | null } | undefined>

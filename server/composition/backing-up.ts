@@ -85,6 +85,7 @@ export function createBackupOptions(
 function restoringOf(workflows: () => Workflows, database: Database): BackupOptions['restoring'] {
   const now = () => createRestoring({ database, clock, workflows: workflows() })
   return {
+    hold: (sql, service) => now().hold(sql, service),
     stop: (service, restore) => now().stop(service, restore),
     start: (service, restore) => now().start(service, restore),
     outcome: (request, service) => now().outcome(request, service),

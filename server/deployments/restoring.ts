@@ -1,7 +1,8 @@
 import { isAtRest } from '@quayside/contract/states.ts'
+import type { Sql } from '../database/index.ts'
 import { findService, type ServiceRow } from '../services/index.ts'
 import { acceptRequest, type RequestedBy, type RequestOptions } from './request.ts'
-import { findRequest } from './request-store.ts'
+import { findRequest, lockEnvironment } from './request-store.ts'
 import { listTargets } from './target-store.ts'
 
 /** Requests of the restore of a backup, which has the service meanwhile. They take part in the caller's unit of work, and throw as those of users do. */
@@ -14,6 +15,9 @@ export function createRestoring(options: RequestOptions) {
     return (await acceptRequest(options, { environment, action, targets, by: by(restore) })).id
   }
   return {
+    /** Keeps everybody else from asking something of the environment until the transaction ends. */
+    hold: async (sql: Sql, { environment_id }: ServiceRow): Promise<void> =>
+      void (await lockEnvironment(sql, environment_id)),
     /** Has it stopped, and gives the request; undefined where nothing of it runs. */
     async stop(service: ServiceRow, restore: string): Promise<string | undefined> {
       return service.release_id === null ? undefined : ask(service, restore, 'STOP')
