@@ -5,6 +5,7 @@ import { after, beforeEach, test } from 'node:test'
 import { createPlatform } from '../../test/support/platform.ts'
 import { until as untilLate } from '../../test/support/until.ts'
 import { EngineError, type FakeEngine } from '../engines/index.ts'
+import { createFileEraser } from './index.ts'
 
 /** Backups through the API, on the fake engine, whose volumes hold texts. */
 const platform = await createPlatform({ after }, { works: true })
@@ -317,7 +318,10 @@ test('with a service its backups go, and their files', async () => {
   await writeFile(`${fileOf(id)}.killed.new`, 'what a server that was killed left of a file')
   assert.equal((await filesOf(store)).length, 2)
   assert.equal((await send('DELETE', `/environment/${environment}`)).status, 204)
-  await until('the files are gone', async () => (await filesOf(store)).length === 0)
+  await until('its record is gone', async () => (await database`select from backup where id = ${id}`).length === 0)
+  // Not when its time comes by itself, but now.
+  await createFileEraser({ database, directory: join(directory, 'backups') }).reconcile(AbortSignal.timeout(10_000))
+  assert.deepEqual(await filesOf(store), [])
 })
 
 test('a list goes on behind a backup', async () => {

@@ -33,7 +33,10 @@ export const createScratchWorkflow = (options: BackupOptions): Workflow<Input> =
 })
 
 /** Removes the files of backups that have no record any more, with directories that are empty then. */
-export const createFileEraser = ({ database, directory }: BackupOptions): Reconciler => ({
+export const createFileEraser = ({
+  database,
+  directory,
+}: Pick<BackupOptions, 'database' | 'directory'>): Reconciler => ({
   name: 'backup files',
   everyMs: 5000,
   reconcile: async (signal) => {
