@@ -20,6 +20,7 @@ const byName: Readonly<Record<string, unknown>> = {
   mount_path: '/etc/shop/config.yaml',
   timezone: 'Europe/Paris',
   scheduled_at: '0 3 * * *',
+  cron_at: '0 3 * * *',
   git_commit_id: '3f786850e387550fdab836ed7e6dc881de23001b',
   chart_name: 'nginx',
   chart_version: '15.1.0',

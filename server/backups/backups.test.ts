@@ -161,6 +161,33 @@ test('a file that was changed fails the proof and the restore, before anything i
   await isTidy()
 })
 
+test('of several backups one is proven at a time', async (t) => {
+  const wanted = { name: 'other', type: 'POSTGRESQL', version: '15', mode: 'CONTAINER' }
+  const other = `/database/${(await ask('POST', `/environment/${environment}/database`, wanted)).id}`
+  await ask('POST', `${other}/deploy`, {})
+  await atRest()
+  const [begun, gate] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+  const tried = new Set<string>()
+  disturb(t, ({ writeVolume }) => ({
+    writeVolume: async (volume, owner, ...given) => {
+      tried.add(owner.service)
+      begun.resolve()
+      await gate.promise
+      return writeVolume(volume, owner, ...given)
+    },
+  }))
+  const first = await ask('POST', `${path}/backup`, {})
+  await begun.promise
+  const second = await ask('POST', `${other}/backup`, {})
+  await isMade(second.id, other)
+  assert.equal((await told(second.id, other)).proof.state, 'RUNNING')
+  await refused('POST', `${other}/backup/${second.id}/prove`, /being proven/)
+  assert.equal(tried.size, 1)
+  gate.resolve()
+  await Promise.all([isJudged(first.id), isJudged(second.id, other)])
+  assert.equal(tried.size, 2)
+})
+
 test('a database that does not become healthy on what was restored fails the proof', async (t) => {
   disturb(t, ({ start }) => ({
     start: async (release, attempt) => {

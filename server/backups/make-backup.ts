@@ -4,6 +4,7 @@ import { derivedId } from '../lib/id.ts'
 import { findService } from '../services/index.ts'
 import type { RunContext, Step } from '../workflows/index.ts'
 import { findBackup, updateBackup } from './backup-store.ts'
+import { eraseScratch } from './erasure.ts'
 import { insertFiles, listFiles, markErased, setWritten } from './file-store.ts'
 import { keepArchive, pathOf, sealKey } from './files.ts'
 import { attemptOf, type BackupOptions, volumeSeconds } from './options.ts'
@@ -52,7 +53,7 @@ export async function makeBackup({ options, id, step, context, prefix = '' }: Ma
     isThere = (await step(`${prefix}FILE/${volume.number}`, write, long)) && isThere
   }
   failpoint('backup.written')
-  await step(`${prefix}ERASE`, ({ signal }) => options.engine.erase(id, attempt(signal)))
+  await step(`${prefix}ERASE`, ({ signal }) => eraseScratch(options, id, signal))
   return isThere
 }
 
