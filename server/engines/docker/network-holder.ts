@@ -1,11 +1,12 @@
 import type { ContainerCreateOptions } from 'dockerode'
 import type { Attempt } from '../../lib/attempt.ts'
 import type { Release, Task } from '../engine.ts'
-import { createContainer, startContainer } from './containers.ts'
+import { createContainer } from './containers.ts'
 import { idleProgram } from './idle-program.ts'
 import { holderName, label, networkName, taskLabels } from './labels.ts'
 import { ensureLocalImage } from './local-image.ts'
 import type { Host } from './start.ts'
+import { startOrReplace } from './start-or-replace.ts'
 
 /** An image with a program that does nothing. */
 const holderImage = 'quayside/idle:1'
@@ -28,8 +29,8 @@ export async function ensureHolder(
   if (!program) return
   await ensureLocalImage(daemon, holderImage, [{ name: 'idle', content: program }], signal)
   const spec = holderSpec(instance, release, run)
-  const id = await createContainer(daemon, { name: holderName(run), spec, output }, signal)
-  await startContainer(daemon, id, signal)
+  const make = () => createContainer(daemon, { name: holderName(run), spec, output }, signal)
+  await startOrReplace(daemon, await make(), { makeAgain: make, signal })
 }
 
 const memory = 16 * 1024 * 1024

@@ -23,8 +23,8 @@ const found = (
 describe('the plan of a start', () => {
   it('creates every replica where nothing is', () => {
     assert.deepEqual(plan([], release), [
-      { do: 'create', replica: 1, name: containerName(release, 1) },
-      { do: 'create', replica: 2, name: containerName(release, 2) },
+      { do: 'create', replica: 1 },
+      { do: 'create', replica: 2 },
     ])
   })
 
@@ -46,7 +46,7 @@ describe('the plan of a start', () => {
     assert.deepEqual(plan([found(1, 'running', release.id, false), found(2, 'exited', release.id, false)], release), [
       { do: 'remove', container: 'exited-2' },
       { do: 'join', replica: 1, container: 'running-1' },
-      { do: 'create', replica: 2, name: containerName(release, 2) },
+      { do: 'create', replica: 2 },
     ])
   })
 
@@ -54,7 +54,7 @@ describe('the plan of a start', () => {
     for (const status of ['dead', 'removing', 'paused'] as const) {
       assert.deepEqual(plan([found(1, status), found(2, 'running')], release), [
         { do: 'remove', container: `${status}-1` },
-        { do: 'create', replica: 1, name: containerName(release, 1) },
+        { do: 'create', replica: 1 },
         { do: 'adopt', replica: 2, container: 'running-2' },
       ])
     }

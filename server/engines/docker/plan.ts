@@ -1,6 +1,6 @@
 import type { ContainerInfo } from 'dockerode'
 import type { Release } from '../engine.ts'
-import { containerName, label, networkNameOf, replicaCount } from './labels.ts'
+import { label, networkNameOf, replicaCount } from './labels.ts'
 import { type ContainerStatus, toStatus } from './replica-state.ts'
 
 /** A container that is there already, found by its labels. */
@@ -25,7 +25,7 @@ export function toFound(container: ContainerInfo, network: string): FoundContain
 
 export type Operation =
   /** Makes the container, writes its files and starts it. */
-  | { readonly do: 'create'; readonly replica: number; readonly name: string }
+  | { readonly do: 'create'; readonly replica: number }
   /** Made but not running, perhaps by a process that died half-way: files are written again, then it is started. */
   | { readonly do: 'start'; readonly replica: number; readonly container: string }
   /** Running, and put back into the network of its environment. */
@@ -50,11 +50,11 @@ export function plan(found: readonly FoundContainer[], release: Release): Operat
   const removals = ours
     .filter(({ id }) => !chosen.has(id))
     .map(({ id }): Operation => ({ do: 'remove', container: id }))
-  return [...removals, ...numbers.sort((a, b) => a - b).map((number) => bring(kept.get(number), number, release))]
+  return [...removals, ...numbers.sort((a, b) => a - b).map((number) => bring(kept.get(number), number))]
 }
 
-function bring(container: FoundContainer | undefined, replica: number, release: Release): Operation {
-  if (!container) return { do: 'create', replica, name: containerName(release, replica) }
+function bring(container: FoundContainer | undefined, replica: number): Operation {
+  if (!container) return { do: 'create', replica }
   const isUp = container.status === 'running' || container.status === 'restarting'
   const up = container.isAttached ? 'adopt' : 'join'
   return { do: isUp ? up : 'start', replica, container: container.id }

@@ -5,14 +5,15 @@ import { failpoint } from '../../lib/failpoint.ts'
 import { type Endpoint, EngineError, type LongRunning, type Release, type Starting } from '../engine.ts'
 import { allHealthy } from './all-healthy.ts'
 import { containerSpec } from './container-spec.ts'
-import { createContainer, listContainers, removeContainer, startContainer } from './containers.ts'
+import { createContainer, listContainers, removeContainer } from './containers.ts'
 import type { DockerDaemon } from './daemon.ts'
 import type { Events } from './events.ts'
 import { writeFiles } from './files.ts'
-import { label } from './labels.ts'
+import { containerName, label } from './labels.ts'
 import { ensureNetwork, joinNetwork } from './networks.ts'
 import { type Operation, plan, toFound } from './plan.ts'
 import { endpointsOf, toStatus } from './replica-state.ts'
+import { startOrReplace } from './start-or-replace.ts'
 import { undoChanges } from './undo-changes.ts'
 import { ensureVolumes } from './volumes.ts'
 
@@ -119,19 +120,20 @@ async function perform(
     await joinNetwork(daemon, network, { container, aliases: release.workload.aliases }, signal)
   }
   if (operation.do === 'adopt' || operation.do === 'join') return operation.container
-  let container: string
-  if (operation.do === 'create') {
+  const create = async (): Promise<string> => {
     const spec = containerSpec(release, operation.replica, { instance, withInit: work.withInit })
-    container = await createContainer(daemon, { name: operation.name, spec, output }, signal)
+    const name = containerName(release, operation.replica)
+    const made = await createContainer(daemon, { name, spec, output }, signal)
     failpoint('engine.created')
-  } else {
-    container = operation.container
+    await writeFiles(daemon, made, release.workload.files, signal)
+    return made
   }
-  await writeFiles(daemon, container, release.workload.files, signal)
+  const container = operation.do === 'create' ? await create() : operation.container
+  if (operation.do === 'start') await writeFiles(daemon, container, release.workload.files, signal)
   whenBegun?.()
-  await startContainer(daemon, container, signal)
+  const started = await startOrReplace(daemon, container, { makeAgain: create, signal })
   failpoint('engine.started')
-  return container
+  return started
 }
 
 async function clear(host: Host, release: Release, kept: ReadonlySet<string>, { output }: Attempt): Promise<void> {
