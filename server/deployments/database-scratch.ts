@@ -32,5 +32,6 @@ export async function scratchRelease(
     replicas: { min: 1, max: 1 },
     storage: own.storage.map((storage) => ({ ...storage, id: volume })),
   }
-  return { row, release: { ...release, service: id, environment: id, workload } }
+  // An engine finds what runs of a release by its id: by that of the service it would take what serves.
+  return { row, release: { ...release, id, service: id, environment: id, workload } }
 }

@@ -274,6 +274,25 @@ function endCases(get: () => EngineBench): void {
     await engine.erase(release.service, attempt())
   })
 
+  it('starts what runs for one service for another one as well, and takes nothing of the first', async () => {
+    const { engine, workload } = get()
+    const one = newRelease(workload('web'))
+    const other = { ...one, service: newId(), environment: newId() }
+    const of = async ({ service }: { readonly service: string }) => {
+      const seen = await engine.observe(service, limit())
+      return seen.state === 'absent' ? [] : seen.replicas.map(({ name }) => name)
+    }
+    await engine.start(one, attempt())
+    await engine.start(other, attempt())
+    const [first, second] = [await of(one), await of(other)]
+    assert.deepEqual([first.length, second.length], [1, 1])
+    assert.notEqual(first[0], second[0])
+    await engine.erase(other.service, attempt())
+    await engine.eraseEnvironment(other.environment, attempt())
+    assert.deepEqual(await of(one), first)
+    await engine.erase(one.service, attempt())
+  })
+
   it('observes all services at once, and keeps an environment that is in use', async () => {
     const { engine, workload } = get()
     const one = newRelease(workload('web'))

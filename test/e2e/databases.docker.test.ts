@@ -156,10 +156,14 @@ test('a backup whose file was changed fails its proof, and nothing is touched fo
   assert.deepEqual([state, /Its data were not touched/.test(`${message}`)], ['FAILED', true], `${message}`)
   assert.equal(await rows(), 'one')
   // What is proven at this moment, of the backup from before the restore, goes as well.
-  await until('nothing is left on the side', async () => {
-    const volumes = await server.engine.volumesWith(`quayside.instance=${server.instance}`)
-    return volumes.length === 1
-  })
+  const own = `quayside.instance=${server.instance}`
+  await until('nothing is left on the side', async () => (await server.engine.volumesWith(own)).length === 1)
+  const environments = await server.sql<{ id: string }[]>`select id::text from environment`
+  const networks = (await server.engine.networksWith(own)).map(({ Labels }) => Labels?.['quayside.environment'] ?? '')
+  assert.deepEqual(
+    networks.filter((id) => !environments.some((one) => one.id === id)),
+    [],
+  )
 })
 
 test('it is stopped in order, keeps its data, and loses it when it is uninstalled', async () => {

@@ -65,7 +65,7 @@ export async function startRelease(host: Host, release: Release, attempt: Starti
 async function bringUp(host: Host, release: Release, running: Set<string>, attempt: Starting): Promise<Endpoint[]> {
   const { signal, output } = attempt
   const { daemon, clock, instance } = host
-  const filter = { instance, labels: { [label.release]: release.id } }
+  const filter = { instance, labels: own(release) }
   const [found, withInit, network] = await daemon.patiently(signal, () =>
     Promise.all([
       listContainers(daemon, filter, signal),
@@ -87,6 +87,9 @@ async function bringUp(host: Host, release: Release, running: Set<string>, attem
   output.line(containers.length === 1 ? 'The replica is healthy' : `All ${containers.length} replicas are healthy`)
   return replicas.flatMap(endpointsOf)
 }
+
+/** Another service may have the same release, for a try on the side. */
+const own = ({ id, service }: Release) => ({ [label.release]: id, [label.service]: service })
 
 /** Gives the ids of the containers that make up the release. Waits for every operation, so that a failure leaves none on its way. */
 async function execute(
@@ -139,11 +142,7 @@ async function perform(
 async function clear(host: Host, release: Release, kept: ReadonlySet<string>, { output }: Attempt): Promise<void> {
   const signal = AbortSignal.timeout(60_000)
   try {
-    const found = await listContainers(
-      host.daemon,
-      { instance: host.instance, labels: { [label.release]: release.id } },
-      signal,
-    )
+    const found = await listContainers(host.daemon, { instance: host.instance, labels: own(release) }, signal)
     const brought = found.filter(({ Id }) => !kept.has(Id))
     await everyOne(brought.map(({ Id }) => removeContainer(host.daemon, Id, signal)))
   } catch (error) {
