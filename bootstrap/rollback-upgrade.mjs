@@ -52,8 +52,9 @@ function newestSnapshot(snapshots) {
   let names = []
   try {
     names = readdirSync(snapshots)
-  } catch {
+  } catch (error) {
     // None was ever taken.
+    if (error.code !== 'ENOENT') throw error
   }
   const newest = names
     .filter((name) => !name.startsWith('.'))

@@ -67,7 +67,10 @@ async function refuseDuringRollback(config: Config): Promise<void> {
   const file = rollbackFile(config)
   const isThere = await access(file).then(
     () => true,
-    () => false,
+    (error: NodeJS.ErrnoException) => {
+      if (error.code !== 'ENOENT') throw error
+      return false
+    },
   )
   if (!isThere) return
   throw new StartError(

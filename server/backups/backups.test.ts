@@ -189,28 +189,24 @@ test('of several backups one is proven at a time', async (t) => {
 })
 
 test('what a backup is proven by is a replica of its own, on the volume that was restored, and not the one that serves', async (t) => {
-  const tried: { readonly replicas: number; readonly volumes: readonly string[] }[] = []
+  const tried: { readonly release: string; readonly replicas: number; readonly volumes: readonly string[] }[] = []
   disturb(t, ({ start }) => ({
     start: async (release, attempt) => {
       const endpoints = await start(release, attempt)
       const seen = await engine.observe(release.service, AbortSignal.timeout(60_000))
       const replicas = seen.state === 'absent' ? 0 : seen.replicas.length
-      tried.push({
-        replicas,
-        volumes: release.workload.shape === 'long-running' ? release.workload.storage.map(({ id }) => id) : [],
-      })
+      const { workload } = release
+      const mounted = workload.shape === 'long-running' ? workload.storage.map(({ id }) => id) : []
+      tried.push({ release: release.id, replicas, volumes: mounted })
       return endpoints
     },
   }))
   await backUp()
-  const [own] = await database<{ id: string }[]>`
-    select jsonb_path_query(settings, '$.storage[*].id') #>> '{}' as id from service where id = ${store}`
-  assert.deepEqual(
-    tried.map(({ replicas }) => replicas),
-    [1],
-  )
-  assert.equal(tried[0]?.volumes.length, 1)
-  assert.notEqual(tried[0]?.volumes[0], own?.id)
+  const [serving] = await database<{ id: string }[]>`select release_id::text as id from service where id = ${store}`
+  const [one, ...more] = tried
+  assert.deepEqual([one?.replicas, one?.volumes.length, more], [1, 1, []])
+  assert.ok(serving?.id && one?.release !== serving.id, 'it has the id of the version that serves')
+  assert.notEqual(one?.volumes[0], store)
 })
 
 test('a database that does not become healthy on what was restored fails the proof', async (t) => {

@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import { recordChange } from '../audit/index.ts'
+import { recordChange, serviceEntry } from '../audit/index.ts'
 import {
   type BackupOptions,
   createBackupScheduler,
@@ -58,26 +58,17 @@ export function createBackupOptions(
     },
     restoring: restoringOf(later.workflows, database),
     recordRestore: (sql, service, { id, name, restore_state: status, restore_reason: reason }) =>
-      recordChange(sql, {
-        organization_id: service.organization_id,
-        created_at: clock.now(),
-        event_type: 'MAINTENANCE',
-        target_type: service.kind.toUpperCase(),
-        target_id: service.id,
-        target_name: service.name,
-        sub_target_type: null,
-        project_id: service.project_id,
-        project_name: service.project_name,
-        environment_id: service.environment_id,
-        environment_name: service.environment_name,
-        origin: 'QOVERY_INTERNAL',
-        triggered_by: 'restore',
-        caller: 'restore',
-        user_agent: null,
-        change: JSON.stringify({ backup: { id, name }, restore: { status, reason } }),
-        original_change: null,
-        request_id: newId(),
-      }),
+      recordChange(
+        sql,
+        serviceEntry(service, {
+          created_at: clock.now(),
+          event_type: 'MAINTENANCE',
+          origin: 'QOVERY_INTERNAL',
+          by: { name: 'restore', caller: 'restore' },
+          change: { backup: { id, name }, restore: { status, reason } },
+          request_id: newId(),
+        }),
+      ),
   }
 }
 

@@ -1,5 +1,4 @@
-import { serviceTypeOf } from '@quayside/contract/enums.ts'
-import { recordChange } from '../audit/index.ts'
+import { recordChange, serviceEntry } from '../audit/index.ts'
 import { unitOfWork } from '../database/index.ts'
 import { AppError } from '../lib/error.ts'
 import { findService, type ServiceRow } from '../services/index.ts'
@@ -93,28 +92,17 @@ async function request(
 }
 
 /** As the record of changes tells of it. */
-const entryOf = ({ clock }: PushWorkflowOptions, push: PushRow, service: ServiceRow, requestId: string) => ({
-  organization_id: push.organization_id,
-  created_at: clock.now(),
-  event_type: 'TRIGGER_DEPLOY',
-  target_type: serviceTypeOf(service.kind),
-  target_id: service.id,
-  target_name: service.name,
-  sub_target_type: null,
-  project_id: service.project_id,
-  project_name: service.project_name,
-  environment_id: service.environment_id,
-  environment_name: service.environment_name,
-  origin: 'GIT',
-  triggered_by: push.pusher,
-  caller,
-  user_agent: null,
-  change: JSON.stringify({
-    deployment_request_id: requestId,
-    repository: push.repositories[0],
-    branch: push.branch,
-    git_commit_id: push.commit,
-  }),
-  original_change: null,
-  request_id: push.id,
-})
+const entryOf = ({ clock }: PushWorkflowOptions, push: PushRow, service: ServiceRow, requestId: string) =>
+  serviceEntry(service, {
+    created_at: clock.now(),
+    event_type: 'TRIGGER_DEPLOY',
+    origin: 'GIT',
+    by: { name: push.pusher, caller },
+    change: {
+      deployment_request_id: requestId,
+      repository: push.repositories[0],
+      branch: push.branch,
+      git_commit_id: push.commit,
+    },
+    request_id: push.id,
+  })
