@@ -2,6 +2,7 @@ import { chmod, rm } from 'node:fs/promises'
 import type { Server } from 'node:http'
 import { connect, createServer, type ListenOptions, type Server as NetServer } from 'node:net'
 import { after, monotonic } from './clock.ts'
+import { closeListener } from './close-listener.ts'
 import { type RouterConfig, trustOf } from './config.ts'
 import { createControlServer } from './control-server.ts'
 import { limits } from './limits.ts'
@@ -106,7 +107,7 @@ async function end(
     control.close(() => resolve())
     control.closeAllConnections()
   })
-  const closed = Promise.all([new Promise<void>((resolve) => server.close(() => resolve())), ports.close()])
+  const closed = Promise.all([closeListener(server), ports.close()])
   const cancel = after(graceMs, () => {
     for (const tunnel of traffic.tunnels) tunnel.destroy()
     server.closeAllConnections()
