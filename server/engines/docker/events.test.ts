@@ -61,7 +61,7 @@ test('one line tells all who listen, each of its own service', () =>
     const stop = events.listen('b', (event) => void second.push(event))
     await until('both hear that there is a line', () => first.length === 1 && second.length === 1)
     lines[0]?.response.write(`${started('a')}\n${started('b')}\n${started('a', 'another')}\n`)
-    const event = (service: string) => ({ action: 'start', container: `of-${service}`, service })
+    const event = (service: string) => toEvent(started(service), 'one')
     await until('both hear of theirs', () => first.length === 2 && second.length === 2)
     assert.deepEqual(
       [first, second],
@@ -167,7 +167,8 @@ test('who looks again and again waits for news, as long as the daemon tells of a
   }))
 
 test('reads what happened to containers of this installation only', () => {
-  assert.deepEqual(toEvent(started('a'), 'one'), { action: 'start', container: 'of-a', service: 'a' })
+  const attributes = { [label.instance]: 'one', [label.service]: 'a' }
+  assert.deepEqual(toEvent(started('a'), 'one'), { action: 'start', container: 'of-a', service: 'a', attributes })
   assert.equal(toEvent(started('a'), 'another'), undefined)
   assert.equal(toEvent(started('a').replace('container', 'network'), 'one'), undefined)
   assert.equal(toEvent('{"Type":"container","Action":"start"}', 'one'), undefined)

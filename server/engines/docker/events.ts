@@ -10,6 +10,8 @@ export interface ContainerEvent {
   readonly action: string
   readonly container: string
   readonly service: string
+  /** Its labels, `name` and `image`. */
+  readonly attributes: Readonly<Record<string, string>>
 }
 
 /** Undefined: the line to the daemon was cut and is there again, anything may have happened. */
@@ -163,7 +165,8 @@ export function toEvent(line: string, instance: string): ContainerEvent | undefi
     Action: string
     Actor?: { ID: string; Attributes?: Readonly<Record<string, string>> }
   }
-  const { [label.instance]: owner, [label.service]: service } = Actor?.Attributes ?? {}
+  const attributes = Actor?.Attributes ?? {}
+  const { [label.instance]: owner, [label.service]: service } = attributes
   if (Type !== 'container' || !Actor || owner !== instance || service === undefined) return undefined
-  return { action: Action, container: Actor.ID, service }
+  return { action: Action, container: Actor.ID, service, attributes }
 }

@@ -1,0 +1,103 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { systemClock as clock } from '../../lib/clock.ts'
+import { until } from '../../workflows/testing.ts'
+import type { LogLine } from '../engine.ts'
+import type { Listener } from './events.ts'
+import { label } from './labels.ts'
+import { LaterLines, type Printed } from './later-lines.ts'
+
+const container = (id: string, state: Partial<Printed> = {}): Printed => ({
+  id,
+  replica: id,
+  release: 'r',
+  isUp: true,
+  hasBegun: true,
+  ...state,
+})
+
+const started = (id: string, attributes: Readonly<Record<string, string>> = {}) => ({
+  action: 'start',
+  container: id,
+  service: 's',
+  attributes: { name: id, [label.release]: 'r', ...attributes },
+})
+
+/** Readers of containers that print their own id and go on running. `seen`: what was given so far; `looks`: how often they were asked for. */
+async function reading(
+  work: (world: {
+    readonly begin: (seen: readonly Printed[]) => void
+    readonly tell: Listener
+    readonly there: Printed[]
+    readonly seen: string[]
+    readonly looks: () => number
+  }) => Promise<void>,
+): Promise<void> {
+  const end = new AbortController()
+  const there: Printed[] = []
+  const seen: string[] = []
+  let looks = 0
+  let tell: Listener = () => {}
+  async function* read({ id, replica, release }: Printed): AsyncGenerator<LogLine> {
+    yield { at: '2026-11-22T10:00:00.000000000Z', stream: 'stdout', text: id, replica, release }
+    await clock.sleep(60_000, end.signal).catch(() => {})
+  }
+  const events = {
+    listen: (_: string, hear: Listener) => {
+      tell = hear
+      return () => {}
+    },
+  }
+  const look = async () => {
+    looks++
+    return there
+  }
+  const later = new LaterLines({ clock, events, service: 's', look, read }, end.signal)
+  let following: Promise<void> | undefined
+  const begin = (known: readonly Printed[]): void => {
+    following = (async () => {
+      for await (const { replica, text } of later.from(known)) seen.push(`${replica}: ${text}`)
+    })()
+  }
+  await work({ begin, tell: (event) => tell(event), there, seen, looks: () => looks })
+  later.stop()
+  end.abort()
+  await following
+}
+
+test('what is known is read without another look, and what never began is not', () =>
+  reading(async ({ begin, seen, looks }) => {
+    begin([container('made', { isUp: false, hasBegun: false }), container('one')])
+    await until('the line of the one that runs', () => seen.length === 1)
+    assert.deepEqual([seen, looks()], [['one: one'], 0])
+  }))
+
+test('a container that starts is read as the daemon names it, once, and what holds a network is not', () =>
+  reading(async ({ begin, tell, seen, looks }) => {
+    begin([])
+    for (const event of [started('held', { [label.holder]: 'yes' }), started('two'), started('two')]) tell(event)
+    tell(started('three', { name: 'third' }))
+    await until('the lines of both', () => seen.length === 2)
+    assert.deepEqual([seen, looks()], [['two: two', 'third: three'], 0])
+  }))
+
+test('what happened between the look and the begin has them looked at again', () =>
+  reading(async ({ begin, tell, there, seen, looks }) => {
+    there.push(container('later'))
+    tell(started('later'))
+    begin([])
+    await until('the line of the later one', () => seen.length === 1)
+    assert.deepEqual([seen, looks()], [['later: later'], 1])
+  }))
+
+test('after an end, or where the line to the daemon was cut, they are looked at', () =>
+  reading(async ({ begin, tell, there, seen, looks }) => {
+    begin([])
+    there.push(container('one'))
+    tell({ ...started('one'), action: 'die' })
+    await until('a look', () => seen.length === 1)
+    there.push(container('two'))
+    tell(undefined)
+    await until('another look', () => seen.length === 2)
+    assert.equal(looks(), 2)
+  }))
