@@ -55,7 +55,10 @@ export async function freeze(
   service: ServiceRow,
   request: { readonly id: string; readonly commit: ReleaseRow['commit']; readonly now: Date },
 ): Promise<ReleaseRow> {
-  const { configVersion, plain, secret } = await givenNow(sql, vault, service, request)
+  const [{ configVersion, plain, secret }, labels] = await Promise.all([
+    givenNow(sql, vault, service, request),
+    labelsOf(sql, service.id),
+  ])
   const id = newId()
   const anySecret = Object.keys(secret.variables).length + secret.files.length > 0
   const sealed = () => vault.seal(sql, service.organization_id, cell(id), JSON.stringify(secret))
@@ -69,7 +72,7 @@ export async function freeze(
     ...versionedOf(service),
     advanced_settings: service.advanced_settings,
     public_port: null,
-    labels: await labelsOf(sql, service.id),
+    labels,
     commit: request.commit,
     image: null,
     basic_auth: basicAuthOf(service, { plain, secret }),

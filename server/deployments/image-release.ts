@@ -19,12 +19,12 @@ const fetchSeconds = 1200
  * when that signal is aborted.
  */
 export async function fetchRelease(options: RecipeOptions, work: Work, ahead?: AbortSignal): Promise<string> {
-  const { target, step, context, report } = work
+  const { target, step, report } = work
   const id = target.service_id
   const until = (signal: AbortSignal): AbortSignal => (ahead ? AbortSignal.any([signal, ahead]) : signal)
   report.enter('Build')
   const frozen = await step(`${id}/FREEZE`, () => freezeOnce(options, work, ahead !== undefined))
-  const image = await explainLate(
+  await explainLate(
     step(`${id}/MIRROR_IMAGE`, ({ signal }) => mirror(options, work, frozen, until(signal)), {
       deadlineSeconds: fetchSeconds,
     }),
@@ -34,7 +34,6 @@ export async function fetchRelease(options: RecipeOptions, work: Work, ahead?: A
         `The image ${frozen.image} was not fetched within ${fetchSeconds} s. Check whether its registry can be reached, and deploy again.`,
       ),
   )
-  await context.fenced((sql) => setReleaseImage(sql, frozen.release, image))
   report.enter('Built')
   return frozen.release
 }
@@ -67,12 +66,13 @@ type Frozen = {
   readonly again?: string
 }
 
+/** The image is written into the release once the engine has it. */
 async function mirror(
   options: RecipeOptions,
   work: Work,
-  { image, registryId, again }: Frozen,
+  { release, image, registryId, again }: Frozen,
   signal: AbortSignal,
-): Promise<{ reference: string; digest: string }> {
+): Promise<void> {
   const { context, report, organizationId } = work
   const attempt = { signal, output: report }
   const login = await readLogin(options, organizationId, registryId ? { id: registryId } : null, signal)
@@ -83,13 +83,13 @@ async function mirror(
     (error: unknown) => pinFormer(options, work, image, attempt, error),
   )
   report.line(foundText(image, pinned))
+  const { reference, digest } = pinned
   const note = (sql: Sql) => noteFetched(sql, pinned, options.clock.now())
-  if (pinned.isThere) await note(options.database)
-  else {
-    await context.fenced(note)
-    await whileUnreachable(options, signal, report, () => engine.fetchImage(pinned.reference, login, attempt))
-  }
-  return { reference: pinned.reference, digest: pinned.digest }
+  const keep = (sql: Sql) => setReleaseImage(sql, release, { reference, digest })
+  if (pinned.isThere) return void (await context.fenced((sql) => Promise.all([note(sql), keep(sql)])))
+  await context.fenced(note)
+  await whileUnreachable(options, signal, report, () => engine.fetchImage(reference, login, attempt))
+  await context.fenced(keep)
 }
 
 /** While the registry is away, the version that the service runs answers for the same name and tag. */
@@ -128,12 +128,14 @@ async function freezeOnce(options: RecipeOptions, work: Work, isAhead: boolean):
   const { vault, clock } = options
   const again = (await versionAgain(options, work))?.image.reference
   return context.fenced(async (sql) => {
-    const service = await findService(sql, target.service_id)
-    const former = await findReleaseOf(sql, target.service_id, request.id)
+    const { service_id: id } = target
+    const [service, former] = await Promise.all([findService(sql, id), findReleaseOf(sql, id, request.id)])
     const image = service && imageOf(former ?? service, service.origin)
-    if (!service || !image) throw new Error(`service ${target.service_id} is gone, or has no image`)
-    if (!former && !isAhead) await enterState(sql, target, 'DEPLOYING')
-    const release = former ?? (await freeze(sql, vault, service, { id: request.id, commit: null, now: clock.now() }))
+    if (!service || !image) throw new Error(`service ${id} is gone, or has no image`)
+    const [release] = await Promise.all([
+      former ?? freeze(sql, vault, service, { id: request.id, commit: null, now: clock.now() }),
+      former || isAhead ? undefined : enterState(sql, target, 'DEPLOYING'),
+    ])
     return { release: release.id, image, registryId: service.origin?.id ?? null, ...(again && { again }) }
   })
 }

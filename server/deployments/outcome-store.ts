@@ -12,12 +12,12 @@ export async function setServing(
   now: Date,
 ): Promise<void> {
   const { commit } = release
-  await sql`
+  const serving = sql`
     with served as (update release set served_at = ${now} where id = ${release.id})
     update service set release_id = ${release.id}, last_deployment_date = ${now},
       deployed_config_version = ${release.config_version}, deployed_commit = ${commit && sql.json({ ...commit })}
     where id = ${release.service_id}`
-  await awaken(sql, release.service_id)
+  await Promise.all([serving, awaken(sql, release.service_id)])
 }
 
 /** Nothing shall run of it any more. */

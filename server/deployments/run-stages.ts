@@ -10,9 +10,9 @@ import { startTargets } from './outcome-store.ts'
 import { Preparations } from './preparations.ts'
 import type { RecipeOptions, Work } from './recipe.ts'
 import { isUnable, refusalOf } from './refusal-of-kind.ts'
-import { finishTarget, leaveService, settle } from './settle.ts'
+import { finishTarget, settle } from './settle.ts'
 import { retireFormer, startRelease } from './start-release.ts'
-import { updateTarget } from './target-store.ts'
+import { leaveService, updateTarget } from './target-store.ts'
 import { buildOf, isFetched } from './versioned.ts'
 
 /**

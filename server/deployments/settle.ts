@@ -10,7 +10,7 @@ import { type Failure, isDiskFull, toFailure } from './failure.ts'
 import { endJob } from './job-execution.ts'
 import { setLastDeployment } from './outcome-store.ts'
 import type { RecipeOptions, ReportStep, Work } from './recipe.ts'
-import { nextWaitingAction, setFormerState, setServiceState, type TargetRow, updateTarget } from './target-store.ts'
+import { leaveService, type TargetRow, updateTarget } from './target-store.ts'
 
 export interface Ended {
   readonly target: TargetRow
@@ -21,15 +21,8 @@ export interface Ended {
 
 /** Writes how it ended for one service: the target, and the service's state, which at once tells of a waiting request. */
 export async function finishTarget(sql: Sql, { target, state, reason, now }: Ended): Promise<void> {
-  await updateTarget(sql, target, { state, status: statusOf(state), reason: reason ?? null, finished_at: now })
-  await leaveService(sql, target, state)
-}
-
-/** The service's state once this request is done with it; it at once tells of a waiting request. */
-export async function leaveService(sql: Sql, { service_id, request_id }: TargetRow, state: State): Promise<void> {
-  await setFormerState(sql, service_id, request_id, state)
-  const next = await nextWaitingAction(sql, service_id, request_id)
-  await setServiceState(sql, service_id, next ? phases[next].queued : state)
+  const end = { state, status: statusOf(state), reason: reason ?? null, finished_at: now }
+  await Promise.all([updateTarget(sql, target, end), leaveService(sql, target, state)])
 }
 
 function statusOf(state: State): RequestStatus {

@@ -85,14 +85,14 @@ async function publish(
   { release, endpoints, isKept }: Pick<Brought, 'release' | 'endpoints'> & { readonly isKept: boolean },
   signal: AbortSignal,
 ): Promise<void> {
-  await context.fenced(async (sql) => {
-    await lockService(sql, target.service_id)
-    await setEndpoints(sql, target.service_id, release, endpoints, options.clock.now())
-  })
+  const { service_id: id } = target
+  await context.fenced((sql) =>
+    Promise.all([lockService(sql, id), setEndpoints(sql, id, release, endpoints, options.clock.now())]),
+  )
   failpoint('route.recorded')
   const taken = await whileUnreachable(options, signal, report, () => options.routes.apply(signal))
   failpoint('route.applied')
-  if (taken.length > 0) await checkPorts(options, target.service_id, taken)
+  if (taken.length > 0) await checkPorts(options, id, taken)
   if (!isKept) report.line('Traffic goes to the new version.')
 }
 
@@ -115,9 +115,9 @@ async function finish(
   const { request, target, context, report } = work
   const now = options.clock.now()
   const isKept = serving !== release.id
+  const state = request.action === 'RESTART' ? 'RESTARTED' : 'DEPLOYED'
   await context.fenced(async (sql) => {
-    await finishTarget(sql, { target, state: request.action === 'RESTART' ? 'RESTARTED' : 'DEPLOYED', now })
-    await setServing(sql, { ...release, id: serving }, now)
+    await Promise.all([finishTarget(sql, { target, state, now }), setServing(sql, { ...release, id: serving }, now)])
     if (isKept) {
       await updateTarget(sql, target, { release_id: serving })
       return deleteRelease(sql, release.id)

@@ -73,18 +73,6 @@ export async function setTargetCommit(
     where request_id = ${target.request_id} and service_id = ${target.service_id}`
 }
 
-/** What the service's next waiting request will do to it, if there is one. */
-export async function nextWaitingAction(
-  sql: Sql,
-  serviceId: string,
-  exceptRequest: string,
-): Promise<Action | undefined> {
-  const [row] = await sql<{ action: Action }[]>`
-    select r.action from deployment_target t join deployment_request r on r.id = t.request_id
-    where t.service_id = ${serviceId} and r.status = 'QUEUED' and r.id <> ${exceptRequest} order by r.seq limit 1`
-  return row?.action
-}
-
 /**
  * The service enters a state on its way, with a change of its target; a request that is being cancelled keeps saying so. For the
  * inside of a step: outside, a recipe that is run again after a crash would lead back from an end that is written already.
@@ -95,18 +83,40 @@ export async function enterState(
   state: State,
   change: Partial<Pick<TargetRow, 'release_id'>> = {},
 ): Promise<void> {
-  const entered = await sql`
-    update deployment_target set ${sql({ ...change, state })}
-    where request_id = ${target.request_id} and service_id = ${target.service_id} and status <> 'CANCELING'`
-  if (entered.count > 0) await setServiceState(sql, target.service_id, state)
+  await sql`
+    with entered as (
+      update deployment_target set ${sql({ ...change, state })}
+      where request_id = ${target.request_id} and service_id = ${target.service_id} and status <> 'CANCELING'
+      returning service_id
+    )
+    update service set state = ${state} where id = (select service_id from entered)`
 }
 
-/** What waiting requests put back where they change nothing: the state in which the service was left just now. */
-export async function setFormerState(sql: Sql, serviceId: string, exceptRequest: string, state: State): Promise<void> {
+/**
+ * The service's state once a request is done with it; it at once tells of the next one that waits. Those that wait put back what the
+ * service was left in, where they change nothing.
+ */
+export async function leaveService(
+  sql: Sql,
+  { service_id, request_id }: Pick<TargetRow, 'service_id' | 'request_id'>,
+  state: State,
+): Promise<void> {
   await sql`
-    update deployment_target t set former_state = ${state} from deployment_request r
-    where r.id = t.request_id and t.service_id = ${serviceId} and r.status = 'QUEUED' and r.id <> ${exceptRequest}`
+    with waiting as (
+      select r.id, r.action, r.seq from deployment_target t join deployment_request r on r.id = t.request_id
+      where t.service_id = ${service_id} and r.status = 'QUEUED' and r.id <> ${request_id}
+    ), told as (
+      update deployment_target t set former_state = ${state} from waiting
+      where t.request_id = waiting.id and t.service_id = ${service_id}
+    )
+    update service set state = coalesce(
+      (select ${sql.json(queuedStates)}::jsonb ->> action from waiting order by seq limit 1), ${state})
+    where id = ${service_id}`
 }
+
+const queuedStates: Readonly<Record<string, State>> = Object.fromEntries(
+  Object.entries(phases).map(([action, { queued }]) => [action, queued]),
+)
 
 export async function setServiceState(sql: Sql, serviceId: string, state: State): Promise<void> {
   await sql`update service set state = ${state} where id = ${serviceId}`

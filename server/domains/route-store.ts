@@ -84,12 +84,15 @@ export async function setEndpoints(
   endpoints: readonly PortEndpoint[],
   now: Date,
 ): Promise<boolean> {
-  const changed = await sql`
-    update route r set release_id = ${releaseId}, updated_at = ${now}, endpoints = fresh.endpoints
-    from ${freshRoutes(sql, serviceId, endpoints)} fresh
-    where r.host = fresh.host and (r.endpoints <> fresh.endpoints or r.release_id is distinct from ${releaseId})`
-  if (changed.count > 0) await bumpVersion(sql)
-  return changed.count > 0
+  const { count } = await sql`
+    with changed as (
+      update route r set release_id = ${releaseId}, updated_at = ${now}, endpoints = fresh.endpoints
+      from ${freshRoutes(sql, serviceId, endpoints)} fresh
+      where r.host = fresh.host and (r.endpoints <> fresh.endpoints or r.release_id is distinct from ${releaseId})
+      returning r.host
+    )
+    update route_version set version = version + 1 where exists (select from changed)`
+  return count > 0
 }
 
 /** Whether `setEndpoints` with the same would change nothing. */

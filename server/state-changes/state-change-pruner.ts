@@ -17,7 +17,7 @@ export const createStateChangePruner = ({
   name: 'state changes',
   everyMs: 60_000,
   async reconcile(signal: AbortSignal): Promise<void> {
-    while (!signal.aborted && (await numberSome(database)) === mostNumbered) {}
+    while (!signal.aborted && (await numberSome(database)).count === mostNumbered) {}
     await inTransaction(database, async (sql) => {
       await lockFeed(sql)
       await deleteChanges(sql, new Date(clock.now().getTime() - keptMs))
@@ -25,6 +25,6 @@ export const createStateChangePruner = ({
   },
 })
 
-/** How many got a number. */
-export const numberSome = (database: Database): Promise<number> =>
+/** How many got a number, and the last number. */
+export const numberSome = (database: Database): ReturnType<typeof numberChanges> =>
   inTransaction(database, async (sql) => numberChanges(sql, await lockFeed(sql), mostNumbered))

@@ -40,8 +40,12 @@ export async function hasNews(sql: Sql, sequence: number): Promise<boolean> {
   return row?.news === true
 }
 
-/** Numbers at most `limit` committed changes that have no number; gives how many. Needs the lock of the feed. */
-export async function numberChanges(sql: Sql, { last_sequence }: FeedRow, limit: number): Promise<number> {
+/** Numbers at most `limit` committed changes that have no number; gives how many, and the last number. Needs the lock of the feed. */
+export async function numberChanges(
+  sql: Sql,
+  { last_sequence }: FeedRow,
+  limit: number,
+): Promise<{ readonly count: number; readonly last: number }> {
   const { count } = await sql`
     with fresh as (
       select id, row_number() over (order by id) as place from
@@ -51,7 +55,7 @@ export async function numberChanges(sql: Sql, { last_sequence }: FeedRow, limit:
     )
     update state_change c set sequence = ${last_sequence} + fresh.place from fresh
     where c.id = fresh.id and c.sequence is null`
-  return count
+  return { count, last: last_sequence + count }
 }
 
 /** Numbered changes after one number, up to another one, in order; of one organization, or of all. */

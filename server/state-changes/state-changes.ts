@@ -2,6 +2,7 @@ import type { Database } from '../database/index.ts'
 import type { Clock } from '../lib/clock.ts'
 import { messageOf } from '../lib/error.ts'
 import type { Logger } from '../lib/log.ts'
+import { nobodyWaits } from '../lib/nobody-waits.ts'
 import { type Position, positionOf, type StateChange, toStateChange } from './state-change.ts'
 import { mostNumbered, numberSome } from './state-change-pruner.ts'
 import { hasNews, listChanges, readFeed } from './state-change-store.ts'
@@ -152,7 +153,7 @@ class Reader {
     const over = new AbortController()
     const slept = this.#options.clock.sleep(ms, AbortSignal.any([this.#closing.signal, over.signal])).catch(() => {})
     await Promise.race([slept, this.#nudged.promise])
-    over.abort()
+    over.abort(nobodyWaits)
     this.#nudged = Promise.withResolvers<void>()
   }
 
@@ -167,8 +168,9 @@ class Reader {
 
   /** Numbers what is committed and gives the last number. */
   async #catchUp(): Promise<number> {
-    const { database } = this.#options
-    while ((await numberSome(database)) === mostNumbered) {}
-    return (await readFeed(database)).last_sequence
+    for (;;) {
+      const { count, last } = await numberSome(this.#options.database)
+      if (count < mostNumbered) return last
+    }
   }
 }
