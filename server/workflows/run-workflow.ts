@@ -84,12 +84,8 @@ function createContext({ clock, database, lease, idleMs }: Run): RunContext {
     fenced: async <T>(work: (sql: Sql) => Promise<T>): Promise<T> => {
       lease.life.throwIfAborted()
       const transaction = inTransaction(database, async (sql) => {
-        // Sent together: what the work did without the lock is taken back, and what it made of that is not told.
-        const [isHeld, done] = await Promise.allSettled([lock(sql, lease, idleMs), work(sql)])
-        if (isHeld.status === 'rejected') throw isHeld.reason
-        if (!isHeld.value) throw lease.lose('another process took it over')
-        if (done.status === 'rejected') throw done.reason
-        return done.value
+        if (!(await lock(sql, lease, idleMs))) throw lease.lose('another process took it over')
+        return work(sql)
       })
       return within(clock, idleMs * 4, transaction, lease.lost)
     },

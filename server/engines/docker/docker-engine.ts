@@ -2,6 +2,7 @@ import type { Duplex } from 'node:stream'
 import type { ContainerInfo } from 'dockerode'
 import type { Attempt } from '../../lib/attempt.ts'
 import type { Clock } from '../../lib/clock.ts'
+import { createSlots } from '../../lib/slots.ts'
 import {
   type CopyLimits,
   type Endpoint,
@@ -77,7 +78,7 @@ export class DockerEngine implements Engine {
     const known = new KnownStates()
     const events = new Events({ daemon, clock, instance, heard: (event) => known.forget(event?.container) })
     const hasInit = (signal: AbortSignal) => this.#askForInit(signal)
-    const made = { madeTasks: new Set<string>(), networksToCome: new Map() }
+    const made = { madeTasks: new Set<string>(), making: createSlots(1), networksToCome: new Map() }
     this.#host = { daemon, clock, instance, events, hasInit, maxImageBytes, ...made }
     this.#looks = new Looks(this.#host, known)
     this.#liveness = new Liveness({ daemon, clock, instance })

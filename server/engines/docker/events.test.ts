@@ -3,6 +3,7 @@ import type { ServerResponse } from 'node:http'
 import { test } from 'node:test'
 import type { Clock } from '../../lib/clock.ts'
 import { systemClock } from '../../lib/clock.ts'
+import { createSlots } from '../../lib/slots.ts'
 import { until } from '../../workflows/testing.ts'
 import type { DockerDaemon } from './daemon.ts'
 import { type ContainerEvent, Events, toEvent } from './events.ts'
@@ -115,6 +116,7 @@ test('a look holds until something happens, nobody tells any more, or ten second
       hasInit: async () => false,
       maxImageBytes: Number.POSITIVE_INFINITY,
       madeTasks: new Set<string>(),
+      making: createSlots(1),
       networksToCome: new Map(),
     }
     const looks = new Looks(host, new KnownStates())

@@ -2,6 +2,7 @@ import type { Attempt } from '../../lib/attempt.ts'
 import type { Clock } from '../../lib/clock.ts'
 import { messageOf } from '../../lib/error.ts'
 import { failpoint } from '../../lib/failpoint.ts'
+import type { Slots } from '../../lib/slots.ts'
 import { type Endpoint, EngineError, type LongRunning, type Release, type Starting } from '../engine.ts'
 import { allHealthy } from './all-healthy.ts'
 import { containerSpec } from './container-spec.ts'
@@ -9,6 +10,7 @@ import { createContainer, listContainers, removeContainer } from './containers.t
 import type { DockerDaemon } from './daemon.ts'
 import type { Events } from './events.ts'
 import { writeFiles } from './files.ts'
+import { inTurn } from './in-turn.ts'
 import { containerName, label } from './labels.ts'
 import { ensureNetwork, joinNetwork } from './networks.ts'
 import { type Operation, plan, toFound } from './plan.ts'
@@ -28,6 +30,8 @@ export interface Host {
   hasInit(signal: AbortSignal): Promise<boolean>
   /** Ids of the containers of tasks that this process itself has made. */
   readonly madeTasks: Set<string>
+  /** Whose turn it is to make a container. */
+  readonly making: Slots
   /** Networks that this process is making, by environment. */
   readonly networksToCome: Map<string, Promise<string>>
 }
@@ -110,11 +114,12 @@ async function execute(
 }
 
 async function perform(
-  { daemon, instance }: Host,
+  host: Host,
   release: Release,
   work: Ground & { readonly operation: Exclude<Operation, { do: 'remove' }> },
   { signal, output, whenBegun }: Starting,
 ): Promise<string> {
+  const { daemon, instance } = host
   const { operation, network } = work
   if (operation.do !== 'create') await undoChanges(daemon, release, operation.container, { signal, output })
   if (operation.do === 'join') {
@@ -126,7 +131,7 @@ async function perform(
   const create = async (): Promise<string> => {
     const spec = containerSpec(release, operation.replica, { instance, withInit: work.withInit })
     const name = containerName(release, operation.replica)
-    const made = await createContainer(daemon, { name, spec, output }, signal)
+    const made = await inTurn(host, signal, () => createContainer(daemon, { name, spec, output }, signal))
     failpoint('engine.created')
     await writeFiles(daemon, made, release.workload.files, signal)
     return made

@@ -1,0 +1,51 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import type { Clock } from '../../lib/clock.ts'
+import { systemClock } from '../../lib/clock.ts'
+import { createSlots } from '../../lib/slots.ts'
+import { inTurn } from './in-turn.ts'
+
+/** A clock whose pauses end when the test says so. */
+function standing(): { readonly clock: Clock; readonly goOn: () => void } {
+  const pause = Promise.withResolvers<void>()
+  return { clock: { ...systemClock, sleep: () => pause.promise }, goOn: pause.resolve }
+}
+
+const { signal } = new AbortController()
+const turnOfTheLoop = (): Promise<void> => new Promise((resolve) => void setImmediate(resolve))
+
+test('containers are made one after the other, also behind one that could not be made', async () => {
+  const host = { making: createSlots(1), clock: standing().clock }
+  const begun: string[] = []
+  const first = Promise.withResolvers<string>()
+  const make = (name: string, made: Promise<string>): Promise<string> =>
+    inTurn(host, signal, () => {
+      begun.push(name)
+      return made
+    })
+  const both = Promise.allSettled([make('a', first.promise), make('b', Promise.resolve('b'))])
+  await turnOfTheLoop()
+  assert.deepEqual(begun, ['a'])
+  first.reject(new Error('no'))
+  assert.deepEqual(
+    (await both).map(({ status }) => status),
+    ['rejected', 'fulfilled'],
+  )
+  assert.deepEqual(begun, ['a', 'b'])
+})
+
+test('one that takes long keeps no other waiting, and who gives up is not made', async () => {
+  const { clock, goOn } = standing()
+  const host = { making: createSlots(1), clock }
+  const long = Promise.withResolvers<string>()
+  const first = inTurn(host, signal, () => long.promise)
+  const end = new AbortController()
+  const givenUp = inTurn(host, end.signal, async () => assert.fail('it is made'))
+  const third = inTurn(host, signal, async () => 'third')
+  end.abort(new Error('canceled'))
+  await assert.rejects(givenUp, { message: 'canceled' })
+  goOn()
+  assert.equal(await third, 'third')
+  long.resolve('first')
+  assert.equal(await first, 'first')
+})
