@@ -43,6 +43,8 @@ export interface Config {
   readonly diskFloorGiB: number | undefined
   /** The network of build steps: the engine's default one, or none. */
   readonly buildNetwork: 'default' | 'none'
+  /** Whether containers and steps of builds reach the metadata service of a cloud. */
+  readonly cloudMetadata: 'closed' | 'open'
   /** What images, caches, volumes and lines may take on the disk; undefined: half of it. */
   readonly diskBudgetGiB: number | undefined
   /** How long logs of deployments are kept; the newest of each environment longer. */
@@ -101,6 +103,7 @@ export function readConfig(variables: Variables = process.env): Config {
     imageSizeGiB: number(variables, 'QUAYSIDE_IMAGE_SIZE', 20, 1, 1_000_000),
     diskFloorGiB: optionalNumber(variables, 'QUAYSIDE_DISK_FLOOR', 0, 1_000_000),
     buildNetwork: oneOf(variables, 'QUAYSIDE_BUILD_NETWORK', ['default', 'none']),
+    cloudMetadata: oneOf(variables, 'QUAYSIDE_CLOUD_METADATA', ['closed', 'open']),
     diskBudgetGiB: number(variables, 'QUAYSIDE_DISK_BUDGET', 0, 0, 1_000_000) || undefined,
     deploymentLogDays: number(variables, 'QUAYSIDE_DEPLOYMENT_LOG_DAYS', 90, 1, 36_500),
     copySeconds: number(variables, 'QUAYSIDE_COPY_SECONDS', 900, 1, 86_400),

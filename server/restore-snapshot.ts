@@ -32,7 +32,8 @@ async function main([commit = '', ...migrations]: string[]): Promise<void> {
   }
   const file = rollbackFile(config)
   const mark = await readMark(file)
-  const name = mark?.name ?? clock.now().toISOString().replace(/\.\d+/, '').replace(/[-:]/g, '')
+  // To the millisecond: one that begins in the second in which another has ended must not be taken for it.
+  const name = mark?.name ?? clock.now().toISOString().replace(/[-:.]/g, '')
   const went = await goBack({
     directory: join(config.dataDirectory, 'postgresql'),
     snapshots: snapshotsIn(config.dataDirectory),

@@ -2,16 +2,21 @@ import assert from 'node:assert/strict'
 import { before, describe, test } from 'node:test'
 import Docker from 'dockerode'
 import { createPlatform } from '../../../test/support/platform.ts'
+import { DockerEngine } from '../../engines/index.ts'
+import { systemClock as clock } from '../../lib/clock.ts'
+import { newId } from '../../lib/id.ts'
 import { contextOf, recipeOf, recording } from '../builder.cases.ts'
 import { baseImage, ensureBaseImage } from './base-image.ts'
 import { createDockerBuilder } from './docker-builder.ts'
 import { engineForTests } from './engine-for-tests.ts'
+import { otherHost, whyNoOtherHost } from './test-other-host.ts'
 
 /** What a step of a build reaches from inside: nothing that is not open to all. */
 const { socketPath, skip } = await engineForTests()
 const docker = new Docker({ socketPath })
 const service = `test-network-${process.pid}`
 const signal = AbortSignal.timeout(120_000)
+const noOtherHost = await whyNoOtherHost()
 let count = 0
 
 /** Builds a step that runs the program, and gives what it printed as JSON. */
@@ -93,5 +98,35 @@ describe('the network of build steps', { skip }, () => {
     const asked = await seenBy('default', asking(apiPort, paths))
     const [organization, project, metrics, git] = paths.map((path) => Object(asked)[path])
     assert.deepEqual([organization, project, metrics, git], [[401, 401], [401, 401], [404, 404], [401, 401]]) // biome-ignore format: one row
+  })
+
+  test('neither a step nor a program of an environment reaches the metadata service of a cloud, and both its names', {
+    skip: noOtherHost,
+  }, async (t) => {
+    const address = '100.100.100.200'
+    await otherHost(t, address)
+    const engine = new DockerEngine({ socketPath, instance: service, clock })
+    await engine.guardMetadata('closed', signal)
+    assert.equal(await engine.guardMetadata('closed', signal), false)
+    const targets = [`${address}:80`, `${address}:53`]
+    const kept = { [`${address}:80`]: 'ECONNREFUSED', [`${address}:53`]: 'open' }
+    assert.deepEqual(await seenBy('default', dialing(targets)), kept)
+    const environment = newId()
+    const attempt = { signal, output: { line: () => {} } }
+    await engine.prepareEnvironment(environment, attempt)
+    const container = await docker.createContainer({
+      Image: baseImage,
+      Cmd: ['node', '-e', dialing(targets)],
+      Labels: { 'quayside.test': service },
+      HostConfig: { NetworkMode: `quay-env-${environment}` },
+    })
+    t.after(async () => {
+      await container.remove({ force: true })
+      await engine.eraseEnvironment(environment, attempt)
+    })
+    await container.start()
+    await container.wait()
+    const printed = (await container.logs({ stdout: true })).toString()
+    assert.deepEqual(JSON.parse(printed.slice(printed.indexOf('{'))), kept)
   })
 })

@@ -27,6 +27,7 @@ import {
   type VolumeWriter,
   type Workload,
 } from '../engine.ts'
+import { type CloudMetadata, guardMetadata } from './cloud-metadata.ts'
 import { execIn } from './container-output.ts'
 import { inspectContainer, listContainers } from './containers.ts'
 import { isOurVolume } from './copy-helper.ts'
@@ -111,6 +112,11 @@ export class DockerEngine implements Engine {
 
   start(release: Release, attempt: Starting): Promise<Endpoint[]> {
     return this.#changing(startRelease(this.#host, release, attempt))
+  }
+
+  /** See guardMetadata. */
+  guardMetadata(wanted: CloudMetadata, signal: AbortSignal): Promise<boolean> {
+    return guardMetadata(this.#host.daemon, wanted, signal)
   }
 
   prepareTask(release: Release<Task>, run: string, attempt: Attempt): Promise<void> {
