@@ -15,6 +15,10 @@ export interface WishRow extends Wish {
   readonly busy: boolean
 }
 
+/** Whether the same release in the same number is wished, and no request acts on it. */
+export const isSame = (before: WishRow, now: WishRow): boolean =>
+  !before.busy && !now.busy && before.release_id === now.release_id && before.replicas === now.replicas
+
 type StoredWish = Omit<WishRow, 'replicas'> & Required<Instances> & { readonly scale: number | null }
 
 /** Every service, or one. */

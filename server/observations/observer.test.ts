@@ -11,7 +11,8 @@ import { newId } from '../lib/id.ts'
 import { silentLogger } from '../lib/log.ts'
 import { addPlace, addService, type Place } from '../variables/testing.ts'
 import { insertObservation } from './observation-store.ts'
-import { createObserver, type Observer, type ObserverOptions } from './observer.ts'
+import { createObserver, type Observer } from './observer.ts'
+import type { ObserverOptions } from './observer-options.ts'
 
 /** One service, its engine, and an observer that is driven by hand. */
 interface Bench {
