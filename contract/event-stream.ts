@@ -22,6 +22,7 @@ export const changeTypes = {
   'service.state': ofService,
   'service.running': ofService,
   'deployment.status': ['project_id', 'environment_id', 'deployment_request_id', 'execution_id', 'action', 'status'],
+  'backup.status': [...ofService, 'backup_id', 'proof_state', 'restore_state'],
   'copy.status': ['project_id', 'environment_id', 'copy_id', 'status'],
   'cluster.status': ['cluster_id', 'status'],
 } as const

@@ -1260,6 +1260,20 @@ begin
     where r.service_id = job and r.status in ('SUCCESS', 'ERROR') order by r.finished_at desc, r.id desc limit 1), 'stopped');
 end $function$;
 
+CREATE OR REPLACE FUNCTION public.record_backup_status()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  insert into state_change (organization_id, project_id, mode, cluster_id, type, data)
+  select p.organization_id, p.id, e.mode, e.cluster_id, 'backup.status', jsonb_build_object('project_id', p.id,
+    'environment_id', e.id, 'service_id', s.id, 'kind', s.kind, 'backup_id', new.id, 'state', new.state,
+    'proof_state', new.proof_state, 'restore_state', new.restore_state)
+  from service s join environment e on e.id = s.environment_id join project p on p.id = e.project_id
+  where s.id = new.service_id;
+  return null;
+end $function$;
+
 CREATE OR REPLACE FUNCTION public.record_cluster_status()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -1379,6 +1393,10 @@ CREATE TRIGGER audit_event_is_not_emptied BEFORE TRUNCATE ON public.audit_event 
 CREATE TRIGGER audit_event_stays BEFORE DELETE OR UPDATE ON public.audit_event FOR EACH ROW EXECUTE FUNCTION refuse_audit_change();
 
 CREATE TRIGGER backup_file_deleted AFTER DELETE ON public.backup_file FOR EACH ROW EXECUTE FUNCTION erase_backup_file();
+
+CREATE TRIGGER backup_requested AFTER INSERT ON public.backup FOR EACH ROW EXECUTE FUNCTION record_backup_status();
+
+CREATE TRIGGER backup_status AFTER UPDATE OF state, proof_state, restore_state ON public.backup FOR EACH ROW WHEN ((((old.state IS DISTINCT FROM new.state) OR (old.proof_state IS DISTINCT FROM new.proof_state)) OR (old.restore_state IS DISTINCT FROM new.restore_state))) EXECUTE FUNCTION record_backup_status();
 
 CREATE TRIGGER cluster_status AFTER UPDATE OF status ON public.cluster FOR EACH ROW WHEN ((old.status IS DISTINCT FROM new.status)) EXECUTE FUNCTION record_cluster_status();
 

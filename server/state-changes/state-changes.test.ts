@@ -101,6 +101,35 @@ test('what runs of a job is told as its runs begin and end, and when it is stopp
   assert.deepEqual([told[0]?.data['service_id'], told[0]?.data['kind']], [serviceId, 'job'])
 })
 
+test('a backup is told as it, its proof and its restore begin and end', async (t) => {
+  const { sql } = await testDatabase(t)
+  const place = await addPlace(sql)
+  const { serviceId } = place.service
+  const seen: StateChange[] = []
+  await feedOf(sql, t).follow(organizationOf(place), (change) => seen.push(change))
+  const id = newId()
+  await sql`
+    insert into backup (id, service_id, created_at, updated_at, name) values (${id}, ${serviceId}, now(), now(), 'one')`
+  await sql`update backup set state = 'RUNNING' where id = ${id}`
+  await sql`update backup set name = 'another', updated_at = now() where id = ${id}`
+  await sql`update backup set state = 'SUCCEEDED', proof_state = 'RUNNING' where id = ${id}`
+  await sql`update backup set proof_state = 'PROVEN' where id = ${id}`
+  await sql`update backup set restore_state = 'FAILED' where id = ${id}`
+  await until('all changes', () => seen.length === 5)
+  assert.deepEqual(
+    seen.map(({ data }) => [data['state'], data['proof_state'], data['restore_state']]),
+    [
+      ['QUEUED', 'NONE', 'NONE'],
+      ['RUNNING', 'NONE', 'NONE'],
+      ['SUCCEEDED', 'RUNNING', 'NONE'],
+      ['SUCCEEDED', 'PROVEN', 'NONE'],
+      ['SUCCEEDED', 'PROVEN', 'FAILED'],
+    ],
+  )
+  const { type, projectId, data } = seen[0] ?? {}
+  assert.deepEqual([type, projectId, data?.['backup_id'], data?.['service_id']], ['backup.status', place.environment.projectId, id, serviceId]) // biome-ignore format: one row
+})
+
 test('services that go with their environment are told by its end alone', async (t) => {
   const { sql } = await testDatabase(t)
   const place = await addPlace(sql)
