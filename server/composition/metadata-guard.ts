@@ -6,14 +6,18 @@ import type { Foundation } from './foundation.ts'
 export function createMetadataGuard({ engine, config, log }: Foundation): Reconciler {
   const wanted = config.cloudMetadata
   let failure: string | undefined
+  let isOpened = false
   return {
     name: 'cloud metadata',
     everyMs: 60_000,
     async reconcile(signal) {
+      // Once: another installation on the machine may want it closed.
+      if (isOpened) return
       try {
         const isChanged = await engine.guardMetadata?.(wanted, signal)
         if (isChanged) log.info({ wanted }, "the cloud's metadata service is as wanted for containers and builds now")
         failure = undefined
+        isOpened = wanted === 'open'
       } catch (error) {
         signal.throwIfAborted()
         const reason = messageOf(error)

@@ -16,28 +16,25 @@ const bridgesOfEnvironments = 'qs-+'
 /** Whether containers and steps of builds reach the metadata of a cloud. */
 export type CloudMetadata = 'closed' | 'open'
 
-/** Rules as `iptables -S` prints them; undefined: there is no such chain. */
-interface Chains {
-  readonly users: readonly string[] | undefined
-  readonly own: readonly string[] | undefined
-}
-
 const refusal = (address: string): string =>
   `-A ${own} -d ${address}/32 -p tcp -m tcp ! --dport 53 -j REJECT --reject-with tcp-reset`
-const way = (bridge: string): string => `-i ${bridge} -j ${own}`
 
-/** Pure: what `iptables` is to be called with. What is there stays: another installation may have put it there. */
-export function guardCommands(found: Chains, defaultBridge: string, wanted: CloudMetadata): string[][] {
-  const ways = [defaultBridge, bridgesOfEnvironments].map((bridge) => way(bridge))
-  const isThere = (one: string): boolean => found.users?.includes(`-A ${users} ${one}`) === true
-  const commands =
-    wanted === 'open'
-      ? ways.filter(isThere).map((one) => `-D ${users} ${one}`)
-      : [
-          ...(found.own ? [] : [`-N ${own}`]),
-          ...addresses.map(refusal).filter((rule) => !found.own?.includes(rule)),
-          ...ways.filter((one) => !isThere(one)).map((one) => `-I ${users} ${one}`),
-        ]
+/**
+ * Pure: what `iptables` is to be called with, where this is what its `-S` prints. What is there stays: another installation may have put it
+ * there. Throws an Error where Docker does not make rules for its networks: then somebody else looks after them.
+ */
+export function guardCommands(rules: readonly string[], defaultBridge: string, wanted: CloudMetadata): string[][] {
+  const isThere = new Set(rules)
+  const ways = [defaultBridge, bridgesOfEnvironments].map((bridge) => `-i ${bridge} -j ${own}`)
+  const isLed = (way: string): boolean => isThere.has(`-A ${users} ${way}`)
+  if (wanted === 'open') return ways.filter(isLed).map((way) => `-D ${users} ${way}`.split(' '))
+  const isDockers = rules.some((rule) => rule.endsWith(` -o ${defaultBridge} -j DOCKER`))
+  if (!isDockers || !isThere.has(`-N ${users}`)) throw new Error('Docker makes no rules of iptables for its networks')
+  const commands = [
+    ...(isThere.has(`-N ${own}`) ? [] : [`-N ${own}`]),
+    ...addresses.map(refusal).filter((rule) => !isThere.has(rule)),
+    ...ways.filter((way) => !isLed(way)).map((way) => `-I ${users} ${way}`),
+  ]
   return commands.map((command) => command.split(' '))
 }
 
@@ -52,13 +49,9 @@ export async function guardMetadata(
 ): Promise<boolean> {
   if (process.platform !== 'linux' || process.getuid?.() !== 0) throw new Error('only root on Linux may set the rules')
   const bridge = await defaultBridge(daemon, signal)
-  const found = { users: await chain(users, signal), own: await chain(own, signal) }
-  if (!found.users) throw new Error(`there is no chain ${users} of iptables, which Docker makes`)
-  const commands = guardCommands(found, bridge, wanted)
-  for (const command of commands) {
-    const { exitCode, stderr } = await iptables(command, signal)
-    if (exitCode !== 0) throw new Error(`iptables ${command.join(' ')}: ${stderr.trim()}`)
-  }
+  const rules = (await iptables(['-S'], signal)).trim().split('\n')
+  const commands = guardCommands(rules, bridge, wanted)
+  for (const command of commands) await iptables(command, signal)
   return commands.length > 0
 }
 
@@ -70,13 +63,9 @@ async function defaultBridge(daemon: DockerDaemon, signal: AbortSignal): Promise
   return Options?.['com.docker.network.bridge.name'] ?? 'docker0'
 }
 
-async function chain(name: string, signal: AbortSignal): Promise<string[] | undefined> {
-  const { exitCode, stdout, stderr } = await iptables(['-S', name], signal)
-  if (exitCode === 0) return stdout.toString().trim().split('\n')
-  if (/No chain|does not exist|incompatible/i.test(stderr)) return undefined
-  throw new Error(`iptables -S ${name}: ${stderr.trim()}`)
+/** Gives what it prints. Waits some seconds for others that change rules at the moment, as Docker does. */
+async function iptables(args: readonly string[], signal: AbortSignal): Promise<string> {
+  const { exitCode, stdout, stderr } = await run('iptables', ['-w', '5', ...args], { signal, timeoutMs: 10_000 })
+  if (exitCode !== 0) throw new Error(`iptables ${args.join(' ')}: ${stderr.trim()}`)
+  return stdout.toString()
 }
-
-/** Waits some seconds for others that change rules at the moment, as Docker does. */
-const iptables = (args: readonly string[], signal: AbortSignal) =>
-  run('iptables', ['-w', '5', ...args], { signal, timeoutMs: 10_000 })
