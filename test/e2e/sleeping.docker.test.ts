@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict'
-import { createSocket } from 'node:dgram'
 import { join } from 'node:path'
 import { after, before, test } from 'node:test'
 import { findRouter } from '../../server/routers/own/router-process.ts'
 import { makeApplication, makeEnvironment, type TestApplication } from '../support/application.ts'
 import { type ServerProcess, startServer } from '../support/server-process.ts'
+import { heardBy, publicUrls, speaking } from '../support/speaking.ts'
 import { get } from '../support/traffic.ts'
 import { web } from '../support/trees.ts'
 import { until } from '../support/until.ts'
@@ -106,26 +106,6 @@ test('who has no password is not let in, and wakes nobody', { timeout: 200_000 }
   assert.equal((await as('ben:open'))?.status, 401)
 })
 
-const speaking = `
-  const socket = require('node:dgram').createSocket('udp4')
-  socket.on('message', (datagram, { port, address }) => socket.send('heard ' + datagram, port, address)).bind(8081)`
-
-/** Sends until it is answered: datagrams may be lost. */
-async function heardBy(url: URL): Promise<string> {
-  const socket = createSocket('udp4')
-  let heard = ''
-  socket.on('message', (datagram) => {
-    heard = String(datagram)
-  })
-  const isHeard = (): boolean => {
-    socket.send('hello', Number(url.port), '127.0.0.1')
-    return heard !== ''
-  }
-  await until('a datagram is answered', async () => isHeard(), { everyMs: 50 })
-  socket.close()
-  return heard
-}
-
 test('ports of this machine wake what sleeps, and are there again after everything was killed', {
   timeout: 240_000,
 }, async () => {
@@ -135,11 +115,7 @@ test('ports of this machine wake what sleeps, and are there again after everythi
   await server.must('PUT', path, { ports, healthchecks: {} })
   const tree = web('awake')
   await application.run({ ...tree, 'app.js': `${tree['app.js']}\n${speaking}` })
-  const { results } = await server.must<{ results: { url: string }[] }>('GET', `${path}/link`)
-  const urls = results.map(({ url }) => new URL(url))
-  const at = (protocol: string) =>
-    urls.find((url) => url.protocol === protocol) ?? assert.fail(`there is no ${protocol}`)
-  const [tcp, udp] = [`http://${at('tcp:').host}`, at('udp:')]
+  const { tcp, udp } = await publicUrls(server, application)
   await sleeps()
   assert.equal(await heardBy(udp), 'heard hello')
   assert.deepEqual(await get(tcp), { status: 200, body: 'awake' })

@@ -1,0 +1,66 @@
+import assert from 'node:assert/strict'
+import { after, before, test } from 'node:test'
+import { makeWeb, type TestApplication } from '../support/application.ts'
+import { type PrivateEngine, whyNoPrivateEngine } from '../support/private-engine.ts'
+import { startPrivateServer } from '../support/private-server.ts'
+import type { ServerProcess } from '../support/server-process.ts'
+import { heardBy, publicUrls, speaking } from '../support/speaking.ts'
+import { get, startTraffic } from '../support/traffic.ts'
+import { web } from '../support/trees.ts'
+import { until } from '../support/until.ts'
+
+// Ports of the machine for TCP and UDP lead through the router: an engine that dies takes none of them away.
+
+const skip = (await whyNoPrivateEngine()) ?? false
+let engine: PrivateEngine
+let server: ServerProcess
+let close: (() => Promise<void>) | undefined
+let application: TestApplication
+
+const saying = (version: string) => {
+  const tree = web(version)
+  return { ...tree, 'app.js': `${tree['app.js']}\n${speaking}` }
+}
+
+before(
+  async () => {
+    if (skip) return
+    ;({ engine, server, close } = await startPrivateServer())
+    const port = { publicly_accessible: true, protocol: 'TCP' }
+    application = await makeWeb(server, {
+      ports: [{ ...port, internal_port: 8080 }, { ...port, internal_port: 8081, protocol: 'UDP' }],
+    }) // biome-ignore format: one row
+    await application.run(saying('first'))
+  },
+  { timeout: 180_000 },
+)
+after(async () => {
+  await application?.git.remove()
+  await close?.()
+})
+
+test('ports of the machine go on leading to it while the engine is killed and started again, and to the next version', {
+  skip,
+}, async (t) => {
+  const { tcp, udp } = await publicUrls(server, application)
+  const traffic = startTraffic(tcp, 50)
+  t.after(() => traffic.stop())
+  const more = async (count: number): Promise<void> => {
+    const from = traffic.tally().sent
+    await until('more requests were sent', () => traffic.tally().sent >= from + count)
+  }
+  await more(20)
+  await engine.kill9()
+  await more(100)
+  assert.equal(await heardBy(udp), 'heard hello')
+  await engine.start()
+  await more(100)
+  assert.equal(await heardBy(udp), 'heard hello')
+  await application.reaches(['RUNNING'])
+  await application.run(saying('second'))
+  await more(50)
+  const { lost } = await traffic.stop()
+  assert.deepEqual(lost, [])
+  assert.deepEqual(await get(tcp), { status: 200, body: 'second' })
+  assert.equal(await heardBy(udp), 'heard hello')
+})
