@@ -2,8 +2,8 @@ import { afterCommit, type Database, inTransaction, type Sql } from '../database
 import type { Clock } from '../lib/clock.ts'
 import { AppError } from '../lib/error.ts'
 import type { Workflows } from '../workflows/index.ts'
-import { findRequest, listActiveRequests, lockEnvironment, type RequestRow, setRequestStatus } from './request-store.ts'
-import { leaveQueue, listTargets, setServiceState, updateTarget } from './target-store.ts'
+import { findRequest, lockActiveRequests, lockEnvironment, type RequestRow, setRequestStatus } from './request-store.ts'
+import { cancelTarget, leaveQueue, listTargets, setServiceState } from './target-store.ts'
 
 export interface CancelOptions {
   readonly database: Database
@@ -19,7 +19,7 @@ export async function cancelDeployment(options: CancelOptions, environmentId: st
   const { database, clock, workflows } = options
   await inTransaction(database, async (sql) => {
     await lockEnvironment(sql, environmentId)
-    const active = await listActiveRequests(sql, environmentId)
+    const active = await lockActiveRequests(sql, environmentId)
     if (active.length === 0) throw new AppError('conflict', 'Nothing is being deployed in this environment.')
     const running = active.filter((request) => request.status !== 'QUEUED')
     for (const request of running.length > 0 ? running : active) await cancelOne(sql, request, options, clock.now())
@@ -32,11 +32,11 @@ export async function cancelRequest(options: CancelOptions, { id, environment_id
   const { database, clock, workflows } = options
   await inTransaction(database, async (sql) => {
     await lockEnvironment(sql, environment_id)
-    const request = await findRequest(sql, id)
-    if (!request) throw new AppError('notFound', 'There is no such object.')
-    if (request.finished_at)
-      throw new AppError('conflict', `The deployment request has ended: it is ${request.status}.`)
-    await cancelOne(sql, request, options, clock.now())
+    const [active] = await lockActiveRequests(sql, environment_id, id)
+    if (active) return cancelOne(sql, active, options, clock.now())
+    const ended = await findRequest(sql, id)
+    if (!ended) throw new AppError('notFound', 'There is no such object.')
+    throw new AppError('conflict', `The deployment request has ended: it is ${ended.status}.`)
   })
   afterCommit(() => workflows.nudge())
 }
@@ -48,7 +48,7 @@ async function cancelOne(sql: Sql, request: RequestRow, { workflows }: CancelOpt
   for (const target of await listTargets(sql, [request.id])) {
     if (target.finished_at !== null) continue
     const state = canceled ? 'CANCELED' : 'CANCELING'
-    await updateTarget(sql, target, { status: state, state, ...(canceled ? { finished_at: now } : {}) })
+    if (!(await cancelTarget(sql, target, state, now))) continue
     await (canceled ? leaveQueue(sql, target) : setServiceState(sql, target.service_id, state))
   }
 }

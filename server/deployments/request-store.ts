@@ -205,6 +205,14 @@ export const listActiveRequests = (sql: Sql, environmentId: string) =>
     select * from deployment_request
     where environment_id = ${environmentId} and status in ('QUEUED', 'ONGOING', 'CANCELING') order by seq`
 
+/** The same, or one of them by its id; none of them ends until the transaction does. */
+export const lockActiveRequests = (sql: Sql, environmentId: string, id?: string) =>
+  sql<RequestRow[]>`
+    select * from deployment_request
+    where environment_id = ${environmentId} and status in ('QUEUED', 'ONGOING', 'CANCELING')
+      and (${id ?? null}::uuid is null or id = ${id ?? null})
+    order by seq for no key update`
+
 /** The ids of all of them, as a part of a statement. */
 export const unfinishedRequests = (sql: Sql): Fragment =>
   sql`select id from deployment_request where status in ('QUEUED', 'ONGOING', 'CANCELING')`

@@ -2,7 +2,7 @@ import type { KindName } from '@quayside/contract/services/kinds.ts'
 import { type Action, phases, type RequestStatus, type State } from '@quayside/contract/states.ts'
 import type { Sql } from '../database/index.ts'
 import type { JobEvent } from '../jobs/index.ts'
-import type { ServiceRow } from '../services/index.ts'
+import { lockService, type ServiceRow } from '../services/index.ts'
 
 /** What a request does to one service. */
 export interface TargetRow {
@@ -101,6 +101,8 @@ export async function leaveService(
   { service_id, request_id }: Pick<TargetRow, 'service_id' | 'request_id'>,
   state: State,
 ): Promise<void> {
+  // Whoever is accepted just now holds it, too: only then are all seen that wait.
+  await lockService(sql, service_id)
   await sql`
     with waiting as (
       select r.id, r.action, r.seq from deployment_target t join deployment_request r on r.id = t.request_id
@@ -120,6 +122,19 @@ const queuedStates: Readonly<Record<string, State>> = Object.fromEntries(
 
 export async function setServiceState(sql: Sql, serviceId: string, state: State): Promise<void> {
   await sql`update service set state = ${state} where id = ${serviceId}`
+}
+
+/** It is cancelled, or being cancelled; false where it has ended meanwhile. */
+export async function cancelTarget(
+  sql: Sql,
+  target: Pick<TargetRow, 'request_id' | 'service_id'>,
+  state: 'CANCELED' | 'CANCELING',
+  now: Date,
+): Promise<boolean> {
+  const { count } = await sql`
+    update deployment_target set state = ${state}, status = ${state}, finished_at = ${state === 'CANCELED' ? now : null}
+    where request_id = ${target.request_id} and service_id = ${target.service_id} and finished_at is null`
+  return count > 0
 }
 
 /** A request that waited is cancelled: its service is CANCELED, unless another request acts on it or waits for it. */
