@@ -22,13 +22,13 @@ export interface Observer extends Reconciler {
  * that were restarted, releases that a crash left behind. Services of a running request are left to that request.
  */
 export function createObserver(options: ObserverOptions): Observer {
-  const eye = new Eye(options)
+  const observer = new ServiceObserver(options)
   return {
     name: 'observations',
     everyMs: 1000,
-    reconcile: (signal) => eye.lookAtAll(signal),
-    endRepair: (serviceId) => eye.repairs.end(serviceId),
-    look: (serviceId, signal) => eye.lookAt(serviceId, signal),
+    reconcile: (signal) => observer.lookAtAll(signal),
+    endRepair: (serviceId) => observer.repairs.end(serviceId),
+    look: (serviceId, signal) => observer.lookAt(serviceId, signal),
   }
 }
 
@@ -38,7 +38,7 @@ interface Before {
   readonly round: number | undefined
 }
 
-class Eye {
+class ServiceObserver {
   readonly repairs: Repairs
   readonly #options: ObserverOptions
   readonly #reasons: CrashReasons

@@ -7,7 +7,6 @@ import type { ServerProcess } from '../support/server-process.ts'
 import { heardBy, publicUrls, speaking } from '../support/speaking.ts'
 import { get, startTraffic } from '../support/traffic.ts'
 import { web } from '../support/trees.ts'
-import { until } from '../support/until.ts'
 
 // Ports of the machine for TCP and UDP lead through the router: an engine that dies takes none of them away.
 
@@ -45,20 +44,16 @@ test('ports of the machine go on leading to it while the engine is killed and st
   const { tcp, udp } = await publicUrls(server, application)
   const traffic = startTraffic(tcp, 50)
   t.after(() => traffic.stop())
-  const more = async (count: number): Promise<void> => {
-    const from = traffic.tally().sent
-    await until('more requests were sent', () => traffic.tally().sent >= from + count)
-  }
-  await more(20)
+  await traffic.sends(20)
   await engine.kill9()
-  await more(100)
+  await traffic.sends(100)
   assert.equal(await heardBy(udp), 'heard hello')
   await engine.start()
-  await more(100)
+  await traffic.sends(100)
   assert.equal(await heardBy(udp), 'heard hello')
   await application.reaches(['RUNNING'])
   await application.run(saying('second'))
-  await more(50)
+  await traffic.sends(50)
   const { lost } = await traffic.stop()
   assert.deepEqual(lost, [])
   assert.deepEqual(await get(tcp), { status: 200, body: 'second' })

@@ -41,15 +41,11 @@ const containerRuns = (count: number): Promise<true> =>
 test('requests do not notice that the engine is killed and started again', { skip }, async (t) => {
   const traffic = startTraffic(application.url, 50)
   t.after(() => traffic.stop())
-  const more = async (count: number): Promise<void> => {
-    const from = traffic.tally().sent
-    await until('more requests were sent', () => traffic.tally().sent >= from + count)
-  }
-  await more(20)
+  await traffic.sends(20)
   await engine.kill9()
-  await more(150)
+  await traffic.sends(150)
   await engine.start()
-  await more(150)
+  await traffic.sends(150)
   const { lost } = await traffic.stop()
   assert.deepEqual(lost, [])
   await application.reaches(['RUNNING'])

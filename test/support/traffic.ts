@@ -1,5 +1,6 @@
 import { Agent, request } from 'node:http'
 import { systemClock as clock } from '../../server/lib/clock.ts'
+import { until } from './until.ts'
 
 export interface Answer {
   readonly status: number
@@ -43,8 +44,15 @@ export interface Tally {
   readonly slowestMs: number
 }
 
+export interface Traffic {
+  stop(): Promise<Tally>
+  tally(): Tally
+  /** Waits until so many more were sent. */
+  sends(count: number): Promise<void>
+}
+
 /** Requests at a constant rate over kept-alive connections, whether or not earlier ones were answered. */
-export function startTraffic(url: string, perSecond = 100): { stop(): Promise<Tally>; tally(): Tally } {
+export function startTraffic(url: string, perSecond = 100): Traffic {
   const agent = new Agent({ keepAlive: true })
   const bodies = new Map<string, number>()
   const lost: string[] = []
@@ -77,6 +85,10 @@ export function startTraffic(url: string, perSecond = 100): { stop(): Promise<Ta
   const tally = (): Tally => ({ sent, bodies, lost, slowestMs })
   return {
     tally,
+    sends: async (count) => {
+      const from = sent
+      await until('more requests were sent', () => sent >= from + count)
+    },
     stop: async () => {
       over.abort()
       await sending

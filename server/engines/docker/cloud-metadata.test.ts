@@ -44,7 +44,8 @@ test('what is there is not made again, what is missing is, and what others put t
 
 test('opening takes the ways there away, and nothing where there are none', () => {
   const closed = after(rules, guardCommands(rules, 'docker0', 'closed'))
-  const opened = after(closed, guardCommands(closed, 'docker0', 'open'))
+  const twice = [...closed, '-A DOCKER-USER -i docker0 -j QUAYSIDE-METADATA']
+  const opened = after(twice, guardCommands(twice, 'docker0', 'open'))
   assert.deepEqual(
     opened.filter((rule) => rule.startsWith('-A DOCKER-USER')),
     ['-A DOCKER-USER -j RETURN'],

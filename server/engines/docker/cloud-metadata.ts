@@ -25,15 +25,16 @@ const refusal = (address: string): string =>
  */
 export function guardCommands(rules: readonly string[], defaultBridge: string, wanted: CloudMetadata): string[][] {
   const isThere = new Set(rules)
-  const ways = [defaultBridge, bridgesOfEnvironments].map((bridge) => `-i ${bridge} -j ${own}`)
-  const isLed = (way: string): boolean => isThere.has(`-A ${users} ${way}`)
-  if (wanted === 'open') return ways.filter(isLed).map((way) => `-D ${users} ${way}`.split(' '))
+  const ways = [defaultBridge, bridgesOfEnvironments].map((bridge) => `${users} -i ${bridge} -j ${own}`)
+  // One may be there twice, where two installations made it at the same moment.
+  const led = rules.filter((rule) => ways.some((way) => rule === `-A ${way}`))
+  if (wanted === 'open') return led.map((rule) => rule.replace('-A', '-D').split(' '))
   const isDockers = rules.some((rule) => rule.endsWith(` -o ${defaultBridge} -j DOCKER`))
   if (!isDockers || !isThere.has(`-N ${users}`)) throw new Error('Docker makes no rules of iptables for its networks')
   const commands = [
     ...(isThere.has(`-N ${own}`) ? [] : [`-N ${own}`]),
     ...addresses.map(refusal).filter((rule) => !isThere.has(rule)),
-    ...ways.filter((way) => !isLed(way)).map((way) => `-I ${users} ${way}`),
+    ...ways.filter((way) => !isThere.has(`-A ${way}`)).map((way) => `-I ${way}`),
   ]
   return commands.map((command) => command.split(' '))
 }

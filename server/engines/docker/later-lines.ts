@@ -15,7 +15,7 @@ export interface Printed {
   readonly hasBegun: boolean
 }
 
-interface Reading {
+interface Source {
   readonly clock: Clock
   readonly events: Pick<Events, 'listen'>
   readonly service: string
@@ -37,10 +37,10 @@ const retryMs = 1_000
  * which is begun later is complete.
  */
 export class LaterLines {
-  readonly #reading: Reading
+  readonly #source: Source
   readonly #signal: AbortSignal
   readonly #lines: Channel<LogLine>
-  readonly #read = new Set<string>()
+  readonly #reading = new Set<string>()
   /** Read to their end: worth reading again only once they run again. */
   readonly #finished = new Set<string>()
   readonly stop: () => void
@@ -48,11 +48,11 @@ export class LaterLines {
   /** Something happened before the begin. */
   #isStale = false
 
-  constructor(reading: Reading, signal: AbortSignal) {
-    this.#reading = reading
+  constructor(source: Source, signal: AbortSignal) {
+    this.#source = source
     this.#signal = signal
     this.#lines = new Channel(mostWaiting, signal)
-    this.stop = reading.events.listen(reading.service, (event) => this.#hear(event))
+    this.stop = source.events.listen(source.service, (event) => this.#hear(event))
   }
 
   /** Reads on where these containers were read to; they were looked at after this was made. */
@@ -71,13 +71,13 @@ export class LaterLines {
   }
 
   async #attach(): Promise<void> {
-    const containers = await this.#reading.look().catch(() => undefined)
+    const containers = await this.#source.look().catch(() => undefined)
     if (containers) this.#readAll(containers)
     else await this.#attachAfter(retryMs)
   }
 
   #attachAfter(ms: number): Promise<void> {
-    return this.#reading.clock.sleep(ms, this.#signal).then(
+    return this.#source.clock.sleep(ms, this.#signal).then(
       () => this.#attach(),
       () => {},
     )
@@ -86,21 +86,21 @@ export class LaterLines {
   #readAll(containers: readonly Printed[]): void {
     for (const container of containers) {
       const { id, isUp, hasBegun } = container
-      if (!hasBegun || this.#read.has(id) || (this.#finished.has(id) && !isUp)) continue
+      if (!hasBegun || this.#reading.has(id) || (this.#finished.has(id) && !isUp)) continue
       this.#finished.delete(id)
       void this.#readOne(container)
     }
   }
 
   async #readOne(container: Printed): Promise<void> {
-    this.#read.add(container.id)
+    this.#reading.add(container.id)
     try {
-      for await (const line of this.#reading.read(container, true)) await this.#lines.push(line)
+      for await (const line of this.#source.read(container, true)) await this.#lines.push(line)
       this.#finished.add(container.id)
     } catch {
       // Removed meanwhile, or the line broke: the next look tells.
     }
-    this.#read.delete(container.id)
+    this.#reading.delete(container.id)
     // It may have started again before its old output came to an end, and that event is over.
     await this.#attachAfter(settleMs)
   }

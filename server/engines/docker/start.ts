@@ -10,8 +10,8 @@ import { createContainer, listContainers, removeContainer } from './containers.t
 import type { DockerDaemon } from './daemon.ts'
 import type { Events } from './events.ts'
 import { writeFiles } from './files.ts'
-import { inTurn } from './in-turn.ts'
 import { containerName, label } from './labels.ts'
+import { makeInTurn } from './make-in-turn.ts'
 import { ensureNetwork, joinNetwork } from './networks.ts'
 import { type Operation, plan, toFound } from './plan.ts'
 import { endpointsOf, toStatus } from './replica-state.ts'
@@ -131,7 +131,7 @@ async function perform(
   const create = async (): Promise<string> => {
     const spec = containerSpec(release, operation.replica, { instance, withInit: work.withInit })
     const name = containerName(release, operation.replica)
-    const made = await inTurn(host, signal, () => createContainer(daemon, { name, spec, output }, signal))
+    const made = await makeInTurn(host, signal, () => createContainer(daemon, { name, spec, output }, signal))
     failpoint('engine.created')
     await writeFiles(daemon, made, release.workload.files, signal)
     return made

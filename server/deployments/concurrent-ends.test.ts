@@ -59,22 +59,32 @@ async function openBench(t: Cleanup): Promise<Bench> {
   return { sql, other, place, target, untilBlocked }
 }
 
-test('a request that is accepted while another one ends is told of, and knows what the service was left in', async (t) => {
-  const { sql, other, place, target, untilBlocked } = await openBench(t)
+/** Does the work in a transaction that stands just before its commit, until the function that is given back is called. */
+async function uncommitted(database: Database, work: (sql: Sql) => Promise<unknown>): Promise<() => Promise<void>> {
   const isWritten = Promise.withResolvers<void>()
   const goOn = Promise.withResolvers<void>()
-  let waiting = ''
-  const accepting = other.begin(async (tx) => {
-    await tx`select from service where id = ${place.serviceId} for no key update`
-    waiting = await addRequest(tx, place, 'QUEUED')
+  const ended = database.begin(async (sql) => {
+    await work(sql)
     isWritten.resolve()
     await goOn.promise
   })
-  await isWritten.promise
+  await Promise.race([isWritten.promise, ended])
+  return async () => {
+    goOn.resolve()
+    await ended
+  }
+}
+
+test('a request that is accepted while another one ends is told of, and knows what the service was left in', async (t) => {
+  const { sql, other, place, target, untilBlocked } = await openBench(t)
+  let waiting = ''
+  const commit = await uncommitted(other, async (tx) => {
+    await tx`select from service where id = ${place.serviceId} for no key update`
+    waiting = await addRequest(tx, place, 'QUEUED')
+  })
   const ending = inTransaction(sql, (tx) => finishTarget(tx, { target, state: 'DEPLOYED', now: new Date() }))
   await untilBlocked()
-  goOn.resolve()
-  await Promise.all([accepting, ending])
+  await Promise.all([commit(), ending])
   const [row] = await sql<{ state: string; former: string }[]>`
     select s.state, t.former_state as former from service s join deployment_target t on t.service_id = s.id
     where t.request_id = ${waiting}`
@@ -83,19 +93,13 @@ test('a request that is accepted while another one ends is told of, and knows wh
 
 test('what ends while it is being cancelled has ended', async (t) => {
   const { sql, other, place, target, untilBlocked } = await openBench(t)
-  const isWritten = Promise.withResolvers<void>()
-  const goOn = Promise.withResolvers<void>()
-  const ending = other.begin(async (tx) => {
+  const commit = await uncommitted(other, async (tx) => {
     await finishTarget(tx, { target, state: 'DEPLOYED', now: new Date() })
-    isWritten.resolve()
-    await goOn.promise
   })
-  await isWritten.promise
   const workflows = { requestCancel: async () => 'running' as const, nudge: () => {} }
   const canceling = cancelDeployment({ database: sql, clock: systemClock, workflows }, place.environmentId)
   await untilBlocked()
-  goOn.resolve()
-  await Promise.all([ending, canceling])
+  await Promise.all([commit(), canceling])
   const [row] = await sql<{ state: string; status: string }[]>`
     select s.state, t.status from service s join deployment_target t on t.service_id = s.id`
   assert.deepEqual({ ...row }, { state: 'DEPLOYED', status: 'SUCCESS' })
@@ -103,20 +107,14 @@ test('what ends while it is being cancelled has ended', async (t) => {
 
 test('a request that ends while it is being cancelled has ended, and nothing is left to cancel', async (t) => {
   const { sql, other, place, target, untilBlocked } = await openBench(t)
-  const isWritten = Promise.withResolvers<void>()
-  const goOn = Promise.withResolvers<void>()
-  const ending = other.begin(async (tx) => {
+  const commit = await uncommitted(other, async (tx) => {
     await setRequestStatus(tx, target.request_id, 'SUCCESS', new Date())
-    isWritten.resolve()
-    await goOn.promise
   })
-  await isWritten.promise
   const workflows = { requestCancel: async () => 'ended' as const, nudge: () => {} }
   const canceling = cancelDeployment({ database: sql, clock: systemClock, workflows }, place.environmentId)
   const refused = assert.rejects(canceling, { code: 'conflict', message: /^Nothing is being deployed/ })
   await untilBlocked()
-  goOn.resolve()
-  await Promise.all([ending, refused])
+  await Promise.all([commit(), refused])
   const [row] = await sql<{ status: string }[]>`select status from deployment_request`
   assert.deepEqual({ ...row }, { status: 'SUCCESS' })
 })

@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import type { Clock } from '../../lib/clock.ts'
 import { systemClock } from '../../lib/clock.ts'
 import { createSlots } from '../../lib/slots.ts'
-import { inTurn } from './in-turn.ts'
+import { makeInTurn } from './make-in-turn.ts'
 
 /** A clock whose pauses end when the test says so. */
 function standing(): { readonly clock: Clock; readonly goOn: () => void } {
@@ -19,7 +19,7 @@ test('containers are made one after the other, also behind one that could not be
   const begun: string[] = []
   const first = Promise.withResolvers<string>()
   const make = (name: string, made: Promise<string>): Promise<string> =>
-    inTurn(host, signal, () => {
+    makeInTurn(host, signal, () => {
       begun.push(name)
       return made
     })
@@ -38,10 +38,10 @@ test('one that takes long keeps no other waiting, and who gives up is not made',
   const { clock, goOn } = standing()
   const host = { making: createSlots(1), clock }
   const long = Promise.withResolvers<string>()
-  const first = inTurn(host, signal, () => long.promise)
+  const first = makeInTurn(host, signal, () => long.promise)
   const end = new AbortController()
-  const givenUp = inTurn(host, end.signal, async () => assert.fail('it is made'))
-  const third = inTurn(host, signal, async () => 'third')
+  const givenUp = makeInTurn(host, end.signal, async () => assert.fail('it is made'))
+  const third = makeInTurn(host, signal, async () => 'third')
   end.abort(new Error('canceled'))
   await assert.rejects(givenUp, { message: 'canceled' })
   goOn()
