@@ -365,6 +365,28 @@ test('ends what has no record, but not what has only just got one', async (t) =>
   assert.equal((await engine.observe(fresh.service, attempt.signal)).state, 'running')
 }) // biome-ignore format: one line
 
+test('what is deleted while it is looked at is ended by who deletes it; what of it still runs is found by the next look', async (t) => {
+  const taken: string[] = []
+  const { sql, engine, look, release, service } = await openBench(t, {
+    isScratch: async (id) => {
+      taken.push(id)
+      return false
+    },
+  })
+  await engine.start(release(), attempt)
+  const see = engine.observeAll.bind(engine)
+  t.mock.method(engine, 'observeAll', async (signal: AbortSignal) => {
+    const seen = await see(signal)
+    await sql`delete from service where id = ${service}`
+    return seen
+  })
+  await look()
+  assert.deepEqual(taken, [])
+  await look()
+  assert.deepEqual(taken, [service])
+  await until('it is ended', async () => (await engine.observe(service, attempt.signal)).state === 'absent')
+})
+
 test('leaves alone what has no record because a backup is being proven', async (t) => {
   const proof = newId()
   const { engine, look, release } = await openBench(t, { isScratch: async (id) => id === proof })

@@ -60,7 +60,10 @@ class ServiceObserver {
     const wishes = all === this.#last ? listed : await listWishes(database)
     this.#last = all
     const known = new Set(wishes.map((wish) => wish.id))
-    for (const service of all.keys()) if (!known.has(service)) this.repairs.beginRemoval(service, signal)
+    for (const service of all.keys()) {
+      // What had a record when the look began is being ended by whoever deleted it.
+      if (!known.has(service) && !before.has(service)) this.repairs.beginRemoval(service, signal)
+    }
     const isThere = (id: string): boolean => known.has(id)
     this.#reasons.forget(isThere)
     this.#settled.keepOnly(isThere)
