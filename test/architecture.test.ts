@@ -2,81 +2,10 @@ import assert from 'node:assert/strict'
 import { globSync, readFileSync } from 'node:fs'
 import { dirname, join, relative, resolve } from 'node:path'
 import { test } from 'node:test'
+import { withImportTables } from './structure/import-tables.ts'
+import { joiningRoom, libraryPlaces, roomImports, typesPastTheDoor } from './structure/imports.ts'
 
 const root = resolve(import.meta.dirname, '..')
-
-/** Which rooms of the server a room may enter; `lib` and the contract are free for all. The same table stands in ARCHITECTURE.md. */
-const mayImport: Record<string, readonly string[]> = {
-  http: 'access accounts audit backups catalogue clusters credentials database deployments disk domains environments git git-providers inspections groups idempotency jobs logs organizations pushes registries service-parts services state-changes streams variables vault webhooks'.split(
-    ' ',
-  ),
-  deployments:
-    'audit builders database disk domains engines events git groups jobs logs observations organizations routers scaling services state-changes variables vault workflows'.split(
-      ' ',
-    ),
-  backups: ['database', 'engines', 'jobs', 'services', 'vault', 'workflows'],
-  pushes: ['audit', 'database', 'deployments', 'git', 'service-parts', 'services', 'vault', 'workflows'],
-  jobs: ['database', 'engines', 'variables', 'vault', 'workflows'],
-  disk: ['builders', 'database', 'engines'],
-  observations: ['database', 'engines', 'scaling', 'workflows'],
-  scaling: ['database', 'domains', 'engines', 'routers', 'services', 'workflows'],
-  webhooks: ['database', 'events', 'organizations', 'vault', 'workflows'],
-  domains: ['database', 'routers', 'services', 'workflows'],
-  services: ['database', 'organizations'],
-  environments: ['database', 'organizations', 'services', 'variables', 'vault', 'workflows'],
-  organizations: ['database', 'vault'],
-  variables: ['database', 'vault'],
-  access: ['database'],
-  accounts: ['access', 'database', 'vault'],
-  groups: ['database'],
-  'service-parts': ['database', 'groups'],
-  clusters: ['catalogue', 'credentials', 'database', 'groups', 'organizations', 'vault', 'workflows'],
-  catalogue: [],
-  credentials: ['database', 'vault'],
-  registries: ['database', 'vault'],
-  inspections: ['builders', 'git'],
-  'git-providers': [],
-  events: ['database'],
-  'state-changes': ['database'],
-  streams: 'access clusters database deployments engines environments logs organizations services state-changes'.split(
-    ' ',
-  ),
-  audit: ['database'],
-  idempotency: ['database', 'vault'],
-  vault: ['database', 'workflows'],
-  workflows: ['database'],
-  logs: ['engines'],
-  builders: [],
-  engines: [],
-  git: [],
-  routers: [],
-  database: [],
-  lib: [],
-  /** Joins: it may enter every room, and only what stands outside of rooms enters it. */
-  composition: [],
-}
-
-/** Past another room's door, types only. */
-const pastTheDoor = ['server/engines/engine.ts', 'server/database/database.ts', 'server/workflows/workflow.ts']
-
-/** Where each library may be named. */
-const libraries: Record<string, readonly string[]> = {
-  '@sinclair/typebox': ['contract/'],
-  ajv: ['server/http/'],
-  dockerode: ['server/engines/docker/', 'server/builders/docker/'],
-  'fast-json-stringify': ['server/http/'],
-  fastify: ['server/http/'],
-  'ipaddr.js': ['server/lib/address.ts'],
-  jose: ['server/access/'],
-  'oidc-provider': ['server/accounts/'],
-  pino: ['server/lib/log.ts'],
-  postgres: ['server/database/'],
-  'tar-stream': ['server/engines/', 'server/builders/', 'server/registries/'],
-  croner: ['server/jobs/timetable.ts'],
-  ws: ['server/http/streams/'],
-  yaml: ['server/clusters/', 'server/inspections/', 'server/service-parts/yaml.ts'],
-  undici: ['server/lib/safe-fetch.ts', 'server/routers/', 'router/'],
-}
 
 interface File {
   readonly path: string
@@ -110,8 +39,9 @@ test('the readings are not empty', () => {
   assert.ok(sources.reduce((sum, file) => sum + file.imports.length, 0) > 1000)
 })
 
-test('rooms enter only the rooms that they may, and by the door', () => {
+test('rooms import only the rooms that they may, and through the door', () => {
   const wrong: string[] = []
+  const unused = new Set(Object.entries(roomImports).flatMap(([room, others]) => others.map((to) => `${room} → ${to}`)))
   for (const file of sources) {
     const from = roomOf(file.path)
     for (const { specifier, typeOnly } of file.imports) {
@@ -119,26 +49,34 @@ test('rooms enter only the rooms that they may, and by the door', () => {
       const target = targetOf(file, specifier)
       const to = roomOf(target)
       if (to === undefined || to === from) continue
-      const joins = from === undefined || from === 'composition'
-      const allowed = joins || to === 'lib' || mayImport[from]?.includes(to)
-      const byDoor = to === 'lib' || target === `server/${to}/index.ts` || (typeOnly && pastTheDoor.includes(target))
+      unused.delete(`${from} → ${to}`)
+      const joins = from === undefined || from === joiningRoom
+      const allowed = joins || to === 'lib' || roomImports[from]?.includes(to)
+      const byDoor =
+        to === 'lib' || target === `server/${to}/index.ts` || (typeOnly && typesPastTheDoor.includes(target))
       if (!allowed || !byDoor) wrong.push(`${file.path} → ${target}`)
     }
   }
   assert.deepEqual(wrong, [])
+  assert.deepEqual([...unused], [], 'an entry that no import uses is removed')
 })
 
-test('every room stands in the table, and the table has no circle', () => {
+test('ARCHITECTURE.md has the tables of imports', () => {
+  const page = readFileSync(join(root, 'ARCHITECTURE.md'), 'utf8')
+  assert.equal(page, withImportTables(page), 'run: npm run emit')
+})
+
+test('every room is listed, and the table has no cycle', () => {
   const rooms = new Set(sources.flatMap((file) => roomOf(file.path) ?? []))
   assert.deepEqual(
-    [...rooms].filter((room) => !(room in mayImport)),
+    [...rooms].filter((room) => room !== joiningRoom && !(room in roomImports)),
     [],
   )
   const visit = (room: string, above: readonly string[]): void => {
-    assert.ok(!above.includes(room), `circle: ${[...above, room].join(' → ')}`)
-    for (const next of mayImport[room] ?? []) visit(next, [...above, room])
+    assert.ok(!above.includes(room), `cycle: ${[...above, room].join(' → ')}`)
+    for (const next of roomImports[room] ?? []) visit(next, [...above, room])
   }
-  for (const room of Object.keys(mayImport)) visit(room, [])
+  for (const room of Object.keys(roomImports)) visit(room, [])
 })
 
 test('the workspaces stand in one direction', () => {
@@ -158,16 +96,22 @@ test('the workspaces stand in one direction', () => {
 
 test('each library is named in its own room only', () => {
   const wrong: string[] = []
+  const unused = new Set(
+    Object.entries(libraryPlaces).flatMap(([name, places]) => places.map((at) => `${name}: ${at}`)),
+  )
   for (const file of sources) {
     for (const { specifier } of file.imports) {
       if (specifier.startsWith('.') || specifier.startsWith('node:') || specifier.startsWith('@quayside/')) continue
       const name = specifier.startsWith('@')
         ? specifier.split('/').slice(0, 2).join('/')
         : (specifier.split('/')[0] ?? '')
-      if (!libraries[name]?.some((place) => file.path.startsWith(place))) wrong.push(`${file.path}: ${specifier}`)
+      const place = libraryPlaces[name]?.find((one) => file.path.startsWith(one))
+      if (place === undefined) wrong.push(`${file.path}: ${specifier}`)
+      unused.delete(`${name}: ${place}`)
     }
   }
   assert.deepEqual(wrong, [])
+  assert.deepEqual([...unused], [], 'a place that no longer imports the library is removed')
 })
 
 /** What only these files may do, and how it is recognised. */
