@@ -2,7 +2,8 @@ import assert from 'node:assert/strict'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { test } from 'node:test'
-import { ApiError, createClient } from './client.ts'
+import type { Contract, OperationName } from '@quayside/contract'
+import { ApiError, createClient, type Input } from './client.ts'
 
 test('sends what the contract says and gives what is answered', async (t) => {
   const seen: string[] = []
@@ -36,4 +37,38 @@ test('sends what the contract says and gives what is answered', async (t) => {
     'DELETE /project/p Bearer quay_x ',
     'PUT /project/p Bearer quay_x {"name":"x"}',
   ])
+})
+
+type Accepts<T, Given> = Given extends T ? true : false
+type BodyOf<N extends OperationName> = Input<Contract[N]> extends { readonly body: infer B } ? B : 'optional'
+
+test('the type of a body requires what the server requires, and nothing else', () => {
+  // The compiler checks these lines: each constant has the only value that its type allows.
+  const withoutName: Accepts<BodyOf<'createProject'>, { description: string }> = false
+  const withName: Accepts<BodyOf<'createProject'>, { name: string }> = true
+  const withoutSource: Accepts<BodyOf<'createContainer'>, { name: string }> = false
+  const withDefaults: Accepts<
+    BodyOf<'createContainer'>,
+    { name: string; image_name: string; tag: string; registry_id: string }
+  > = true
+  const portWithoutNumber: Accepts<
+    BodyOf<'createContainer'>,
+    { name: string; image_name: string; tag: string; registry_id: string; ports: { publicly_accessible: boolean }[] }
+  > = false
+  const portWithoutProtocol: Accepts<
+    BodyOf<'createContainer'>,
+    {
+      name: string
+      image_name: string
+      tag: string
+      registry_id: string
+      ports: { internal_port: number; publicly_accessible: boolean }[]
+    }
+  > = true
+  const optionalBody: BodyOf<'deployApplication'> = 'optional'
+  assert.deepEqual(
+    [withoutName, withName, withoutSource, withDefaults, portWithoutNumber, portWithoutProtocol],
+    [false, true, false, true, false, true],
+  )
+  assert.equal(optionalBody, 'optional')
 })

@@ -7,7 +7,7 @@ import {
   pathParameters,
   type Static,
 } from '@quayside/contract'
-import type { TSchema } from '@quayside/contract/schema.ts'
+import type { Sent, TSchema } from '@quayside/contract/schema.ts'
 
 /** What a value is after its way over the wire: moments are text. */
 export type Wire<T> = T extends Date
@@ -22,14 +22,21 @@ type ParametersOf<P extends string> = P extends `${string}{${infer Name}}${infer
   ? { readonly [N in Name]: string } & ParametersOf<Rest>
   : unknown
 type Part<O, Key extends 'query' | 'body'> =
-  O extends Record<Key, infer S extends TSchema> ? { readonly [K in Key]?: Partial<Wire<Static<S>>> } : unknown
+  O extends Record<Key, infer S extends TSchema>
+    ? Record<never, never> extends Sent<S>
+      ? { readonly [K in Key]?: Wire<Sent<S>> }
+      : { readonly [K in Key]: Wire<Sent<S>> }
+    : unknown
 type Answer<O> = O extends { readonly status: 204 }
   ? undefined
   : O extends { readonly reply: infer S extends TSchema }
     ? Wire<Static<S>>
     : never
 
-/** Parameters of the path by their names, and `query` and `body` where the operation has them. */
+/**
+ * Parameters of the path by their names, and `query` and `body` if the operation has them. A body or query with a required
+ * field is required itself.
+ */
 export type Input<O extends Operation> = ParametersOf<O['path']> & Part<O, 'query'> & Part<O, 'body'>
 export type Client = { readonly [N in OperationName]: (input: Input<Contract[N]>) => Promise<Answer<Contract[N]>> }
 

@@ -1,4 +1,13 @@
-import { type Static, type TProperties, type TSchema, Type } from '@sinclair/typebox'
+import {
+  type Static,
+  type TArray,
+  type TObject,
+  type TOptional,
+  type TProperties,
+  type TSchema,
+  type TUnsafe,
+  Type,
+} from '@sinclair/typebox'
 
 export type { Static, TNull, TObject, TProperties, TSchema } from '@sinclair/typebox'
 export { Type }
@@ -20,11 +29,36 @@ export const List = <T extends TSchema>(items: T, maxItems = 1000) => Type.Array
 export const Enum = <const V extends readonly string[]>(values: V) =>
   Type.Unsafe<V[number]>({ type: 'string', enum: [...values] })
 
-/** The schema or null. */
-export function Nullable<T extends TSchema>(schema: T) {
+declare const inner: unique symbol
+/** The schema or null. Its type remembers the schema, for `Sent`. */
+export type TNullable<T extends TSchema> = TUnsafe<Static<T> | null> & { readonly [inner]: T }
+
+/** The schema or null. The cast adds what exists in the type alone. */
+export function Nullable<T extends TSchema>(schema: T): TNullable<T> {
   const values = Array.isArray(schema['enum']) ? { enum: [...schema['enum'], null] } : {}
-  return Type.Unsafe<Static<T> | null>({ ...schema, ...values, type: [schema['type'], 'null'] })
+  return Type.Unsafe<Static<T> | null>({ ...schema, ...values, type: [schema['type'], 'null'] }) as TNullable<T>
 }
+
+declare const defaulted: unique symbol
+/** A schema whose value a request may leave out. */
+export type TDefaulted<T extends TSchema> = T & { readonly [defaulted]: true }
+
+/** The schema with a default that the server fills in. The cast adds what exists in the type alone. */
+export const Defaulted = <T extends TSchema>(schema: T, value: unknown): TDefaulted<T> =>
+  ({ ...schema, default: value }) as TDefaulted<T>
+
+type MayBeAbsent = TOptional<TSchema> | TDefaulted<TSchema>
+/** The type of what a client sends: values with a default may be absent. `Static` is the type after the server filled them in. */
+export type Sent<S extends TSchema> =
+  S extends TNullable<infer T>
+    ? Sent<T> | null
+    : S extends TObject<infer P>
+      ? { [K in keyof P as P[K] extends MayBeAbsent ? never : K]: Sent<P[K]> } & {
+          [K in keyof P as P[K] extends MayBeAbsent ? K : never]?: Sent<P[K]>
+        }
+      : S extends TArray<infer T>
+        ? Sent<T>[]
+        : Static<S>
 
 export const Ref = Type.Object({ id: Uuid })
 /** What every record carries. */

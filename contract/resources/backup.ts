@@ -1,4 +1,4 @@
-import { base, Enum, Nullable, Text, Timestamp, Type } from '../schema.ts'
+import { base, Defaulted, Enum, Nullable, Text, Timestamp, Type } from '../schema.ts'
 
 export const backupStates = ['QUEUED', 'RUNNING', 'SUCCEEDED', 'FAILED'] as const
 export type BackupState = (typeof backupStates)[number]
@@ -50,6 +50,6 @@ export const BackupPolicy = Type.Object({
 
 export const BackupPolicyRequest = Type.Object({
   cron_at: Type.Optional(Nullable(Text(255, 1))),
-  timezone: Type.String({ maxLength: 64, default: 'Etc/UTC' }),
-  keep: Type.Integer({ minimum: 1, maximum: 100, default: 7 }),
+  timezone: Defaulted(Type.String({ maxLength: 64 }), 'Etc/UTC'),
+  keep: Defaulted(Type.Integer({ minimum: 1, maximum: 100 }), 7),
 })

@@ -1,6 +1,6 @@
 import { environmentModes } from '../enums.ts'
 import { operation } from '../operation.ts'
-import { base, Enum, List, NoBody, Nullable, Results, Text, Timestamp, Type, Uuid } from '../schema.ts'
+import { base, Defaulted, Enum, List, NoBody, Nullable, Results, Text, Timestamp, Type, Uuid } from '../schema.ts'
 
 export const weekdays = ['MONDAY', 'TUESDAY', 'WEDNESDAY', 'THURSDAY', 'FRIDAY', 'SATURDAY', 'SUNDAY'] as const
 export type Weekday = (typeof weekdays)[number]
@@ -51,7 +51,7 @@ const ProjectDeploymentRuleRequest = Type.Object({
   auto_stop: flag,
   ...schedule('sent'),
   weekdays: days,
-  wildcard: Type.String({ maxLength: 255, default: '', description: 'of names; `*` stands for any text' }),
+  wildcard: Defaulted(Type.String({ maxLength: 255, description: 'of names; `*` stands for any text' }), ''),
 })
 
 const path = '/project/{projectId}/deploymentRule'

@@ -1,9 +1,9 @@
 import { named, operation } from '../operation.ts'
-import { Type } from '../schema.ts'
+import { Defaulted, Type } from '../schema.ts'
 
 /** The same as the advanced setting `network.ingress.enable_sticky_session`, under the name that it had before. */
 export const Network = Type.Object({ sticky_session: Type.Boolean() })
-export const NetworkRequest = Type.Object({ sticky_session: Type.Boolean({ default: false }) })
+export const NetworkRequest = Type.Object({ sticky_session: Defaulted(Type.Boolean(), false) })
 
 export function networkOperations<const K extends string, const N extends string>(noun: K, kind: N) {
   const path = `/${kind}/{${kind}Id}/network` as const

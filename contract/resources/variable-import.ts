@@ -1,10 +1,10 @@
 import { variableScopes } from '../enums.ts'
 import { operation } from '../operation.ts'
-import { Enum, List, Type } from '../schema.ts'
+import { Defaulted, Enum, List, Type } from '../schema.ts'
 import { key, value } from './variable.ts'
 
 export const VariableImportRequest = Type.Object({
-  overwrite: Type.Boolean({ default: false }),
+  overwrite: Defaulted(Type.Boolean(), false),
   vars: List(Type.Object({ name: key, value, scope: Enum(variableScopes), is_secret: Type.Boolean() }), 10_000),
 })
 

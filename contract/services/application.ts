@@ -1,5 +1,5 @@
 import { GitRepositoryRequest } from '../resources/git-token.ts'
-import { Change, Enum, Nullable, Text, Type } from '../schema.ts'
+import { Change, Defaulted, Enum, Nullable, Text, Type } from '../schema.ts'
 import { GitRepository } from './git-repository.ts'
 import { LongRunning, longRunning } from './long-running.ts'
 
@@ -7,7 +7,7 @@ import { LongRunning, longRunning } from './long-running.ts'
 const properties = {
   ...longRunning({ cpu: 10, memory: 1 }),
   git_repository: GitRepositoryRequest,
-  build_mode: Type.Unsafe<'DOCKER'>({ ...Enum(['DOCKER']), default: 'DOCKER' }),
+  build_mode: Defaulted(Enum(['DOCKER']), 'DOCKER'),
   dockerfile_path: Type.Optional(Nullable(Text(4096))),
   docker_target_build_stage: Type.Optional(Nullable(Text(128))),
 }

@@ -1,4 +1,4 @@
-import { base, Change, Enum, Integer, Nullable, Ref, Text, Type } from '../schema.ts'
+import { base, Change, Defaulted, Enum, Integer, Nullable, Ref, Text, Type } from '../schema.ts'
 import { description, Groups, groups, iconUri, name } from './fields.ts'
 
 export const databaseTypes = ['MONGODB', 'MYSQL', 'POSTGRESQL', 'REDIS'] as const
@@ -12,14 +12,11 @@ const properties = {
   name,
   description,
   version: Text(50, 1),
-  accessibility: Type.Unsafe<(typeof databaseAccessibilities)[number]>({
-    ...Enum(databaseAccessibilities),
-    default: 'PRIVATE',
-  }),
-  cpu: Type.Integer({ minimum: 250, maximum: 1_000_000, default: 250, description: 'thousandths of a core' }),
+  accessibility: Defaulted(Enum(databaseAccessibilities), 'PRIVATE'),
+  cpu: Defaulted(Type.Integer({ minimum: 250, maximum: 1_000_000, description: 'thousandths of a core' }), 250),
   /** Without it, what its type and mode need. */
   memory: Type.Optional(Integer(100, 10_000_000)),
-  storage: Type.Integer({ minimum: 10, maximum: 65536, default: 10, description: 'GB' }),
+  storage: Defaulted(Type.Integer({ minimum: 10, maximum: 65536, description: 'GB' }), 10),
   instance_type: Type.Optional(Nullable(Text(255))),
   disk_type: Type.Optional(Nullable(Enum(diskTypes))),
   icon_uri: iconUri,

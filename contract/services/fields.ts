@@ -1,6 +1,6 @@
 import { Autoscaling, AutoscalingRequest } from '../resources/autoscaling.ts'
 import { AnnotationsGroup, LabelsGroup } from '../resources/tag-group.ts'
-import { Enum, extension, Integer, List, Nullable, Ref, Text, Type, Uuid } from '../schema.ts'
+import { Defaulted, Enum, extension, Integer, List, Nullable, Ref, Text, Type, Uuid } from '../schema.ts'
 
 /** Fields that the requests and records of several kinds share. Lower case: of a request; upper case: of a record. */
 export const name = Text(63, 1)
@@ -9,7 +9,7 @@ export const iconUri = Type.Optional(Nullable(Text(2000)))
 export const autoDeploy = Type.Optional(Nullable(Type.Boolean()))
 export const architectures = ['AMD64', 'ARM64'] as const
 export const cpuArchitecture = Type.Optional(Nullable(Enum(architectures)))
-export const argumentList = Type.Array(Text(4096), { maxItems: 256, default: [] })
+export const argumentList = Defaulted(Type.Array(Text(4096), { maxItems: 256 }), [])
 export const entrypoint = Type.Optional(Nullable(Text(4096)))
 export const Arguments = Type.Array(Type.String())
 
@@ -27,15 +27,15 @@ export const Scaling = { autoscaling: Type.Optional(Autoscaling) }
 
 /** What a service may use; `cpu` in thousandths of a core, `memory` in MB. */
 export const resources = (least: { readonly cpu: number; readonly memory: number }) => ({
-  cpu: Type.Integer({ minimum: least.cpu, maximum: 1_000_000, default: 500, description: 'thousandths of a core' }),
-  memory: Type.Integer({ minimum: least.memory, maximum: 10_000_000, default: 512, description: 'MB' }),
-  gpu: Type.Integer({ minimum: 0, maximum: 64, default: 0 }),
+  cpu: Defaulted(Type.Integer({ minimum: least.cpu, maximum: 1_000_000, description: 'thousandths of a core' }), 500),
+  memory: Defaulted(Type.Integer({ minimum: least.memory, maximum: 10_000_000, description: 'MB' }), 512),
+  gpu: Defaulted(Type.Integer({ minimum: 0, maximum: 64 }), 0),
   ephemeral_storage_in_gib: Type.Optional(Nullable(Integer(0, 65536))),
   cpu_architecture: cpuArchitecture,
 })
 export const instances = {
-  min_running_instances: Type.Integer({ minimum: 0, maximum: 100, default: 1 }),
-  max_running_instances: Type.Integer({ minimum: -1, maximum: 100, default: 1 }),
+  min_running_instances: Defaulted(Type.Integer({ minimum: 0, maximum: 100 }), 1),
+  max_running_instances: Defaulted(Type.Integer({ minimum: -1, maximum: 100 }), 1),
 }
 
 /** The same, answered: with what the cluster has. */
@@ -63,11 +63,13 @@ export const ImageFields = {
 export const withData = Type.Optional(
   extension(
     Nullable(
-      Type.Boolean({
-        default: false,
-        description:
-          'Volumes and databases are copied, too, all as of one moment. What writes to them stands still meanwhile. The copy can be used once its data are there.',
-      }),
+      Defaulted(
+        Type.Boolean({
+          description:
+            'Volumes and databases are copied, too, all as of one moment. What writes to them stands still meanwhile. The copy can be used once its data are there.',
+        }),
+        false,
+      ),
     ),
   ),
 )

@@ -1,5 +1,5 @@
 import { GitRepositoryRequest } from '../resources/git-token.ts'
-import { base, Change, Enum, Integer, List, Nullable, Ref, Text, Type, Uuid } from '../schema.ts'
+import { base, Change, Defaulted, Enum, Integer, List, Nullable, Ref, Text, Type, Uuid } from '../schema.ts'
 import { Arguments, argumentList, description, iconUri, name } from './fields.ts'
 import { GitRepository } from './git-repository.ts'
 
@@ -13,7 +13,7 @@ const portRequest = Type.Object({
   internal_port: Integer(1, 65535),
   external_port: Type.Optional(Nullable(Integer(1, 65535))),
   namespace: Type.Optional(Nullable(Text(63))),
-  protocol: Type.Unsafe<(typeof helmPortProtocols)[number]>({ ...Enum(helmPortProtocols), default: 'HTTP' }),
+  protocol: Defaulted(Enum(helmPortProtocols), 'HTTP'),
   is_default: Type.Optional(Nullable(Type.Boolean())),
   service_selectors: Type.Optional(Nullable(List(selector, 20))),
   service_name: Type.Optional(Nullable(Text(253, 1))),
@@ -39,9 +39,9 @@ const source = Type.Object({
   ),
 })
 /** `key` and `value`, in this order. */
-const pairs = Type.Array(Type.Array(Text(65_536), { minItems: 2, maxItems: 2 }), { maxItems: 500, default: [] })
-const valuesOverride = Type.Object(
-  {
+const pairs = Defaulted(Type.Array(Type.Array(Text(65_536), { minItems: 2, maxItems: 2 }), { maxItems: 500 }), [])
+const valuesOverride = Defaulted(
+  Type.Object({
     set: pairs,
     set_string: pairs,
     set_json: pairs,
@@ -62,21 +62,21 @@ const valuesOverride = Type.Object(
         }),
       ),
     ),
-  },
-  { default: {} },
+  }),
+  {},
 )
 
 /** Settings of a Helm chart. */
 const properties = {
   name,
   description,
-  ports: Type.Array(portRequest, { maxItems: 100, default: [] }),
-  timeout_sec: Type.Integer({ minimum: 0, maximum: 86_400, default: 600 }),
+  ports: Defaulted(Type.Array(portRequest, { maxItems: 100 }), []),
+  timeout_sec: Defaulted(Type.Integer({ minimum: 0, maximum: 86_400 }), 600),
   auto_preview: Type.Optional(Nullable(Type.Boolean())),
-  auto_deploy: Type.Boolean({ default: false }),
+  auto_deploy: Defaulted(Type.Boolean(), false),
   source,
   arguments: argumentList,
-  allow_cluster_wide_resources: Type.Boolean({ default: false }),
+  allow_cluster_wide_resources: Defaulted(Type.Boolean(), false),
   values_override: valuesOverride,
   icon_uri: iconUri,
   blueprint_id: Type.Optional(Nullable(Uuid)),

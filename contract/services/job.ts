@@ -1,5 +1,5 @@
 import { GitRepositoryRequest } from '../resources/git-token.ts'
-import { base, Change, Enum, Integer, Nullable, Ref, Text, Type } from '../schema.ts'
+import { base, Change, Defaulted, Enum, Integer, Nullable, Ref, Text, Type } from '../schema.ts'
 import {
   Arguments,
   argumentList,
@@ -46,7 +46,7 @@ const schedule = Type.Object({
       Type.Object({
         arguments: argumentList,
         entrypoint,
-        timezone: Type.String({ maxLength: 64, default: 'Etc/UTC' }),
+        timezone: Defaulted(Type.String({ maxLength: 64 }), 'Etc/UTC'),
         scheduled_at: Text(255, 1),
       }),
     ),
@@ -59,9 +59,9 @@ const properties = {
   name,
   description,
   ...resources({ cpu: 10, memory: 1 }),
-  max_nb_restart: Type.Integer({ minimum: 0, maximum: 1000, default: 0 }),
-  max_duration_seconds: Type.Integer({ minimum: 0, maximum: 2_592_000, default: 300 }),
-  auto_preview: Type.Boolean({ default: true }),
+  max_nb_restart: Defaulted(Type.Integer({ minimum: 0, maximum: 1000 }), 0),
+  max_duration_seconds: Defaulted(Type.Integer({ minimum: 0, maximum: 2_592_000 }), 300),
+  auto_preview: Defaulted(Type.Boolean(), true),
   port: Type.Optional(Nullable(Integer(1, 65535))),
   source,
   healthchecks,

@@ -1,4 +1,4 @@
-import { base, Ref, Type } from '../schema.ts'
+import { base, Defaulted, Ref, Type } from '../schema.ts'
 import {
   Arguments,
   argumentList,
@@ -24,7 +24,7 @@ export const longRunning = (least: Parameters<typeof resources>[0]) => ({
   name,
   ...resources(least),
   ...instances,
-  auto_preview: Type.Boolean({ default: true }),
+  auto_preview: Defaulted(Type.Boolean(), true),
   description,
   entrypoint,
   auto_deploy: autoDeploy,

@@ -1,11 +1,11 @@
 import { portProtocols } from '../enums.ts'
-import { Enum, Integer, Nullable, Text, Type, Uuid } from '../schema.ts'
+import { Defaulted, Enum, Integer, Nullable, Text, Type, Uuid } from '../schema.ts'
 
 /** Ports and volumes of services that run: what is sent, and what is answered. */
 const portFields = {
   internal_port: Integer(1, 65535),
   publicly_accessible: Type.Boolean(),
-  protocol: Type.Unsafe<(typeof portProtocols)[number]>({ ...Enum(portProtocols), default: 'HTTP' }),
+  protocol: Defaulted(Enum(portProtocols), 'HTTP'),
 }
 export const PortRequest = Type.Object({
   ...portFields,
@@ -29,5 +29,5 @@ export const StorageRequest = Type.Object({ ...storageFields, id: Type.Optional(
 export const Storage = Type.Object({ ...storageFields, id: Uuid })
 
 /** In a request: none unless given. */
-export const portList = Type.Array(PortRequest, { maxItems: 100, default: [] })
-export const storageList = Type.Array(StorageRequest, { maxItems: 100, default: [] })
+export const portList = Defaulted(Type.Array(PortRequest, { maxItems: 100 }), [])
+export const storageList = Defaulted(Type.Array(StorageRequest, { maxItems: 100 }), [])

@@ -1,4 +1,4 @@
-import { Enum, Integer, Nullable, Text, Type } from '../schema.ts'
+import { Defaulted, Enum, Integer, Nullable, Text, Type } from '../schema.ts'
 
 /** How the platform sees that a replica works. Exactly one of the four kinds of check is given. */
 const probe = Nullable(
@@ -8,8 +8,8 @@ const probe = Nullable(
       http: Type.Optional(
         Nullable(
           Type.Object({
-            path: Type.String({ maxLength: 2000, default: '/' }),
-            scheme: Type.Unsafe<'HTTP' | 'HTTPS'>({ ...Enum(['HTTP', 'HTTPS']), default: 'HTTP' }),
+            path: Defaulted(Type.String({ maxLength: 2000 }), '/'),
+            scheme: Defaulted(Enum(['HTTP', 'HTTPS']), 'HTTP'),
             port: Integer(1, 65535),
           }),
         ),
@@ -19,11 +19,11 @@ const probe = Nullable(
         Nullable(Type.Object({ service: Type.Optional(Nullable(Text(255))), port: Integer(1, 65535) })),
       ),
     }),
-    initial_delay_seconds: Type.Integer({ minimum: 0, maximum: 3600, default: 30 }),
-    period_seconds: Type.Integer({ minimum: 1, maximum: 3600, default: 10 }),
-    timeout_seconds: Type.Integer({ minimum: 1, maximum: 3600, default: 5 }),
-    success_threshold: Type.Integer({ minimum: 1, maximum: 100, default: 1 }),
-    failure_threshold: Type.Integer({ minimum: 1, maximum: 1000, default: 9 }),
+    initial_delay_seconds: Defaulted(Type.Integer({ minimum: 0, maximum: 3600 }), 30),
+    period_seconds: Defaulted(Type.Integer({ minimum: 1, maximum: 3600 }), 10),
+    timeout_seconds: Defaulted(Type.Integer({ minimum: 1, maximum: 3600 }), 5),
+    success_threshold: Defaulted(Type.Integer({ minimum: 1, maximum: 100 }), 1),
+    failure_threshold: Defaulted(Type.Integer({ minimum: 1, maximum: 1000 }), 9),
   }),
 )
 export const Healthchecks = Type.Object({
@@ -31,4 +31,4 @@ export const Healthchecks = Type.Object({
   liveness_probe: Type.Optional(probe),
 })
 /** In a request: none unless given. */
-export const healthchecks = Type.Unsafe<typeof Healthchecks.static>({ ...Healthchecks, default: {} })
+export const healthchecks = Defaulted(Healthchecks, {})

@@ -1,7 +1,7 @@
 import type { AuditType } from '../audit.ts'
 import { named, operation } from '../operation.ts'
 import { DeploymentPlan, DryRun } from '../resources/deployment-plan.ts'
-import { NoBody, Results, Text, type TObject, type TSchema, Type, Uuid } from '../schema.ts'
+import { Defaulted, NoBody, Results, Text, type TObject, type TSchema, Type, Uuid } from '../schema.ts'
 import { withData } from './fields.ts'
 import type { KindName } from './kinds.ts'
 import { onService, pathOf } from './on-service.ts'
@@ -42,14 +42,14 @@ export const listOperation = <
     }),
   })
 /** Of kinds made from git: only those whose branch is known to be ahead of what is deployed. */
-export const toUpdate = { query: Type.Object({ toUpdate: Type.Optional(Type.Boolean({ default: false })) }) }
+export const toUpdate = { query: Type.Object({ toUpdate: Type.Optional(Defaulted(Type.Boolean(), false)) }) }
 
-const skipReconcile = Type.Optional(Type.Boolean({ default: false }))
+const skipReconcile = Type.Optional(Defaulted(Type.Boolean(), false))
 export const deleteQuery = Type.Object({ skipReconcile })
 const forceTerraformAction = Type.Optional(Type.Unsafe<'SKIP_DESTROY'>({ type: 'string', enum: ['SKIP_DESTROY'] }))
 export const deleteTerraformQuery = Type.Object({
   skipReconcile,
-  resources_only: Type.Optional(Type.Boolean({ default: false })),
+  resources_only: Type.Optional(Defaulted(Type.Boolean(), false)),
   force_terraform_action: forceTerraformAction,
 })
 export const uninstallTerraform = { query: Type.Object({ force_terraform_action: forceTerraformAction }) }

@@ -1,5 +1,5 @@
 import { GitRepositoryRequest } from '../resources/git-token.ts'
-import { base, Change, Enum, Nullable, Ref, Text, Timestamp, Type, Uuid } from '../schema.ts'
+import { base, Change, Defaulted, Enum, Nullable, Ref, Text, Timestamp, Type, Uuid } from '../schema.ts'
 import { description, iconUri, name } from './fields.ts'
 import { GitRepository } from './git-repository.ts'
 
@@ -11,29 +11,29 @@ const tfVar = Type.Object({
   key: Text(255, 1),
   /** Of a secret one: absent or empty keeps the stored value. */
   value: Type.Optional(Nullable(Text(131_072))),
-  secret: Type.Boolean({ default: false }),
+  secret: Defaulted(Type.Boolean(), false),
 })
-const autoDeployConfig = Type.Object(
-  {
+const autoDeployConfig = Defaulted(
+  Type.Object({
     auto_deploy: Type.Boolean(),
-    terraform_action: Type.Unsafe<(typeof terraformActions)[number]>({ ...Enum(terraformActions), default: 'DEFAULT' }),
-  },
-  { default: { auto_deploy: false, terraform_action: 'DEFAULT' } },
+    terraform_action: Defaulted(Enum(terraformActions), 'DEFAULT'),
+  }),
+  { auto_deploy: false, terraform_action: 'DEFAULT' },
 )
-const jobResources = Type.Object(
-  {
-    cpu_milli: Type.Integer({ minimum: 10, maximum: 1_000_000, default: 1000 }),
-    ram_mib: Type.Integer({ minimum: 1, maximum: 10_000_000, default: 1024 }),
-    gpu: Type.Integer({ minimum: 0, maximum: 64, default: 0 }),
-    storage_gib: Type.Integer({ minimum: 1, maximum: 65_536, default: 20 }),
-  },
-  { default: {} },
+const jobResources = Defaulted(
+  Type.Object({
+    cpu_milli: Defaulted(Type.Integer({ minimum: 10, maximum: 1_000_000 }), 1000),
+    ram_mib: Defaulted(Type.Integer({ minimum: 1, maximum: 10_000_000 }), 1024),
+    gpu: Defaulted(Type.Integer({ minimum: 0, maximum: 64 }), 0),
+    storage_gib: Defaulted(Type.Integer({ minimum: 1, maximum: 65_536 }), 20),
+  }),
+  {},
 )
 const words = Type.Optional(Type.Array(Text(4096), { maxItems: 100 }))
 /** By command. */
-const extraArguments = Type.Object(
-  { init: words, validate: words, plan: words, apply: words, destroy: words, fmt: words },
-  { default: {} },
+const extraArguments = Defaulted(
+  Type.Object({ init: words, validate: words, plan: words, apply: words, destroy: words, fmt: words }),
+  {},
 )
 const Words = Type.Optional(Type.Array(Type.String()))
 
@@ -43,24 +43,24 @@ const properties = {
   description,
   auto_deploy_config: autoDeployConfig,
   terraform_files_source: Type.Object({ git_repository: GitRepositoryRequest }),
-  terraform_variables_source: Type.Object(
-    {
-      tf_var_file_paths: Type.Array(Text(4096, 1), { maxItems: 100, default: [] }),
-      tf_vars: Type.Array(tfVar, { maxItems: 500, default: [] }),
-    },
-    { default: {} },
+  terraform_variables_source: Defaulted(
+    Type.Object({
+      tf_var_file_paths: Defaulted(Type.Array(Text(4096, 1), { maxItems: 100 }), []),
+      tf_vars: Defaulted(Type.Array(tfVar, { maxItems: 500 }), []),
+    }),
+    {},
   ),
   /** Where the state is kept: exactly one of the two. */
   backend: Type.Object({ kubernetes: nothing, user_provided: nothing }),
   engine: Enum(terraformEngines),
   provider_version: Type.Object({
-    read_from_terraform_block: Type.Boolean({ default: false }),
+    read_from_terraform_block: Defaulted(Type.Boolean(), false),
     explicit_version: Text(100),
   }),
-  timeout_sec: Type.Integer({ minimum: 0, maximum: 86_400, default: 600 }),
+  timeout_sec: Defaulted(Type.Integer({ minimum: 0, maximum: 86_400 }), 600),
   icon_uri: iconUri,
   job_resources: jobResources,
-  use_cluster_credentials: Type.Boolean({ default: false }),
+  use_cluster_credentials: Defaulted(Type.Boolean(), false),
   action_extra_arguments: extraArguments,
   /** Lines for the Dockerfile of the runner: `file` has a path, `inline` the lines themselves. */
   dockerfile_fragment: Type.Optional(
