@@ -29,8 +29,9 @@ export interface MountOptions extends ChangeOptions {
 }
 
 /**
- * Every operation of the contract as a route. The order is the same for all, so that answers leak nothing: rate limit →
- * credential (401) → target inside the caller's organization (404) → permission (403) → body and query (400) → handler.
+ * Mounts every operation of the contract as a route. All check in one order, so no answer leaks anything: size and media type of
+ * the body (413, 415) → rate limit (429) → credential (401) → target inside the caller's organization (404) → permission (403) →
+ * a target that is being copied (409) → query (400) → body (400) → handler. `test/contract/order.test.ts` checks it.
  */
 export function mountContract(app: FastifyInstance, options: MountOptions): void {
   for (const operation of Object.values<Operation>(contract)) mountOperation(app, operation, options)
