@@ -163,8 +163,9 @@ export function gitAnswerTo({ access, used }: GitCall, { rights }: Credential, s
 }
 
 const gitText = `A repository of the built-in git host is for those who may read an environment with a service that uses it; a push concerns every such
-service, and needs WRITE in the environments of all of them. Who may not fetch gets 404. Whoever makes a service may name any
-repository of the organization, as it may name any of its git tokens.
+service, and needs WRITE in the environments of all of them. Who may not fetch gets 404. A service, or a form that looks
+into a repository, names one that its caller may fetch, or one that no service uses yet; otherwise the answer is 403. Git tokens and
+registries belong to the organization: whoever may write a service may name any of them.
 `
 
 function gitSection(columns: readonly Credential[], somewhere: Somewhere): string {

@@ -140,4 +140,11 @@ export function mayUseRepository(rights: Rights, access: 'read' | 'write', usedA
   return access === 'read' ? places.some(isAllowed) : places.every(isAllowed)
 }
 
+/**
+ * Whether a service or a form may name a repository of the built-in git host: whoever may fetch it, and everybody who may write a service if no
+ * service uses the repository yet.
+ */
+export const mayNameRepository = (rights: Rights, usedAt: readonly Place[]): boolean =>
+  usedAt.length === 0 || mayUseRepository(rights, 'read', usedAt)
+
 export const isOwner = (rights: Rights): boolean => 'role' in rights && rights.role === 'OWNER'

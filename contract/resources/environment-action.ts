@@ -71,9 +71,9 @@ export const environmentActionOperations = {
     path: `${path}/clone`,
     handler: 'cloneEnvironment',
     access: 'write',
-    elsewhere: true,
     event: event('CLONE'),
-    summary: 'Makes a copy under another name; its services are there a moment later, all at once. Nothing of it runs.',
+    summary:
+      'Copies an environment under another name; all its services appear together a moment later. Nothing of the copy runs. Needs WRITE on the source, and on the place of the copy.',
     body: CloneEnvironment,
     reply: Environment,
     status: 202,

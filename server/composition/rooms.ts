@@ -29,7 +29,7 @@ import type { Rooms } from '../http/index.ts'
 import { systemClock as clock } from '../lib/clock.ts'
 import { newId } from '../lib/id.ts'
 import { createEnvironments, createOrganizations, createProjects } from '../organizations/index.ts'
-import { createGitWebhooks, createPushRecords } from '../pushes/index.ts'
+import { createGitWebhooks, createPushRecords, hostedRepositoryUse } from '../pushes/index.ts'
 import { addDefaultRegistries, createRegistries } from '../registries/index.ts'
 import { sealedColumns } from '../sealed-columns.ts'
 import { createAdvancedSettings, createRestrictions } from '../service-parts/index.ts'
@@ -123,6 +123,8 @@ export function createRooms(
     gitTokens,
     gitWebhooks: createGitWebhooks({ database, vault, clock, publicUrl: config.publicUrl }),
     pushRecords: createPushRecords(database, foundation.home),
+    hostedRepositoryUse: (organizationId, address) =>
+      hostedRepositoryUse({ database, home: foundation.home }, organizationId, address),
     gitProviders: createGitProviders(safeFetch),
     registries: createRegistries({ database, vault, clock, guard, safeFetch }),
     clusters: createClusters({ database, clock, vault, workflows, machine: ceiling, domain: config.domain }),

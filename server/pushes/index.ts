@@ -5,4 +5,4 @@ export { createPushPruner, createPushRecords, type PushRecords } from './push-re
 export { createPushWorkflow, type PushWorkflowOptions } from './push-workflow.ts'
 export { createReceiver, type Received, type Receiver } from './receive.ts'
 export { sealedColumns } from './sealed-columns.ts'
-export { placesOfRepository } from './used-at.ts'
+export { type HostedRepositoryUse, hostedRepositoryUse, placesOfRepository } from './used-at.ts'

@@ -8,6 +8,24 @@ export interface UsedAt {
   readonly mode: string
 }
 
+/** A repository of the built-in git host, and where services use it. */
+export interface HostedRepositoryUse {
+  readonly name: string
+  readonly usedAt: readonly UsedAt[]
+}
+
+/** Returns the hosted repository that an address names; undefined for an address of another git server. */
+export async function hostedRepositoryUse(
+  options: { readonly database: Sql; readonly home: readonly string[] },
+  organizationId: string,
+  address: string,
+): Promise<HostedRepositoryUse | undefined> {
+  const key = repositoryKey(address, options.home)
+  if (!key?.startsWith(hostedKey(''))) return undefined
+  const name = key.slice(hostedKey('').length)
+  return { name, usedAt: await placesOfRepository(options, organizationId, name) }
+}
+
 /** Where services use a repository of the built-in git host, whose origins `home` are; each place once. */
 export async function placesOfRepository(
   { database, home }: { readonly database: Sql; readonly home: readonly string[] },

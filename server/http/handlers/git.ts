@@ -1,3 +1,4 @@
+import type { Caller } from '../../access/index.ts'
 import type { CommitInfo, TreeView } from '../../git/index.ts'
 import { inspect } from '../../inspections/index.ts'
 import { AppError } from '../../lib/error.ts'
@@ -6,6 +7,7 @@ import { lifecycleTemplatesOf, repositoriesOf, type ServiceRow } from '../../ser
 import type { Handlers } from '../call.ts'
 import type { Browse } from './browsing.ts'
 import { openRepository } from './repository.ts'
+import { requireRepositories } from './require-repositories.ts'
 import type { Rooms } from './rooms.ts'
 
 const shownCommits = 100
@@ -19,10 +21,11 @@ export const gitHandlers = (rooms: Rooms, browse: Browse) => {
   const { git, database, registries } = rooms
 
   async function look<T>(
-    organizationId: string,
+    { caller, organizationId }: { readonly caller: Caller; readonly organizationId: string },
     place: Place,
     read: (found: ReturnType<typeof inspect>) => Promise<T>,
   ) {
+    await requireRepositories(rooms, caller, organizationId, place)
     const repository = await openRepository(rooms, organizationId, place, 'git_repository.')
     const readTree = (tree: TreeView) => read(inspect(tree, place.root_path ?? '/'))
     return browse(organizationId, (signal) => git.look(repository, signal, readTree))
@@ -35,7 +38,8 @@ export const gitHandlers = (rooms: Rooms, browse: Browse) => {
   }
 
   return {
-    listDirectories: async ({ target, body }) => {
+    listDirectories: async ({ caller, target, body }) => {
+      await requireRepositories(rooms, caller, target.id, body)
       const repository = await openRepository(rooms, target.id, body)
       const path = (body.root_path ?? '/').replace(/^\/+/, '')
       return { results: await browse(target.id, (signal) => git.listDirectories(repository, path, signal)) }
@@ -57,14 +61,18 @@ export const gitHandlers = (rooms: Rooms, browse: Browse) => {
       return { status, provider, missing_events: [] }
     },
 
-    checkDockerfile: ({ target, body }) =>
-      look(target.organization_id, body.git_repository, (found) => found.dockerfile(body.dockerfile_path)),
-    checkHelmRepository: async ({ target, body }) => {
-      await look(target.organization_id, body.git_repository, (found) => found.chart())
+    checkDockerfile: ({ caller, target, body }) =>
+      look({ caller, organizationId: target.organization_id }, body.git_repository, (found) =>
+        found.dockerfile(body.dockerfile_path),
+      ),
+    checkHelmRepository: async ({ caller, target, body }) => {
+      await look({ caller, organizationId: target.organization_id }, body.git_repository, (found) => found.chart())
       return {}
     },
-    checkGitFile: async ({ target, body }) => {
-      await look(target.organization_id, body.git_repository, (found) => found.files(body.files))
+    checkGitFile: async ({ caller, target, body }) => {
+      await look({ caller, organizationId: target.organization_id }, body.git_repository, (found) =>
+        found.files(body.files),
+      )
       return {}
     },
     checkContainerImage: async ({ target: { organization_id: organizationId }, body }) => {
@@ -75,12 +83,15 @@ export const gitHandlers = (rooms: Rooms, browse: Browse) => {
       await browse(organizationId, (signal) => registries.images.digest(registry, { name, tag, signal }))
       return {}
     },
-    readDefaultValues: async ({ target, body: { source } }) => {
+    readDefaultValues: async ({ caller, target, body: { source } }) => {
       const { git_repository, helm_repository: listed } = source
       if (!git_repository === !listed) {
         throw new AppError('invalid', 'source must hold exactly one of git_repository and helm_repository.')
       }
-      if (git_repository) return look(target.organization_id, git_repository, (found) => found.defaultValues())
+      if (git_repository)
+        return look({ caller, organizationId: target.organization_id }, git_repository, (found) =>
+          found.defaultValues(),
+        )
       const { repository, chart_name: name, chart_version: version } = listed ?? {}
       const missing = Object.entries({ repository, chart_name: name, chart_version: version }).find(
         ([, value]) => !value,
@@ -94,12 +105,14 @@ export const gitHandlers = (rooms: Rooms, browse: Browse) => {
       )
     },
 
-    parseTerraformVariables: async ({ target, body }) => ({
-      results: await look(target.id, body.git_repository, (found) => found.variables()),
+    parseTerraformVariables: async ({ caller, target, body }) => ({
+      results: await look({ caller, organizationId: target.id }, body.git_repository, (found) => found.variables()),
     }),
-    listTfVarsFiles: async ({ target, body: { git_repository, mode } }) => {
+    listTfVarsFiles: async ({ caller, target, body: { git_repository, mode } }) => {
       const paths = mode.type === 'SpecificPaths' ? (mode.paths ?? []) : undefined
-      return { results: await look(target.id, git_repository, (found) => found.assignments(paths)) }
+      return {
+        results: await look({ caller, organizationId: target.id }, git_repository, (found) => found.assignments(paths)),
+      }
     },
 
     listLifecycleTemplates: async ({ target }) => ({ results: lifecycleTemplatesOf(target.organization_id) }),

@@ -32,7 +32,7 @@ import type {
   createOrganizations,
   createProjects,
 } from '../../organizations/index.ts'
-import type { GitWebhooks, PushRecords } from '../../pushes/index.ts'
+import type { GitWebhooks, HostedRepositoryUse, PushRecords } from '../../pushes/index.ts'
 import type { createRegistries } from '../../registries/index.ts'
 import type { createAdvancedSettings, createRestrictions } from '../../service-parts/index.ts'
 import type { createServices } from '../../services/index.ts'
@@ -65,6 +65,8 @@ export interface Rooms {
   readonly gitTokens: ReturnType<typeof createGitTokens>
   readonly gitWebhooks: GitWebhooks
   readonly pushRecords: PushRecords
+  /** The repository of the built-in git host at that address, and where services use it. */
+  readonly hostedRepositoryUse: (organizationId: string, address: string) => Promise<HostedRepositoryUse | undefined>
   readonly gitProviders: ReturnType<typeof createGitProviders>
   readonly registries: ReturnType<typeof createRegistries>
   readonly clusters: ReturnType<typeof createClusters>

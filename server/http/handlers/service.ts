@@ -8,6 +8,7 @@ import { lineId, serviceLine, serviceStream } from '../../logs/index.ts'
 import { findEnvironment } from '../../organizations/index.ts'
 import type { Handlers } from '../call.ts'
 import { requestedBy } from './requested-by.ts'
+import { requireRepositories } from './require-repositories.ts'
 import type { Rooms } from './rooms.ts'
 
 const defaultTail = 1000
@@ -23,9 +24,15 @@ export const serviceHandlers = (rooms: Rooms) => {
         kind,
         query?.toUpdate ? (all) => pushRecords.behind(target.organization_id, all) : undefined,
       ),
-    createService: ({ kind, target, body }) => services.create(kind, target, body),
+    createService: async ({ caller, kind, target, body }) => {
+      await requireRepositories(rooms, caller, target.organization_id, body)
+      return services.create(kind, target, body)
+    },
     getService: ({ target }) => services.record(target),
-    editService: ({ target, body }) => services.edit(target, body),
+    editService: async ({ caller, target, body }) => {
+      await requireRepositories(rooms, caller, target.organization_id, body)
+      return services.edit(target, body)
+    },
     deleteService: async (call) => {
       refuseDeletion(call.query)
       await deployments.remove(call.target, requestedBy(call))
