@@ -3,6 +3,7 @@ import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
+import { fileURLToPath } from 'node:url'
 import { runTests } from './run-suite.mjs'
 import { closingLine, listFiles, readCounts, sortTests } from './suites.mjs'
 
@@ -28,6 +29,18 @@ test('puts every test file into its suite, once', () => {
     'test/faults/kill.docker.test.ts',
   ])
   assert.deepEqual(faults, ['test/faults/kills.faults.ts'])
+})
+
+test('leaves out no test file of this checkout', () => {
+  const root = fileURLToPath(new URL('..', import.meta.url))
+  const files = listFiles(root)
+  const { fast, docker, faults } = sortTests(files)
+  const sorted = new Set([...fast, ...docker, ...faults])
+  const tests = files.filter((file) => /\.(test\.(ts|mjs)|faults\.ts)$/.test(file))
+  assert.deepEqual(
+    tests.filter((file) => !sorted.has(file)),
+    [],
+  )
 })
 
 test('lists files without packages and hidden directories', async () => {
