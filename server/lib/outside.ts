@@ -12,8 +12,13 @@ export interface Question {
   readonly anyCertificate?: boolean
 }
 
+/** An answer, and the address that gave it: another one than was asked where the question follows. */
+export interface Answer extends SafeResponse {
+  readonly from: URL
+}
+
 /** One question to an address that a user chose. Throws AppError `invalid` with a sentence that names the host. */
-export type Ask = (url: URL, question: Question) => Promise<SafeResponse>
+export type Ask = (url: URL, question: Question) => Promise<Answer>
 
 const timeoutMs = 15_000
 const mostRedirects = 3
@@ -46,7 +51,7 @@ export function createAsk(safeFetch: SafeFetch): Ask {
       const answer = await once(url, { ...question, headers, anyCertificate })
       const location = answer.headers['location']
       if (!question.follows || hop === mostRedirects || answer.status < 300 || answer.status > 399 || !location) {
-        return answer
+        return { ...answer, from: url }
       }
       const next = URL.parse(location, url.href)
       if (!next) throw new AppError('invalid', `${url.host} leads to an address that is not valid.`)

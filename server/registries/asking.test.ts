@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
+import { createServer as createHttpServer, type RequestListener } from 'node:http'
 import { createServer } from 'node:https'
+import type { AddressInfo } from 'node:net'
 import { after, test } from 'node:test'
 import { chartValues, index, outsideLogin, startOutside } from '../../test/support/outside.ts'
 import { selfSigned } from '../../test/support/self-signed.ts'
@@ -128,4 +130,49 @@ test('a certificate that nobody vouches for is taken where the repository says s
   // The chart lies on another host, which gets no password.
   await assert.rejects(charts.defaultValues(lax, web, signal), /give access/)
   server.close()
+})
+
+/** A server that answers everything in one way, and what it was asked. */
+async function answering(answer: RequestListener) {
+  const asked: { readonly path: string; readonly authorization: string | undefined }[] = []
+  const server = createHttpServer((request, response) => {
+    asked.push({ path: request.url ?? '', authorization: request.headers.authorization })
+    answer(request, response)
+  }).listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  server.unref()
+  after(() => server.close())
+  // A server that listens on a port has an address with one.
+  return { origin: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, asked }
+}
+const demand = (realm: string) => ({ 'www-authenticate': `Bearer realm="${realm}/token",service="x"` })
+
+test('a password goes to no other host that a registry without a certificate names', async () => {
+  const thief = await answering((_request, response) => void response.end('{"token":"x"}'))
+  const server = await answering((_request, response) => void response.writeHead(401, demand(thief.origin)).end())
+  const named = opened('GENERIC_CR', '', { url: server.origin })
+  await assert.rejects(images.tags(named, { name: 'team/shop', signal }), /which is not given it/)
+  assert.deepEqual(thief.asked, [])
+})
+
+test('whoever a registry leads on to gets no password, and has no say in where it goes', async () => {
+  const thief = await answering((_request, response) => void response.writeHead(401, demand(thief.origin)).end())
+  const server = await answering((request, response) => {
+    if (request.headers.authorization === undefined) {
+      return void response.writeHead(401, { 'www-authenticate': 'Basic realm="x"' }).end()
+    }
+    response.writeHead(307, { location: `${thief.origin}/v2/x` }).end()
+  })
+  const open = await answering(
+    (_request, response) => void response.writeHead(307, { location: `${thief.origin}/v2/x` }).end(),
+  )
+  const blob = { name: 'team/shop', digest: `sha256:${'a'.repeat(64)}`, maxBytes: 1000, signal }
+  for (const { origin } of [server, open]) {
+    await assert.rejects(images.blob(opened('GENERIC_CR', '', { url: origin }), blob), /does not give access/)
+  }
+  assert.equal(thief.asked.length, 2)
+  assert.deepEqual(
+    thief.asked.flatMap(({ authorization }) => authorization ?? []),
+    [],
+  )
 })

@@ -1,3 +1,4 @@
+import { type Challenge, mayGetPassword, parseChallenge, tokenOf } from '../lib/challenge.ts'
 import { AppError } from '../lib/error.ts'
 import { type Ask, parseJson, type Question } from '../lib/outside.ts'
 import type { SafeResponse } from '../lib/safe-fetch.ts'
@@ -34,30 +35,31 @@ export function createImageRegistry(ask: Ask) {
     const question = { ...wanted, anyCertificate: place.anyCertificate }
     const url = new URL(`${place.origin}/v2/${path}`)
     const first = await ask(url, question)
-    if (first.status !== 401) return first
-    const authorization = await authorize(place, url, first.headers['www-authenticate'] ?? '', question.signal)
+    // Whoever the registry leads on to has no say in where a password goes.
+    if (first.status !== 401 || first.from.origin !== url.origin) return first
+    const challenge = parseChallenge(first.headers['www-authenticate'])
+    const authorization = challenge && (await authorize(place, url, challenge, question.signal))
     if (!authorization) return first
     return ask(url, { ...question, headers: { ...question.headers, authorization } })
   }
 
   async function authorize(
-    place: Place,
+    { login, anyCertificate }: Place,
     url: URL,
-    challenge: string,
+    challenge: Challenge,
     signal: AbortSignal,
   ): Promise<string | undefined> {
-    const { login, anyCertificate } = place
-    if (/^basic\b/i.test(challenge)) return login && basic(login)
-    const fields = Object.fromEntries([...challenge.matchAll(/(\w+)="([^"]*)"/g)].map(([, key, value]) => [key, value]))
-    const realm = /^bearer\b/i.test(challenge) ? URL.parse(fields['realm'] ?? '') : undefined
-    if (!realm) return undefined
-    for (const name of ['service', 'scope']) if (fields[name]) realm.searchParams.set(name, fields[name])
+    if (challenge.scheme === 'basic') return login && basic(login)
+    const { realm } = challenge
+    const isSame = realm.origin === url.origin
+    if (login && !mayGetPassword(url, realm, anyCertificate || url.protocol === 'http:' ? 'none' : 'certificate')) {
+      throw new AppError('invalid', `${url.host} asks for the password at ${realm.host}, which is not given it.`)
+    }
     const headers = login ? { authorization: basic(login) } : {}
-    const answer = await ask(realm, { headers, maxBytes: mebibyte, signal, anyCertificate })
+    const answer = await ask(realm, { headers, maxBytes: mebibyte, signal, anyCertificate: anyCertificate && isSame })
     if (answer.status !== 200) throw refused(url, answer.status)
-    const { token, access_token } = Object(parseJson(realm, answer))
-    const bearer: unknown = token ?? access_token
-    if (typeof bearer === 'string' && /^[\x21-\x7e]+$/.test(bearer)) return `Bearer ${bearer}`
+    const token = tokenOf(parseJson(realm, answer))
+    if (token) return `Bearer ${token}`
     throw new AppError('invalid', `${realm.host} answered without a token for ${url.host}.`)
   }
 

@@ -1,3 +1,4 @@
+import { basicAuthorization } from '../lib/challenge.ts'
 import { AppError } from '../lib/error.ts'
 import type { Secrets } from './registry-request.ts'
 import type { RegistryRow } from './registry-store.ts'
@@ -34,5 +35,4 @@ export function loginOf({ kind, name, config, secrets }: Opened): Login | undefi
   )
 }
 
-export const basic = ({ username, password }: Login): string =>
-  `Basic ${Buffer.from(`${username}:${password}`).toString('base64')}`
+export const basic = ({ username, password }: Login): string => basicAuthorization(username, password)

@@ -1,0 +1,148 @@
+import { isIPv6, type LookupFunction } from 'node:net'
+import { Agent, type Dispatcher, request } from 'undici'
+import { AddressError, type AddressGuard } from './address.ts'
+import { messageOf } from './error.ts'
+import { checkTarget } from './target.ts'
+
+/** How a server is reached, and what is said to it. */
+export interface StreamRequest {
+  readonly method?: 'GET' | 'HEAD' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
+  readonly headers?: Readonly<Record<string, string>>
+  readonly body?: string | Buffer
+  /** For connecting and for the headers of the answer; the caller's signal bounds the lookup of the name, too. */
+  readonly headersTimeoutMs: number
+  /** The longest pause between two pieces of the body. */
+  readonly bodyTimeoutMs: number
+  readonly signal: AbortSignal
+  /** Plain http, port 80, also to public addresses. In networks that the operator listed it is always allowed. */
+  readonly allowHttp?: boolean
+  /** Takes any certificate: for servers whose owner said so. */
+  readonly anyCertificate?: boolean
+  /** Accepts certificates of these authorities (PEM) instead of the usual ones. */
+  readonly authorities?: readonly string[]
+  /** The operator configured this address, so the guard is not asked. Never true for an address that a user or a server named. */
+  readonly isOperators?: boolean
+}
+
+/** An answer whose body is read as it comes. Dispose of it to close the connection. */
+export interface SafeStream extends AsyncDisposable {
+  readonly status: number
+  /** Names in lower case; repeated headers are joined with a comma. */
+  readonly headers: Readonly<Record<string, string>>
+  /** As sent: never decompressed. Throws SafeFetchError when it breaks off. */
+  readonly body: AsyncIterable<Buffer>
+}
+
+export type OpenStream = (url: URL, request: StreamRequest) => Promise<SafeStream>
+
+/** `message` can be shown to the user. */
+export class SafeFetchError extends Error {
+  readonly reason: 'address' | 'request' | 'timeout' | 'tls' | 'unreachable'
+
+  constructor(reason: SafeFetchError['reason'], message: string, options: { cause?: unknown } = {}) {
+    super(message, options)
+    this.name = 'SafeFetchError'
+    this.reason = reason
+  }
+}
+
+const maxHeaderBytes = 16 * 1024
+
+/**
+ * Opens addresses that users and servers name: connects to the very address that the guard checked, under the original name (Host,
+ * certificate), follows no redirect, keeps no connection. Throws SafeFetchError, or the signal's reason when it is aborted.
+ */
+export function createOpenStream(guard: AddressGuard): OpenStream {
+  return async (url, options) => {
+    let agent: Agent | undefined
+    try {
+      agent = agentFor(options.isOperators ? undefined : await checkTarget(guard, url, options), options)
+      const answer = await request(url, { ...outgoing(options), dispatcher: agent, signal: options.signal })
+      const opened = agent
+      // A body that nobody reads breaks off with its connection.
+      answer.body.on('error', () => {})
+      return {
+        status: answer.statusCode,
+        headers: joined(answer.headers),
+        body: read(answer.body, url, options),
+        [Symbol.asyncDispose]: () => opened.destroy(),
+      }
+    } catch (thrown) {
+      await agent?.destroy()
+      options.signal.throwIfAborted()
+      throw explain(thrown, url, options)
+    }
+  }
+}
+
+/** Connects to these addresses whatever name is asked for; undefined: to what the name stands for. */
+function agentFor(addresses: readonly string[] | undefined, options: StreamRequest): Agent {
+  const { headersTimeoutMs, bodyTimeoutMs, anyCertificate, authorities } = options
+  const found = addresses?.map((address) => ({ address, family: isIPv6(address) ? 6 : 4 }))
+  const checked: LookupFunction = (_hostname, wanted, done) => {
+    const [first] = found ?? []
+    if (wanted.all) done(null, found ?? [])
+    else if (first) done(null, first.address, first.family)
+  }
+  return new Agent({
+    connect: {
+      ...(found && { lookup: checked }),
+      timeout: headersTimeoutMs,
+      rejectUnauthorized: anyCertificate !== true,
+      ...(authorities && { ca: [...authorities] }),
+    },
+    allowH2: false,
+    pipelining: 0,
+    maxHeaderSize: maxHeaderBytes,
+    headersTimeout: headersTimeoutMs,
+    bodyTimeout: bodyTimeoutMs,
+  })
+}
+
+function outgoing(options: StreamRequest): Pick<Dispatcher.RequestOptions, 'method' | 'headers' | 'body'> {
+  const headers = Object.entries(options.headers ?? {}).filter(([name]) => name.toLowerCase() !== 'host')
+  return {
+    method: options.method ?? 'GET',
+    headers: Object.fromEntries(headers),
+    ...(options.body === undefined ? {} : { body: options.body }),
+  }
+}
+
+async function* read(body: Dispatcher.ResponseData['body'], url: URL, options: StreamRequest): AsyncGenerator<Buffer> {
+  try {
+    // Buffers as long as no encoding is set, which is nowhere done.
+    yield* body as AsyncIterable<Buffer>
+  } catch (thrown) {
+    options.signal.throwIfAborted()
+    throw explain(thrown, url, options)
+  }
+}
+
+function joined(headers: Dispatcher.ResponseData['headers']): Record<string, string> {
+  const result: Record<string, string> = Object.create(null)
+  for (const [name, value] of Object.entries(headers)) {
+    if (value !== undefined) result[name.toLowerCase()] = Array.isArray(value) ? value.join(', ') : value
+  }
+  return result
+}
+
+function explain(thrown: unknown, url: URL, { headersTimeoutMs }: StreamRequest): SafeFetchError {
+  const fail = (reason: SafeFetchError['reason'], message: string): SafeFetchError =>
+    new SafeFetchError(reason, message, { cause: thrown })
+  const { code } = thrown instanceof Error && 'code' in thrown ? thrown : { code: undefined }
+  if (thrown instanceof AddressError)
+    return fail(thrown.reason === 'refused' ? 'address' : 'unreachable', thrown.message)
+  if (/TIMEOUT|TIMEDOUT/.test(String(code))) return fail('timeout', lateText(url, headersTimeoutMs))
+  if (code === 'UND_ERR_INVALID_ARG')
+    return fail('request', `The request to ${url.host} is not valid: ${messageOf(thrown)}.`)
+  if (/CERT|TLS|SSL|SELF_SIGNED|ISSUER|EPROTO/.test(String(code))) {
+    return fail('tls', `The certificate or encryption of ${url.host} is not accepted (${String(code)}).`)
+  }
+  return fail(
+    'unreachable',
+    `${url.host} cannot be reached or does not answer properly (${String(code ?? messageOf(thrown))}).`,
+  )
+}
+
+export const lateText = (url: URL, timeoutMs: number): string =>
+  `${url.host} did not answer within ${timeoutMs / 1000} s.`
