@@ -2,7 +2,7 @@ import { readdirSync } from 'node:fs'
 import { join, relative, sep } from 'node:path'
 
 const besideTheCode = ['bootstrap', 'contract', 'server', 'router', 'client', 'bench']
-const wholeSystem = ['test/contract', 'test/attacks', 'test/faults', 'test/structure']
+const wholeSystem = ['test/accounts', 'test/attacks', 'test/contract', 'test/faults', 'test/structure']
 const withEngine = ['test/e2e', 'test/browser']
 
 /**
