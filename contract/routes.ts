@@ -23,6 +23,18 @@ export interface RouteRules {
   readonly maxBodyBytes?: number
   /** An endpoint may be silent for so long: until its answer begins, and within it. */
   readonly readTimeoutMs?: number
+  /** A connection to an endpoint may take this long. Without it the router decides: it gives up soon, and tries another endpoint. */
+  readonly connectTimeoutMs?: number
+  /** An endpoint may accept nothing of a request's body for this long. */
+  readonly sendTimeoutMs?: number
+  /** A client may accept nothing of an answer for this long. */
+  readonly clientTimeoutMs?: number
+  /** A request may take this long, from its first byte to the last one of its answer. */
+  readonly requestTimeoutMs?: number
+  /** A connection to an endpoint is kept this long while no request uses it. */
+  readonly idleTimeoutMs?: number
+  /** When a request is sent again. Without it the router decides. */
+  readonly retry?: RetryRule
   /** Networks: requests from elsewhere get 403. */
   readonly allow?: readonly string[]
   /** Networks: requests from there get 403. */
@@ -36,6 +48,30 @@ export interface RouteRules {
   /** Only requests with one of these logins and its password are passed on (RFC 7617); the others get 401. Never empty. */
   readonly basicAuth?: readonly BasicCredential[]
 }
+
+/** When a request is sent again. What may have had an effect is never sent twice, whatever the rule says. */
+export interface RetryRule {
+  /** Further tries after the first. */
+  readonly times: number
+  /** What is tried again; absent: connections that fail or break. */
+  readonly on?: readonly RetryCondition[]
+  /** Statuses of answers that are tried again. */
+  readonly statuses?: readonly number[]
+  /** Each try must begin to answer within this time. */
+  readonly perTryMs?: number
+}
+
+export const retryConditions = [
+  'connect-failure',
+  'reset',
+  'reset-before-request',
+  'refused-stream',
+  '5xx',
+  'gateway-error',
+  'retriable-4xx',
+  'retriable-status-codes',
+] as const
+export type RetryCondition = (typeof retryConditions)[number]
 
 /** One login that a route lets in. */
 export interface BasicCredential {

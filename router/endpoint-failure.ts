@@ -1,3 +1,4 @@
+import { DeadlineOver, RetriedAnswer } from './deadlines.ts'
 import { codeOf } from './log.ts'
 import type { Failure } from './pages.ts'
 import type { Target } from './routes.ts'
@@ -14,6 +15,11 @@ const unreachable = { status: 502, predicate: 'does not answer: no running insta
 
 /** What an error of the connection to an endpoint means. */
 export function failureOfEndpoint(error: Error): EndpointFailure {
+  if (error instanceof RetriedAnswer) return { final: false, page: unreadable }
+  if (error instanceof DeadlineOver) {
+    // A client that does not read is the client's fault; a try that is late may be repeated.
+    return { final: error.code !== 'TRY_TIMEOUT', page: { status: 504, predicate: 'did not answer in time.' } }
+  }
   const code = codeOf(error) ?? ''
   if (code === 'UND_ERR_HEADERS_TIMEOUT') {
     return { final: true, page: { status: 504, predicate: 'did not answer in time.' } }

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { connect, type Socket } from 'node:net'
-import type { RouteEndpoint } from '@quayside/contract/routes.ts'
+import type { RouteEndpoint, RouteRules } from '@quayside/contract/routes.ts'
 import type { Dispatcher, Pool as UndiciPool } from 'undici'
 import Pool from 'undici/lib/dispatcher/pool.js'
 import { after } from './clock.ts'
@@ -24,6 +24,8 @@ export class Endpoint {
   #id: string | undefined
   #pool: UndiciPool | undefined
   #idle: (() => void)[] = []
+  #connectMs: number = limits.connectMs
+  #idleMs: number = limits.endpointIdleMs
 
   constructor({ address, port }: RouteEndpoint) {
     this.address = address
@@ -37,7 +39,9 @@ export class Endpoint {
       connections: limits.openPerEndpoint,
       pipelining: 1,
       allowH2: false,
-      keepAliveTimeout: limits.endpointIdleMs,
+      keepAliveTimeout: this.#idleMs,
+      // An endpoint may ask for a longer time, except where a rule sets the time.
+      ...(this.#idleMs === limits.endpointIdleMs ? {} : { keepAliveMaxTimeout: this.#idleMs }),
       headersTimeout: limits.answerMs,
       bodyTimeout: 0,
       maxHeaderSize: limits.headerBytes,
@@ -52,7 +56,7 @@ export class Endpoint {
    */
   connect(done: (...result: [null, Socket] | [Error, null]) => void, allowHalfOpen = false): void {
     const socket = connect({ host: this.address, port: this.port, noDelay: true, keepAlive: true, allowHalfOpen })
-    const cancel = after(limits.connectMs, () => socket.destroy(connectTimeout()))
+    const cancel = after(this.#connectMs, () => socket.destroy(connectTimeout(this.#connectMs)))
     let settled = false
     const settle = (...result: [null, Socket] | [Error, null]): void => {
       cancel()
@@ -61,6 +65,17 @@ export class Endpoint {
     }
     socket.on('error', (error) => settle(error, null))
     socket.once('connect', () => settle(null, socket))
+  }
+
+  /** Sets the limits of its connections to those of its route. Open requests keep their connections. */
+  tune({ connectTimeoutMs, idleTimeoutMs }: Pick<RouteRules, 'connectTimeoutMs' | 'idleTimeoutMs'> = {}): void {
+    this.#connectMs = connectTimeoutMs ?? limits.connectMs
+    const idleMs = idleTimeoutMs ?? limits.endpointIdleMs
+    if (idleMs === this.#idleMs) return
+    this.#idleMs = idleMs
+    const pool = this.#pool
+    this.#pool = undefined
+    pool?.close().catch(() => {})
   }
 
   /** Which one it is, without telling where. */
@@ -112,5 +127,5 @@ export class Endpoint {
   }
 }
 
-const connectTimeout = (): Error =>
-  Object.assign(new Error(`no connection within ${limits.connectMs} ms`), { code: 'ETIMEDOUT' })
+const connectTimeout = (ms: number): Error =>
+  Object.assign(new Error(`no connection within ${ms} ms`), { code: 'ETIMEDOUT' })

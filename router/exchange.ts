@@ -3,6 +3,7 @@ import { Readable } from 'node:stream'
 import type { Dispatcher } from 'undici'
 import { answerFailure } from './answer-failure.ts'
 import { after, monotonic } from './clock.ts'
+import { DeadlineOver, pacedBody, RetriedAnswer } from './deadlines.ts'
 import type { Endpoint } from './endpoint.ts'
 import { type EndpointFailure, failureOf, failureOfEndpoint } from './endpoint-failure.ts'
 import { BodyTooLarge, limitedBody } from './limited-body.ts'
@@ -10,7 +11,7 @@ import { limits } from './limits.ts'
 import { describe } from './log.ts'
 import type { RequestHead } from './request-head.ts'
 import { responseHeaders, trailerPairs } from './response-head.ts'
-import { isSafeMethod, retryDelay } from './retry.ts'
+import { type Failure as Failed, isRetriedStatus, isSafeMethod, retryDelay } from './retry.ts'
 import type { Target } from './routes.ts'
 import { type Rules, ruledHeaders, stickyIn, tooLarge } from './rules.ts'
 import type { Traffic } from './traffic.ts'
@@ -50,6 +51,10 @@ export class Exchange implements Dispatcher.DispatchHandler {
   #held: Buffer | undefined
   #ended = false
   #clientGone = false
+  /** Why the present try ends, or is to end as soon as it has a connection. */
+  #overdue: DeadlineOver | undefined
+  #cancelTry = (): void => {}
+  #cancelWhole = (): void => {}
 
   constructor(
     traffic: Traffic,
@@ -70,11 +75,13 @@ export class Exchange implements Dispatcher.DispatchHandler {
     this.#options = rules ? ruledOptions(rules, options) : options
     response.on('close', () => this.#onClientClosed())
     traffic.counts.open++
+    const wholeMs = rules?.given.requestTimeoutMs
+    if (wholeMs !== undefined) this.#cancelWhole = after(wholeMs, () => this.#endLate(wholeMs))
   }
 
   /** Sends the request; also called for each further try, by the table that is in effect then. */
   send(target: Target | undefined): void {
-    if (this.#clientGone) {
+    if (this.#clientGone || this.#ended) {
       this.#end()
       return
     }
@@ -95,6 +102,8 @@ export class Exchange implements Dispatcher.DispatchHandler {
     this.#controller = undefined
     this.#endpoint = endpoint
     endpoint.hold()
+    const tryMs = this.#rules?.given.retry?.perTryMs
+    if (tryMs !== undefined) this.#cancelTry = after(tryMs, () => this.#abort(new DeadlineOver('TRY_TIMEOUT', tryMs)))
     endpoint.dispatch(this.#options, this)
   }
 
@@ -102,6 +111,11 @@ export class Exchange implements Dispatcher.DispatchHandler {
     this.#controller = controller
     if (this.#clientGone) {
       controller.abort(new Error('the client went away'))
+      return
+    }
+    const over = this.#overdue ?? (this.#ended ? new DeadlineOver('REQUEST_TIMEOUT', 0) : undefined)
+    if (over) {
+      controller.abort(over)
       return
     }
     this.#sent = true
@@ -116,6 +130,11 @@ export class Exchange implements Dispatcher.DispatchHandler {
     statusMessage?: string,
   ): void {
     if (status < 200) return
+    this.#cancelTry()
+    if (this.#retries(status)) {
+      controller.abort(new RetriedAnswer(status))
+      return
+    }
     const raw = Array.isArray(controller.rawHeaders) ? controller.rawHeaders : []
     const headers = responseHeaders(raw)
     if (!headers) throw new Error('the transfer coding of the answer is not known')
@@ -137,7 +156,11 @@ export class Exchange implements Dispatcher.DispatchHandler {
     this.#flushed = true
     if (this.#response.write(chunk)) return
     controller.pause()
-    this.#response.once('drain', () => controller.resume())
+    const cancel = this.#whenClientStalls()
+    this.#response.once('drain', () => {
+      cancel()
+      controller.resume()
+    })
   }
 
   onResponseEnd(controller: Dispatcher.DispatchController): void {
@@ -155,20 +178,15 @@ export class Exchange implements Dispatcher.DispatchHandler {
   onResponseError(_controller: Dispatcher.DispatchController | null, error: Error): void {
     const endpoint = this.#endpoint
     this.#release()
+    this.#cancelTry()
+    this.#overdue = undefined
     if (this.#ended || this.#clientGone) {
       this.#end()
       return
     }
     const { final, page } = failureOfEndpoint(error)
     if (!this.#sent && !final && endpoint) endpoint.asideUntil = monotonic() + limits.asideMs
-    const delay = retryDelay({
-      tries: this.#tries,
-      elapsedMs: monotonic() - this.#startedAt,
-      sent: this.#sent,
-      answered: this.#answered,
-      safe: this.#safe,
-      final,
-    })
+    const delay = this.#delayAfter({ sent: this.#sent, answered: this.#answered, final, status: statusOf(error) })
     if (delay !== undefined) {
       this.#traffic.counts.retries++
       after(delay, () => this.send(this.#traffic.routes.find(this.#host)))
@@ -188,6 +206,38 @@ export class Exchange implements Dispatcher.DispatchHandler {
     this.#held = undefined
     if (held) this.#response.write(held)
     else this.#response.flushHeaders()
+  }
+
+  #delayAfter(failure: Pick<Failed, 'sent' | 'answered' | 'final' | 'status'>): number | undefined {
+    const elapsedMs = monotonic() - this.#startedAt
+    return retryDelay({ ...failure, tries: this.#tries, elapsedMs, safe: this.#safe }, this.#rules?.given.retry)
+  }
+
+  /** Whether an answer of this status is dropped and its request sent again. */
+  #retries(status: number): boolean {
+    const rule = this.#rules?.given.retry
+    if (!rule || !isRetriedStatus(status, rule)) return false
+    return this.#delayAfter({ sent: true, answered: false, final: false, status }) !== undefined
+  }
+
+  #abort(reason: DeadlineOver): void {
+    this.#overdue = reason
+    this.#controller?.abort(reason)
+  }
+
+  /** The whole request took too long: nothing is tried again, and an answer that has begun is cut off. */
+  #endLate(wholeMs: number): void {
+    if (this.#ended || this.#clientGone) return
+    const name = this.#traffic.routes.find(this.#host)?.route.name ?? this.#host
+    if (this.#answered) this.#response.destroy()
+    else this.#fail({ status: 504, message: `${name} did not answer within ${wholeMs / 1000} s.` })
+    this.#controller?.abort(new DeadlineOver('REQUEST_TIMEOUT', wholeMs))
+  }
+
+  /** Ends an answer that its client has stopped reading; the given function calls it off. */
+  #whenClientStalls(): () => void {
+    const limitMs = this.#rules?.given.clientTimeoutMs
+    return limitMs === undefined ? () => {} : after(limitMs, () => this.#response.destroy())
   }
 
   #giveUp(error: Error, endpoint: Endpoint | undefined, page: EndpointFailure['page']): void {
@@ -215,6 +265,8 @@ export class Exchange implements Dispatcher.DispatchHandler {
   #end(): void {
     if (this.#ended) return
     this.#ended = true
+    this.#cancelTry()
+    this.#cancelWhole()
     this.#traffic.counts.open--
   }
 
@@ -232,13 +284,19 @@ export class Exchange implements Dispatcher.DispatchHandler {
 
 /** With the limits that the rules have. */
 function ruledOptions({ given }: Rules, options: Dispatcher.DispatchOptions): Dispatcher.DispatchOptions {
-  const { maxBodyBytes, readTimeoutMs } = given
-  const { body } = options
+  const { readTimeoutMs } = given
   return {
     ...options,
     ...(readTimeoutMs === undefined ? {} : { headersTimeout: readTimeoutMs, bodyTimeout: readTimeoutMs }),
-    ...(maxBodyBytes !== undefined && body instanceof Readable ? { body: limitedBody(body, maxBodyBytes) } : {}),
+    ...(options.body instanceof Readable ? { body: ruledBody(given, options.body) } : {}),
   }
 }
+
+function ruledBody({ maxBodyBytes, sendTimeoutMs }: Rules['given'], body: Readable): Readable {
+  const limited = maxBodyBytes === undefined ? body : limitedBody(body, maxBodyBytes)
+  return sendTimeoutMs === undefined ? limited : pacedBody(limited, sendTimeoutMs)
+}
+
+const statusOf = (error: Error): number | undefined => (error instanceof RetriedAnswer ? error.status : undefined)
 
 const flush = (exchange: Exchange): void => exchange.flush()

@@ -1,4 +1,4 @@
-import type { RouteRules } from '@quayside/contract/routes.ts'
+import { type RouteRules, retryConditions } from '@quayside/contract/routes.ts'
 import { hashForm } from './password.ts'
 import { record } from './record.ts'
 import { compileRules } from './rules.ts'
@@ -20,6 +20,19 @@ const cors: Reader = (value) => {
   return isWhole ? { origins, methods, headers } : undefined
 }
 
+const retry: Reader = (value) => {
+  const { times, on = [], statuses = [], perTryMs = 1 } = record(value, 'retry')
+  const known: ReadonlySet<unknown> = new Set(retryConditions)
+  const isWhole =
+    number(times) !== undefined &&
+    number(perTryMs) !== undefined &&
+    Array.isArray(on) &&
+    on.every((one) => known.has(one)) &&
+    Array.isArray(statuses) &&
+    statuses.every((one) => number(one) !== undefined)
+  return isWhole ? value : undefined
+}
+
 const credentials: Reader = (value) => {
   if (!Array.isArray(value) || value.length === 0) return undefined
   return value.every((one: unknown) => {
@@ -33,6 +46,12 @@ const credentials: Reader = (value) => {
 const readers: Readonly<Record<keyof RouteRules, Reader>> = {
   maxBodyBytes: number,
   readTimeoutMs: number,
+  connectTimeoutMs: number,
+  sendTimeoutMs: number,
+  clientTimeoutMs: number,
+  requestTimeoutMs: number,
+  idleTimeoutMs: number,
+  retry,
   allow: texts,
   deny: texts,
   sticky: flag,

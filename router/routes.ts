@@ -39,6 +39,7 @@ export class Routes {
         const key = keyOf(each)
         const endpoint = listed.get(key) ?? known.get(key) ?? new Endpoint(each)
         listed.set(key, endpoint)
+        endpoint.tune(route.rules)
         return endpoint
       })
       targets.set(route.host, { route, endpoints, rules: route.rules && compileRules(route.rules) })

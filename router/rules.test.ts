@@ -2,7 +2,8 @@ import assert from 'node:assert/strict'
 import type { RequestListener } from 'node:http'
 import { test } from 'node:test'
 import type { RouteRules } from '@quayside/contract/routes.ts'
-import { portOf, testBed, untilClosed } from './test-bed.ts'
+import { sleep } from './clock.ts'
+import { portOf, testBed, until, untilClosed } from './test-bed.ts'
 
 /** A router that leads to applications under these rules. */
 async function bedWith(t: Parameters<typeof testBed>[0], rules: RouteRules, listeners: readonly RequestListener[]) {
@@ -97,6 +98,116 @@ test('browsers are told who may read answers, and what may be sent', async (t) =
   )
 })
 
+const flaky = (statuses: readonly number[]) => {
+  const asked: string[] = []
+  const listener: RequestListener = (request, response) => {
+    request.resume()
+    response.statusCode = statuses[asked.length] ?? 200
+    asked.push(request.method ?? '')
+    response.end(`try ${asked.length}`)
+  }
+  return { asked, listener }
+}
+
+test('an answer whose status is retried is asked for again, as often as the rule says', async (t) => {
+  const app = flaky([503, 503, 503, 503])
+  const { ask, lead } = await bedWith(t, { retry: { times: 2, on: ['gateway-error'] } }, [app.listener])
+  const refused = await ask()
+  assert.deepEqual([refused.status, refused.body, app.asked.length], [503, 'try 3', 3])
+  const good = await ask()
+  assert.deepEqual([good.status, good.body], [200, 'try 5'])
+  await lead([1], { rules: { retry: { times: 0 } } })
+  assert.equal((await ask()).status, 502)
+})
+
+test('a request that may have had an effect is never sent twice by a rule', async (t) => {
+  const app = flaky([503])
+  const { ask } = await bedWith(t, { retry: { times: 5, on: ['5xx'], statuses: [503] } }, [app.listener])
+  assert.equal((await ask({ method: 'POST', body: 'order' })).status, 503)
+  assert.deepEqual(app.asked, ['POST'])
+})
+
+test('statuses are retried only where the rule names them', async (t) => {
+  const app = flaky([500, 429, 200])
+  const { ask } = await bedWith(t, { retry: { times: 3, statuses: [429] } }, [app.listener])
+  assert.equal((await ask()).status, 500)
+  assert.equal((await ask()).body, 'try 3')
+})
+
+test('a rule for connections only leaves broken ones alone', async (t) => {
+  let asked = 0
+  const breaking: RequestListener = (request) => {
+    asked++
+    request.socket.destroy()
+  }
+  const { ask } = await bedWith(t, { retry: { times: 3, on: ['connect-failure'] } }, [breaking])
+  assert.equal((await ask()).status, 502)
+  assert.equal(asked, 1)
+})
+
+test('a try that does not begin to answer in time is followed by another', async (t) => {
+  let asked = 0
+  const { ask } = await bedWith(t, { retry: { times: 2, perTryMs: 100 } }, [
+    (_request, response) => void (asked++ === 0 || response.end('second')),
+  ])
+  const answer = await ask()
+  assert.deepEqual([answer.status, answer.body], [200, 'second'])
+})
+
+test('a request that takes too long in all gets 504, and is cut off once its answer has begun', async (t) => {
+  const { ask, raw, lead } = await bedWith(t, { requestTimeoutMs: 150 }, [
+    (request, response) => void (request.url === '/begun' && response.write('first')),
+  ])
+  const late = await ask()
+  assert.deepEqual([late.status, late.body.includes('did not answer within 0.15 s')], [504, true])
+  assert.match(await untilClosed(raw('GET /begun HTTP/1.1\r\nHost: app.localhost\r\n\r\n')), /first/)
+  await lead([1], { rules: { requestTimeoutMs: 300 } })
+  assert.equal((await ask()).status, 504)
+})
+
+test('an endpoint that accepts no more of a body is given up with 504', async (t) => {
+  const { raw } = await bedWith(t, { sendTimeoutMs: 200 }, [(request) => void request.pause()])
+  const socket = raw('POST / HTTP/1.1\r\nHost: app.localhost\r\nContent-Length: 33554432\r\nConnection: close\r\n\r\n')
+  socket.write(Buffer.alloc(33_554_432))
+  assert.match(await untilClosed(socket), /^HTTP\/1.1 504 /)
+})
+
+test('a client that is slow with its own body is waited for', async (t) => {
+  const { raw } = await bedWith(t, { sendTimeoutMs: 50 }, [ok])
+  const socket = raw('POST / HTTP/1.1\r\nHost: app.localhost\r\nContent-Length: 2\r\nConnection: close\r\n\r\na')
+  await sleep(400)
+  socket.write('b')
+  assert.match(await untilClosed(socket), /^HTTP\/1.1 200 /)
+})
+
+test('a client that stops reading its answer loses the connection', async (t) => {
+  let isCut = false
+  const endless: RequestListener = (_request, response) => {
+    response.once('close', () => {
+      isCut = true
+    })
+    const more = (): void => {
+      while (!response.destroyed && response.write(Buffer.alloc(65_536))) {}
+    }
+    response.on('drain', more)
+    more()
+  }
+  const { raw } = await bedWith(t, { clientTimeoutMs: 200 }, [endless])
+  raw('GET / HTTP/1.1\r\nHost: app.localhost\r\n\r\n').pause()
+  await until(() => isCut, 'the answer ends')
+})
+
+test('a connection to an endpoint closes after the idle time of the rule', async (t) => {
+  const bed = await testBed(t)
+  const server = await bed.application(ok)
+  server.keepAliveTimeout = 60_000
+  const open = () => new Promise<number>((resolve) => server.getConnections((_error, count) => resolve(count)))
+  await bed.lead([portOf(server)], { rules: { idleTimeoutMs: 2_000 } })
+  assert.equal((await bed.ask()).status, 200)
+  assert.equal(await open(), 1)
+  await until(async () => (await open()) === 0, 'it closes', 20_000)
+})
+
 test('a table with rules that cannot be read is refused', async (t) => {
   const { tell } = await testBed(t)
   for (const rules of [
@@ -104,6 +215,9 @@ test('a table with rules that cannot be read is refused', async (t) => {
     { maxBodyBytes: -1 },
     { headers: { 'a b': 'x' } },
     { cors: { origins: '*' } },
+    { retry: { times: -1 } },
+    { retry: { times: 1, on: ['everything'] } },
+    { requestTimeoutMs: 'soon' },
   ]) {
     const routes = [{ host: 'app.localhost', service: 's', name: 'shop', endpoints: [], rules }]
     assert.equal((await tell('PUT', '/routes', { version: 9, routes })).status, 400, JSON.stringify(rules))

@@ -51,6 +51,43 @@ test('what a router could not act on is refused by its name, and left out where 
   }
 })
 
+test('timeouts and retries become rules', () => {
+  const gateway = (settings: Readonly<Record<string, unknown>>) =>
+    Object.fromEntries(Object.entries(settings).map(([name, value]) => [`network.gateway_api.${name}`, value]))
+  const sent = {
+    ...ingress({ proxy_connect_timeout_seconds: 5, proxy_send_timeout_seconds: 6, send_timeout_seconds: 7 }),
+    ...gateway({
+      http_request_timeout_seconds: 8,
+      http_connection_idle_timeout_seconds: 9,
+      'retry.num_retries': 3,
+      'retry.retry_on': '5xx, reset',
+      'retry.http_status_codes': '429,503',
+      'retry.per_try_timeout_seconds': 1,
+    }),
+  }
+  assert.equal(rulesProblem(sent), undefined)
+  assert.deepEqual(rulesOf(sent), {
+    connectTimeoutMs: 5000,
+    sendTimeoutMs: 6000,
+    clientTimeoutMs: 7000,
+    requestTimeoutMs: 8000,
+    idleTimeoutMs: 9000,
+    retry: { times: 3, on: ['5xx', 'reset'], statuses: [429, 503], perTryMs: 1000 },
+  })
+  assert.deepEqual(rulesOf(gateway({ 'retry.num_retries': 0 })), { retry: { times: 0 } })
+  assert.deepEqual(rulesOf(gateway({ 'retry.retry_on': 'reset' })), { retry: { times: 2, on: ['reset'] } })
+  for (const bad of [
+    gateway({ 'retry.num_retries': 11 }),
+    gateway({ 'retry.retry_on': 'always' }),
+    gateway({ 'retry.http_status_codes': '200' }),
+    ingress({ proxy_connect_timeout_seconds: 0 }),
+  ]) {
+    const [key = ''] = Object.keys(bad)
+    assert.ok(rulesProblem(bad)?.startsWith(`${key}: `), JSON.stringify(bad))
+    assert.equal(rulesOf(bad), undefined)
+  }
+})
+
 test('a client may send all defaults back', () => {
   assert.equal(rulesProblem(settingDefaults(advancedSettings)), undefined)
 })

@@ -1,6 +1,8 @@
 import { isIP } from 'node:net'
 import type { RouteRules } from '@quayside/contract/routes.ts'
 import type { SettingValues } from '@quayside/contract/services/setting-table.ts'
+import { gatewayReaders } from './gateway-rules.ts'
+import { positive, type RuleReader, seconds, text } from './rule-reader.ts'
 
 const prefix = 'network.ingress.'
 const anywhere = new Set(['0.0.0.0/0', '::/0'])
@@ -23,10 +25,6 @@ const framing = new Set([
   'upgrade',
 ])
 
-type Reader = (value: unknown, all: SettingValues) => RouteRules
-
-const positive = (value: unknown): number | undefined => (typeof value === 'number' && value > 0 ? value : undefined)
-const text = (value: unknown, fallback = ''): string => (typeof value === 'string' && value !== '' ? value : fallback)
 const listOf = (value: unknown, fallback = ''): string[] =>
   text(value, fallback)
     .split(/[\s,]+/)
@@ -64,16 +62,22 @@ function corsOf(all: SettingValues) {
   return { origins: listOf(of('origin'), usualCors.origins), methods, headers }
 }
 
-/** What a router does about each advanced setting that was sent; readers throw where its value makes no sense. */
-const readers: Readonly<Record<string, Reader>> = {
+function connectTimeout(value: unknown): RouteRules {
+  if (positive(value) === undefined) throw new Error('it must be at least 1')
+  return seconds('connectTimeoutMs')(value, {})
+}
+
+/** What a router does about each setting after `network.ingress.` that was sent; readers throw for a value that makes no sense. */
+const ingressReaders: Readonly<Record<string, RuleReader>> = {
   proxy_body_size_mb: (value) => {
     const most = positive(value)
     return most === undefined ? {} : { maxBodyBytes: most * 1_048_576 }
   },
-  proxy_read_timeout_seconds: (value) => {
-    const seconds = positive(value)
-    return seconds === undefined ? {} : { readTimeoutMs: Math.min(seconds, 86_400) * 1000 }
-  },
+  proxy_read_timeout_seconds: seconds('readTimeoutMs'),
+  proxy_send_timeout_seconds: seconds('sendTimeoutMs'),
+  send_timeout_seconds: seconds('clientTimeoutMs'),
+  // The default leaves the router its own way: it gives up an endpoint after a second, and tries another one.
+  proxy_connect_timeout_seconds: (value) => (value === 60 ? {} : connectTimeout(value)),
   whitelist_source_range: (value) => {
     const allow = networksOf(value)
     return allow.length === 0 || allow.some((network) => anywhere.has(network)) ? {} : { allow }
@@ -96,11 +100,19 @@ const readers: Readonly<Record<string, Reader>> = {
   },
 }
 
+const readers: Readonly<Record<string, RuleReader>> = {
+  ...Object.fromEntries(Object.entries(ingressReaders).map(([name, read]) => [prefix + name, read])),
+  ...gatewayReaders,
+}
+
+/** The settings that a router acts on. */
+export const ruledSettings: ReadonlySet<string> = new Set(Object.keys(readers))
+
 /** What the router is told of a service's advanced settings: of those that were sent. What makes no sense is left out. */
 export function rulesOf(stored: SettingValues): RouteRules | undefined {
-  const rules = Object.entries(readers).map(([name, read]) => {
+  const rules = Object.entries(readers).map(([key, read]) => {
     try {
-      return prefix + name in stored ? read(stored[prefix + name], stored) : {}
+      return key in stored ? read(stored[key], stored) : {}
     } catch {
       // Kept before it was checked.
       return {}
@@ -112,11 +124,11 @@ export function rulesOf(stored: SettingValues): RouteRules | undefined {
 
 /** Why these advanced settings cannot be kept: the first that a router could not act on as it says; undefined: they can. */
 export function rulesProblem(values: SettingValues): string | undefined {
-  for (const [name, read] of Object.entries(readers)) {
+  for (const [key, read] of Object.entries(readers)) {
     try {
-      if (prefix + name in values) read(values[prefix + name], values)
+      if (key in values) read(values[key], values)
     } catch (error) {
-      return `${prefix}${name}: ${error instanceof Error ? error.message : 'it cannot be read'}.`
+      return `${key}: ${error instanceof Error ? error.message : 'it cannot be read'}.`
     }
   }
   return undefined
