@@ -1,7 +1,7 @@
 import { contract } from './contract.ts'
 import { exampleOf } from './example.ts'
-import { type Operation, pathParameters } from './operation.ts'
-import { ErrorBody, extensionMark, type TObject } from './schema.ts'
+import { type Operation, pathParameters, requiredMembers } from './operation.ts'
+import { ErrorBody, extensionMark } from './schema.ts'
 import { type Json, shareSchemas } from './share-schemas.ts'
 import { streamDescriptions } from './stream-descriptions.ts'
 
@@ -116,17 +116,11 @@ function failureResponses(operation: Operation): Record<string, Json> {
 
 function requestBody(body: NonNullable<Operation['body']>, contentType = 'application/json'): Json {
   if (body.type === 'string') return { required: true, content: { [contentType]: { schema: plain(body) } } }
-  const schema = relaxed(body)
+  const schema = { ...body, required: requiredMembers(body) }
   return {
-    required: (schema.required ?? []).length > 0,
+    required: schema.required.length > 0,
     content: { 'application/json': { schema: plain(schema), example: plain(exampleOf(body)) } },
   }
-}
-
-/** A property with a default need not be sent. */
-function relaxed(body: TObject): { required?: string[] } {
-  const required = (body.required ?? []).filter((name) => !('default' in (body.properties[name] ?? {})))
-  return { ...body, required }
 }
 
 /** The schema as JSON: without the symbols that the library keeps in it. */

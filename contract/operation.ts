@@ -81,3 +81,7 @@ export function named<const T extends Record<string, Operation>, const K extends
 /** Names of the parameters of a path, in order. */
 export const pathParameters = (path: string): string[] =>
   [...path.matchAll(/\{(\w+)\}/g)].map((match) => match[1] ?? '')
+
+/** Returns the members that a body must have: one with a default need not be sent. A body without any is optional. */
+export const requiredMembers = (body: TObject): string[] =>
+  (body.required ?? []).filter((name) => !('default' in (body.properties[name] ?? {})))

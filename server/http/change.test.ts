@@ -158,3 +158,34 @@ test('If-Match is refused where nothing answers an ETag, and where it is none', 
   const canary = await database`select e::text as text from audit_event e`
   assert.ok(!canary.some(({ text }) => text.includes(canaryOf(a))))
 })
+
+test('an absent body, null and {} are one request for a key, and another body is another one', async () => {
+  const { applicationId, environmentId } = await platform.addObjects(a)
+  const deploy = (body: unknown) => post(`/application/${applicationId}/deploy`, body, `null ${environmentId}`.replace(' ', '-'))
+  const first = await deploy('null')
+  assert.equal(first.status, 202, first.text)
+  for (const body of [undefined, {}, 'null']) {
+    const again = await deploy(body)
+    assert.deepEqual([idOf(again), again.headers['idempotency-replayed']], [idOf(first), 'true'])
+  }
+  assert.equal((await deploy({ git_commit_id: 'a'.repeat(40) })).status, 409)
+  assert.equal((await deploy('{"broken')).status, 400)
+}) // biome-ignore format: one line
+
+test('an operation without a body replays whatever of those came with the key', async () => {
+  const { environmentId } = await platform.addObjects(a)
+  const deploy = (body: unknown) => post(`/environment/${environmentId}/deploy`, body, `deploy-${environmentId}`)
+  const first = await deploy('null')
+  assert.equal(first.status, 202, first.text)
+  for (const body of [undefined, '{}', 'null']) assert.equal((await deploy(body)).headers['idempotency-replayed'], 'true')
+}) // biome-ignore format: one line
+
+test('a body of null with If-Match is compared like any other change', async () => {
+  const { environmentId } = await platform.addObjects(a)
+  const path = `/environment/${environmentId}`
+  const current = etag(await get(path))
+  assert.equal((await put(path, { name: `changed ${environmentId}` }, { 'if-match': current })).status, 200)
+  assert.equal((await put(path, 'null', { 'if-match': current })).status, 412)
+  assert.equal((await put(path, 'null', { 'if-match': etag(await get(path)) })).status, 200)
+  assert.equal((await put(path, 'null', { 'if-match': 'no tag' })).status, 400)
+})

@@ -1,11 +1,9 @@
-import { isUtf8 } from 'node:buffer'
 import { contract, type Operation, pathParameters } from '@quayside/contract'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { authorize, placeOf, type ReadCredential, type TargetQuery } from '../access/index.ts'
 import type { Pulse } from '../database/index.ts'
 import { AppError } from '../lib/error.ts'
 import { parseId } from '../lib/id.ts'
-import { parseStrictJson } from '../lib/strict-json.ts'
 import { createAnswer } from './answer.ts'
 import type { Budgets } from './budgets.ts'
 import type { Handlers } from './call.ts'
@@ -13,8 +11,9 @@ import type { ChangeOptions } from './change.ts'
 import { readClient } from './client.ts'
 import { refuseWhileCopied } from './copying.ts'
 import { authorizationOf, setRateHeaders } from './credential-headers.ts'
+import { bodyReader } from './read-body.ts'
 import type { Handle } from './reply.ts'
-import { bodyValidator, queryValidator, type Validate } from './validate.ts'
+import { queryValidator } from './validate.ts'
 
 /** Stands for an id that has no valid form: nothing has it, so it is answered like any other that is unknown. */
 const noId = '00000000-0000-0000-0000-000000000000'
@@ -72,7 +71,7 @@ function createHandler(operation: Operation, options: MountOptions) {
   const names = pathParameters(operation.path)
   const [first = ''] = names
   const others = operation.target === 'caller' ? names : names.slice(1)
-  const validateBody = operation.body && bodyValidator(operation.body)
+  const readBody = bodyReader(operation)
   const validateQuery = operation.query && queryValidator(operation.query)
   // The contract's types guarantee that this handler takes what this operation gives: see Handlers.
   const handler = operation.refuses
@@ -105,7 +104,7 @@ function createHandler(operation: Operation, options: MountOptions) {
       words: params,
       client: readClient(request.headers),
       query: validateQuery?.(request.query),
-      body: validateBody && readBody(request, validateBody, isText(operation)),
+      body: readBody(request),
     }
     return answer({ call, request, reply, reload: () => authorize(database, credential, wish) })
   }
@@ -113,18 +112,4 @@ function createHandler(operation: Operation, options: MountOptions) {
 
 const refuse = (reason: string) => async (): Promise<never> => {
   throw new AppError('invalid', reason)
-}
-
-/** An absent body counts as `{}`: what is required and missing is named then. */
-function readBody(request: FastifyRequest, validate: Validate, isText: boolean): unknown {
-  const bytes = request.body
-  if (isText) return validate(readText(bytes))
-  const value = Buffer.isBuffer(bytes) && bytes.length > 0 ? parseStrictJson(bytes) : {}
-  return validate(value)
-}
-
-function readText(bytes: unknown): string {
-  if (!Buffer.isBuffer(bytes) || bytes.length === 0) throw new AppError('invalid', 'The body must not be empty.')
-  if (!isUtf8(bytes)) throw new AppError('invalid', 'The body is not valid UTF-8.')
-  return bytes.toString('utf8').replace(/^\uFEFF/, '')
 }

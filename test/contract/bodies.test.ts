@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
+import { requiredMembers } from '../../contract/operation.ts'
 import { createPlatform } from '../support/platform.ts'
 import { assertError, goodRequest, idsOf, operations, pathOf, queryOf } from './requests.ts'
 import { sampleOf, violationsOf, withChange } from './sample.ts'
@@ -28,7 +29,8 @@ for (const [name, operation] of operations) {
         assertError(answer, 400)
         assert.ok(answer.body.message.startsWith(`${field} `), `${field} ${what}: ${answer.body.message}`)
       }
-      for (const whole of ['[]', '"text"', 'null', '7', 'true']) {
+      const wholes = ['[]', '"text"', '7', 'true', ...(requiredMembers(body).length > 0 ? ['null'] : [])]
+      for (const whole of wholes) {
         const answer = await call(a.tokens.ADMIN, operation.method, `${path}${queryOf(good)}`, whole)
         assertError(answer, 400)
         assert.match(answer.body.message, /^The body must be an object/, whole)
