@@ -1,7 +1,5 @@
-import type { State } from '@quayside/contract/states.ts'
 import type { Database } from '../database/index.ts'
 import { noExecution } from './environment-log.ts'
-import { requestState } from './request-state.ts'
 import { findExecution, type RequestRow } from './request-store.ts'
 import { type StageStatus, stageStatus, toStageStatus } from './stage-status.ts'
 import { readEnvironment, toEnvironmentStatus, toStatuses } from './status.ts'
@@ -33,15 +31,10 @@ export async function statusesOfExecution(
   const request = await findExecution(database, environmentId, version)
   if (!request) throw noExecution(version)
   const rows = await readStatuses(database, { environmentId, requestId: request.id })
-  const took = rows.filter(({ request_id }) => request_id !== null)
-  const environment = {
-    ...toEnvironmentStatus(environmentId, rows, request, request.finished_at ? [] : [request]),
-    ...executionState(requestState(request, took)),
-  }
-  return { environment, stages: stages.map((stage) => toStage(stage, rows, request)) }
+  const environment = toEnvironmentStatus(environmentId, rows, request, request.finished_at ? [] : [request])
+  const whole = { ...environment, state: environment.last_deployment_state }
+  return { environment: whole, stages: stages.map((stage) => toStage(stage, rows, request)) }
 }
-
-const executionState = (state: State) => ({ state, last_deployment_state: state })
 
 type LastRequest = Pick<RequestRow, 'created_at'>
 

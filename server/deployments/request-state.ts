@@ -1,11 +1,10 @@
 import { environmentState, isFailed, phases, type State } from '@quayside/contract/states.ts'
-import type { RequestRow } from './request-store.ts'
-import type { TargetRow } from './target-store.ts'
+import type { RequestProgress, RequestRow } from './request-store.ts'
 
 /** Pure: the state that a request has brought, or is bringing, its environment to. */
 export function requestState(
   { action, status }: Pick<RequestRow, 'action' | 'status'>,
-  targets: readonly Pick<TargetRow, 'state' | 'finished_at'>[],
+  targets: RequestProgress['targets'],
 ): State {
   const { queued, working, done, failed } = phases[action]
   const states = targets.map(({ state }) => state)

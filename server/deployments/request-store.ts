@@ -217,9 +217,24 @@ export const lockActiveRequests = (sql: Sql, environmentId: string, id?: string)
 export const unfinishedRequests = (sql: Sql): Fragment =>
   sql`select id from deployment_request where status in ('QUEUED', 'ONGOING', 'CANCELING')`
 
-export async function findLastRequest(sql: Sql, environmentId: string): Promise<RequestRow | undefined> {
-  const [row] = await sql<RequestRow[]>`
-    select * from deployment_request where environment_id = ${environmentId} order by seq desc limit 1`
+/** How far a request is with each of its services. Moments that come as JSON are strings. */
+export interface RequestProgress {
+  readonly targets: readonly { readonly state: State; readonly finished_at: Date | string | null }[]
+}
+
+/** The targets of the request `r`, as a column. */
+export const requestTargets = (sql: Sql): Fragment => sql`
+  coalesce((select jsonb_agg(jsonb_build_object('state', t.state, 'finished_at', t.finished_at) order by t.service_seq)
+    from deployment_target t where t.request_id = r.id), '[]')`
+
+/** Returns the newest request of the environment; undefined before the first. */
+export async function findLastRequest(
+  sql: Sql,
+  environmentId: string,
+): Promise<(RequestRow & RequestProgress) | undefined> {
+  const [row] = await sql<(RequestRow & RequestProgress)[]>`
+    select r.*, ${requestTargets(sql)} as targets
+    from deployment_request r where environment_id = ${environmentId} order by seq desc limit 1`
   return row
 }
 
@@ -227,9 +242,9 @@ export async function findExecution(
   sql: Sql,
   environmentId: string,
   executionId: string,
-): Promise<RequestRow | undefined> {
-  const [row] = await sql<RequestRow[]>`
-    select * from deployment_request where environment_id = ${environmentId} and execution_id = ${executionId}`
+): Promise<(RequestRow & RequestProgress) | undefined> {
+  const [row] = await sql<(RequestRow & RequestProgress)[]>`
+    select r.*, ${requestTargets(sql)} as targets from deployment_request r where environment_id = ${environmentId} and execution_id = ${executionId}`
   return row
 }
 

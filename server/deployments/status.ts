@@ -4,7 +4,8 @@ import type { Database, Sql } from '../database/index.ts'
 import type { ServiceRow } from '../services/index.ts'
 import { listsOfKinds } from './lists-of-kinds.ts'
 import type { AcceptedRequest } from './request.ts'
-import { findLastRequest, listActiveRequests, type RequestRow } from './request-store.ts'
+import { requestState } from './request-state.ts'
+import { findLastRequest, listActiveRequests, type RequestProgress, type RequestRow } from './request-store.ts'
 import { readStatuses, type StatusRow, type StepRow } from './status-store.ts'
 
 /** Which words the caller knows for `state`: all of the API's, or the three of the specification. */
@@ -110,11 +111,19 @@ function toMetrics(rows: readonly StepRow[], ended: boolean) {
   return { total_duration_sec: ended ? sum(details) : null, total_computing_duration_sec: sum(computing), details }
 }
 
-/** Of an environment, from the states of its services, its last request, and those that run or wait. */
+/** What the status of an environment says of its newest request. */
+export type LastRequest = RequestProgress &
+  Pick<RequestRow, 'action' | 'status' | 'created_at' | 'finished_at' | 'execution_id' | 'origin' | 'triggered_by'>
+
+/**
+ * Pure: the status of an environment, from the states of its services, its newest request, and the requests that run or wait. `state` is the
+ * aggregate of all services; `last_deployment_state` is the state of that request alone, so that a client that waits for it is not
+ * misled by a service that the request does not concern.
+ */
 export function toEnvironmentStatus(
   id: string,
   rows: readonly Pick<StatusRow, 'state' | 'config_version' | 'deployed_config_version'>[],
-  last: Pick<RequestRow, 'created_at' | 'finished_at' | 'execution_id' | 'origin' | 'triggered_by'> | undefined,
+  last: LastRequest | undefined,
   active: readonly Pick<RequestRow, 'id'>[],
 ) {
   const state = environmentState(rows.map((row) => row.state))
@@ -124,7 +133,7 @@ export function toEnvironmentStatus(
     id,
     state,
     last_deployment_date: last?.finished_at ?? last?.created_at ?? null,
-    last_deployment_state: state satisfies State,
+    last_deployment_state: last ? requestState(last, last.targets) : ('READY' satisfies State),
     last_deployment_id: last?.execution_id ?? null,
     total_deployment_duration_in_seconds: seconds,
     origin: last?.origin ?? null,
