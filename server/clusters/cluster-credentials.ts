@@ -8,13 +8,16 @@ import type { CloudProviderInfoBody } from './settings.ts'
 /** The credentials that a request names: null for none, undefined where it says nothing of them. `at` is where in the body it says it. */
 export async function credentialsIn(
   sql: Sql,
-  cluster: Pick<ClusterRow, 'organization_id' | 'cloud_provider'>,
+  cluster: Pick<ClusterRow, 'organization_id' | 'cloud_provider' | 'region'>,
   info: CloudProviderInfoBody,
   at: string,
 ): Promise<string | null | undefined> {
   const { cloud_provider: vendor, organization_id } = cluster
   if (info.cloud_provider && info.cloud_provider !== vendor) {
     throw new AppError('invalid', `${at}cloud_provider must be ${vendor}, as that of the cluster.`)
+  }
+  if (info.region && info.region !== cluster.region) {
+    throw new AppError('invalid', `${at}region must be ${cluster.region}, as that of the cluster. Set region instead.`)
   }
   if (!info.credentials) return info.credentials
   const { id } = info.credentials

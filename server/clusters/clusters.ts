@@ -81,7 +81,9 @@ export function createClusterRecords({ database, clock, machine }: ClustersOptio
       }
       return inTransaction(database, async (sql) => {
         const info = body.cloud_provider_credentials
-        const credentials_id = info ? await credentialsIn(sql, owned, info, 'cloud_provider_credentials.') : null
+        const credentials_id = info
+          ? await credentialsIn(sql, { ...owned, region: body.region }, info, 'cloud_provider_credentials.')
+          : null
         await insertCluster(sql, { ...owned, ...values, credentials_id: credentials_id ?? null }, clock.now())
         await setGroups(sql, 'cluster', { ownerId: owned.id, organizationId: organization.id }, labelsOf(body))
         return clusterRecord(await find(sql, organization.id, owned.id), machine)
@@ -151,11 +153,12 @@ async function changed(sql: Sql, row: ClusterRow, body: ClusterBody): Promise<Cl
     }
   }
   const info = body.cloud_provider_credentials
-  const wanted = info ? await credentialsIn(sql, row, info, 'cloud_provider_credentials.') : info
+  const region = body.region ?? row.region
+  const wanted = info ? await credentialsIn(sql, { ...row, region }, info, 'cloud_provider_credentials.') : info
   return {
     name: body.name === undefined ? row.name : checkName('name', body.name),
     description: body.description === undefined ? row.description : (body.description ?? ''),
-    region: body.region ?? row.region,
+    region,
     production: body.production === undefined ? row.production : (body.production ?? false),
     settings: changedSettings(row.settings, body, row.cloud_provider),
     credentials_id: wanted === undefined ? row.credentials_id : wanted,

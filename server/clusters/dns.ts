@@ -36,9 +36,30 @@ export function checkedDns(
       `dns_provider: names of the built-in cluster end in "${own}", as QUAYSIDE_DOMAIN says, and this platform writes no records of other name servers.`,
     )
   }
+  const foreign = Object.keys(fieldsOf).find((field) => isForeign(body, field))
+  if (foreign) {
+    throw new AppError(
+      'invalid',
+      `dns_provider.${foreign} does not belong to the provider ${body.provider}. Leave it out.`,
+    )
+  }
   const kept = former?.provider === body.provider ? formerSecret : undefined
   return providers[body.provider](body, domain, kept)
 }
+
+/** The fields that belong to one provider alone. */
+const fieldsOf: Readonly<Record<string, DnsSettings['provider']>> = {
+  email: 'CLOUDFLARE',
+  api_token: 'CLOUDFLARE',
+  proxied: 'CLOUDFLARE',
+  credentials: 'ROUTE53',
+  aws_region: 'ROUTE53',
+  hosted_zone_id: 'ROUTE53',
+}
+
+/** A value that says nothing, such as false or an empty string, is no reason to reject a body. */
+const isForeign = (body: DnsBody, field: string): boolean =>
+  fieldsOf[field] !== body.provider && Boolean(Object(body)[field])
 
 type Check = (
   body: DnsBody,

@@ -6,21 +6,23 @@ import { AppError } from '../lib/error.ts'
 export type CredentialsBody = { readonly name?: string; readonly type?: string; readonly credential_type?: string } & {
   readonly [F in CredentialsField]?: string
 }
-export type CredentialsField =
-  | 'access_key_id'
-  | 'secret_access_key'
-  | 'role_arn'
-  | 'vsphere_user'
-  | 'vsphere_password'
-  | 'scaleway_access_key'
-  | 'scaleway_secret_key'
-  | 'scaleway_project_id'
-  | 'scaleway_organization_id'
-  | 'gcp_credentials'
-  | 'service_account_email'
-  | 'workload_identity_provider_resource'
-  | 'azure_subscription_id'
-  | 'azure_tenant_id'
+const credentialsFields = [
+  'access_key_id',
+  'secret_access_key',
+  'role_arn',
+  'vsphere_user',
+  'vsphere_password',
+  'scaleway_access_key',
+  'scaleway_secret_key',
+  'scaleway_project_id',
+  'scaleway_organization_id',
+  'gcp_credentials',
+  'service_account_email',
+  'workload_identity_provider_resource',
+  'azure_subscription_id',
+  'azure_tenant_id',
+] as const
+export type CredentialsField = (typeof credentialsFields)[number]
 
 /** What is answered of credentials beside their name; numbers are seconds. */
 export type CredentialsSettings = Readonly<Record<string, string | number | null>>
@@ -130,5 +132,7 @@ export function partsOf(
     return found
   }
   const { shown, secret } = variantOf(name)
+  const foreign = credentialsFields.find((field) => body[field] && ![...shown, ...secret].includes(field))
+  if (foreign) throw new AppError('invalid', `${foreign} does not belong to credentials of the type ${name}.`)
   return { shown: pick(shown), secret: pick(secret) }
 }

@@ -46,9 +46,12 @@ export async function updateOrganization(
   return row
 }
 
-export async function insertOrganization(sql: Sql, row: { id: string; name: string; now: Date }): Promise<void> {
-  await sql`insert into organization (id, created_at, updated_at, name)
-    values (${row.id}, ${row.now}, ${row.now}, ${row.name})`
+/** Inserts an organization; without a plan it has the column's default. */
+export async function insertOrganization(
+  sql: Sql,
+  { id, name, plan, now }: { id: string; name: string; plan?: Plan | undefined; now: Date },
+): Promise<void> {
+  await sql`insert into organization ${sql({ id, name, created_at: now, updated_at: now, ...(plan && { plan }) })}`
 }
 
 /** False while it still has projects. */

@@ -1,3 +1,4 @@
+import type { Plan } from '@quayside/contract/enums.ts'
 import { type Database, inTransaction, type Sql } from '../database/index.ts'
 import type { Clock } from '../lib/clock.ts'
 import { AppError } from '../lib/error.ts'
@@ -33,7 +34,7 @@ export interface Founder {
 export function createOrganizations({ database, clock, found }: OrganizationsOptions) {
   return {
     /** An organization belongs to a person: 403 for API tokens. */
-    async create(founder: Founder, body: OrganizationChange & { readonly name: string }) {
+    async create(founder: Founder, body: OrganizationChange & { readonly name: string; readonly plan?: Plan }) {
       const { name, ...rest } = checked(body)
       if (founder.kind === 'token') {
         throw new AppError('forbidden', 'An API token cannot own an organization; sign in as a person.')
@@ -41,7 +42,7 @@ export function createOrganizations({ database, clock, found }: OrganizationsOpt
       const id = newId()
       const row = await inTransaction(database, async (sql) => {
         const now = clock.now()
-        await insertOrganization(sql, { id, name: name ?? body.name, now })
+        await insertOrganization(sql, { id, name: name ?? body.name, plan: body.plan, now })
         await found(sql, id, founder.id)
         return updateOrganization(sql, id, rest, now)
       }).catch(nameTaken('An organization', name))

@@ -18,7 +18,7 @@ export type Schema = Partial<{
   readonly default: unknown
 }>
 
-type Path = readonly (string | number)[]
+export type Path = readonly (string | number)[]
 
 /** One change that makes a good value bad; `field` is what the refusal must name. */
 export interface Violation {
@@ -116,4 +116,35 @@ function* ownViolations(schema: Schema, nullable: boolean, path: Path): Generato
     yield bad('too many', Array.from({ length: schema.maxItems + 1 }).fill(sampleOf(schema.items)))
   }
   if (schema.minItems) yield bad('too few', [])
+}
+
+/** The members of a value that hold no others, each with its schema; of a list its first item. */
+export function* leavesOf(given: Schema, path: Path = []): Generator<{ readonly path: Path; readonly schema: Schema }> {
+  const schema = plain(given)
+  if (schema.properties) {
+    for (const [name, property] of Object.entries(schema.properties)) yield* leavesOf(property, [...path, name])
+  } else if (mainType(schema) === 'array' && schema.items) yield* leavesOf(schema.items, [...path, 0])
+  else if (path.length > 0) yield { path, schema }
+}
+
+/** The member of a value at a path; undefined if a part of the path is missing. */
+export const valueAt = (value: unknown, path: Path): unknown =>
+  path.reduce<unknown>((inner, part) => Object(inner)[part], value)
+
+const otherTexts: Record<string, readonly string[]> = {
+  '': ['changed', '/changed', 'https://changed.example.com', '1.2', 'Europe/Paris', '0 5 * * *', 'b: 2'],
+  'date-time': ['2091-01-01T00:00:00.000Z'],
+  date: ['2091-01-01'],
+}
+
+/** Values that the schema takes and that differ from the present one. A rule beside the schema may still reject some. */
+export function otherValues(schema: Schema, present: unknown): unknown[] {
+  const type = mainType(schema)
+  const { minimum = 0, maximum } = schema
+  const values =
+    schema.enum ??
+    (type === 'boolean' ? [true, false] : undefined) ??
+    (type === 'integer' || type === 'number' ? [Number(present ?? 0) + 1, minimum, minimum + 1, maximum] : undefined) ??
+    (type === 'string' ? (otherTexts[schema.format ?? ''] ?? []) : [])
+  return values.filter((value) => value !== undefined && value !== null && value !== present)
 }

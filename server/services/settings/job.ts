@@ -80,6 +80,9 @@ function scheduleOf({ cronjob, on_start, on_stop, on_delete, lifecycle_type }: S
   const named = Object.entries(events).flatMap(([name, event]) => (event ? [[name, runOf(event)] as const] : []))
   if (cronjob && named.length > 0) refuse('schedule', 'must hold either cronjob or on_start, on_stop, on_delete')
   if (!cronjob && named.length === 0) refuse('schedule', 'must hold cronjob, or one of on_start, on_stop, on_delete')
+  if (cronjob && lifecycle_type && lifecycle_type !== 'GENERIC') {
+    refuse('schedule.lifecycle_type', 'belongs to lifecycle jobs; a cron job has none')
+  }
   if (cronjob) {
     const { timezone, scheduled_at } = cronjob
     return { cronjob: { ...runOf(cronjob), timezone, scheduled_at } }

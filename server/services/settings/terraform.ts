@@ -48,7 +48,11 @@ function variablesOf({ tf_var_file_paths, tf_vars }: Variables): TerraformSettin
 }
 
 function fragmentOf(body: NonNullable<EditBody<'terraform'>['dockerfile_fragment']>) {
-  const { type, content } = body
+  const { type, content, path } = body
+  const foreign = type === 'file' ? { content } : { path }
+  for (const [field, value] of Object.entries(foreign)) {
+    if (value) refuse(`dockerfile_fragment.${field}`, `does not belong to a fragment of the type ${type}`)
+  }
   if (type === 'file') return { type, path: body.path || refuse('dockerfile_fragment.path', 'is required') }
   return { type, content: content || refuse('dockerfile_fragment.content', 'is required') }
 }
