@@ -2,6 +2,10 @@
 export interface Route {
   /** Lower-case host name without port; `*.example.org` is every name with one label before `example.org`. With `listen`: name and port. */
   readonly host: string
+  /** Only requests whose path is this or below it: segments behind slashes, without a closing one. Absent: all that no longer path takes. */
+  readonly path?: string
+  /** What endpoints see in place of `path`: of the same form, or `/` alone. Absent: the path as it is. */
+  readonly rewrite?: string
   /** A port of this machine that leads to the endpoints in place of the host name: bytes or datagrams are passed on as they are. */
   readonly listen?: RoutePort
   readonly service: string
@@ -15,6 +19,17 @@ export interface Route {
   readonly asleep?: boolean
   /** What its users wish beyond passing requests on; absent: nothing. */
   readonly rules?: RouteRules
+}
+
+/** Characters that mean the same escaped or not, so that a path has one spelling. */
+const segment = /^[A-Za-z0-9._~-]+$/
+export const longestRoutePath = 1000
+
+/** Whether a text is a path that a route can begin at: not `/` alone, no closing slash, no segment that leads elsewhere. */
+export function isRoutePath(text: string): boolean {
+  if (text.length > longestRoutePath || !text.startsWith('/')) return false
+  const segments = text.slice(1).split('/')
+  return segments.every((one) => segment.test(one) && one !== '.' && one !== '..')
 }
 
 /** Advanced settings of a service that its router acts on. */

@@ -44,6 +44,13 @@ export function failureOfEndpoint(error: Error): EndpointFailure {
   return code === '' ? { final: true, page: unreadable } : { final: false, page: unreachable }
 }
 
+/** What a client is told whose request was let through by the rules of one service, and would now reach another. */
+export const movedAway = (host: string): Failure => ({
+  status: 503,
+  message: `Another service of ${host} takes this request by now. Send it again.`,
+  retryAfterSeconds: 1,
+})
+
 /** What a client is told without asking any endpoint; undefined where there is one to ask. */
 export function failureOf(target: Target | undefined, host: string): Failure | undefined {
   if (!target) {

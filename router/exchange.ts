@@ -5,14 +5,14 @@ import { answerFailure } from './answer-failure.ts'
 import { after, monotonic } from './clock.ts'
 import { DeadlineOver, pacedBody, RetriedAnswer } from './deadlines.ts'
 import type { Endpoint } from './endpoint.ts'
-import { type EndpointFailure, failureOf, failureOfEndpoint } from './endpoint-failure.ts'
+import { type EndpointFailure, failureOf, failureOfEndpoint, movedAway } from './endpoint-failure.ts'
 import { BodyTooLarge, limitedBody } from './limited-body.ts'
 import { limits } from './limits.ts'
 import { describe } from './log.ts'
 import type { RequestHead } from './request-head.ts'
 import { responseHeaders, trailerPairs } from './response-head.ts'
 import { type Failure as Failed, isRetriedStatus, isSafeMethod, retryDelay } from './retry.ts'
-import type { Target } from './routes.ts'
+import { seenTarget, type Target } from './routes.ts'
 import { type Rules, ruledHeaders, stickyIn, tooLarge } from './rules.ts'
 import type { Traffic } from './traffic.ts'
 
@@ -25,7 +25,7 @@ interface Passing {
   /** The name in the table that the request is for. */
   readonly host: string
   readonly awaitsContinue: boolean
-  readonly rules: Rules | undefined
+  readonly target: Target | undefined
 }
 
 /**
@@ -37,7 +37,10 @@ export class Exchange implements Dispatcher.DispatchHandler {
   readonly #host: string
   readonly #request: IncomingMessage
   readonly #response: ServerResponse
-  readonly #options: Dispatcher.DispatchOptions
+  #options: Dispatcher.DispatchOptions
+  /** The service whose rules let the request through, and where its route begins. */
+  readonly #service: string | undefined
+  readonly #path: string
   readonly #safe: boolean
   readonly #startedAt = monotonic()
   readonly #rules: Rules | undefined
@@ -60,7 +63,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
     traffic: Traffic,
     request: IncomingMessage,
     response: ServerResponse,
-    { head, host, awaitsContinue, rules }: Passing,
+    { head, host, awaitsContinue, target }: Passing,
   ) {
     this.#traffic = traffic
     this.#host = host
@@ -71,7 +74,10 @@ export class Exchange implements Dispatcher.DispatchHandler {
     this.#safe = !head.hasBody && isSafeMethod(method)
     head.forwarded.push('host', head.host ?? host)
     const options = { method, path: request.url ?? '/', headers: head.forwarded, body: head.hasBody ? request : null }
+    const rules = target?.rules
     this.#rules = rules
+    this.#service = target?.route.service
+    this.#path = target?.place.path ?? '/'
     this.#options = rules ? ruledOptions(rules, options) : options
     response.on('close', () => this.#onClientClosed())
     traffic.counts.open++
@@ -85,7 +91,8 @@ export class Exchange implements Dispatcher.DispatchHandler {
       this.#end()
       return
     }
-    const failure = failureOf(target, this.#host)
+    const isMoved = target !== undefined && target.route.service !== this.#service
+    const failure = isMoved ? movedAway(this.#host) : failureOf(target, this.#host)
     if (!target || failure) {
       this.#fail(failure)
       return
@@ -97,6 +104,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
       this.#fail({ status: 503, message, retryAfterSeconds: 1 })
       return
     }
+    if (target.byPath) this.#readdress(target)
     this.#tries++
     this.#sent = false
     this.#controller = undefined
@@ -189,7 +197,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
     const delay = this.#delayAfter({ sent: this.#sent, answered: this.#answered, final, status: statusOf(error) })
     if (delay !== undefined) {
       this.#traffic.counts.retries++
-      after(delay, () => this.send(this.#traffic.routes.find(this.#host)))
+      after(delay, () => this.send(this.#traffic.routes.find(this.#host, this.#request.url)))
       return
     }
     this.#giveUp(error, endpoint, page)
@@ -206,6 +214,12 @@ export class Exchange implements Dispatcher.DispatchHandler {
     this.#held = undefined
     if (held) this.#response.write(held)
     else this.#response.flushHeaders()
+  }
+
+  /** A newer table may show its endpoints another path. */
+  #readdress(target: Target): void {
+    const path = seenTarget(target, this.#request.url ?? '/')
+    if (path !== this.#options.path) this.#options = { ...this.#options, path }
   }
 
   #delayAfter(failure: Pick<Failed, 'sent' | 'answered' | 'final' | 'status'>): number | undefined {
@@ -228,7 +242,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
   /** The whole request took too long: nothing is tried again, and an answer that has begun is cut off. */
   #endLate(wholeMs: number): void {
     if (this.#ended || this.#clientGone) return
-    const name = this.#traffic.routes.find(this.#host)?.route.name ?? this.#host
+    const name = this.#traffic.routes.find(this.#host, this.#request.url)?.route.name ?? this.#host
     if (this.#answered) this.#response.destroy()
     else this.#fail({ status: 504, message: `${name} did not answer within ${wholeMs / 1000} s.` })
     this.#controller?.abort(new DeadlineOver('REQUEST_TIMEOUT', wholeMs))
@@ -241,7 +255,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
   }
 
   #giveUp(error: Error, endpoint: Endpoint | undefined, page: EndpointFailure['page']): void {
-    const name = this.#traffic.routes.find(this.#host)?.route.name ?? this.#host
+    const name = this.#traffic.routes.find(this.#host, this.#request.url)?.route.name ?? this.#host
     const fields = { host: this.#host, endpoint: endpoint?.label, error: describe(error), sent: this.#sent }
     this.#traffic.log.warn('request failed at its endpoint', { ...fields, tries: this.#tries })
     const most = this.#rules?.given.maxBodyBytes
@@ -252,7 +266,11 @@ export class Exchange implements Dispatcher.DispatchHandler {
   #ruled(rules: Rules, headers: readonly string[]): string[] {
     const { origin, cookie: cookies } = this.#request.headers
     const own = rules.given.sticky ? this.#endpoint?.id : undefined
-    return ruledHeaders(rules, headers, { origin, cookie: own === stickyIn(cookies) ? undefined : own })
+    return ruledHeaders(rules, headers, {
+      origin,
+      cookie: own === stickyIn(cookies) ? undefined : own,
+      path: this.#path,
+    })
   }
 
   #fail(failure: Parameters<typeof answerFailure>[2] | undefined): void {

@@ -2,11 +2,12 @@ import type { Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
 import { after, monotonic } from './clock.ts'
 import type { Endpoint } from './endpoint.ts'
-import { failureOf, failureOfEndpoint } from './endpoint-failure.ts'
+import { failureOf, failureOfEndpoint, movedAway } from './endpoint-failure.ts'
 import { limits } from './limits.ts'
 import { describe } from './log.ts'
 import type { Failure } from './pages.ts'
 import { retryDelay } from './retry.ts'
+import type { Target } from './routes.ts'
 import type { Traffic } from './traffic.ts'
 
 /** A client whose connection is to become one with a connection to an endpoint. Exactly one of the two is called, at most once. */
@@ -15,13 +16,17 @@ export interface Caller {
   readonly client: Duplex
   /** The name in the table that it is for. */
   readonly host: string
+  /** The path and query that it asks for; none of connections that are not HTTP. */
+  readonly url?: string | undefined
+  /** The service whose rules it was let through by. */
+  readonly service: string
   /** The endpoint that it had before. */
   readonly wanted?: string | undefined
   /** The end of one direction leaves the other one open. */
   readonly allowHalfOpen?: boolean
   refuse(failure: Failure): void
   /** The endpoint is held until the socket closes. */
-  converse(socket: Socket, name: string): void
+  converse(socket: Socket, target: Target): void
 }
 
 /** Connects a client to an endpoint of its route: waits where the service is asleep, tries again where that is harmless. */
@@ -30,21 +35,25 @@ export function reach(caller: Caller): void {
 }
 
 function attempt(caller: Caller, tries: number, startedAt: number): void {
-  const { traffic, host, client } = caller
+  const { traffic, host, url, client } = caller
   if (client.destroyed) return
-  const target = traffic.routes.find(host)
+  const target = traffic.routes.find(host, url)
+  if (target && target.route.service !== caller.service) {
+    caller.refuse(movedAway(host))
+    return
+  }
   const failure = failureOf(target, host)
   const endpoint = target && traffic.routes.choose(target, caller.wanted)
   const name = target?.route.name ?? host
   if (failure && target?.route.asleep && !traffic.closing) {
-    const cancel = traffic.waiting.hold(host, target, {
+    const cancel = traffic.waiting.hold({ host, url }, target, {
       go: () => attempt(caller, 1, monotonic()),
       fail: (reason) => caller.refuse(reason),
     })
     client.once('close', cancel)
     return
   }
-  if (failure || !endpoint) {
+  if (failure || !target || !endpoint) {
     caller.refuse(failure ?? { status: 503, message: `${name} has too many open requests.` })
     return
   }
@@ -53,7 +62,7 @@ function attempt(caller: Caller, tries: number, startedAt: number): void {
     if (error) return unreached(caller, endpoint, error, { tries, startedAt })
     socket.once('close', () => endpoint.release())
     if (client.destroyed) socket.destroy()
-    else caller.converse(socket, name)
+    else caller.converse(socket, target)
   }, caller.allowHalfOpen)
 }
 
@@ -75,6 +84,6 @@ function unreached(
     return
   }
   traffic.log.warn('connection failed at its endpoint', { host, endpoint: endpoint.label, error: describe(error) })
-  const name = traffic.routes.find(host)?.route.name ?? host
+  const name = traffic.routes.find(host, caller.url)?.route.name ?? host
   caller.refuse({ status: page.status, message: `${name} ${page.predicate}` })
 }

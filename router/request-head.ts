@@ -122,6 +122,7 @@ function note(scan: Scan, meaning: Meaning, { name, lower, value }: Header, trus
 function refusalOf(scan: Scan, target: string, version: string): string | undefined {
   if (scan.hosts !== 1 || !scan.host) return 'exactly one Host header is expected'
   if (target.charCodeAt(0) !== 0x2f) return 'the request target must be a path'
+  if (target.includes('#')) return 'the request target must not have a fragment'
   if (scan.codings > 0) {
     if (scan.lengths > 0) return 'Content-Length and Transfer-Encoding exclude each other'
     if (scan.codings > 1 || scan.coding.toLowerCase() !== 'chunked') return 'Transfer-Encoding can only be "chunked"'

@@ -1,5 +1,11 @@
 import { isIP } from 'node:net'
-import type { Route, RouteEndpoint, RoutePort, RouteTable } from '@quayside/contract/routes.ts'
+import {
+  isRoutePath,
+  type Route,
+  type RouteEndpoint,
+  type RoutePort,
+  type RouteTable,
+} from '@quayside/contract/routes.ts'
 import { parseRules } from './parse-rules.ts'
 import { record } from './record.ts'
 
@@ -15,12 +21,12 @@ export function parseRouteTable(value: unknown): RouteTable {
     throw new Error('version: a whole number is expected')
   }
   if (!Array.isArray(routes)) throw new Error('routes: a list is expected')
-  const hosts = new Set<string>()
+  const places = new Set<string>()
   const parsed = routes.map((route: unknown, index) => parseRoute(route, `routes[${index}]`))
   const ports = new Set<number>()
-  for (const { host, listen } of parsed) {
-    if (hosts.has(host)) throw new Error(`routes: the host name "${host}" is listed twice`)
-    hosts.add(host)
+  for (const { host, path = '/', listen } of parsed) {
+    if (places.has(host + path)) throw new Error(`routes: "${path}" of the host name "${host}" is listed twice`)
+    places.add(host + path)
     if (!listen) continue
     if (ports.has(listen.port)) throw new Error(`routes: port ${listen.port} is listed twice`)
     ports.add(listen.port)
@@ -53,7 +59,7 @@ function parsePort(value: unknown, where: string): RoutePort {
 }
 
 function parseRoute(value: unknown, where: string): Route {
-  const { host, listen, service, name, endpoints, reason, asleep, rules } = record(value, where)
+  const { host, path, rewrite, listen, service, name, endpoints, reason, asleep, rules } = record(value, where)
   const port = listen === undefined ? undefined : parsePort(listen, `${where}.listen`)
   const behind = port === undefined ? '' : `:${port.port}`
   if (
@@ -67,9 +73,17 @@ function parseRoute(value: unknown, where: string): Route {
   if (typeof name !== 'string') throw new Error(`${where}.name: a text is expected`)
   if (reason !== undefined && typeof reason !== 'string') throw new Error(`${where}.reason: a text is expected`)
   if (asleep !== undefined && typeof asleep !== 'boolean') throw new Error(`${where}.asleep: true or false is expected`)
+  if (path !== undefined && (typeof path !== 'string' || port || !isRoutePath(path))) {
+    throw new Error(`${where}.path: a path such as /api is expected, and none with a port`)
+  }
+  if (rewrite !== undefined && (typeof rewrite !== 'string' || port || !(rewrite === '/' || isRoutePath(rewrite)))) {
+    throw new Error(`${where}.rewrite: a path such as /api or / is expected, and none with a port`)
+  }
   const parsed = { host, service, name, endpoints: parseEndpoints(endpoints, `${where}.endpoints`) }
   return {
     ...parsed,
+    ...(path === undefined ? {} : { path }),
+    ...(rewrite === undefined ? {} : { rewrite }),
     ...(port === undefined ? {} : { listen: port }),
     ...(reason === undefined ? {} : { reason }),
     ...(asleep === undefined ? {} : { asleep }),

@@ -16,7 +16,7 @@ import { createTrafficServer } from './traffic-server.ts'
 import { Waiting } from './waiting.ts'
 
 /** Grows when the control plane has to replace a running process of an older version. */
-const protocol = 7
+const protocol = 8
 
 export interface RunningRouter {
   /** The port that clients use. */

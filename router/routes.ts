@@ -2,12 +2,17 @@ import type { Route, RouteEndpoint, RouteTable } from '@quayside/contract/routes
 import { after, monotonic } from './clock.ts'
 import { Endpoint, keyOf } from './endpoint.ts'
 import { limits } from './limits.ts'
+import { normalPath } from './normal-path.ts'
+import { forwardedTarget, type Place, Places } from './places.ts'
 import { emptyTable } from './route-table.ts'
 import { compileRules, type Rules } from './rules.ts'
 
 /** A route with its live endpoints. */
 export interface Target {
   readonly route: Route
+  readonly place: Place
+  /** Its host name has routes by path: requests are matched and passed on in their normal form. */
+  readonly byPath: boolean
   readonly endpoints: readonly Endpoint[]
   /** Only of routes that have some. */
   readonly rules: Rules | undefined
@@ -16,7 +21,8 @@ export interface Target {
 /** The route table in effect. Endpoints that stay keep their connections; those that left finish what is open on them. */
 export class Routes {
   #table: RouteTable = emptyTable
-  #targets = new Map<string, Target>()
+  #targets: readonly Target[] = []
+  #hosts = new Map<string, Target | Places<Target>>()
   #endpoints = new Map<string, Endpoint>()
   #turn = 0
 
@@ -24,17 +30,36 @@ export class Routes {
     return this.#table
   }
 
-  /** The target of a host name in the form that `hostOf` gives: its own, else that of `*.` and all behind its first label. */
-  find(host: string): Target | undefined {
-    return this.#targets.get(host) ?? this.#targets.get(`*${host.slice(host.indexOf('.'))}`)
+  /**
+   * Returns the target of a host name in the form that `hostOf` gives and of a request target: of the host's own routes, else of those of `*.`
+   * and all behind its first label. Undefined if there is none, or if the routes go by path and the path has no normal form.
+   */
+  find(host: string, target = '/'): Target | undefined {
+    const found = this.#at(host)
+    if (!(found instanceof Places)) return found
+    const path = normalPath(target)
+    return path === undefined ? undefined : found.find(path)
+  }
+
+  /** Why a host whose routes go by path has none for this request: its path has no normal form, or no route begins there. */
+  pathFailure(host: string, target: string): 'malformed' | 'absent' | undefined {
+    const found = this.#at(host)
+    if (!(found instanceof Places)) return undefined
+    const path = normalPath(target)
+    if (path === undefined) return 'malformed'
+    return found.find(path) ? undefined : 'absent'
+  }
+
+  #at(host: string): Target | Places<Target> | undefined {
+    return this.#hosts.get(host) ?? this.#hosts.get(`*${host.slice(host.indexOf('.'))}`)
   }
 
   /** From now on, new requests go by this table. */
   apply(table: RouteTable): void {
     const known = this.#endpoints
     const listed = new Map<string, Endpoint>()
-    const targets = new Map<string, Target>()
-    for (const route of table.routes) {
+    const divided = dividedHosts(table)
+    const targets = table.routes.map((route): Target => {
       const endpoints = route.endpoints.map((each) => {
         const key = keyOf(each)
         const endpoint = listed.get(key) ?? known.get(key) ?? new Endpoint(each)
@@ -42,10 +67,13 @@ export class Routes {
         endpoint.tune(route.rules)
         return endpoint
       })
-      targets.set(route.host, { route, endpoints, rules: route.rules && compileRules(route.rules) })
-    }
+      const { host, path = '/', rewrite, rules } = route
+      const byPath = divided.has(host)
+      return { route, place: { path, rewrite }, byPath, endpoints, rules: rules && compileRules(rules) }
+    })
     this.#table = table
     this.#targets = targets
+    this.#hosts = byHost(targets)
     this.#endpoints = new Map(listed)
     for (const endpoint of listed.values()) if (!endpoint.listed) endpoint.listed = true
     for (const [key, endpoint] of known) if (!listed.has(key)) this.#unlist(key, endpoint)
@@ -66,7 +94,7 @@ export class Routes {
   /** Of every service with endpoints: how many requests those have had, and how many are open. */
   activity(): { service: string; requests: number; open: number }[] {
     const services = new Map<string, Set<Endpoint>>()
-    for (const { route, endpoints } of this.#targets.values()) {
+    for (const { route, endpoints } of this.#targets) {
       if (endpoints.length === 0) continue
       const known = services.get(route.service)
       if (known) for (const endpoint of endpoints) known.add(endpoint)
@@ -121,6 +149,23 @@ export class Routes {
       if (!endpoint.listed && this.#endpoints.get(key) === endpoint) this.#endpoints.delete(key)
     })
   }
+}
+
+/** What an endpoint of the target receives as path and query of a request. */
+export const seenTarget = ({ byPath, place }: Target, target: string): string =>
+  byPath ? forwardedTarget(place, target) : target
+
+/** Host names with a route that does not take every path, or changes it. */
+const dividedHosts = ({ routes }: RouteTable): ReadonlySet<string> =>
+  new Set(routes.flatMap(({ host, path, rewrite }) => (path === undefined && rewrite === undefined ? [] : [host])))
+
+function byHost(targets: readonly Target[]): Map<string, Target | Places<Target>> {
+  const hosts = new Map<string, Target | Places<Target>>()
+  for (const [host, own] of Map.groupBy(targets, ({ route }) => route.host)) {
+    const [first] = own
+    if (first) hosts.set(host, first.byPath ? new Places(own) : first)
+  }
+  return hosts
 }
 
 /** The endpoint with this id, unless it is full or avoided. */

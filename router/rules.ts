@@ -89,11 +89,15 @@ const corsHeaders = (origin: string): string[] => [
   ...(origin === '*' ? [] : ['Access-Control-Allow-Credentials', 'true', 'Vary', 'Origin']),
 ]
 
-/** The headers of an answer, name and value by turns, as the rules have them. `cookie` keeps the client at its endpoint. */
+/** The headers of an answer, name and value by turns, as the rules have them. `cookie` keeps the client at its endpoint, below `path`. */
 export function ruledHeaders(
   rules: Rules,
   headers: readonly string[],
-  { origin, cookie }: { readonly origin: string | undefined; readonly cookie: string | undefined },
+  {
+    origin,
+    cookie,
+    path,
+  }: { readonly origin: string | undefined; readonly cookie: string | undefined; readonly path: string },
 ): string[] {
   const { cors } = rules.given
   const isSet = (name: string): boolean =>
@@ -104,7 +108,7 @@ export function ruledHeaders(
     ...kept,
     ...[...rules.headers.values()].flat(),
     ...(allowed === undefined ? [] : corsHeaders(allowed)),
-    ...(cookie === undefined ? [] : ['Set-Cookie', `${stickyCookie}=${cookie}; Path=/; HttpOnly; SameSite=Lax`]),
+    ...(cookie === undefined ? [] : ['Set-Cookie', `${stickyCookie}=${cookie}; Path=${path}; HttpOnly; SameSite=Lax`]),
   ]
 }
 

@@ -39,6 +39,7 @@ function passConnection(traffic: Traffic, client: Socket, host: string | undefin
     traffic,
     client,
     host,
+    service: target.route.service,
     allowHalfOpen: true,
     refuse: () => {
       traffic.counts.failed++

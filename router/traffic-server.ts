@@ -48,10 +48,11 @@ function serve(traffic: Traffic, request: IncomingMessage, response: ServerRespo
   if (traffic.closing) response.shouldKeepAlive = false
   const head = headOf(traffic, request)
   const host = head.refusal === undefined ? hostOf(head.host ?? '') : undefined
-  const target = host === undefined ? undefined : traffic.routes.find(host)
-  if (host === undefined) {
+  const target = host === undefined ? undefined : traffic.routes.find(host, request.url)
+  const astray = target === undefined ? astrayFailure(traffic, request, { head, host }) : undefined
+  if (host === undefined || astray) {
     traffic.counts.refused++
-    answerFailure(request, response, malformed(head), head)
+    answerFailure(request, response, astray ?? malformed(head), head)
     return
   }
   const rules = target?.rules
@@ -60,8 +61,8 @@ function serve(traffic: Traffic, request: IncomingMessage, response: ServerRespo
   }
   const failure = failureOf(target, host)
   if (failure && target?.route.asleep && !traffic.closing) {
-    const cancel = traffic.waiting.hold(host, target, {
-      go: (awake) => new Exchange(traffic, request, response, { head, host, awaitsContinue, rules }).send(awake),
+    const cancel = traffic.waiting.hold({ host, url: request.url }, target, {
+      go: (awake) => new Exchange(traffic, request, response, { head, host, awaitsContinue, target }).send(awake),
       fail: (reason) => {
         traffic.counts.failed++
         answerFailure(request, response, reason, head)
@@ -69,7 +70,7 @@ function serve(traffic: Traffic, request: IncomingMessage, response: ServerRespo
     })
     response.once('close', cancel)
   } else if (failure) answerFailure(request, response, failure, head)
-  else new Exchange(traffic, request, response, { head, host, awaitsContinue, rules }).send(target)
+  else new Exchange(traffic, request, response, { head, host, awaitsContinue, target }).send(target)
 }
 
 function onUpgrade(traffic: Traffic, request: IncomingMessage, client: Duplex, early: Buffer): void {
@@ -78,18 +79,35 @@ function onUpgrade(traffic: Traffic, request: IncomingMessage, client: Duplex, e
   const head = headOf(traffic, request)
   const host = hostOf(head.host ?? '')
   const refusal = head.refusal ?? upgradeRefusal(head)
-  const target = host === undefined ? undefined : traffic.routes.find(host)
+  const target = host === undefined ? undefined : traffic.routes.find(host, request.url)
   const ruled = target?.rules && shutBy(traffic, request, { rules: target.rules, name: target.route.name })
-  if (ruled) {
-    traffic.counts.refused++
-    answerFailureRaw(client, ruled, request.headers.accept)
-    client.resume()
-  } else if (host !== undefined && refusal === undefined) {
+  const failure =
+    ruled ??
+    (refusal === undefined ? undefined : malformed({ refusal })) ??
+    (target === undefined ? astrayFailure(traffic, request, { head, host }) : undefined)
+  if (host !== undefined && failure === undefined) {
     passUpgrade({ traffic, request, client, early, head, host })
   } else {
     traffic.counts.refused++
-    answerFailureRaw(client, malformed({ refusal }), request.headers.accept)
+    answerFailureRaw(client, failure ?? malformed({ refusal }), request.headers.accept)
     client.resume()
+  }
+}
+
+/** Why a request is answered without a route, other than that its host name has none. */
+function astrayFailure(
+  traffic: Traffic,
+  { url = '/' }: IncomingMessage,
+  { head, host }: { readonly head: RequestHead; readonly host: string | undefined },
+): Failure | undefined {
+  if (host === undefined) return malformed(head)
+  switch (traffic.routes.pathFailure(host, url)) {
+    case 'malformed':
+      return malformed({ refusal: 'its path can be read in two ways' })
+    case 'absent':
+      return { status: 404, message: `No application answers at this path of ${host}.` }
+    default:
+      return undefined
   }
 }
 

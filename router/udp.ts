@@ -108,7 +108,7 @@ export class UdpPort {
     if (!failureOf(target, host)) this.#connect(session, host)
     else if (!target.route.asleep) this.#end(session)
     else {
-      session.cancel = this.#traffic.waiting.hold(host, target, {
+      session.cancel = this.#traffic.waiting.hold({ host }, target, {
         go: () => this.#connect(session, host),
         fail: () => this.#end(session),
       })

@@ -7,6 +7,7 @@ import type { Failure } from './pages.ts'
 import { reach } from './reach.ts'
 import type { RequestHead } from './request-head.ts'
 import { responseHeaders } from './response-head.ts'
+import { seenTarget, type Target } from './routes.ts'
 import { stickyIn } from './rules.ts'
 import type { Traffic } from './traffic.ts'
 
@@ -33,24 +34,27 @@ export function passUpgrade(upgrade: Upgrade): void {
     traffic.counts.open--
     traffic.tunnels.delete(client)
   })
-  const target = traffic.routes.find(upgrade.host)
+  const { url } = upgrade.request
+  const target = traffic.routes.find(upgrade.host, url)
   reach({
     traffic,
     client,
     host: upgrade.host,
+    url,
+    service: target?.route.service ?? '',
     wanted: target?.rules?.given.sticky ? stickyIn(upgrade.request.headers.cookie) : undefined,
     refuse: (failure) => refuse(upgrade, failure),
-    converse: (socket, name) => converse(upgrade, socket, name),
+    converse: (socket, reached) => converse(upgrade, socket, reached),
   })
 }
 
-function converse(upgrade: Upgrade, socket: Duplex, name: string): void {
+function converse(upgrade: Upgrade, socket: Duplex, target: Target): void {
   const { request, head, client } = upgrade
   client.once('close', () => socket.destroy())
   const outgoing = sendRequest({
     createConnection: () => socket,
     method: request.method ?? 'GET',
-    path: request.url ?? '/',
+    path: seenTarget(target, request.url ?? '/'),
     headers: ['Host', head.host ?? '', ...head.forwarded, 'Connection', 'Upgrade', 'Upgrade', head.upgrade ?? ''],
     maxHeaderSize: limits.headerBytes,
     setHost: false,
@@ -62,7 +66,7 @@ function converse(upgrade: Upgrade, socket: Duplex, name: string): void {
     cancel()
     socket.destroy()
     if (answered()) client.destroy()
-    else refuse(upgrade, { status: 502, message: `${name} ended the connection before it answered.` })
+    else refuse(upgrade, { status: 502, message: `${target.route.name} ended the connection before it answered.` })
   })
   outgoing.end()
 }

@@ -110,7 +110,8 @@ test('how many wait is bounded for a service, and how long for each', async () =
   const target = routes.find('app.localhost')
   assert.ok(target)
   const failures: Failure[] = []
-  const hold = () => waiting.hold('app.localhost', target, { go: () => {}, fail: (failure) => failures.push(failure) })
+  const hold = () =>
+    waiting.hold({ host: 'app.localhost' }, target, { go: () => {}, fail: (failure) => failures.push(failure) })
   for (let n = 0; n < limits.heldPerService; n++) hold()
   assert.deepEqual([waiting.size, failures.length], [limits.heldPerService, 0])
   hold()

@@ -1,6 +1,6 @@
 import { randomInt } from 'node:crypto'
 import { after, monotonic } from './clock.ts'
-import { failureOf } from './endpoint-failure.ts'
+import { failureOf, movedAway } from './endpoint-failure.ts'
 import { limits } from './limits.ts'
 import type { Failure } from './pages.ts'
 import type { Routes, Target } from './routes.ts'
@@ -12,8 +12,13 @@ export interface Held {
   fail(failure: Failure): void
 }
 
-interface Entry extends Held {
+/** What a request asks for; without a path if it is a connection of TCP or UDP. */
+interface Asked {
   readonly host: string
+  readonly url?: string | undefined
+}
+
+interface Entry extends Held, Asked {
   readonly service: string
   readonly name: string
   readonly cancelTimer: () => void
@@ -50,7 +55,7 @@ export class Waiting {
   }
 
   /** Holds a request for a service that is asleep; the given function lets go of it without an answer. */
-  hold(host: string, { route: { service, name } }: Target, held: Held): () => void {
+  hold({ host, url }: Asked, { route: { service, name } }: Target, held: Held): () => void {
     const others = this.#held.get(service)
     if (this.#total >= limits.heldRequests || (others?.size ?? 0) >= limits.heldPerService) {
       held.fail({
@@ -62,6 +67,7 @@ export class Waiting {
     }
     const entry: Entry = {
       host,
+      url,
       service,
       name,
       go: (target) => held.go(target),
@@ -82,11 +88,14 @@ export class Waiting {
   look(): void {
     for (const entries of [...this.#held.values()]) {
       for (const entry of [...entries]) {
-        const target = this.#routes.find(entry.host)
+        const target = this.#routes.find(entry.host, entry.url)
         const failure = failureOf(target, entry.host)
-        if (failure && target?.route.asleep) continue
+        // The rules of the service that it waits for let it through, not those of another.
+        const isMoved = target !== undefined && target.route.service !== entry.service
+        if (failure && !isMoved && target?.route.asleep) continue
         if (!this.#drop(entry)) continue
-        if (target && !failure) entry.go(target)
+        if (isMoved) entry.fail(movedAway(entry.host))
+        else if (target && !failure) entry.go(target)
         else entry.fail(failure ?? { status: 503, message: `${entry.name} is not available.` })
       }
     }

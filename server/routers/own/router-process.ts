@@ -35,7 +35,7 @@ export interface RouterProcess {
 }
 
 /** What the process must say about itself in `GET /health` to be one of this version. */
-const protocol = 7
+const protocol = 8
 /** From this one on a router shares its port with the one that takes over. */
 const sharingSince = 7
 const portInUse = 98

@@ -1,0 +1,59 @@
+import { normalPath, queryOf, withoutParameters } from './normal-path.ts'
+
+/** Where below a host name a route begins, and what its endpoints see instead. */
+export interface Place {
+  /** `/`, or segments without a closing slash. */
+  readonly path: string
+  /** In place of `path`; undefined: endpoints see the path as it is. */
+  readonly rewrite: string | undefined
+}
+
+/** Returns the path and query that an endpoint receives. The target was matched against the place before. */
+export function forwardedTarget({ path, rewrite }: Place, target: string): string {
+  const normal = normalPath(target) ?? '/'
+  const seen = rewrite === undefined ? normal : moved(normal, path, rewrite)
+  return seen + queryOf(target)
+}
+
+function moved(normal: string, path: string, rewrite: string): string {
+  const depth = path === '/' ? 0 : path.split('/').length - 1
+  const rest =
+    depth === 0
+      ? normal
+      : `/${normal
+          .split('/')
+          .slice(depth + 1)
+          .join('/')}`
+  const isAll = depth > 0 && normal.split('/').length === depth + 1
+  if (isAll) return rewrite
+  return rewrite === '/' ? rest : rewrite + rest
+}
+
+/** The routes of one host name, found by the longest path that a request is at or below. */
+export class Places<T extends { readonly place: Place }> {
+  readonly #byPath: ReadonlyMap<string, T>
+  readonly #longest: number
+
+  constructor(targets: readonly T[]) {
+    this.#byPath = new Map(targets.map((target) => [target.place.path, target]))
+    this.#longest = Math.max(...targets.map(({ place }) => place.path.length))
+  }
+
+  /** Takes a path in its normal form. */
+  find(normal: string): T | undefined {
+    // Paths longer than every route are cut first, so that a search stays short whatever a client sends.
+    const path = withoutParameters(normal)
+    let end = path.length > this.#longest ? boundary(path, this.#longest) : path.length
+    if (end > 1 && path[end - 1] === '/') end--
+    while (end > 1) {
+      const found = this.#byPath.get(path.slice(0, end))
+      if (found) return found
+      end = path.lastIndexOf('/', end - 1)
+    }
+    return this.#byPath.get('/')
+  }
+}
+
+/** The end of the last whole segments among the first `length` characters. */
+const boundary = (path: string, length: number): number =>
+  path[length] === '/' ? length : path.lastIndexOf('/', length)
