@@ -11,10 +11,13 @@ import { freePort, killProcess } from './processes.ts'
 const rounds = 9
 const seconds = 2
 const host = 'bench.localhost'
+/** A host with routes by path, and what is asked of it: below the paths, by turns. */
+const pathsHost = 'paths.localhost'
+const routePaths = Array.from({ length: 50 }, (_, index) => `/service-${index}/api`)
 
-/** Requests a second through the router, against a bare Node proxy in front of the same upstream. */
+/** Requests a second through the router, by host name alone and by one of fifty paths, against a bare Node proxy in front of the same upstream. */
 export const routing: Benchmark = {
-  figures: ['router'],
+  figures: ['router', 'router-paths'],
   async measure(session) {
     const ports = { upstream: await freePort(), floor: await freePort(), router: await freePort() }
     await startChild(session, 'floors/upstream.ts', [String(ports.upstream)], ports.upstream)
@@ -22,14 +25,20 @@ export const routing: Benchmark = {
     await startRouter(session, ports)
     const through = async (port: number, duration = seconds): Promise<number> =>
       (await load({ port, paths: ['/'], headers: { Host: host }, seconds: duration })).perSecond
+    const paths = routePaths.map((path) => `${path}/users?page=1`)
+    const byPath = async (): Promise<number> =>
+      (await load({ port: ports.router, paths, headers: { Host: pathsHost }, seconds })).perSecond
     await through(ports.router, 1)
     await through(ports.floor, 1)
-    const { router } = await paired(
+    const measured = await paired(
       rounds,
       () => through(ports.floor),
-      async () => ({ router: await through(ports.router) }),
+      async () => ({ router: await through(ports.router), 'router-paths': await byPath() }),
     )
-    return [relative('router', router, 'requests/s', atLeast(1.3))]
+    return [
+      relative('router', measured.router, 'requests/s', atLeast(1.3)),
+      relative('router-paths', measured['router-paths'], 'requests/s', atLeast(1.2)),
+    ]
   },
 }
 
@@ -47,6 +56,8 @@ async function startRouter({ ending }: Session, ports: { upstream: number; route
   })
   ending.defer(() => killProcess(pid))
   const endpoints = [{ address: '127.0.0.1', port: ports.upstream }]
-  const routes = [{ host, service: 'bench', name: 'bench', endpoints }]
+  const route = { service: 'bench', name: 'bench', endpoints }
+  const byPath = routePaths.map((path) => ({ host: pathsHost, path, ...route }))
+  const routes = [{ host, ...route }, ...byPath]
   await createOwnRouter({ controlSocket }).replaceAll(routes, AbortSignal.timeout(5000))
 }

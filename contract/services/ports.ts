@@ -22,6 +22,8 @@ export const Port = Type.Object({
   name: Type.String(),
   external_port: Type.Optional(Type.Integer()),
   is_default: Type.Boolean(),
+  public_path: Type.Optional(Type.String()),
+  public_path_rewrite: Type.Optional(Type.String()),
 })
 
 const storageFields = { type: Enum(['FAST_SSD']), size: Integer(1, 65536), mount_point: Text(4096, 1) }

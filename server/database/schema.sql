@@ -346,10 +346,11 @@ create table custom_domain (
   domain text not null,
   generate_certificate boolean not null,
   use_cdn boolean not null,
-  constraint custom_domain_domain_key UNIQUE (domain),
   constraint custom_domain_pkey PRIMARY KEY (id),
+  constraint custom_domain_service_domain_key UNIQUE (service_id, domain),
   constraint custom_domain_service_id_fkey FOREIGN KEY (service_id) REFERENCES service(id) ON DELETE CASCADE
 );
+CREATE INDEX custom_domain_domain ON public.custom_domain USING btree (domain);
 CREATE INDEX custom_domain_service ON public.custom_domain USING btree (service_id);
 
 create table custom_role (
@@ -964,8 +965,10 @@ create table route (
   custom_domain_id uuid,
   public_port integer,
   public_protocol text,
+  path text not null default '/'::text,
+  rewrite text,
   constraint route_custom_domain_id_fkey FOREIGN KEY (custom_domain_id) REFERENCES custom_domain(id) ON DELETE CASCADE,
-  constraint route_pkey PRIMARY KEY (host),
+  constraint route_pkey PRIMARY KEY (host, path),
   constraint route_service_id_fkey FOREIGN KEY (service_id) REFERENCES service(id) ON DELETE CASCADE
 );
 CREATE INDEX route_custom_domain ON public.route USING btree (custom_domain_id) WHERE (custom_domain_id IS NOT NULL);
@@ -1260,6 +1263,22 @@ begin
     where r.service_id = job and r.status in ('SUCCESS', 'ERROR') order by r.finished_at desc, r.id desc limit 1), 'stopped');
 end $function$;
 
+CREATE OR REPLACE FUNCTION public.keep_custom_domain_in_environment()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  perform pg_advisory_xact_lock(hashtextextended(new.domain, 35));
+  if exists (
+    select from custom_domain c join service other on other.id = c.service_id join service own on own.id = new.service_id
+    where c.domain = new.domain and other.environment_id <> own.environment_id
+  ) then
+    raise unique_violation using message = 'a custom domain belongs to one environment',
+      constraint = 'custom_domain_domain_key', table = 'custom_domain';
+  end if;
+  return new;
+end $function$;
+
 CREATE OR REPLACE FUNCTION public.record_backup_status()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -1403,6 +1422,8 @@ CREATE TRIGGER cluster_status AFTER UPDATE OF status ON public.cluster FOR EACH 
 CREATE TRIGGER copy_requested AFTER INSERT ON public.copy_record FOR EACH ROW EXECUTE FUNCTION record_copy_status();
 
 CREATE TRIGGER copy_status AFTER UPDATE OF status ON public.copy_record FOR EACH ROW WHEN ((old.status IS DISTINCT FROM new.status)) EXECUTE FUNCTION record_copy_status();
+
+CREATE TRIGGER custom_domain_in_environment BEFORE INSERT OR UPDATE OF domain ON public.custom_domain FOR EACH ROW EXECUTE FUNCTION keep_custom_domain_in_environment();
 
 CREATE TRIGGER deployment_status AFTER UPDATE OF status ON public.deployment_request FOR EACH ROW WHEN (((old.status)::text IS DISTINCT FROM (new.status)::text)) EXECUTE FUNCTION record_deployment_status();
 

@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { inTransaction } from '../database/index.ts'
 import { type Cleanup, testDatabase } from '../database/testing.ts'
 import { systemClock } from '../lib/clock.ts'
 import { createFakeRouter } from '../routers/index.ts'
-import { addPlace, addService } from '../variables/testing.ts'
+import { addEnvironment, addPlace, addService } from '../variables/testing.ts'
 import { createCustomDomains } from './custom-domains.ts'
 import { judge, type Resolved } from './domain-check.ts'
 import { createRoutePublisher } from './publisher.ts'
@@ -31,12 +32,22 @@ async function openBench(t: Cleanup, answers: Readonly<Record<string, Resolved>>
     service,
     domains,
     asked,
-    other: async () => ({ id: (await addService(sql, place.environment)).serviceId, name: 'other' }),
+    /** A service of another environment. */
+    other: async () => {
+      const environment = await addEnvironment(sql, place.project)
+      return { id: (await addService(sql, environment)).serviceId, name: 'other' }
+    },
+    /** A service of the same environment. */
+    neighbour: async () => ({ id: (await addService(sql, place.environment)).serviceId, name: 'neighbour' }),
     /** Where each host leads now. */
     table: async () => {
       await publisher.apply(new AbortController().signal)
-      return Object.fromEntries(router.routes.map(({ host, endpoints }) => [host, endpoints[0]?.port]))
+      return Object.fromEntries(
+        router.routes.map(({ host, path = '', endpoints }) => [host + path, endpoints[0]?.port]),
+      )
     },
+    router,
+    publish: () => publisher.apply(new AbortController().signal),
   }
 }
 const now = new Date('2026-01-01T00:00:00Z')
@@ -84,7 +95,7 @@ test('custom domains go where the default public port goes, and wait while there
   assert.equal((await domains.list(service)).length, 1)
 })
 
-test('a domain belongs to one service', async (t) => {
+test('a domain belongs to one environment', async (t) => {
   const { service, domains, other } = await openBench(t)
   const first = await domains.create(service, request('shop.example.com'))
   const second = await other()
@@ -94,6 +105,88 @@ test('a domain belongs to one service', async (t) => {
   await assert.rejects(domains.edit(second, first.id, request('x.example.com')), { code: 'notFound' })
   await assert.rejects(domains.remove(second, first.id), { code: 'notFound' })
   assert.equal((await domains.edit(service, first.id, request('shop.example.com'))).id, first.id)
+})
+
+test('services of one environment share a domain, each at paths of its own', async (t) => {
+  const { sql, service, domains, neighbour, router, publish } = await openBench(t)
+  const second = await neighbour()
+  await replaceHosts(sql, service.id, [host('shop.apps.example.org', 80)], now)
+  const api = { ...host('api.apps.example.org', 90, false), path: '/api', rewrite: '/v1' }
+  await replaceHosts(sql, second.id, [api], now)
+  await setEndpoints(sql, service.id, service.id, [endpoint(80)], now)
+  await setEndpoints(sql, second.id, second.id, [endpoint(90)], now)
+  await domains.create(service, request('shop.example.com'))
+  await domains.create(second, request('shop.example.com'))
+  await publish()
+  const shared = router.routes.filter((route) => route.host === 'shop.example.com')
+  assert.deepEqual(
+    shared.map(({ service: id, path, rewrite, endpoints }) => [id, path, rewrite, endpoints[0]?.port]),
+    [
+      [service.id, undefined, undefined, 80],
+      [second.id, '/api', '/v1', 90],
+    ],
+  )
+})
+
+test('two services with the same path of a domain are refused, whichever comes last', async (t) => {
+  const { sql, service, domains, neighbour } = await openBench(t)
+  const second = await neighbour()
+  const at = (name: string, path: string) => ({ ...host(`${name}.apps.example.org`, 80), path })
+  await replaceHosts(sql, service.id, [at('one', '/api')], now)
+  await replaceHosts(sql, second.id, [at('two', '/api')], now)
+  await domains.create(service, request('shop.example.com'))
+  const refusal = { code: 'conflict', message: /"\/api" of the domain "shop\.example\.com" leads to the service "/ }
+  await assert.rejects(domains.create(second, request('shop.example.com')), refusal)
+  await replaceHosts(sql, second.id, [at('two', '/')], now)
+  await domains.create(second, request('shop.example.com'))
+  await assert.rejects(
+    inTransaction(sql, (inside) => replaceHosts(inside, second.id, [at('two', '/api')], now)),
+    refusal,
+  )
+  await assert.rejects(
+    inTransaction(sql, (inside) => replaceHosts(inside, service.id, [at('one', '/')], now)),
+    {
+      code: 'conflict',
+      message: /^The root of the domain "shop\.example\.com"/,
+    },
+  )
+})
+
+test('of two environments that ask for a domain at the same moment one gets it', async (t) => {
+  const { service, domains, other } = await openBench(t)
+  const second = await other()
+  for (const round of [1, 2, 3, 4, 5]) {
+    const name = `shop${round}.example.com`
+    const made = await Promise.allSettled([service, second].map((owner) => domains.create(owner, request(name))))
+    assert.deepEqual(made.map(({ status }) => status).sort(), ['fulfilled', 'rejected'], name)
+  }
+})
+
+test('a port with a path leads from the custom domains too, and leaves them with its path', async (t) => {
+  const { sql, service, domains, table } = await openBench(t)
+  const admin = { ...host('admin.apps.example.org', 81, false), path: '/admin' }
+  const hosts = [host('shop.apps.example.org', 80), admin, { ...admin, host: 'shop.apps.example.org' }]
+  await replaceHosts(sql, service.id, hosts, now)
+  await setEndpoints(sql, service.id, service.id, [endpoint(80), endpoint(81)], now)
+  await domains.create(service, request('shop.example.com'))
+  assert.deepEqual(await table(), {
+    'admin.apps.example.org/admin': 81,
+    'shop.apps.example.org': 80,
+    'shop.apps.example.org/admin': 81,
+    'shop.example.com': 80,
+    'shop.example.com/admin': 81,
+  })
+  await replaceHosts(
+    sql,
+    service.id,
+    [host('shop.apps.example.org', 80), host('admin.apps.example.org', 81, false)],
+    now,
+  )
+  assert.deepEqual(await table(), {
+    'admin.apps.example.org': undefined,
+    'shop.apps.example.org': 80,
+    'shop.example.com': 80,
+  })
 })
 
 test('names that DNS does not have, and those of the platform, are refused', async (t) => {

@@ -30,3 +30,18 @@ test('any name becomes a label that DNS takes', () => {
     assert.match(found?.host ?? '', /^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\.example\.org$/, name)
   }
 })
+
+test('a port with a path answers at its own host and at that of the service, others at one of them', () => {
+  const api = { ...port('api', 82, false), public_path: '/api/(.*)', public_path_rewrite: '/v1/$1' }
+  const moved = { ...port('moved', 83, false), public_path_rewrite: '/x' }
+  const hosts = publicHosts({ id, name: 'shop', ports: [port('web', 80, true), api, moved] }, 'localhost')
+  assert.deepEqual(
+    hosts.map(({ host, path, rewrite, port_name }) => [host, path, rewrite, port_name]),
+    [
+      ['shop-0123abcd.localhost', '/', null, 'web'],
+      ['api-shop-0123abcd.localhost', '/api', '/v1', 'api'],
+      ['shop-0123abcd.localhost', '/api', '/v1', 'api'],
+      ['moved-shop-0123abcd.localhost', '/', '/x', 'moved'],
+    ],
+  )
+})

@@ -1,5 +1,5 @@
 import type { RoutePort } from '@quayside/contract/routes.ts'
-import type { PortSettings } from '../services/index.ts'
+import { type PortSettings, readPublicPath, sharesHost } from '../services/index.ts'
 
 /** One public port and where it answers: at a host name of the router, or at a port of this machine that the host then ends with. */
 export interface PublicHost {
@@ -7,13 +7,17 @@ export interface PublicHost {
   readonly port_name: string
   readonly internal_port: number
   readonly is_default: boolean
+  /** Requests at or below it lead there; `/`: all that no longer path takes. */
+  readonly path?: string
+  /** What the service sees in place of `path`; absent or null: the path as it is. */
+  readonly rewrite?: string | null
   readonly public_port?: number | null
   readonly public_protocol?: RoutePort['protocol'] | null
 }
 
 /**
- * `<name>-<8 hex>.<domain>` for the default public port, `<port>-<name>-<8 hex>.<domain>` for the others. Labels are at most
- * 63 characters of letters, digits and hyphens, whatever the service is called.
+ * `<name>-<8 hex>.<domain>` for the default public port, `<port>-<name>-<8 hex>.<domain>` for the others. Ports with a path answer at both. Labels
+ * are at most 63 characters of letters, digits and hyphens, whatever the service is called.
  */
 export function publicHosts(
   service: { readonly id: string; readonly name: string; readonly ports: readonly PortSettings[] },
@@ -21,13 +25,14 @@ export function publicHosts(
 ): PublicHost[] {
   return service.ports
     .filter((port) => port.publicly_accessible && port.protocol === 'HTTP')
-    .map((port) => {
-      return {
-        host: hostName(service, domain, port.is_default ? undefined : port.name),
-        port_name: port.name,
-        internal_port: port.internal_port,
-        is_default: port.is_default,
-      }
+    .flatMap((port) => {
+      const { name: port_name, internal_port, is_default } = port
+      const at = readPublicPath(port)
+      const place = { port_name, internal_port, is_default, path: at.path, rewrite: at.rewrite ?? null }
+      const main = { host: hostName(service, domain), ...place }
+      if (is_default) return [main]
+      const own = { host: hostName(service, domain, port.name), ...place }
+      return sharesHost(port, at) ? [own, main] : [own]
     })
 }
 

@@ -27,7 +27,7 @@ export const toLink = (route: RouteRow, service_type: ServiceType, address: Publ
   service_type,
   url:
     route.public_protocol === null
-      ? urlOf(route.host, address)
+      ? urlOf(route.host, address) + (route.path === '/' ? '' : route.path)
       : `${route.public_protocol.toLowerCase()}://${route.host}`,
   internal_port: route.internal_port,
   external_port: route.public_port ?? address.port,

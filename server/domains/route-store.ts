@@ -2,11 +2,15 @@ import type { BasicCredential, Route, RouteEndpoint, RoutePort } from '@quayside
 import type { SettingValues } from '@quayside/contract/services/setting-table.ts'
 import type { State } from '@quayside/contract/states.ts'
 import type { Sql } from '../database/index.ts'
+import { AppError } from '../lib/error.ts'
+import { listCustomDomains } from './custom-domain-store.ts'
 import type { PublicHost } from './host-names.ts'
 import { rulesOf } from './route-rules.ts'
 
 export interface RouteRow extends PublicHost {
   readonly service_id: string
+  readonly path: string
+  readonly rewrite: string | null
   /** Null: a name of the platform's own. */
   readonly custom_domain_id: string | null
   readonly public_port: number | null
@@ -28,9 +32,12 @@ export async function replaceHosts(
 ): Promise<void> {
   await sql`
     delete from route where service_id = ${serviceId} and custom_domain_id is null
-      and host <> all(${hosts.map(({ host }) => host)}::text[])`
+      and (host, path) not in (select * from unnest(${hosts.map(({ host }) => host)}::text[],
+        ${hosts.map(({ path = '/' }) => path)}::text[]))`
   if (hosts.length > 0) {
     const rows = hosts.map((host) => ({
+      path: '/',
+      rewrite: null,
       public_port: null,
       public_protocol: null,
       ...host,
@@ -38,36 +45,68 @@ export async function replaceHosts(
       updated_at: now,
     }))
     await sql`
-      insert into route ${sql(rows)} on conflict (host) do update set port_name = excluded.port_name,
+      insert into route ${sql(rows)} on conflict (host, path) do update set port_name = excluded.port_name,
         is_default = excluded.is_default, updated_at = excluded.updated_at,
         public_port = excluded.public_port, public_protocol = excluded.public_protocol,
         endpoints = case when route.internal_port = excluded.internal_port then route.endpoints else '[]' end,
-        internal_port = excluded.internal_port`
+        internal_port = excluded.internal_port, rewrite = excluded.rewrite`
   }
   await replaceCustomHosts(sql, serviceId, now)
 }
 
-/** Lets the custom domains of a service lead where its default public port leads, and nowhere when it has none. */
+/**
+ * Lets the custom domains of a service lead where its default public port leads, and to its ports with a path; nowhere when it has none. Throws 409
+ * when another service answers at the same path of the same domain.
+ */
 export async function replaceCustomHosts(sql: Sql, serviceId: string, now: Date): Promise<void> {
+  const own = await sql<RouteRow[]>`
+    select * from route where service_id = ${serviceId} and custom_domain_id is null and public_port is null
+    order by is_default desc, path = '/' desc, host, path`
+  const shared = sharedRoutes(own)
+  const [hosts, paths] = [shared.map(({ host }) => host), shared.map(({ path }) => path)]
   await sql`
-    delete from route r where service_id = ${serviceId} and custom_domain_id is not null and (
-      not exists (select from route own where own.service_id = ${serviceId} and own.custom_domain_id is null
-        and own.public_port is null)
+    delete from route r where service_id = ${serviceId} and custom_domain_id is not null and (path <> all(${paths}::text[])
       or not exists (select from custom_domain c where c.id = r.custom_domain_id and c.domain = r.host))`
-  await sql`
-    insert into route (host, service_id, port_name, internal_port, is_default, release_id, endpoints, updated_at,
-      custom_domain_id)
-    select c.domain, c.service_id, own.port_name, own.internal_port, own.is_default, own.release_id, own.endpoints,
-      ${now}, c.id
-    from custom_domain c cross join (
-      select * from route where service_id = ${serviceId} and custom_domain_id is null and public_port is null
-      order by is_default desc, host limit 1) own
-    where c.service_id = ${serviceId}
-    on conflict (host) do update set port_name = excluded.port_name, internal_port = excluded.internal_port,
+  const written = await sql<{ host: string; path: string }[]>`
+    insert into route (host, path, rewrite, service_id, port_name, internal_port, is_default, release_id, endpoints,
+      updated_at, custom_domain_id)
+    select c.domain, own.path, own.rewrite, c.service_id, own.port_name, own.internal_port, own.is_default,
+      own.release_id, own.endpoints, ${now}, c.id
+    from custom_domain c join route own on own.service_id = c.service_id
+      and (own.host, own.path) in (select * from unnest(${hosts}::text[], ${paths}::text[]))
+    where c.service_id = ${serviceId} order by c.domain, own.path
+    on conflict (host, path) do update set port_name = excluded.port_name, internal_port = excluded.internal_port,
       is_default = excluded.is_default, release_id = excluded.release_id, endpoints = excluded.endpoints,
-      updated_at = excluded.updated_at, custom_domain_id = excluded.custom_domain_id
-      where route.service_id = excluded.service_id`
+      updated_at = excluded.updated_at, custom_domain_id = excluded.custom_domain_id, rewrite = excluded.rewrite
+      where route.service_id = excluded.service_id
+    returning host, path`
+  await refuseTaken(sql, serviceId, { paths, written })
   await bumpVersion(sql)
+}
+
+/** Pure: of a service's own routes those that answer at its custom domains too, each port once. The first one is that of the default port. */
+function sharedRoutes(own: readonly RouteRow[]): readonly RouteRow[] {
+  const ports = [...new Map(own.toReversed().map((route) => [route.port_name, route])).values()].toReversed()
+  return ports.filter(({ path }, index) => index === 0 || path !== '/')
+}
+
+/** Throws 409 for a custom domain at which another service has one of these paths. */
+async function refuseTaken(
+  sql: Sql,
+  serviceId: string,
+  { paths, written }: { readonly paths: readonly string[]; readonly written: readonly unknown[] },
+): Promise<void> {
+  const domains = await listCustomDomains(sql, serviceId)
+  if (written.length === domains.length * paths.length) return
+  const [taken] = await sql<{ host: string; path: string; name: string }[]>`
+    select r.host, r.path, s.name from route r join service s on s.id = r.service_id
+    where r.service_id <> ${serviceId} and r.host = any(${domains.map(({ domain }) => domain)}::text[])
+      and r.path = any(${[...paths]}::text[]) order by r.host, r.path limit 1`
+  const what = taken?.path === '/' ? 'The root' : `The path "${taken?.path}"`
+  throw new AppError(
+    'conflict',
+    `${what} of the domain "${taken?.host}" leads to the service "${taken?.name}" already. Give one of the two another public_path.`,
+  )
 }
 
 /** One port's endpoints, as an engine gives them. */
@@ -88,7 +127,7 @@ export async function setEndpoints(
     with changed as (
       update route r set release_id = ${releaseId}, updated_at = ${now}, endpoints = fresh.endpoints
       from ${freshRoutes(sql, serviceId, endpoints)} fresh
-      where r.host = fresh.host and (r.endpoints <> fresh.endpoints or r.release_id is distinct from ${releaseId})
+      where r.host = fresh.host and r.path = fresh.path and (r.endpoints <> fresh.endpoints or r.release_id is distinct from ${releaseId})
       returning r.host
     )
     update route_version set version = version + 1 where exists (select from changed)`
@@ -103,7 +142,8 @@ export async function leadsTo(
   endpoints: readonly PortEndpoint[],
 ): Promise<boolean> {
   const others = await sql`
-    select from route r join ${freshRoutes(sql, serviceId, endpoints)} fresh on r.host = fresh.host
+    select from route r join ${freshRoutes(sql, serviceId, endpoints)} fresh
+      on r.host = fresh.host and r.path = fresh.path
     where r.endpoints <> fresh.endpoints or r.release_id is distinct from ${releaseId} limit 1`
   return others.length === 0
 }
@@ -126,18 +166,20 @@ export async function leadsElsewhere(
 
 /** The hosts of a service with what they would lead to, as a table expression. */
 const freshRoutes = (sql: Sql, serviceId: string, endpoints: readonly PortEndpoint[]) => sql`
-  (select i.host, coalesce(jsonb_agg(jsonb_build_object('address', e.address, 'port', e.port) order by e.address)
+  (select i.host, i.path, coalesce(jsonb_agg(jsonb_build_object('address', e.address, 'port', e.port) order by e.address)
       filter (where e.address is not null), '[]') as endpoints
     from route i
       left join jsonb_to_recordset(${sql.json(endpoints.map(({ port, address }) => ({ port, address })))})
         as e(port integer, address text) on e.port = i.internal_port
-    where i.service_id = ${serviceId} group by i.host)`
+    where i.service_id = ${serviceId} group by i.host, i.path)`
 
 /** Every route, with the version of the whole table. */
 export async function readTable(sql: Sql): Promise<{ version: number; routes: Route[] }> {
   const rows = await sql<
     {
       host: string
+      path: string
+      rewrite: string | null
       public_port: number | null
       public_protocol: RoutePort['protocol'] | null
       service_id: string
@@ -149,16 +191,16 @@ export async function readTable(sql: Sql): Promise<{ version: number; routes: Ro
       basic_auth: readonly BasicCredential[] | null
     }[]
   >`
-    select r.host, r.public_port, r.public_protocol, r.service_id, s.name, s.state, r.endpoints,
+    select r.host, r.path, r.rewrite, r.public_port, r.public_protocol, r.service_id, s.name, s.state, r.endpoints,
       case when s.advanced_settings <> '{}' then s.advanced_settings end as wishes, e.basic_auth,
       s.release_id is not null and coalesce(c.replicas = 0 or c.waking, false) as asleep
     from route r join service s on s.id = r.service_id left join service_scale c on c.service_id = s.id
       left join release e on e.id = coalesce(r.release_id, s.release_id)
-    order by r.host`
+    order by r.host, r.path`
   const version = await readVersion(sql)
   const routes = rows.map(
-    ({ host, public_port, public_protocol, service_id, name, state, endpoints, asleep, wishes, basic_auth }) => ({
-      host,
+    ({ public_port, public_protocol, service_id, name, state, endpoints, asleep, wishes, basic_auth, ...place }) => ({
+      ...placeOf(place),
       ...(public_port === null || public_protocol === null
         ? {}
         : { listen: { protocol: public_protocol, port: public_port } }),
@@ -172,6 +214,12 @@ export async function readTable(sql: Sql): Promise<{ version: number; routes: Ro
   )
   return { version, routes }
 }
+
+const placeOf = ({ host, path, rewrite }: { host: string; path: string; rewrite: string | null }) => ({
+  host,
+  ...(path === '/' ? {} : { path }),
+  ...(rewrite === null ? {} : { rewrite }),
+})
 
 /** Wishes of this moment, and the passwords of the version that has the traffic. */
 function rulesMember(wishes: SettingValues | null, basicAuth: readonly BasicCredential[] | null): Pick<Route, 'rules'> {
@@ -187,12 +235,13 @@ export async function readVersion(sql: Sql): Promise<number> {
 
 export const listServiceRoutes = (sql: Sql, serviceId: string) =>
   sql<RouteRow[]>`
-    select * from route where service_id = ${serviceId} order by custom_domain_id is null desc, is_default desc, host`
+    select * from route where service_id = ${serviceId} order by custom_domain_id is null desc, is_default desc, host, path`
 
 export const listEnvironmentRoutes = (sql: Sql, environmentId: string) =>
   sql<(RouteRow & { readonly kind: string })[]>`
     select r.*, s.kind from route r join service s on s.id = r.service_id where s.environment_id = ${environmentId}
-    order by s.created_at, s.id, r.custom_domain_id is null desc, r.is_default desc, r.host`
+    order by s.created_at, s.id, r.custom_domain_id is null desc, r.is_default desc, r.host,
+      r.path`
 
 /** The table says something else although no row of it was written. */
 export const touchRoutes = async (sql: Sql): Promise<void> => void (await bumpVersion(sql))

@@ -1,6 +1,5 @@
 import type { Static } from '@quayside/contract'
 import type { Port, PortRequest, Storage, StorageRequest } from '@quayside/contract/services/ports.ts'
-import { AppError } from '../../lib/error.ts'
 import { newId } from '../../lib/id.ts'
 
 export type PortSettings = Static<typeof Port>
@@ -28,12 +27,6 @@ function portSettings(
   all: readonly PortBody[],
   former: readonly PortSettings[],
 ): PortSettings {
-  if (port.public_path || port.public_path_rewrite) {
-    throw new AppError(
-      'invalid',
-      `ports[${index}].public_path: paths are not available; give each port a host of its own.`,
-    )
-  }
   const kept = keptId(port, all, former, (one, other) => one.internal_port === other.internal_port)
   const firstHttp = all.findIndex(({ publicly_accessible, protocol }) => publicly_accessible && protocol === 'HTTP')
   const firstPublic = firstHttp === -1 ? all.findIndex((candidate) => candidate.publicly_accessible) : firstHttp
@@ -47,6 +40,8 @@ function portSettings(
     protocol: port.protocol,
     is_default: anyDefault ? port.is_default === true : index === firstPublic,
     ...(external === undefined ? {} : { external_port: external }),
+    ...(port.public_path ? { public_path: port.public_path } : {}),
+    ...(port.public_path_rewrite ? { public_path_rewrite: port.public_path_rewrite } : {}),
   }
 }
 

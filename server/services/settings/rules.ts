@@ -1,5 +1,6 @@
 import { AppError } from '../../lib/error.ts'
 import type { PortSettings, StorageSettings } from './ports.ts'
+import { type PublicPath, readPublicPath, sharesHost, takesEverything } from './public-path.ts'
 
 /** What the machine has: thousandths of a core, MB of memory, and its processor. */
 export interface Ceiling {
@@ -82,12 +83,37 @@ export function checkPorts(ports: readonly PortSettings[]): void {
     const twin = ports.findIndex((other) => other.internal_port === port.internal_port)
     if (twin !== index) refuse(`ports[${index}].internal_port`, 'is used twice')
   }
+  checkPaths(ports)
   const raw = ports.findIndex((port) => port.publicly_accessible && port.protocol === 'GRPC')
   if (raw !== -1) {
     refuse(
       `ports[${raw}].publicly_accessible`,
       'must be false where the protocol is GRPC: the router speaks HTTP/1.1, and passes on TCP and UDP',
     )
+  }
+}
+
+/** Paths are those of public HTTP ports, and at the hosts that they share each begins one port's requests. */
+function checkPaths(ports: readonly PortSettings[]): void {
+  const taken = new Map<string, number>()
+  for (const [index, port] of ports.entries()) {
+    const at = pathAt(port, `ports[${index}]`)
+    const isRouted = port.publicly_accessible && port.protocol === 'HTTP'
+    if (!isRouted && !takesEverything(at)) {
+      refuse(`ports[${index}].public_path`, 'must be absent: only public ports with the protocol HTTP have paths')
+    }
+    if (!isRouted || !sharesHost(port, at)) continue
+    const other = taken.get(at.path)
+    if (other !== undefined) refuse(`ports[${index}].public_path`, `is that of ports[${other}] already`)
+    taken.set(at.path, index)
+  }
+}
+
+function pathAt(port: PortSettings, field: string): PublicPath {
+  try {
+    return readPublicPath(port)
+  } catch (error) {
+    throw new AppError('invalid', `${field}.${error instanceof Error ? error.message : 'public_path is invalid'}`)
   }
 }
 
