@@ -2,7 +2,6 @@ import { readFileSync } from 'node:fs'
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http'
 import type { Socket } from 'node:net'
 import type { Readable } from 'node:stream'
-import { contract, type Operation } from '@quayside/contract'
 import { openApi } from '@quayside/contract/openapi.ts'
 import fastify, { type FastifyInstance, type FastifyRequest } from 'fastify'
 import { withoutLink } from '../accounts/index.ts'
@@ -22,6 +21,7 @@ import { errorHandler, errorReply } from './errors.ts'
 import { type GitRouteOptions, mountGit } from './git-route.ts'
 import { type GitWebhookRouteOptions, mountGitWebhooks } from './git-webhook-route.ts'
 import { type MountOptions, mountContract } from './mount.ts'
+import { answerOtherMethods } from './other-methods.ts'
 import { serializerCompiler } from './serializer.ts'
 import { mountEventStream } from './streams/event-stream.ts'
 import type { OpenStreams } from './streams/open-streams.ts'
@@ -94,12 +94,6 @@ export function createServer(options: ServerOptions): FastifyInstance {
   })
   app.setErrorHandler(refuse)
   app.setSerializerCompiler(serializerCompiler)
-  app.setNotFoundHandler((request, reply) => {
-    const allowed = methodsOf(request.url.split('?')[0] ?? '')
-    if (allowed.length === 0) throw new AppError('notFound', 'There is no such operation; see /openapi.json.')
-    void reply.header('allow', allowed.join(', '))
-    throw new AppError('methodNotAllowed', `${request.method} is not possible here; ${allowed.join(', ')} is.`)
-  })
   readRawBodies(app, options.clock)
   const isOwnName = hostChecker(options.hostNames)
   app.addHook('onRequest', (request, reply, done) => {
@@ -107,6 +101,7 @@ export function createServer(options: ServerOptions): FastifyInstance {
     done(refusedRequestLine(request.raw, isOwnName))
   })
   allowOrigins(app, options.allowedOrigins ?? [])
+  answerOtherMethods(app)
   app.addHook('onResponse', (request, reply, done) => {
     done()
     const { method, url, id } = request
@@ -198,14 +193,6 @@ function hostChecker(hostNames: readonly string[]): (host: string) => boolean {
     return isOwn
   }
 }
-
-const patterns = Object.values<Operation>(contract).map(({ method, path }) => ({
-  method,
-  pattern: new RegExp(`^${path.replace(/\{\w+\}/g, '[^/]+')}$`),
-}))
-const methodsOf = (path: string): string[] => [
-  ...new Set(patterns.filter(({ pattern }) => pattern.test(path)).map(({ method }) => method)),
-]
 
 function mountHealth(app: FastifyInstance, { ready, version }: ServerOptions): void {
   app.get('/health/live', async () => ({ status: 'live', version }))
