@@ -58,9 +58,9 @@ export interface Config {
 /** All cores of a small machine: what runs comes first anyhow. */
 const usualBuildCpu = (): number => Math.min(4000, availableParallelism() * 1000)
 
-/** All builds together leave half of the memory to what runs. */
+/** All builds together, with the one in reserve for another organization, leave half of the memory to what runs. */
 const usualBuildMemory = (parallelBuilds: number): number =>
-  Math.max(256, Math.min(4096, Math.floor(totalmem() / 2 ** 20 / 2 / parallelBuilds)))
+  Math.max(256, Math.min(4096, Math.floor(totalmem() / 2 ** 20 / 2 / (parallelBuilds + 1))))
 
 /** A setting that cannot be used. The message names it. */
 export class ConfigError extends Error {

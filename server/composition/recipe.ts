@@ -58,8 +58,8 @@ export function createRecipe(
       hostOf: (service) => publicPortHost(internalHost(service), config.domain),
     },
     slots: {
-      builds: createSlots(config.parallelBuilds),
-      deployments: createSlots(config.parallelDeployments),
+      builds: createSlots(config.parallelBuilds, { reserve: 1 }),
+      deployments: createSlots(config.parallelDeployments, { reserve: config.parallelDeployments }),
       sameBuilds: createKeyedSlots(),
     },
     drainMs: 30_000,

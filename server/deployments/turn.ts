@@ -13,7 +13,7 @@ export async function inTurn<T>(
   { slots, name }: { readonly slots: Slots; readonly name: 'BUILD_QUEUEING' | 'DEPLOYMENT_QUEUEING' },
   work: () => Promise<T>,
 ): Promise<T> {
-  const held: { slot?: Disposable | undefined } = { slot: slots.takeNow() }
+  const held: { slot?: Disposable | undefined } = { slot: slots.takeNow(organizationId) }
   if (!held.slot) {
     report.line('Waiting for its turn: as many as are allowed at the same time are under way.')
     const wait = async ({ signal }: { readonly signal: AbortSignal }): Promise<void> => {

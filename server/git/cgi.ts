@@ -60,6 +60,8 @@ export async function runCgi(call: CgiCall): Promise<{ readonly exitCode: number
     signal.removeEventListener('abort', stop)
     if (!response.headersSent) response.writeHead(500, { 'content-type': 'text/plain; charset=utf-8' })
     response.end()
+    // The program needed no more of the body: its sender keeps no connection for the rest.
+    if (!request.complete) response.once('finish', () => request.socket.destroySoon())
   }
 }
 

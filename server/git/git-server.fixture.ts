@@ -50,10 +50,13 @@ export interface HostServer {
 }
 
 /** The built-in host as a route would use it: Basic authentication with an API token as the password. */
-export async function startHost(t: TestContext): Promise<HostServer> {
+export async function startHost(
+  t: TestContext,
+  options: Omit<Parameters<typeof createGitHost>[0], 'directory'> = {},
+): Promise<HostServer> {
   const directory = join(await scratchDirectory(t), 'repositories')
   await mkdir(directory)
-  const host = createGitHost({ directory })
+  const host = createGitHost({ directory, ...options })
   const requests: HostServer['requests'] = []
   let running = 0
   const origin = await listen(t, (request, response) => {
@@ -67,14 +70,15 @@ export async function startHost(t: TestContext): Promise<HostServer> {
 async function answer(host: GitHost, request: IncomingMessage, response: ServerResponse): Promise<void> {
   const [pathname = '', query = ''] = (request.url ?? '').split('?')
   const basic = /^Basic (.+)$/.exec(request.headers.authorization ?? '')?.[1] ?? ''
-  const token = tokens[Buffer.from(basic, 'base64').toString().split(':')[1] ?? '']
+  const callerId = Buffer.from(basic, 'base64').toString().split(':')[1] ?? ''
+  const token = tokens[callerId]
   const path = parseGitPath(pathname)
   const end = (status: number): void =>
     void response.writeHead(status, { 'www-authenticate': 'Basic realm="git"' }).end()
   if (!token) return end(401)
   if (!path) return end(404)
   if (path.needsWrite(request.method ?? '', query) === undefined) return end(403)
-  await host.handle(request, response, { ...path, ...token, query, remoteUser: 'test' })
+  await host.handle(request, response, { ...path, ...token, query, remoteUser: 'test', callerId })
 }
 
 export const withToken = (url: string, token: string): string => url.replace('://', `://git:${token}@`)

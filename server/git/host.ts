@@ -2,6 +2,8 @@ import { mkdir } from 'node:fs/promises'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { join } from 'node:path'
 import { type Logger, silentLogger } from '../lib/log.ts'
+import type { PaceLimits } from '../lib/pace.ts'
+import { createShares } from '../lib/shares.ts'
 import { createGitProgram } from './git-program.ts'
 import { type Heads, readHeads } from './hosted-heads.ts'
 import { createHostedRepositories } from './hosted-repositories.ts'
@@ -9,6 +11,10 @@ import { importDirectory } from './import-directory.ts'
 import { type GitHostCall, type PushWatch, refuse, serveCall } from './serve-call.ts'
 
 export type { PushWatch } from './serve-call.ts'
+
+/** Slower than any line that git is used over. */
+const usualPace: PaceLimits = { bytesPerSecond: 1024, graceMs: 20_000 }
+const crowded = 'This token has too many git calls in progress, or its organization has. Try again in a few seconds.'
 
 /** The built-in git host: bare repositories, served over smart HTTP. Names mean nothing without their organization. */
 export interface GitHost {
@@ -29,35 +35,39 @@ export interface GitHost {
   importDirectory(organization: string, name: string, directory: string, message: string): Promise<string>
 }
 
-/** `timeoutMs`: for one call. `maxCalls`: at the same time; more are answered 503. */
+/**
+ * `timeoutMs`: for one call. `maxCalls`: at the same time, shared out among organizations and their callers; more are
+ * answered 503. `pace`: a client that sends or reads more slowly is cut off.
+ */
 export function createGitHost(options: {
   readonly directory: string
   readonly timeoutMs?: number
   readonly maxCalls?: number
+  readonly pace?: PaceLimits
   readonly log?: Logger
   /** Is told of pushes. */
   readonly watch?: PushWatch
 }): GitHost {
-  const { directory, timeoutMs = 10 * 60_000, maxCalls = 32, log = silentLogger, watch } = options
+  const { directory, timeoutMs = 10 * 60_000, maxCalls = 64, pace = usualPace, log = silentLogger, watch } = options
   const home = join(directory, '.home')
   const program = createGitProgram(home)
   const repositories = createHostedRepositories(directory)
-  let calls = 0
+  const places = createShares(maxCalls)
 
   return {
     repositoryPath: repositories.pathOf,
     ensure: repositories.ensure,
     async handle(request, response, call) {
-      if (calls >= maxCalls) return refuse(response, 503, 'Too many git calls at a time. Try again in a few seconds.')
-      calls++
+      const leave = places.take([call.organization, call.callerId])
+      if (!leave) return refuse(response, 503, crowded)
       try {
         await mkdir(home, { recursive: true, mode: 0o700 })
-        await serveCall({ repositories, program, home, timeoutMs, log, watch }, request, response, call)
+        await serveCall({ repositories, program, home, timeoutMs, pace, log, watch }, request, response, call)
       } catch (thrown) {
         log.error({ err: thrown, repository: call.repository }, 'git call failed')
         refuse(response, 500, 'The git call failed.')
       } finally {
-        calls--
+        leave()
       }
     },
     async heads(organization, name, signal) {

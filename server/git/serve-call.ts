@@ -1,12 +1,14 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { join } from 'node:path'
 import type { Logger } from '../lib/log.ts'
+import type { PaceLimits } from '../lib/pace.ts'
 import { runCgi } from './cgi.ts'
 import { gitEnvironment } from './environment.ts'
 import { type ServicePath, serviceOf } from './git-path.ts'
 import type { GitProgram } from './git-program.ts'
 import { type Heads, readHeads } from './hosted-heads.ts'
 import type { HostedRepositories } from './hosted-repositories.ts'
+import { watchPace } from './watch-pace.ts'
 
 /** A call whose rights have been checked; see `GitHost.handle`. */
 export interface GitHostCall {
@@ -19,6 +21,8 @@ export interface GitHostCall {
   readonly mayWrite: boolean
   /** Who it is, for git's own record. */
   readonly remoteUser: string
+  /** The credential of the caller: calls of the same one share its places. */
+  readonly callerId: string
 }
 
 /**
@@ -41,6 +45,8 @@ export interface CallServer {
   /** An empty directory for git to be at home in. */
   readonly home: string
   readonly timeoutMs: number
+  /** How fast clients must send and read. */
+  readonly pace: PaceLimits
   readonly log: Logger
   readonly watch?: PushWatch | undefined
 }
@@ -65,7 +71,8 @@ export async function serveCall(
     return refuse(response, 404, 'There is no such repository.')
   }
   if (writes) await repositories.ensure(call.organization, call.repository)
-  const signal = AbortSignal.timeout(timeoutMs)
+  using tooSlow = watchPace(request, response, server.pace)
+  const signal = AbortSignal.any([AbortSignal.timeout(timeoutMs), tooSlow.signal])
   const isPush = call.servicePath === '/git-receive-pack'
   const heads = (): Promise<Heads> => readHeads(server.program, path, { signal, timeoutMs })
   const { organization, repository, remoteUser: pusher } = call
@@ -88,7 +95,9 @@ export async function serveCall(
 export function refuse(response: ServerResponse, status: number, message: string): void {
   if (response.headersSent) return void response.end()
   const retry = status === 503 ? { 'retry-after': '5' } : {}
-  response.writeHead(status, { 'content-type': 'text/plain; charset=utf-8', ...retry }).end(`${message}\n`)
+  // The body is not read, and nobody waits for the rest of it.
+  const headers = { 'content-type': 'text/plain; charset=utf-8', connection: 'close', ...retry }
+  response.writeHead(status, headers).end(`${message}\n`)
 }
 
 /** A repository whose main was never pushed to shows its master, or else its first branch, as the default. */

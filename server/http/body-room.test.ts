@@ -5,37 +5,38 @@ import { BodyRoom, roomFor, smallBody } from './body-room.ts'
 
 const full = { code: 'unavailable', message: /Try again/ }
 
-test('so many bytes are held at a time, whoever holds them', () => {
-  const room = new BodyRoom(5 * smallBody)
-  const [first, second] = [room.enter(), room.enter()]
+test('a sender holds at most half of the room, and another sender half of the rest', () => {
+  const room = new BodyRoom(8 * smallBody)
+  const [first, second, other] = [room.enter('a'), room.enter('a'), room.enter('b')]
   first.hold(2 * smallBody)
-  first.hold(3 * smallBody)
   second.hold(2 * smallBody)
   assert.throws(() => second.hold(2 * smallBody + 1), full)
-  assert.throws(() => room.enter().hold(smallBody + 1), full)
+  assert.throws(() => room.enter('a').hold(smallBody + 1), full)
+  other.hold(2 * smallBody)
+  assert.throws(() => other.hold(2 * smallBody + 1), full)
   first.leave()
-  second.hold(5 * smallBody)
+  other.hold(3 * smallBody)
 })
 
 test('what is left twice is given back once', () => {
-  const room = new BodyRoom(2 * smallBody)
-  const place = room.enter()
+  const room = new BodyRoom(4 * smallBody)
+  const place = room.enter('a')
   place.hold(2 * smallBody)
   place.leave()
   place.leave()
-  assert.throws(() => room.enter().hold(2 * smallBody + 1), full)
+  assert.throws(() => room.enter('a').hold(2 * smallBody + 1), full)
 })
 
 test('what comes after it was left takes nothing', () => {
-  const room = new BodyRoom(2 * smallBody)
-  const place = room.enter()
+  const room = new BodyRoom(4 * smallBody)
+  const place = room.enter('a')
   place.leave()
   place.hold(2 * smallBody)
-  room.enter().hold(2 * smallBody)
+  room.enter('a').hold(2 * smallBody)
 })
 
 test('small bodies are let in where there is no room at all', () => {
-  const place = new BodyRoom(0).enter()
+  const place = new BodyRoom(0).enter('a')
   place.hold(smallBody)
   assert.throws(() => place.hold(smallBody + 1), full)
 })
@@ -43,7 +44,9 @@ test('small bodies are let in where there is no room at all', () => {
 test('a room is a part of the memory that there is, within its bounds', () => {
   const sizeOf = (bounds: { least: number; most: number }): boolean => {
     try {
-      roomFor(bounds).enter().hold(bounds.most)
+      roomFor(bounds)
+        .enter('a')
+        .hold(bounds.most / 2)
       return true
     } catch {
       return false

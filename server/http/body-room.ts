@@ -1,5 +1,6 @@
 import { totalmem } from 'node:os'
 import { AppError } from '../lib/error.ts'
+import { createShares, type Shares } from '../lib/shares.ts'
 
 const mebi = 1024 * 1024
 
@@ -15,36 +16,38 @@ export interface BodyPlace {
 }
 
 /**
- * The bytes of all bodies that are held at a time, from the first one read until its request is answered: whoever sends them is not known before
- * they are read, and a connection that stands still keeps what it has sent. Small bodies are let in always.
+ * Bounds the bytes of all bodies that are held at a time, from the first byte read until the request is answered. They are
+ * shared out among those who send them, so that no sender takes all. Small bodies are always let in.
  */
 export class BodyRoom {
-  #left: number
+  readonly #shares: Shares
 
   constructor(bytes: number) {
-    this.#left = bytes
+    this.#shares = createShares(bytes)
   }
 
-  enter(): BodyPlace {
+  /** `owner`: who sends the body; see `Budgets.ownerOf`. */
+  enter(owner: string): BodyPlace {
+    const taken: (() => void)[] = []
     let held = 0
     let hasLeft = false
     return {
       hold: (bytes) => {
         // What was sent before its connection ended may be read after that: nobody would give its bytes back any more.
         if (hasLeft || bytes <= smallBody) return
-        if (bytes - held > this.#left) {
+        const give = this.#shares.take([owner], bytes - held)
+        if (!give) {
           throw new AppError(
             'unavailable',
             'Too many large bodies are being sent at a time. Try again in a few seconds.',
           )
         }
-        this.#left -= bytes - held
+        taken.push(give)
         held = bytes
       },
       leave: () => {
         hasLeft = true
-        this.#left += held
-        held = 0
+        for (const give of taken.splice(0)) give()
       },
     }
   }
@@ -58,6 +61,6 @@ export function roomFor({ least, most }: { readonly least: number; readonly most
 }
 
 /** For bodies of the API. */
-export const apiBodies = { least: 16 * mebi, most: 64 * mebi }
+export const apiBodies = { least: 32 * mebi, most: 128 * mebi }
 /** For messages of git providers, of which one alone may have 25 MiB. */
-export const webhookBodies = { least: 32 * mebi, most: 100 * mebi }
+export const webhookBodies = { least: 64 * mebi, most: 128 * mebi }

@@ -34,7 +34,7 @@ test('a body that does not come in time is refused', async () => {
 })
 
 test('a body for which there is no room is refused', async () => {
-  const place = new BodyRoom(0).enter()
+  const place = new BodyRoom(0).enter('a')
   const large = Readable.from([Buffer.alloc(smallBody), Buffer.alloc(1), Buffer.alloc(1)])
   const limits = { bytes: 10 * smallBody, timeoutMs: 1000, place }
   await assert.rejects(readBytes(large, limits, systemClock), { code: 'unavailable' })

@@ -6,6 +6,8 @@ export interface Budgets {
   take(credential: Credential | undefined, address: string): Verdict
   /** The credential was found good: from now on it has a budget of its own. */
   confirm(credential: Credential | undefined): void
+  /** Whom something limited is counted for: the credential if it was found good before, otherwise the address. */
+  ownerOf(credential: Credential | undefined, address: string): string
 }
 
 const maxKnown = 100_000
@@ -16,12 +18,14 @@ const maxKnown = 100_000
  */
 export function createBudgets(limiter: RateLimiter): Budgets {
   const known = new Set<string>()
+  const ownerOf = (credential: Credential | undefined, address: string): string => {
+    // The signature of a JWT was checked before.
+    if (credential?.kind === 'jwt') return `${credential.issuer} ${credential.subject}`
+    return credential && known.has(credential.keyId) ? credential.keyId : address
+  }
   return {
-    take(credential, address) {
-      // The signature of a JWT was checked before.
-      if (credential?.kind === 'jwt') return limiter.take(`${credential.issuer} ${credential.subject}`)
-      return limiter.take(credential && known.has(credential.keyId) ? credential.keyId : address)
-    },
+    ownerOf,
+    take: (credential, address) => limiter.take(ownerOf(credential, address)),
     confirm(credential) {
       if (credential?.kind !== 'token' || known.has(credential.keyId)) return
       if (known.size >= maxKnown) known.clear()

@@ -62,7 +62,7 @@ async function readBody(request: FastifyRequest, clock: Clock, room: BodyRoom): 
   const length = request.headers['content-length']
   const announced = length === undefined ? maxBytes : Number(length)
   if (announced > maxBytes) throw new AppError('tooLarge', `The body is larger than ${maxBytes} bytes.`)
-  const place = room.enter()
+  const place = room.enter(request.ip)
   try {
     return await readBytes(request.raw, { bytes: maxBytes, timeoutMs: bodyTimeoutMs, place }, clock)
   } finally {

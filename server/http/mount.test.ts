@@ -13,7 +13,11 @@ const options = (change: Partial<MountOptions> = {}): MountOptions => ({
   vault: Object.create(null),
   plans: Object.create(null),
   readCredential: async () => undefined,
-  budgets: { take: () => ({ allowed: true, limit: 0, remaining: 0, resetSeconds: 0 }), confirm: () => {} },
+  budgets: {
+    take: () => ({ allowed: true, limit: 0, remaining: 0, resetSeconds: 0 }),
+    confirm: () => {},
+    ownerOf: () => 'a',
+  },
   // Any name has a handler.
   handlers: new Proxy({} as Handlers, { get: () => async () => ({}) }),
   targetQuery,

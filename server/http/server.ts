@@ -16,6 +16,7 @@ import { readBytes } from './body.ts'
 import { apiBodies, type BodyPlace, roomFor, smallBody } from './body-room.ts'
 import { allowOrigins } from './cors.ts'
 import { countHeader } from './count-header.ts'
+import { authorizationOf } from './credential-headers.ts'
 import { mountDocs } from './docs-route.ts'
 import { errorHandler, errorReply } from './errors.ts'
 import { type GitRouteOptions, mountGit } from './git-route.ts'
@@ -94,7 +95,7 @@ export function createServer(options: ServerOptions): FastifyInstance {
   })
   app.setErrorHandler(refuse)
   app.setSerializerCompiler(serializerCompiler)
-  readRawBodies(app, options.clock)
+  readRawBodies(app, options)
   const isOwnName = hostChecker(options.hostNames)
   app.addHook('onRequest', (request, reply, done) => {
     reply.headers(securityHeaders).header('x-request-id', request.id)
@@ -133,16 +134,16 @@ export function createServer(options: ServerOptions): FastifyInstance {
 }
 
 /** Bodies are read as bytes; what is in them is looked at after the caller was authorised. */
-function readRawBodies(app: FastifyInstance, clock: Clock): void {
+function readRawBodies(app: FastifyInstance, { clock, budgets, readCredential }: ServerOptions): void {
   const room = roomFor(apiBodies)
   const places = new WeakMap<IncomingMessage, BodyPlace>()
-  app.addHook('preParsing', (request, reply, payload, done) => {
-    if (mayBeLarge(request.headers)) {
-      const place = room.enter()
-      places.set(request.raw, place)
-      reply.raw.once('close', place.leave)
-    }
-    done(null, payload)
+  app.addHook('preParsing', async (request, reply, payload) => {
+    if (!mayBeLarge(request.headers)) return payload
+    const credential = await readCredential(authorizationOf(request))
+    const place = room.enter(budgets.ownerOf(credential, request.ip))
+    places.set(request.raw, place)
+    reply.raw.once('close', place.leave)
+    return payload
   })
   app.removeAllContentTypeParsers()
   app.addContentTypeParser('*', async (request: FastifyRequest, payload: Readable) => {

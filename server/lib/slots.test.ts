@@ -51,3 +51,29 @@ test('who waits has turns by owner: a hundred of one hold up another by one at m
   assert.deepEqual(order.slice(0, 5), ['a', 'b', 'a', 'b', 'a'])
   assert.equal(order.length, 102)
 })
+
+test('an owner without a slot uses the reserve when another owner holds all slots', async () => {
+  const slots = createSlots(2, { reserve: 1 })
+  const held = [await slots.take(never, 'a'), await slots.take(never, 'a')]
+  assert.equal(slots.takeNow('a'), undefined)
+  const other = slots.takeNow('b')
+  assert.ok(other)
+  assert.equal(slots.takeNow('c'), undefined)
+  const waiting = slots.take(never, 'a')
+  other[Symbol.dispose]()
+  let isRunning = false
+  const next = waiting.then(() => (isRunning = true))
+  await new Promise(setImmediate)
+  assert.ok(!isRunning, 'the reserve is not for who holds slots')
+  for (const slot of held) slot[Symbol.dispose]()
+  await next
+})
+
+test('an owner at its own limit waits, and lets another owner pass', async () => {
+  const slots = createSlots(4, { perOwner: 2 })
+  const [first] = [await slots.take(never, 'a'), await slots.take(never, 'a')]
+  const third = slots.take(never, 'a')
+  using _ = await slots.take(never, 'b')
+  first?.[Symbol.dispose]()
+  await third
+})

@@ -1,35 +1,50 @@
-/** Lets at most so many pieces of work run at the same time. Those who wait have turns: one of each owner, each owner's in their order. */
+/**
+ * Lets at most so many pieces of work run at the same time. Those who wait have turns: one of each owner, each owner's in
+ * their order. An owner without a slot may also use the reserve, so no other owner can hold all slots against it.
+ */
 export interface Slots {
-  run<T>(signal: AbortSignal, work: () => Promise<T>): Promise<T>
+  run<T>(signal: AbortSignal, work: () => Promise<T>, owner?: string): Promise<T>
   /** Waits for a slot; whoever has it gives it back by disposing of it. `owner`: for whom; those who name none are one owner. */
   take(signal: AbortSignal, owner?: string): Promise<Disposable>
   /** A slot that is free at this moment. */
-  takeNow(): Disposable | undefined
+  takeNow(owner?: string): Disposable | undefined
 }
 
-export function createSlots(count: number): Slots {
-  let free = count
+export interface SlotLimits {
+  /** Slots beyond `count` for owners that hold none. */
+  readonly reserve?: number
+  /** Slots that one owner may hold; all of them if undefined. */
+  readonly perOwner?: number
+}
+
+export function createSlots(count: number, { reserve = 0, perOwner = count + reserve }: SlotLimits = {}): Slots {
+  let taken = 0
+  const held = new Map<string, number>()
   const turns = createTurns<() => void>()
-  const slot = (): Disposable => {
+  const mayTake = (owner: string): boolean => {
+    const own = held.get(owner) ?? 0
+    return own < perOwner && taken < (own === 0 ? count + reserve : count)
+  }
+  const slot = (owner: string): Disposable => {
     let isHeld = true
+    taken++
+    held.set(owner, (held.get(owner) ?? 0) + 1)
     return {
       [Symbol.dispose]: () => {
         if (!isHeld) return
         isHeld = false
-        const next = turns.next()
-        if (next) next()
-        else free++
+        taken--
+        const left = (held.get(owner) ?? 0) - 1
+        if (left > 0) held.set(owner, left)
+        else held.delete(owner)
+        turns.next(mayTake)?.()
       },
     }
   }
-  const takeNow = (): Disposable | undefined => {
-    if (free === 0) return undefined
-    free--
-    return slot()
-  }
+  const takeNow = (owner = ''): Disposable | undefined => (mayTake(owner) ? slot(owner) : undefined)
   const take = (signal: AbortSignal, owner = ''): Promise<Disposable> => {
     signal.throwIfAborted()
-    const now = takeNow()
+    const now = takeNow(owner)
     if (now) return Promise.resolve(now)
     const { promise, resolve, reject } = Promise.withResolvers<Disposable>()
     const onAbort = (): void => {
@@ -38,7 +53,7 @@ export function createSlots(count: number): Slots {
     }
     const onTurn = (): void => {
       signal.removeEventListener('abort', onAbort)
-      resolve(slot())
+      resolve(slot(owner))
     }
     turns.add(owner, onTurn)
     signal.addEventListener('abort', onAbort, { once: true })
@@ -47,8 +62,8 @@ export function createSlots(count: number): Slots {
   return {
     take,
     takeNow,
-    run: async (signal, work) => {
-      using _ = await take(signal)
+    run: async (signal, work, owner) => {
+      using _ = await take(signal, owner)
       return await work()
     },
   }
@@ -68,8 +83,9 @@ function createTurns<T>() {
       if (left.length > 0) waiting.set(owner, left)
       else waiting.delete(owner)
     },
-    next: (): T | undefined => {
-      const [first] = waiting
+    /** The next one whose owner may have a turn now. */
+    next: (mayHave: (owner: string) => boolean): T | undefined => {
+      const first = [...waiting].find(([owner]) => mayHave(owner))
       if (!first) return undefined
       const [owner, [one, ...left]] = first
       waiting.delete(owner)

@@ -1,26 +1,29 @@
+import type { Caller } from '../../access/index.ts'
 import { GitError } from '../../git/index.ts'
 import { AppError } from '../../lib/error.ts'
 import { createSlots, type Slots } from '../../lib/slots.ts'
 
 /** How long a form waits for a repository, a registry or a provider. */
 const browseMs = 15_000
-/** What one organization reads of the outside at the same time; further questions wait. */
-const mostBrowsed = 4
+/** Questions of one organization to the outside at the same time, and of one of its callers; further ones wait. */
+const [mostBrowsed, perOwner] = [4, 2]
 
-/** Runs questions to the outside for one organization: a few at a time, and none for longer than a form waits. */
-export type Browse = <T>(organizationId: string, work: (signal: AbortSignal) => Promise<T>) => Promise<T>
+type BrowsingCaller = Pick<Caller, 'id' | 'organizationId'>
+
+/** Runs a caller's questions to the outside: a few at a time, and none for longer than a form waits. */
+export type Browse = <T>(caller: BrowsingCaller, work: (signal: AbortSignal) => Promise<T>) => Promise<T>
 
 export function createBrowsing(): Browse {
   const slots = new Map<string, Slots>()
   const slotsOf = (organizationId: string): Slots => {
-    const own = slots.get(organizationId) ?? createSlots(mostBrowsed)
+    const own = slots.get(organizationId) ?? createSlots(mostBrowsed, { perOwner })
     slots.set(organizationId, own)
     return own
   }
-  return async (organizationId, work) => {
+  return async ({ id, organizationId }, work) => {
     const signal = AbortSignal.timeout(browseMs)
     return slotsOf(organizationId)
-      .run(signal, () => work(signal))
+      .run(signal, () => work(signal), id)
       .catch(refuse)
   }
 }

@@ -1,3 +1,4 @@
+import type { Caller } from '../../access/index.ts'
 import { AppError } from '../../lib/error.ts'
 import type { GitProvider } from '../../organizations/index.ts'
 
@@ -5,6 +6,12 @@ import type { Handlers } from '../call.ts'
 import type { Browse } from './browsing.ts'
 import { referringServices } from './referring.ts'
 import type { Rooms } from './rooms.ts'
+
+interface Call<Query> {
+  readonly caller: Caller
+  readonly target: { readonly id: string }
+  readonly query: Query
+}
 
 /** What git providers show of the accounts behind stored git tokens. */
 export const gitProviderHandlers = (rooms: Rooms, browse: Browse) => {
@@ -19,18 +26,19 @@ export const gitProviderHandlers = (rooms: Rooms, browse: Browse) => {
   }
 
   const of = (type: GitProvider) => ({
-    repositories: async ({ target, query }: { target: { id: string }; query: { gitTokenId?: string } }) => {
+    repositories: async (call: Call<{ gitTokenId?: string }>) => {
+      const { caller, target, query } = call
       if (query.gitTokenId === undefined) return nothing()
       const token = await tokenOf(target.id, query.gitTokenId, type)
-      return { results: await browse(target.id, (signal) => rooms.gitProviders.repositories(token, signal)) }
+      return { results: await browse(caller, (signal) => rooms.gitProviders.repositories(token, signal)) }
     },
-    branches: async (call: { target: { id: string }; query: { name?: string; gitTokenId?: string } }) => {
-      const { target, query } = call
+    branches: async (call: Call<{ name?: string; gitTokenId?: string }>) => {
+      const { caller, target, query } = call
       if (query.gitTokenId === undefined) return nothing()
       const { name } = query
       if (name === undefined) throw new AppError('invalid', 'name is required: that of a repository, like team/shop.')
       const token = await tokenOf(target.id, query.gitTokenId, type)
-      const names = await browse(target.id, (signal) => rooms.gitProviders.branches(token, name, signal))
+      const names = await browse(caller, (signal) => rooms.gitProviders.branches(token, name, signal))
       return { results: names.map((branch) => ({ name: branch })) }
     },
   })

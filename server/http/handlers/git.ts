@@ -28,13 +28,17 @@ export const gitHandlers = (rooms: Rooms, browse: Browse) => {
     await requireRepositories(rooms, caller, organizationId, place)
     const repository = await openRepository(rooms, organizationId, place, 'git_repository.')
     const readTree = (tree: TreeView) => read(inspect(tree, place.root_path ?? '/'))
-    return browse(organizationId, (signal) => git.look(repository, signal, readTree))
+    return browse(caller, (signal) => git.look(repository, signal, readTree))
   }
 
-  async function commitsOf(service: ServiceRow, from?: string, place = sourceOf(service)): Promise<CommitInfo[]> {
+  async function commitsOf(
+    { caller, target: service }: { caller: Caller; target: ServiceRow },
+    from?: string,
+    place = sourceOf(service),
+  ): Promise<CommitInfo[]> {
     const repository = await openRepository(rooms, service.organization_id, place)
     const question = { count: shownCommits, from }
-    return browse(service.organization_id, (signal) => git.log(repository, question, signal))
+    return browse(caller, (signal) => git.log(repository, question, signal))
   }
 
   return {
@@ -42,19 +46,21 @@ export const gitHandlers = (rooms: Rooms, browse: Browse) => {
       await requireRepositories(rooms, caller, target.id, body)
       const repository = await openRepository(rooms, target.id, body)
       const path = (body.root_path ?? '/').replace(/^\/+/, '')
-      return { results: await browse(target.id, (signal) => git.listDirectories(repository, path, signal)) }
+      return { results: await browse(caller, (signal) => git.listDirectories(repository, path, signal)) }
     },
 
-    listCommits: async ({ target, query: { startId, gitCommitId } }) => {
-      const commits = await commitsOf(target, gitCommitId ?? startId)
+    listCommits: async ({ caller, target, query: { startId, gitCommitId } }) => {
+      const commits = await commitsOf({ caller, target }, gitCommitId ?? startId)
       const isOlder = gitCommitId === undefined && startId !== undefined
       return { results: (isOlder ? commits.slice(1) : commits).map(commitRecord) }
     },
-    listChartCommits: async ({ target, query }) => {
+    listChartCommits: async ({ caller, target, query }) => {
       const place = query.of === 'values' ? repositoryAt(target, 1) : sourceOf(target)
-      return { results: (await commitsOf(target, undefined, place)).map(commitRecord) }
+      return { results: (await commitsOf({ caller, target }, undefined, place)).map(commitRecord) }
     },
-    listContributors: async ({ target }) => ({ results: contributorsOf(await commitsOf(target)) }),
+    listContributors: async ({ caller, target }) => ({
+      results: contributorsOf(await commitsOf({ caller, target })),
+    }),
     getGitWebhookStatus: async ({ target }) => {
       const { url, provider } = sourceOf(target)
       const status = await rooms.pushRecords.heardOf(target.organization_id, url, provider)
@@ -75,12 +81,12 @@ export const gitHandlers = (rooms: Rooms, browse: Browse) => {
       )
       return {}
     },
-    checkContainerImage: async ({ target: { organization_id: organizationId }, body }) => {
+    checkContainerImage: async ({ caller, target: { organization_id: organizationId }, body }) => {
       const { registry_id, image_name: name, tag } = body
       const registry = registry_id
         ? await registries.containerRegistries.open(database, organizationId, registry_id)
         : publicHub
-      await browse(organizationId, (signal) => registries.images.digest(registry, { name, tag, signal }))
+      await browse(caller, (signal) => registries.images.digest(registry, { name, tag, signal }))
       return {}
     },
     readDefaultValues: async ({ caller, target, body: { source } }) => {
@@ -100,9 +106,7 @@ export const gitHandlers = (rooms: Rooms, browse: Browse) => {
         throw new AppError('invalid', `source.helm_repository.${missing?.[0]} is required.`)
       }
       const opened = await registries.helmRepositories.open(database, target.organization_id, repository)
-      return browse(target.organization_id, (signal) =>
-        registries.charts.defaultValues(opened, { name, version }, signal),
-      )
+      return browse(caller, (signal) => registries.charts.defaultValues(opened, { name, version }, signal))
     },
 
     parseTerraformVariables: async ({ caller, target, body }) => ({

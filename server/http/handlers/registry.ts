@@ -22,9 +22,9 @@ export const registryHandlers = (rooms: Rooms, browse: Browse) => {
       const { id } = await images.get(target.id, idOf(ids))
       return { results: await referringServices(rooms.database, caller, 'container_registry_id', id) }
     },
-    listImageVersions: async ({ target, ids, query: { imageName, search } }) => {
+    listImageVersions: async ({ caller, target, ids, query: { imageName, search } }) => {
       const registry = await images.open(rooms.database, target.id, idOf(ids))
-      const results = await browse(target.id, async (signal) => {
+      const results = await browse(caller, async (signal) => {
         if (imageName === undefined) {
           const names = await asked.images.search(registry, search ?? '', signal)
           return names.map((image_name) => ({ image_name, versions: [] }))
@@ -51,9 +51,9 @@ export const registryHandlers = (rooms: Rooms, browse: Browse) => {
     editHelmRepository: ({ target, ids, body }) => charts.edit(target.id, idOf(ids), body),
     deleteHelmRepository: async ({ target, ids }) => void (await charts.remove(target.id, idOf(ids))),
     listAvailableHelmRepository: async () => ({ results: charts.available() }),
-    listChartVersions: async ({ target, ids, query }) => {
+    listChartVersions: async ({ caller, target, ids, query }) => {
       const repository = await charts.open(rooms.database, target.id, idOf(ids))
-      return { results: await browse(target.id, (signal) => asked.charts.charts(repository, query.chartName, signal)) }
+      return { results: await browse(caller, (signal) => asked.charts.charts(repository, query.chartName, signal)) }
     },
     getHelmRepositoryAssociatedServices: async ({ target, ids, caller }) => {
       const { id } = await charts.get(target.id, idOf(ids))
