@@ -45,6 +45,8 @@ export interface Config {
   readonly buildNetwork: 'default' | 'none'
   /** Whether containers and steps of builds reach the metadata service of a cloud. */
   readonly cloudMetadata: 'closed' | 'open'
+  /** Ports of this machine that containers and steps of builds reach beside the platform's own; `open`: all of them. */
+  readonly hostAccess: 'open' | readonly { first: number; last: number; protocol: 'tcp' | 'udp' }[]
   /** What images, caches, volumes and lines may take on the disk; undefined: half of it. */
   readonly diskBudgetGiB: number | undefined
   /** How long logs of deployments are kept; the newest of each environment longer. */
@@ -104,6 +106,7 @@ export function readConfig(variables: Variables = process.env): Config {
     diskFloorGiB: optionalNumber(variables, 'QUAYSIDE_DISK_FLOOR', 0, 1_000_000),
     buildNetwork: oneOf(variables, 'QUAYSIDE_BUILD_NETWORK', ['default', 'none']),
     cloudMetadata: oneOf(variables, 'QUAYSIDE_CLOUD_METADATA', ['closed', 'open']),
+    hostAccess: hostAccess(variables['QUAYSIDE_HOST_ACCESS'] || 'closed'),
     diskBudgetGiB: number(variables, 'QUAYSIDE_DISK_BUDGET', 0, 0, 1_000_000) || undefined,
     deploymentLogDays: number(variables, 'QUAYSIDE_DEPLOYMENT_LOG_DAYS', 90, 1, 36_500),
     copySeconds: number(variables, 'QUAYSIDE_COPY_SECONDS', 900, 1, 86_400),
@@ -153,6 +156,22 @@ function portRange(variables: Variables, name: string, fallback: string): { firs
   const [, first = 0, last = 0] = (/^(\d{1,5})-(\d{1,5})$/.exec(text) ?? []).map(Number)
   if (first >= 1024 && first <= last && last <= 65535) return { first, last }
   throw new ConfigError(`${name} must be a range of ports from 1024 on such as ${fallback}, not "${text}".`)
+}
+
+/** `closed`, `open`, or ports such as `443, 5000-5010/udp`, separated by commas or spaces. */
+function hostAccess(text: string): Config['hostAccess'] {
+  if (text === 'open') return text
+  if (text === 'closed') return []
+  const listed = text.split(/[\s,]+/).filter((part) => part !== '')
+  return listed.map((part) => {
+    const [, from, to, protocol] = /^(\d{1,5})(?:-(\d{1,5}))?(?:\/(tcp|udp))?$/.exec(part) ?? []
+    const [first, last] = [Number(from), Number(to ?? from)]
+    if (first >= 1 && first <= last && last <= 65535)
+      return { first, last, protocol: protocol === 'udp' ? 'udp' : 'tcp' }
+    throw new ConfigError(
+      `QUAYSIDE_HOST_ACCESS must be closed, open, or ports such as 443, 5000-5010/udp, not "${text}".`,
+    )
+  })
 }
 
 function oneOf<const T extends string>(variables: Variables, name: string, values: readonly [T, ...T[]]): T {

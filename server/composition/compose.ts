@@ -33,7 +33,7 @@ import { createDoor } from './door.ts'
 import { createFoundation } from './foundation.ts'
 import type { Drivers, Ground } from './ground.ts'
 import { createJobRuns } from './job-runs.ts'
-import { createMetadataGuard } from './metadata-guard.ts'
+import { createNetworkGuards } from './network-guards.ts'
 import { createLiveness, createServiceObserver } from './observing.ts'
 import { createPushes } from './pushing.ts'
 import { createRecipe } from './recipe.ts'
@@ -108,7 +108,7 @@ export function compose(ground: Ground, drivers: Drivers) {
     routes.reconciler,
     observer,
     createLiveness(foundation),
-    createMetadataGuard(foundation),
+    createNetworkGuards(foundation),
     diskReconciler(disk),
     createStandstillReconciler(foundation),
     createFinisher({ database, log, workflows: kindsOfWork }),

@@ -2,7 +2,7 @@ import { createDockerBuilder } from '../builders/index.ts'
 import type { Config } from '../config.ts'
 import type { Database } from '../database/index.ts'
 import type { RecipeOptions } from '../deployments/index.ts'
-import { type CloudMetadata, DockerEngine, type Engine } from '../engines/index.ts'
+import { DockerEngine, type Engine, type NetworkGuards } from '../engines/index.ts'
 import { createAddressGuard } from '../lib/address.ts'
 import { systemClock as clock } from '../lib/clock.ts'
 import type { Logger } from '../lib/log.ts'
@@ -32,7 +32,7 @@ export interface Ground {
 export interface Drivers {
   readonly engine: Engine & {
     checkLiveness?(signal: AbortSignal): Promise<string[]>
-    guardMetadata?(wanted: CloudMetadata, signal: AbortSignal): Promise<boolean>
+    guardNetworks?(wanted: NetworkGuards, signal: AbortSignal): Promise<boolean>
   }
   readonly builder: RecipeOptions['builder']
   readonly router: Router

@@ -2,6 +2,8 @@
 export * from './archive-reader.ts'
 export type { CloudMetadata } from './docker/cloud-metadata.ts'
 export { DockerEngine, type DockerEngineOptions } from './docker/docker-engine.ts'
+export type { NetworkGuards } from './docker/guard-networks.ts'
+export type { HostAccess, OpenPorts } from './docker/host-access.ts'
 export * from './engine.ts'
 export type { Behaviour, Effects } from './fake/fake-behaviour.ts'
 export { FakeEngine } from './fake/fake-engine.ts'

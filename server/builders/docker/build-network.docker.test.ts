@@ -68,6 +68,10 @@ describe('the network of build steps', { skip }, () => {
   test('a step reaches no program of an environment, no database of the platform, and of the API what everybody is told', async (t) => {
     const platform = await createPlatform(t)
     const apiPort = new URL(await platform.app.listen({ host: '0.0.0.0', port: 0 })).port
+    const engine = new DockerEngine({ socketPath, instance: service, clock })
+    const open = { first: Number(apiPort), last: Number(apiPort), protocol: 'tcp' } as const
+    await engine.guardNetworks({ host: [open] }, signal)
+    t.after(() => engine.removeGuards({ isShared: true }, signal))
     const network = await docker.createNetwork({ Name: service, Labels: { 'quayside.test': service } })
     const container = await docker.createContainer({
       Image: baseImage,
@@ -106,8 +110,8 @@ describe('the network of build steps', { skip }, () => {
     const address = '100.100.100.200'
     await otherHost(t, address)
     const engine = new DockerEngine({ socketPath, instance: service, clock })
-    await engine.guardMetadata('closed', signal)
-    assert.equal(await engine.guardMetadata('closed', signal), false)
+    await engine.guardNetworks({ metadata: 'closed' }, signal)
+    assert.equal(await engine.guardNetworks({ metadata: 'closed' }, signal), false)
     const targets = [`${address}:80`, `${address}:53`]
     const kept = { [`${address}:80`]: 'ECONNREFUSED', [`${address}:53`]: 'open' }
     assert.deepEqual(await seenBy('default', dialing(targets)), kept)

@@ -16,6 +16,7 @@ import { findImage, hasImage, promoteImage, pruneImages, removeTag, sizeOf } fro
 import { dropLeftovers } from './drop-leftovers.ts'
 import { explainFailure } from './explain-failure.ts'
 import { createStepLimits, type StepLimits } from './step-limits.ts'
+import { createStepPorts, type StepPorts } from './step-ports.ts'
 
 export interface DockerBuilderOptions {
   /** Unix socket of the Docker Engine. */
@@ -102,12 +103,10 @@ async function build(
   order: BuildOrder,
   attempt: Attempt,
 ): Promise<Image> {
-  const failed = (error: unknown): void =>
-    attempt.output.line(`Memory and cores of one step are not limited: ${messageOf(error)}`, 'warning')
-  const held = await limits.hold(order.limits, failed)
+  const held = await limits.hold(order.limits, (problem) => attempt.output.line(problem, 'warning'))
   if (!held.enforced) {
     attempt.output.line(
-      'Memory and cores of this build are not limited: that needs root on the engine’s machine.',
+      'Memory and cores of this build are not limited, and its steps are not kept apart from those of other builds: that needs root on the engine’s machine.',
       'warning',
     )
   }
@@ -180,12 +179,29 @@ async function readFacts(docker: Docker, options: DockerBuilderOptions, clock: C
   const layout = { version: info.CgroupVersion === '2' ? 2 : 1, driver: info.CgroupDriver ?? '' } as const
   return {
     docker,
-    limits: createStepLimits(layout, clock),
+    limits: createStepLimits(layout, clock, options.network === 'none' ? {} : { ports: portsOf(docker, clock) }),
     floor: { directory: info.DockerRootDir ?? '', floorBytes: options.floorBytes, clock },
     network: options.network ?? 'default',
     maxImageBytes: options.maxImageBytes ?? Number.POSITIVE_INFINITY,
   }
 }
+
+const portsOf = (docker: Docker, clock: Clock): StepPorts =>
+  createStepPorts({
+    clock,
+    bridge: async () => {
+      // dockerode's types leave the members' addresses out.
+      const found = (await docker.getNetwork('bridge').inspect()) as {
+        Options?: Readonly<Record<string, string>>
+        Containers?: Readonly<Record<string, { readonly MacAddress: string; readonly IPv4Address: string }>>
+      }
+      const members = Object.values(found.Containers ?? {})
+      return {
+        name: found.Options?.['com.docker.network.bridge.name'] ?? 'docker0',
+        macs: new Map(members.map(({ IPv4Address, MacAddress }) => [IPv4Address.split('/')[0] ?? '', MacAddress])),
+      }
+    },
+  })
 
 const connectionErrors = new Set(['ECONNREFUSED', 'ENOENT', 'EACCES', 'ECONNRESET', 'EPIPE'])
 

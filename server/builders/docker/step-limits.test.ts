@@ -8,7 +8,7 @@ import { limits } from '../builder.cases.ts'
 import { createStepLimits, limitFiles, stepPlace } from './step-limits.ts'
 
 const caps = { ...limits, cpuMilli: 500, memoryMiB: 100 }
-const never = (error: unknown): never => assert.fail(String(error))
+const never = (problem: string): never => assert.fail(problem)
 const writes = (version: 1 | 2) =>
   limitFiles(version, caps)
     .flat()
@@ -37,7 +37,7 @@ test('knows where steps appear', () => {
 test('limits each step that appears while a build holds limits, by the highest held', async () => {
   const root = await mkdtemp(join(tmpdir(), 'quayside-cgroup-'))
   try {
-    const stepLimits = createStepLimits({ version: 2, driver: 'cgroupfs' }, systemClock, root)
+    const stepLimits = createStepLimits({ version: 2, driver: 'cgroupfs' }, systemClock, { root })
     const [small, large] = [
       await stepLimits.hold(caps, never),
       await stepLimits.hold({ ...caps, memoryMiB: 200 }, never),
@@ -61,12 +61,12 @@ test('lets what is built yield to what runs, and says where limits of a step cou
     const parent = join(root, 'docker', 'buildkit')
     await mkdir(parent, { recursive: true })
     await writeFile(join(parent, 'cpu.weight'), '100')
-    const failure = Promise.withResolvers<unknown>()
-    const stepLimits = createStepLimits({ version: 2, driver: 'cgroupfs' }, systemClock, root)
+    const failure = Promise.withResolvers<string>()
+    const stepLimits = createStepLimits({ version: 2, driver: 'cgroupfs' }, systemClock, { root })
     const held = await stepLimits.hold(caps, failure.resolve)
     assert.equal(await readFile(join(parent, 'cpu.weight'), 'utf8'), '12')
     await mkdir(join(parent, 'c'.repeat(25), 'pids.max'), { recursive: true })
-    assert.match(String(await failure.promise), /EISDIR/)
+    assert.match(await failure.promise, /^Memory and cores of one step are not limited: .*EISDIR/)
     held.release()
   } finally {
     await rm(root, { recursive: true })
@@ -74,7 +74,7 @@ test('lets what is built yield to what runs, and says where limits of a step cou
 })
 
 test('says that it cannot enforce limits where it may not write', async () => {
-  const stepLimits = createStepLimits({ version: 1, driver: 'cgroupfs' }, systemClock, '/dev/null')
+  const stepLimits = createStepLimits({ version: 1, driver: 'cgroupfs' }, systemClock, { root: '/dev/null' })
   const held = await stepLimits.hold(caps, never)
   assert.equal(held.enforced, false)
   held.release()

@@ -1,8 +1,10 @@
 import { watch } from 'node:fs'
-import { access, mkdir, readdir, writeFile } from 'node:fs/promises'
+import { access, mkdir, readdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Clock } from '../../lib/clock.ts'
+import { messageOf } from '../../lib/error.ts'
 import type { BuildLimits } from '../builder.ts'
+import type { StepPorts } from './step-ports.ts'
 
 /**
  * Keeps build steps within memory, cores and processes. Measured with Docker 20.10: BuildKit ignores `memory`, `cpuquota`,
@@ -17,10 +19,10 @@ import type { BuildLimits } from '../builder.ts'
  */
 export interface StepLimits {
   /**
-   * Applies the limits to all steps that begin until `release`; `enforced` is false where this process may not do so. `failed` is told when they could
-   * not be set for one step.
+   * Applies the limits to all steps that begin until `release`; `enforced` is false where this process may not do so. `failed` gets a
+   * message if one step could not be limited, or not be kept apart from others.
    */
-  hold(limits: BuildLimits, failed: (error: unknown) => void): Promise<{ readonly enforced: boolean; release(): void }>
+  hold(limits: BuildLimits, failed: (problem: string) => void): Promise<{ readonly enforced: boolean; release(): void }>
 }
 
 export interface CgroupLayout {
@@ -32,23 +34,40 @@ type Caps = Pick<BuildLimits, 'cpuMilli' | 'memoryMiB'>
 
 const maxProcesses = 2048
 
-/** `layout` says what the engine uses; `root` is where control groups are mounted. */
-export function createStepLimits(layout: CgroupLayout, clock: Clock, root = '/sys/fs/cgroup'): StepLimits {
-  const held = new Map<BuildLimits, (error: unknown) => void>()
+/**
+ * `layout` says what the engine uses; `root` is where control groups are mounted. With `ports`, each step that appears is also
+ * kept apart from the others.
+ */
+export function createStepLimits(
+  layout: CgroupLayout,
+  clock: Clock,
+  { root = '/sys/fs/cgroup', ports }: { readonly root?: string; readonly ports?: StepPorts } = {},
+): StepLimits {
+  const held = new Map<BuildLimits, (problem: string) => void>()
   const place = stepPlace(layout, root)
+  const failing = (what: string) => (error: unknown) => {
+    for (const failed of held.values()) failed(`${what}: ${messageOf(error)}`)
+  }
   let watching: Promise<{ close(): void } | undefined> | undefined
+  const thaw = (name: string) => setFrozen(layout.version, join(place.directory('freezer'), name), false)
   const onStep = (name: string): Promise<unknown> =>
-    Promise.all(limitFiles(layout.version, highest(held.keys())).map((file) => apply(place, name, file, clock))).catch(
-      (error: unknown) => {
-        for (const failed of held.values()) failed(error)
-      },
-    )
+    Promise.all([
+      Promise.all(
+        limitFiles(layout.version, highest(held.keys())).map((file) => apply(place, name, file, clock)),
+      ).catch(failing('Memory and cores of one step are not limited')),
+      ports
+        ?.keepApart({
+          processes: () => processesOf(join(place.watched, name)),
+          setFrozen: (isFrozen) => setFrozen(layout.version, join(place.directory('freezer'), name), isFrozen),
+        })
+        .catch(failing('One step is not kept apart from steps of other builds')),
+    ])
   return {
     async hold(given, failed) {
       // Two builds may hold the same ones.
       const limits = { ...given }
       held.set(limits, failed)
-      watching ??= watchSteps(place, onStep, weightFile(layout.version))
+      watching ??= watchSteps(place, { onStep, thaw }, weightFile(layout.version))
       const watcher = await watching
       const release = (): void => {
         held.delete(limits)
@@ -137,13 +156,15 @@ function highest(held: Iterable<Caps>): Caps {
 
 async function watchSteps(
   place: StepPlace,
-  onStep: (name: string) => Promise<unknown>,
+  { onStep, thaw }: Record<'onStep' | 'thaw', (name: string) => Promise<unknown>>,
   weight: LimitFile,
 ): Promise<{ close(): void } | undefined> {
   try {
     await mkdir(place.watched, { recursive: true })
     if (place.isShared) await makeYield(place, weight)
     const seen = new Set(await readdir(place.watched))
+    // A server that was killed may have left one standing still.
+    for (const name of seen) if (place.isStep.test(name)) await thaw(name)
     const watcher = watch(place.watched, (_event, name) => {
       if (name === null || seen.has(name) || !place.isStep.test(name)) return
       seen.add(name)
@@ -155,6 +176,22 @@ async function watchSteps(
     // Not root, another layout, or not the engine's machine: builds run without these limits, and say so.
     return undefined
   }
+}
+
+/** Undefined once the group is gone. */
+async function processesOf(group: string): Promise<number[] | undefined> {
+  const listed = await readFile(join(group, 'cgroup.procs'), 'utf8').catch((error: NodeJS.ErrnoException) => {
+    if (error.code === 'ENOENT' || error.code === 'ENODEV') return undefined
+    throw error
+  })
+  return listed?.split('\n').filter(Boolean).map(Number)
+}
+
+/** Does nothing to a group that is gone. */
+async function setFrozen(version: 1 | 2, group: string, isFrozen: boolean): Promise<void> {
+  const [name, value] = version === 2 ? ['cgroup.freeze', isFrozen ? '1' : '0'] : ['freezer.state', isFrozen ? 'FROZEN' : 'THAWED'] // biome-ignore format: one row
+  const path = join(group, name)
+  if (await exists(path)) await writeFile(path, value)
 }
 
 async function makeYield(place: StepPlace, { controller, name, value }: LimitFile): Promise<void> {

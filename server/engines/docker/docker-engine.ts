@@ -27,7 +27,6 @@ import {
   type VolumeWriter,
   type Workload,
 } from '../engine.ts'
-import { type CloudMetadata, guardMetadata } from './cloud-metadata.ts'
 import { execIn } from './container-output.ts'
 import { inspectContainer, listContainers } from './containers.ts'
 import { isOurVolume } from './copy-helper.ts'
@@ -36,6 +35,7 @@ import { DockerDaemon } from './daemon.ts'
 import { measureDisk, removeImage, trimBuildCache } from './disk.ts'
 import { Events } from './events.ts'
 import { fetchImage, pinImage } from './fetch-image.ts'
+import { guardNetworks, type NetworkGuards, removeGuards } from './guard-networks.ts'
 import { KnownStates } from './known-states.ts'
 import { label, volumeName } from './labels.ts'
 import { Liveness } from './liveness.ts'
@@ -114,9 +114,14 @@ export class DockerEngine implements Engine {
     return this.#changing(startRelease(this.#host, release, attempt))
   }
 
-  /** See guardMetadata. */
-  guardMetadata(wanted: CloudMetadata, signal: AbortSignal): Promise<boolean> {
-    return guardMetadata(this.#host.daemon, wanted, signal)
+  /** See guardNetworks. */
+  guardNetworks(wanted: NetworkGuards, signal: AbortSignal): Promise<boolean> {
+    return guardNetworks(this.#host, wanted, signal)
+  }
+
+  /** See removeGuards. */
+  removeGuards(options: Parameters<typeof removeGuards>[1], signal: AbortSignal): Promise<string[]> {
+    return removeGuards(this.#host, options, signal)
   }
 
   prepareTask(release: Release<Task>, run: string, attempt: Attempt): Promise<void> {

@@ -1,0 +1,66 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { readConfig } from '../config.ts'
+import type { NetworkGuards } from '../engines/index.ts'
+import type { Foundation } from './foundation.ts'
+import { createNetworkGuards, openPorts } from './network-guards.ts'
+
+const { signal } = new AbortController()
+
+/** The guards, with an engine that gives these answers one after the other. */
+function guarding(settings: Record<string, string>, answers: readonly (boolean | Error)[]) {
+  const logged: string[] = []
+  const asked: NetworkGuards[] = []
+  const note =
+    (level: string) =>
+    ({ reason }: { readonly reason?: string }) =>
+      void logged.push(`${level} ${reason ?? 'done'}`)
+  const foundation = {
+    config: readConfig(settings),
+    engine: {
+      guardNetworks: async (wanted: NetworkGuards) => {
+        const answer = answers[asked.push(wanted) - 1] ?? false
+        if (answer instanceof Error) throw answer
+        return answer
+      },
+    },
+    log: { info: note('info'), warn: note('warn'), debug: note('debug') },
+  }
+  // The rest of it is not looked at.
+  return { guards: createNetworkGuards(foundation as unknown as Foundation), logged, asked }
+}
+
+test('the reason why rules cannot be set is logged once, and again after a success', async () => {
+  const [first, second] = [new Error('not as root'), new Error('no iptables')]
+  const { guards, logged } = guarding({}, [first, first, second, true, false, second])
+  for (let times = 0; times < 6; times++) await guards.reconcile(signal)
+  assert.deepEqual(logged, ['warn not as root', 'warn no iptables', 'info done', 'warn no iptables'])
+})
+
+test('what is open is opened once, what is closed is kept closed', async () => {
+  const { guards, asked } = guarding({ QUAYSIDE_CLOUD_METADATA: 'open', QUAYSIDE_HOST_ACCESS: 'closed' }, [true])
+  for (let times = 0; times < 2; times++) await guards.reconcile(signal)
+  assert.deepEqual(asked, [
+    { metadata: 'open', host: [] },
+    { metadata: undefined, host: [] },
+  ])
+  const other = guarding({ QUAYSIDE_HOST_ACCESS: 'open' }, [true])
+  for (let times = 0; times < 2; times++) await other.guards.reconcile(signal)
+  assert.deepEqual(other.asked, [
+    { metadata: 'closed', host: 'open' },
+    { metadata: 'closed', host: undefined },
+  ])
+})
+
+test('containers reach the ports of the platform that listen publicly, and those that the operator opens', () => {
+  const open = (settings: Record<string, string>) =>
+    openPorts(readConfig(settings)).map(({ first, last, protocol }) => `${first}-${last}/${protocol}`)
+  assert.deepEqual(open({}), [])
+  assert.deepEqual(open({ QUAYSIDE_HOST: '0.0.0.0' }), ['3000-3000/tcp'])
+  assert.deepEqual(open({ QUAYSIDE_PUBLIC_URL: 'https://quayside.example.org' }), ['443-443/tcp'])
+  assert.deepEqual(open({ QUAYSIDE_HOST: '::', QUAYSIDE_PUBLIC_URL: 'http://quayside.example.org:3000' }), [
+    '3000-3000/tcp',
+  ])
+  assert.deepEqual(open({ QUAYSIDE_ROUTER_HOST: '0.0.0.0' }), ['8080-8080/tcp', '30000-30999/tcp', '30000-30999/udp'])
+  assert.deepEqual(open({ QUAYSIDE_HOST_ACCESS: '9100, 5000-5010/udp' }), ['9100-9100/tcp', '5000-5010/udp'])
+})

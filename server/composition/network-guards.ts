@@ -1,0 +1,72 @@
+import type { Config } from '../config.ts'
+import type { NetworkGuards, OpenPorts } from '../engines/index.ts'
+import { messageOf } from '../lib/error.ts'
+import type { Reconciler } from '../workflows/index.ts'
+import type { Foundation } from './foundation.ts'
+
+type Listening = Pick<
+  Config,
+  'host' | 'port' | 'publicUrl' | 'routerHost' | 'routerPort' | 'publicPorts' | 'hostAccess'
+>
+
+const isLoopback = (host: string): boolean => /^(?:localhost|.*\.localhost|127(?:\.\d+){3}|::1|\[::1\])$/i.test(host)
+
+/**
+ * Pure: the ports of the machine that containers reach. These are the platform's own ports that listen publicly, the port of
+ * its public URL (a proxy may listen there), and the ports that the operator opens.
+ */
+export function openPorts(config: Listening): OpenPorts[] {
+  const port = (first: number, last = first, protocol: OpenPorts['protocol'] = 'tcp'): OpenPorts => ({
+    first,
+    last,
+    protocol,
+  })
+  const url = new URL(config.publicUrl)
+  const { first, last } = config.publicPorts
+  const open = [
+    ...(isLoopback(config.host) ? [] : [port(config.port)]),
+    ...(isLoopback(url.hostname) ? [] : [port(Number(url.port) || (url.protocol === 'https:' ? 443 : 80))]),
+    ...(isLoopback(config.routerHost) ? [] : [port(config.routerPort), port(first, last), port(first, last, 'udp')]),
+    ...(config.hostAccess === 'open' ? [] : config.hostAccess),
+  ]
+  return [...new Map(open.map((ports) => [JSON.stringify(ports), ports])).values()]
+}
+
+/**
+ * Keeps containers and build steps away from the metadata service of a cloud, from programs of the machine and from each other,
+ * also after somebody has set up the firewall again.
+ */
+export function createNetworkGuards({
+  engine,
+  config,
+  log,
+}: Pick<Foundation, 'engine' | 'config' | 'log'>): Reconciler {
+  const metadata = config.cloudMetadata
+  const host = config.hostAccess === 'open' ? 'open' : openPorts(config)
+  // What is open is opened once: another installation on the machine may want it closed.
+  const kept: NetworkGuards = {
+    metadata: metadata === 'closed' ? metadata : undefined,
+    host: host === 'open' ? undefined : host,
+  }
+  let wanted: NetworkGuards = { metadata, host }
+  let failure: string | undefined
+  return {
+    name: 'network guards',
+    everyMs: 60_000,
+    async reconcile(signal) {
+      try {
+        const isChanged = await engine.guardNetworks?.(wanted, signal)
+        if (isChanged) log.info({ metadata, host }, 'packet filter set up for containers and builds')
+        failure = undefined
+        wanted = kept
+      } catch (error) {
+        signal.throwIfAborted()
+        const reason = messageOf(error)
+        // Once for each reason: it will mostly stay the same.
+        if (reason !== failure)
+          log.warn({ metadata, host, reason }, 'packet filter not set up for containers and builds')
+        failure = reason
+      }
+    },
+  }
+}

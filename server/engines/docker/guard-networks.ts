@@ -1,0 +1,111 @@
+import { access, readFile } from 'node:fs/promises'
+import { buildGuard } from './build-bridge.ts'
+import { type CloudMetadata, metadataGuard } from './cloud-metadata.ts'
+import type { DockerDaemon } from './daemon.ts'
+import { type HostAccess, hostGuard } from './host-access.ts'
+import {
+  checkDockersRules,
+  closingCommands,
+  type Guard,
+  openingCommands,
+  packetFilter,
+  removalCommands,
+} from './packet-filter.ts'
+
+/** What containers of environments, and build steps, reach beside the Internet. Rules for what is undefined are left as they are. */
+export interface NetworkGuards {
+  readonly metadata?: CloudMetadata | undefined
+  readonly host?: HostAccess | undefined
+}
+
+/** The networks of all environments have bridges that begin so. */
+const bridgesOfEnvironments = 'qs-+'
+
+interface Machine {
+  readonly bridge: string
+  readonly instance: string
+  /** Whether the packet filter sees what a bridge passes between two of its ports. */
+  readonly seesBridged: boolean
+  readonly hasIpv6: boolean
+}
+
+/** Pure: every chain of ours, and whether it is wanted. */
+export function planGuards(
+  wanted: NetworkGuards,
+  machine: Machine,
+): { readonly guard: Guard; readonly isWanted: boolean }[] {
+  const { bridge, instance, seesBridged, hasIpv6 } = machine
+  const bridges = [bridge, bridgesOfEnvironments]
+  const { metadata, host } = wanted
+  const ports = host === undefined || host === 'open' ? [] : host
+  const programs = ['iptables', ...(hasIpv6 ? ['ip6tables' as const] : [])] as const
+  const hostGuards = programs.map((program) => hostGuard(program, bridges, instance, ports))
+  return [
+    ...(metadata === undefined ? [] : [{ guard: metadataGuard(bridges), isWanted: metadata === 'closed' }]),
+    { guard: buildGuard(bridge, seesBridged), isWanted: true },
+    ...(host === undefined ? [] : hostGuards.map((guard) => ({ guard, isWanted: host !== 'open' }))),
+  ]
+}
+
+interface Owner {
+  readonly daemon: DockerDaemon
+  readonly instance: string
+}
+
+/**
+ * Sets the rules of the packet filter for containers of environments and for what runs on the engine's default network, as build
+ * steps do. Returns whether something was changed. Throws an Error with the reason if it cannot: not root, no `iptables`, a
+ * Docker that makes no rules.
+ */
+export async function guardNetworks(owner: Owner, wanted: NetworkGuards, signal: AbortSignal): Promise<boolean> {
+  const machine = await lookAround(owner, signal)
+  checkDockersRules(await rulesOf('iptables', signal), machine.bridge)
+  let isChanged = false
+  for (const { guard, isWanted } of planGuards(wanted, machine)) {
+    const commands = (isWanted ? closingCommands : openingCommands)(await rulesOf(guard.program, signal), guard)
+    for (const command of commands) await packetFilter(guard.program, command, signal)
+    isChanged ||= commands.length > 0
+  }
+  return isChanged
+}
+
+/**
+ * Removes the rules of this installation, and all of Quayside's if no other installation is on the engine. Returns the calls
+ * that were made; with `dryRun`, those that would be. Throws as `guardNetworks` does.
+ */
+export async function removeGuards(
+  owner: Owner,
+  { isShared, dryRun = false }: { readonly isShared: boolean; readonly dryRun?: boolean },
+  signal: AbortSignal,
+): Promise<string[]> {
+  const made: string[] = []
+  for (const { guard } of planGuards({ metadata: 'closed', host: [] }, await lookAround(owner, signal))) {
+    for (const command of removalCommands(await rulesOf(guard.program, signal), guard, isShared)) {
+      made.push([guard.program, ...command].join(' '))
+      if (!dryRun) await packetFilter(guard.program, command, signal)
+    }
+  }
+  return made
+}
+
+async function rulesOf(program: Guard['program'], signal: AbortSignal): Promise<string[]> {
+  return (await packetFilter(program, ['-S'], signal)).trim().split('\n')
+}
+
+async function lookAround({ daemon, instance }: Owner, signal: AbortSignal): Promise<Machine> {
+  if (process.platform !== 'linux' || process.getuid?.() !== 0) throw new Error('only root on Linux may set the rules')
+  const seen = await readFile('/proc/sys/net/bridge/bridge-nf-call-iptables', 'utf8').catch(() => '0')
+  const hasIpv6 = await access('/proc/net/if_inet6').then(
+    () => true,
+    () => false,
+  )
+  return { bridge: await defaultBridge(daemon, signal), instance, seesBridged: seen.trim() === '1', hasIpv6 }
+}
+
+async function defaultBridge(daemon: DockerDaemon, signal: AbortSignal): Promise<string> {
+  // The shape is that of Docker's published API.
+  const { Options } = (await daemon.json({ method: 'GET', path: '/networks/bridge', signal })) as {
+    Options?: Readonly<Record<string, string>>
+  }
+  return Options?.['com.docker.network.bridge.name'] ?? 'docker0'
+}

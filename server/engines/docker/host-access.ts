@@ -1,0 +1,43 @@
+import type { Guard } from './packet-filter.ts'
+
+/** Ports of the machine itself, from the first to the last. */
+export interface OpenPorts {
+  readonly first: number
+  readonly last: number
+  readonly protocol: 'tcp' | 'udp'
+}
+
+/** The ports of the machine that containers and build steps reach, or all of them. */
+export type HostAccess = 'open' | readonly OpenPorts[]
+
+const refused = { iptables: 'icmp-port-unreachable', ip6tables: 'icmp6-port-unreachable' } as const
+
+/**
+ * Pure: refuses connections from these bridges to the machine itself, except to the open ports of this installation and to
+ * port 53, because a machine may be its containers' resolver. Replies to the machine's own connections pass, as do ICMP
+ * messages: IPv6 finds neighbours with them.
+ */
+export function hostGuard(
+  program: Guard['program'],
+  bridges: readonly string[],
+  instance: string,
+  open: readonly OpenPorts[],
+): Guard {
+  const comment = `-m comment --comment quayside-${instance}`
+  return {
+    program,
+    chain: 'QUAYSIDE-HOST',
+    ways: bridges.map((bridge) => `INPUT -i ${bridge}`),
+    passes: [
+      '-m conntrack --ctstate RELATED,ESTABLISHED -j RETURN',
+      `-p ${program === 'iptables' ? 'icmp' : 'ipv6-icmp'} -j RETURN`,
+      ...['udp', 'tcp'].map((protocol) => `-p ${protocol} -m ${protocol} --dport 53 -j RETURN`),
+      ...open.map((ports) => `${portMatch(ports)} ${comment} -j RETURN`),
+    ],
+    refusals: ['-p tcp -j REJECT --reject-with tcp-reset', `-j REJECT --reject-with ${refused[program]}`],
+    replaces: comment,
+  }
+}
+
+const portMatch = ({ first, last, protocol }: OpenPorts): string =>
+  `-p ${protocol} -m ${protocol} --dport ${first === last ? first : `${first}:${last}`}`

@@ -1,0 +1,125 @@
+import assert from 'node:assert/strict'
+import { createServer } from 'node:net'
+
+import { before, describe, type TestContext, test } from 'node:test'
+import Docker from 'dockerode'
+import { contextOf, recipeOf, recording } from '../../server/builders/builder.cases.ts'
+import { baseImage, ensureBaseImage } from '../../server/builders/docker/base-image.ts'
+import { createDockerBuilder } from '../../server/builders/docker/docker-builder.ts'
+import { engineForTests } from '../../server/builders/docker/engine-for-tests.ts'
+import { DockerEngine } from '../../server/engines/index.ts'
+import { systemClock as clock } from '../../server/lib/clock.ts'
+import { newId } from '../../server/lib/id.ts'
+import { until } from '../support/until.ts'
+
+/** Containers and build steps try programs that listen on all addresses of the machine. */
+const { socketPath, skip } = await engineForTests()
+const docker = new Docker({ socketPath })
+const instance = `test-host-${process.pid}`
+const engine = new DockerEngine({ socketPath, instance, clock })
+const builder = createDockerBuilder({ socketPath })
+const signal = AbortSignal.timeout(120_000)
+
+/** A program of the machine on all addresses of both kinds. Gives its port. */
+async function listen(t: TestContext): Promise<number> {
+  const server = createServer((socket) => socket.on('error', () => {}).end('secret')).listen(0, '::')
+  t.after(() => server.close())
+  await new Promise((resolve) => server.once('listening', resolve))
+  const bound = server.address()
+  return typeof bound === 'object' && bound ? bound.port : assert.fail('no port')
+}
+
+/** Prints for each host and port whether somebody answers there; `gateway` is the machine on the program's network. */
+const dialing = (targets: readonly (readonly [string, number])[]): string =>
+  `const routes = require('fs').readFileSync('/proc/net/route', 'utf8').split('\\n').map((row) => row.split('\\t'));
+  const hex = (routes.find(([, to, , flags]) => to === '00000000' && flags === '0003') ?? [])[2] ?? '';
+  const gateway = (hex.match(/../g) ?? []).reverse().map((byte) => parseInt(byte, 16)).join('.');
+  const dial = ([host, port]) => new Promise((resolve) => {
+    const socket = require('net').connect({ host: host === 'gateway' ? gateway : host, port, timeout: 1500 });
+    const end = (what) => { socket.destroy(); resolve(what) };
+    socket.once('connect', () => end('open')).once('timeout', () => end('silent')).once('error', ({ code }) => end(code));
+  });
+  Promise.all(${JSON.stringify(targets)}.map(dial)).then((all) => console.log(JSON.stringify(all)))`.replace(
+    /\n\s*/g,
+    ' ',
+  )
+
+async function container(t: TestContext, network: string, program: string) {
+  const one = await docker.createContainer({
+    Image: baseImage,
+    Cmd: ['node', '-e', program],
+    Labels: { 'quayside.test': instance },
+    HostConfig: { NetworkMode: network },
+  })
+  t.after(() => one.remove({ force: true }))
+  await one.start()
+  return one
+}
+
+async function seenFrom(t: TestContext, network: string, program: string): Promise<unknown> {
+  const one = await container(t, network, program)
+  await one.wait()
+  const printed = (await one.logs({ stdout: true, stderr: true })).toString()
+  return JSON.parse(printed.slice(printed.indexOf('[')))
+}
+
+async function seenByStep(program: string): Promise<unknown> {
+  const recipe = recipeOf(newId(), `FROM ${baseImage}\nRUN ${JSON.stringify(['node', '-e', program])}\n`)
+  const { attempt, lines } = recording()
+  await builder.build(contextOf(recipe), recipe, attempt)
+  await builder.prune(recipe.service, [], signal)
+  return JSON.parse(lines.find((line) => line.startsWith('["')) ?? '[]')
+}
+
+describe('programs of the machine', { skip }, () => {
+  before(() => ensureBaseImage({ socketPath }, signal))
+
+  test('neither a container of an environment nor a build step reaches one whose port is not open', async (t) => {
+    const [closed, open] = [await listen(t), await listen(t)]
+    t.after(() => engine.removeGuards({ isShared: true }, signal))
+    await engine.guardNetworks({ host: [{ first: open, last: open, protocol: 'tcp' }] }, signal)
+    assert.equal(await engine.guardNetworks({ host: [{ first: open, last: open, protocol: 'tcp' }] }, signal), false)
+    const environment = newId()
+    await engine.prepareEnvironment(environment, { signal, output: { line: () => {} } })
+    t.after(() => engine.eraseEnvironment(environment, { signal, output: { line: () => {} } }))
+    const network = `quay-env-${environment}`
+    const attack = dialing([
+      ['gateway', closed],
+      ['gateway', open],
+    ])
+    assert.deepEqual(await seenFrom(t, network, attack), ['ECONNREFUSED', 'open'])
+    assert.deepEqual(await seenByStep(attack), ['ECONNREFUSED', 'open'])
+    // Programs of one environment reach each other, and the machine reaches them.
+    const server = await container(
+      t,
+      network,
+      'require("http").createServer((_, answer) => answer.end("ok")).listen(80)',
+    )
+    const address = (await server.inspect()).NetworkSettings.Networks[network]?.IPAddress ?? ''
+    const ask = () => fetch(`http://${address}`).then((answer) => answer.text())
+    assert.equal(await until('the program answers the machine', () => ask().catch(() => undefined)), 'ok')
+    assert.deepEqual(await seenFrom(t, network, dialing([[address, 80]])), ['open'])
+  })
+
+  test('IPv6 leads there no more than IPv4', async (t) => {
+    const [closed, open] = [await listen(t), await listen(t)]
+    t.after(() => engine.removeGuards({ isShared: true }, signal))
+    await engine.guardNetworks({ host: [{ first: open, last: open, protocol: 'tcp' }] }, signal)
+    const subnet = `fd51:${(process.pid % 0xffff).toString(16)}::`
+    const network = await docker.createNetwork({
+      Name: instance,
+      EnableIPv6: true,
+      IPAM: { Driver: 'default', Config: [{ Subnet: `${subnet}/64`, Gateway: `${subnet}1` }] },
+      Options: { 'com.docker.network.bridge.name': `qs-t${process.pid % 100_000}` },
+      Labels: { 'quayside.test': instance },
+    })
+    t.after(() => network.remove())
+    const program = dialing([
+      [`${subnet}1`, closed],
+      [`${subnet}1`, open],
+    ])
+    // A new address is not used before the kernel has seen that nobody else has it.
+    const waiting = `setTimeout(() => { ${program} }, 2500)`
+    assert.deepEqual(await seenFrom(t, instance, waiting), ['ECONNREFUSED', 'open'])
+  })
+})

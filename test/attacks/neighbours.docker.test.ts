@@ -1,0 +1,133 @@
+import assert from 'node:assert/strict'
+import { randomBytes } from 'node:crypto'
+import { readFile } from 'node:fs/promises'
+import { basename } from 'node:path'
+import { Readable } from 'node:stream'
+import { before, describe, type TestContext, test } from 'node:test'
+
+import { pack } from 'tar-stream'
+import { contextOf, recipeOf, recording } from '../../server/builders/builder.cases.ts'
+import { baseImage, ensureBaseImage, parseLibraries } from '../../server/builders/docker/base-image.ts'
+import { createDockerBuilder } from '../../server/builders/docker/docker-builder.ts'
+import { engineForTests } from '../../server/builders/docker/engine-for-tests.ts'
+import { DockerEngine } from '../../server/engines/index.ts'
+import { systemClock as clock } from '../../server/lib/clock.ts'
+import { newId } from '../../server/lib/id.ts'
+import { run } from '../../server/lib/run.ts'
+import { until } from '../support/until.ts'
+
+/** Build steps of two organizations run at the same time on one bridge, and one of them attacks the other. */
+const { socketPath, skip } = await engineForTests()
+const builder = createDockerBuilder({ socketPath })
+const noPerl = await readFile('/usr/bin/perl').then(
+  () => false as const,
+  () => 'there is no perl to attack with',
+)
+const word = `canary-${randomBytes(8).toString('hex')}`
+
+/** Answers at port 9000 until somebody asks it to end. */
+const victimProgram = `/* ${word} */ const server = require('http').createServer((request, answer) => {
+  answer.end('${word}');
+  if (request.url === '/end') setTimeout(() => process.exit(0), 100);
+}).listen(9000);
+console.log('MAC ' + Object.values(require('os').networkInterfaces()).flat().find((one) => one.address.startsWith('1') && !one.internal).mac);
+console.log('IP ' + Object.values(require('os').networkInterfaces()).flat().find((one) => one.family === 'IPv4' && !one.internal).address)`
+
+/** Begins the build of the victim. Gives its addresses once it answers. */
+async function startVictim(t: TestContext) {
+  const recipe = recipeOf(
+    newId(),
+    `FROM ${baseImage}\nRUN ${JSON.stringify(['node', '-e', victimProgram.replace(/\n\s*/g, ' ')])}\n`,
+  )
+  const { attempt, lines } = recording(AbortSignal.timeout(100_000))
+  const building = builder.build(contextOf(recipe), recipe, attempt)
+  building.catch(() => {})
+  const told = (name: string): string | undefined => lines.find((line) => line.startsWith(`${name} `))?.split(' ')[1]
+  const ip = await until('the victim says its address', () => told('IP'), { seen: () => lines })
+  const ask = (path: string): Promise<string> =>
+    fetch(`http://${ip}:9000${path}`, {
+      headers: { connection: 'close', 'x-word': word },
+      signal: AbortSignal.timeout(3000),
+    }).then((answer) => answer.text())
+  t.after(async () => {
+    await ask('/end').catch(() => {})
+    await building
+    await builder.prune(recipe.service, [], AbortSignal.timeout(60_000))
+  })
+  await until('the victim answers', () => ask('/').catch(() => undefined))
+  return { ip, mac: told('MAC') ?? '', ask, lines }
+}
+
+const dialing = (ip: string): string =>
+  `const one = require('net').connect({ host: '${ip}', port: 9000, timeout: 2000 });
+  const end = (what) => () => { console.log('TCP ' + what); process.exit(0) };
+  one.once('connect', end('open')).once('timeout', end('silent')).once('error', end('refused'))`
+
+/** Runs a build whose step dials the victim, then spoofs and sniffs. */
+async function attack({ ip, mac }: { readonly ip: string; readonly mac: string }) {
+  const { stdout } = await run('ldd', ['/usr/bin/perl'], { timeoutMs: 10_000 })
+  const paths = ['/usr/bin/perl', ...parseLibraries(stdout.toString())]
+  const files = Object.fromEntries(await Promise.all(paths.map(async (path) => [basename(path), await readFile(path)])))
+  const spoof = await readFile(new URL('../support/spoof.pl', import.meta.url))
+  const loader = paths.map((path) => basename(path)).find((name) => name.startsWith('ld-')) ?? ''
+  const text = [
+    `FROM ${baseImage}`,
+    'COPY . /tools/',
+    `RUN ${JSON.stringify(['node', '-e', dialing(ip).replace(/\n\s*/g, ' ')])}`,
+    `RUN ${JSON.stringify([`/tools/${loader}`, '--library-path', '/tools', '/tools/perl', '/tools/spoof.pl', ip, mac, word, '5'])}`,
+  ].join('\n')
+  const recipe = recipeOf(newId(), text)
+  const { attempt, lines } = recording(AbortSignal.timeout(100_000))
+  const context = programsOf({ ...files, 'spoof.pl': spoof, Dockerfile: text })
+  await builder.build(context, recipe, attempt).catch((error: unknown) => {
+    throw new Error(lines.join('\n'), { cause: error })
+  })
+  await builder.prune(recipe.service, [], AbortSignal.timeout(60_000))
+  return { lines, heard: JSON.parse(lines.find((line) => line.startsWith('{')) ?? '{}') }
+}
+
+/** The same files as programs. */
+function programsOf(files: Readonly<Record<string, string | Buffer>>): () => Promise<Readable> {
+  return async () => {
+    const tar = pack()
+    for (const [name, content] of Object.entries(files)) tar.entry({ name, mode: 0o755 }, content)
+    tar.finalize()
+    return Readable.from(tar, { objectMode: false })
+  }
+}
+
+describe('build steps of two organizations', { skip: skip || noPerl }, () => {
+  before(() => ensureBaseImage({ socketPath }, AbortSignal.timeout(60_000)))
+
+  test('a step neither reaches nor overhears a step of another build, whatever it sends', async (t) => {
+    await new DockerEngine({ socketPath, instance: 'test-neighbours', clock }).guardNetworks(
+      {},
+      AbortSignal.timeout(20_000),
+    )
+    const victim = await startVictim(t)
+    let asked = 0
+    let isOver = false
+    // The host asks it all the time: what it sends there and gets back is what the attacker wants.
+    const asking = (async () => {
+      while (!isOver) {
+        await victim.ask('/').then(
+          () => asked++,
+          () => {},
+        )
+        await clock.sleep(20)
+      }
+    })()
+    const { lines, heard } = await attack(victim).finally(() => {
+      isOver = true
+    })
+    await asking
+    assert.ok(lines.includes('TCP silent'), lines.join('\n'))
+    assert.ok(heard.gateway > 0, 'the attacker hears nothing at all: it proves nothing')
+    assert.deepEqual({ word: heard.word, neighbour: heard.neighbour }, { word: 0, neighbour: 0 })
+    assert.ok(asked > 50, `the victim answered ${asked} times while it was attacked`)
+    assert.deepEqual(
+      [...lines, ...victim.lines].filter((line) => /kept apart/.test(line)),
+      [],
+    )
+  })
+})
