@@ -8,16 +8,13 @@ import type { CloudProviderInfoBody } from './settings.ts'
 /** The credentials that a request names: null for none, undefined where it says nothing of them. `at` is where in the body it says it. */
 export async function credentialsIn(
   sql: Sql,
-  cluster: Pick<ClusterRow, 'organization_id' | 'cloud_provider' | 'region'>,
+  cluster: Pick<ClusterRow, 'organization_id' | 'cloud_provider'>,
   info: CloudProviderInfoBody,
   at: string,
 ): Promise<string | null | undefined> {
   const { cloud_provider: vendor, organization_id } = cluster
   if (info.cloud_provider && info.cloud_provider !== vendor) {
     throw new AppError('invalid', `${at}cloud_provider must be ${vendor}, as that of the cluster.`)
-  }
-  if (info.region && info.region !== cluster.region) {
-    throw new AppError('invalid', `${at}region must be ${cluster.region}, as that of the cluster. Set region instead.`)
   }
   if (!info.credentials) return info.credentials
   const { id } = info.credentials
@@ -26,6 +23,12 @@ export async function credentialsIn(
   const found = provider && (await findCredentials(sql, organization_id, id.toLowerCase(), provider))
   if (!found) throw new AppError('notFound', `${at}credentials.id: there are no such credentials for ${vendor}.`)
   return found.id
+}
+
+/** Throws AppError('invalid') if the information about the provider names another region than the cluster has. */
+export function checkRegion({ region }: CloudProviderInfoBody, expected: string): void {
+  if (!region || region === expected) return
+  throw new AppError('invalid', `cloud_provider_credentials.region must be ${expected}, as region says.`)
 }
 
 /** What a cluster is run with, as the API answers it. */

@@ -6,7 +6,7 @@ import { AppError } from '../lib/error.ts'
 import { newId } from '../lib/id.ts'
 import { checkName } from '../lib/text.ts'
 import { nameTaken } from '../organizations/index.ts'
-import { credentialsIn, infoRecord } from './cluster-credentials.ts'
+import { checkRegion, credentialsIn, infoRecord } from './cluster-credentials.ts'
 import {
   type ClusterRow,
   type ClusterValues,
@@ -81,9 +81,8 @@ export function createClusterRecords({ database, clock, machine }: ClustersOptio
       }
       return inTransaction(database, async (sql) => {
         const info = body.cloud_provider_credentials
-        const credentials_id = info
-          ? await credentialsIn(sql, { ...owned, region: body.region }, info, 'cloud_provider_credentials.')
-          : null
+        if (info) checkRegion(info, body.region)
+        const credentials_id = info ? await credentialsIn(sql, owned, info, 'cloud_provider_credentials.') : null
         await insertCluster(sql, { ...owned, ...values, credentials_id: credentials_id ?? null }, clock.now())
         await setGroups(sql, 'cluster', { ownerId: owned.id, organizationId: organization.id }, labelsOf(body))
         return clusterRecord(await find(sql, organization.id, owned.id), machine)
@@ -154,7 +153,8 @@ async function changed(sql: Sql, row: ClusterRow, body: ClusterBody): Promise<Cl
   }
   const info = body.cloud_provider_credentials
   const region = body.region ?? row.region
-  const wanted = info ? await credentialsIn(sql, { ...row, region }, info, 'cloud_provider_credentials.') : info
+  if (info) checkRegion(info, region)
+  const wanted = info ? await credentialsIn(sql, row, info, 'cloud_provider_credentials.') : info
   return {
     name: body.name === undefined ? row.name : checkName('name', body.name),
     description: body.description === undefined ? row.description : (body.description ?? ''),
