@@ -49,7 +49,10 @@ export const WebhookDelivery = Type.Object({
   target_url_used: Type.String(),
   request: Type.Object({}, { additionalProperties: true }),
   target_response_status_code: Type.Integer({ description: '0 while nothing was answered' }),
-  target_response_body: Type.Null({ description: 'answers of receivers are not kept' }),
+  target_response_body: Type.String({
+    description:
+      'the first KiB of the answer to the last try, as text; without an answer why it failed; empty before the first try',
+  }),
   attempts: Type.Integer(),
   state: Enum(['pending', 'delivered', 'failed']),
   failure: Nullable(Type.String()),

@@ -1187,8 +1187,10 @@ create table webhook_delivery (
   response_status_code integer,
   failure text,
   finished_at timestamp with time zone,
+  response_body text,
   constraint webhook_delivery_event_id_fkey FOREIGN KEY (event_id) REFERENCES event(id) ON DELETE CASCADE,
   constraint webhook_delivery_pkey PRIMARY KEY (id),
+  constraint webhook_delivery_response_body_check CHECK ((length(response_body) <= 1024)),
   constraint webhook_delivery_state_check CHECK ((state = ANY (ARRAY['pending'::text, 'delivered'::text, 'failed'::text]))),
   constraint webhook_delivery_webhook_id_event_id_key UNIQUE (webhook_id, event_id),
   constraint webhook_delivery_webhook_id_fkey FOREIGN KEY (webhook_id) REFERENCES webhook(id) ON DELETE CASCADE

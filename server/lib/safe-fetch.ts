@@ -14,6 +14,8 @@ export interface SafeResponse {
   readonly status: number
   /** Names in lower case; repeated headers are joined with a comma. */
   readonly headers: Readonly<Record<string, string>>
+  /** See SafeStream. */
+  readonly isPrivate: boolean
   /** As sent: never decompressed. */
   readonly body: Buffer
   /** The body is not whole: it was longer than allowed, too slow, or the connection broke after the headers. */
@@ -37,7 +39,8 @@ export function createSafeFetch(guard: AddressGuard): SafeFetch {
       const limits = { headersTimeoutMs: timeoutMs, bodyTimeoutMs: timeoutMs }
       await using answer = await open(url, { ...wanted, ...limits, signal })
       const { body, truncated } = await readBody(answer, maxResponseBytes, wanted.signal)
-      return { status: answer.status, headers: answer.headers, body, truncated }
+      const { status, headers, isPrivate } = answer
+      return { status, headers, isPrivate, body, truncated }
     } catch (thrown) {
       wanted.signal.throwIfAborted()
       throw timeout.aborted ? new SafeFetchError('timeout', lateText(url, timeoutMs), { cause: thrown }) : thrown

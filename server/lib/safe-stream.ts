@@ -29,6 +29,8 @@ export interface SafeStream extends AsyncDisposable {
   readonly status: number
   /** Names in lower case; repeated headers are joined with a comma. */
   readonly headers: Readonly<Record<string, string>>
+  /** An address of the server is in a network that the operator listed, or the operator configured the server. */
+  readonly isPrivate: boolean
   /** As sent: never decompressed. Throws SafeFetchError when it breaks off. */
   readonly body: AsyncIterable<Buffer>
 }
@@ -56,7 +58,8 @@ export function createOpenStream(guard: AddressGuard): OpenStream {
   return async (url, options) => {
     let agent: Agent | undefined
     try {
-      agent = agentFor(options.isOperators ? undefined : await checkTarget(guard, url, options), options)
+      const addresses = options.isOperators ? undefined : await checkTarget(guard, url, options)
+      agent = agentFor(addresses, options)
       const answer = await request(url, { ...outgoing(options), dispatcher: agent, signal: options.signal })
       const opened = agent
       // A body that nobody reads breaks off with its connection.
@@ -64,6 +67,7 @@ export function createOpenStream(guard: AddressGuard): OpenStream {
       return {
         status: answer.statusCode,
         headers: joined(answer.headers),
+        isPrivate: addresses?.some(guard.isAllowedPrivate) ?? true,
         body: read(answer.body, url, options),
         [Symbol.asyncDispose]: () => opened.destroy(),
       }

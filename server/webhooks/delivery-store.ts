@@ -84,16 +84,24 @@ export const claimDue = (sql: Sql, now: Date, until: Date, count: number) =>
     from claimed c join event e on e.id = c.event_id join webhook w on w.id = c.webhook_id`
 
 /** The webhook first, then its delivery: so does a deletion of the webhook, and neither waits for the other in a circle. */
-export async function markDelivered(sql: Sql, row: DueRow, status: number, now: Date): Promise<void> {
+export async function markDelivered(
+  sql: Sql,
+  row: DueRow,
+  { status, body }: { readonly status: number; readonly body: string | undefined },
+  now: Date,
+): Promise<void> {
   await sql`update webhook set failing_since = null where id = ${row.webhook_id} and failing_since is not null`
   await sql`
     update webhook_delivery set state = 'delivered', response_status_code = ${status}, failure = null,
+      response_body = ${body ?? null},
       target_url_used = ${row.target_url}, finished_at = ${now} where id = ${row.id}`
 }
 
 export interface Failed {
   readonly status: number | undefined
   readonly failure: string
+  /** What was answered, as it is shown; undefined without an answer. */
+  readonly body: string | undefined
   /** Undefined: it is not tried again. */
   readonly again: Date | undefined
   /** The webhook itself is switched off. */
@@ -102,13 +110,13 @@ export interface Failed {
 
 /** Nothing of the delivery when it was given up or taken up again meanwhile. */
 export async function markFailed(sql: Sql, row: DueRow, failed: Failed, now: Date): Promise<void> {
-  const { status, failure, again, disable } = failed
+  const { status, failure, body, again, disable } = failed
   await sql`
     update webhook set failing_since = coalesce(failing_since, ${now}), enabled = enabled and not ${disable}
     where id = ${row.webhook_id}`
   await sql`
     update webhook_delivery set state = ${again ? 'pending' : 'failed'}, response_status_code = ${status ?? null},
-      failure = ${failure}, target_url_used = ${row.target_url}, next_attempt_at = ${again ?? now},
+      failure = ${failure}, response_body = ${body ?? null}, target_url_used = ${row.target_url}, next_attempt_at = ${again ?? now},
       finished_at = ${again ? null : now}
     where id = ${row.id} and state = 'pending' and attempts = ${row.attempts}`
   if (disable) await giveUpPending(sql, row.webhook_id, 'The webhook was disabled, for its receiver failed.', now)

@@ -40,9 +40,11 @@ interface Bench {
   pass(ms?: number): Promise<void>
   deliveries(): Promise<{ state: string; attempts: number; failure: string | null; waitMs: number }[]>
   edit(id: string, change: Partial<WebhookRequest>): Promise<unknown>
+  /** What the API answers of the deliveries of a webhook: `target_response_body`, newest first. */
+  bodies(id: string): Promise<string[]>
 }
 
-async function openBench(t: Cleanup): Promise<Bench> {
+async function openBench(t: Cleanup, { isPrivate = true } = {}): Promise<Bench> {
   const { sql } = await testDatabase(t)
   const vault = await testVault(t, sql)
   const { organizationId, projectId, environmentId } = (await addPlace(sql)).environment
@@ -71,7 +73,8 @@ async function openBench(t: Cleanup): Promise<Bench> {
     vault,
     clock,
     log: silentLogger,
-    safeFetch: createSafeFetch(guard),
+    // The receiver of the tests listens on this machine, which is a private network.
+    safeFetch: async (...asked) => ({ ...(await createSafeFetch(guard)(...asked)), ...(isPrivate ? {} : { isPrivate }) }),
     random: () => 0,
   })
   const { signal } = new AbortController()
@@ -86,6 +89,8 @@ async function openBench(t: Cleanup): Promise<Bench> {
       const { id, signing_secret: secret = '' } = await webhooks.create(organizationId, { ...base, ...change })
       return { id, secret }
     },
+    bodies: async (id) =>
+      (await webhooks.deliveries(organizationId, id)).map(({ target_response_body }) => target_response_body),
     edit: (id, change) => webhooks.edit(organizationId, id, { ...base, ...change }),
     happen: async (type, change) => {
       const id = newId()
@@ -284,4 +289,38 @@ test('J2: an address that may not be contacted when it is time is a failure, not
   await pass()
   assert.match((await deliveries())[0]?.failure ?? '', /not public/)
   assert.equal(received.length, 0)
+})
+
+test('a delivery shows the first KiB of what its receiver answered, and the connection error without an answer', async (t) => {
+  const { replies, register, happen, pass, bodies } = await openBench(t, { isPrivate: false })
+  const { id } = await register()
+  await happen('DEPLOYMENT_STARTED')
+  assert.deepEqual(await bodies(id), [])
+  replies.push({ status: 500, body: 'broken\0' }, 'lost', { status: 200, body: 'x'.repeat(100_000) })
+  await pass()
+  assert.deepEqual(await bodies(id), ['broken\ufffd'])
+  await pass(5001)
+  assert.match((await bodies(id))[0] ?? '', /cannot be reached or does not answer properly/)
+  await pass(301_000)
+  assert.deepEqual(await bodies(id), ['x'.repeat(1024)])
+})
+
+test('a delivery never shows the secret that its receiver sends back', async (t) => {
+  const { sql, replies, register, happen, pass, bodies } = await openBench(t, { isPrivate: false })
+  const { id } = await register({ target_secret: 'my-own-secret' })
+  await happen('DEPLOYMENT_STARTED')
+  replies.push({ status: 200, body: '{"headers":{"qovery-secret":"my-own-secret"}}' })
+  await pass()
+  assert.deepEqual(await bodies(id), ['{"headers":{"qovery-secret":"******"}}'])
+  assert.ok(!JSON.stringify(await sql`select d::text from webhook_delivery d`).includes('my-own-secret'))
+})
+
+test('the answer of a receiver in a private network is neither kept nor shown', async (t) => {
+  const { sql, replies, register, happen, pass, bodies } = await openBench(t)
+  const { id } = await register()
+  await happen('DEPLOYMENT_STARTED')
+  replies.push({ status: 200, body: 'SECRET-ANSWER' })
+  await pass()
+  assert.match((await bodies(id))[0] ?? '', /^The receiver is in a private network/)
+  assert.ok(!JSON.stringify(await sql`select d::text from webhook_delivery d`).includes('SECRET-ANSWER'))
 })

@@ -17,6 +17,7 @@ import {
 import { wants } from './filter.ts'
 import { bodyOf, signatureHeaders, signingKey } from './message.ts'
 import { disableAfterMs, nextAttempt } from './schedule.ts'
+import { shownAnswer } from './shown-answer.ts'
 import { listWebhooks } from './webhook-store.ts'
 
 export interface WebhookReconcilerOptions {
@@ -76,6 +77,8 @@ const dispatch = ({ database, clock }: WebhookReconcilerOptions): Promise<number
 interface Answer {
   readonly status: number | undefined
   readonly failure: string
+  /** As it is shown; undefined without an answer. */
+  readonly body: string | undefined
   readonly retryAfterSeconds?: number | undefined
 }
 
@@ -87,7 +90,7 @@ async function deliver(options: WebhookReconcilerOptions, row: DueRow, signal: A
   const now = clock.now()
   const { status } = answer
   if (status !== undefined && status >= 200 && status < 300) {
-    await inTransaction(database, (sql) => markDelivered(sql, row, status, now))
+    await inTransaction(database, (sql) => markDelivered(sql, row, { ...answer, status }, now))
     return
   }
   const failingMs = row.failing_since ? now.getTime() - row.failing_since.getTime() : 0
@@ -127,10 +130,11 @@ async function send(
     return {
       status: answer.status,
       failure: `The receiver answered ${answer.status}.`,
+      body: shownAnswer(answer, [secret]),
       retryAfterSeconds: answer.status === 429 && Number.isFinite(told) ? told : undefined,
     }
   } catch (error) {
-    if (error instanceof SafeFetchError) return { status: undefined, failure: error.message }
+    if (error instanceof SafeFetchError) return { status: undefined, failure: error.message, body: undefined }
     throw error
   }
 }

@@ -78,6 +78,7 @@ export interface DeliveryRow {
   readonly target_url_used: string
   readonly request: Record<string, unknown>
   readonly response_status_code: number | null
+  readonly response_body: string | null
   readonly attempts: number
   readonly state: 'pending' | 'delivered' | 'failed'
   readonly failure: string | null
@@ -86,6 +87,6 @@ export interface DeliveryRow {
 export const listDeliveries = (sql: Sql, webhookId: string, count: number) =>
   sql<DeliveryRow[]>`
     select d.id, d.created_at, w.kind, e.type, coalesce(d.target_url_used, w.target_url) as target_url_used,
-      e.payload as request, d.response_status_code, d.attempts, d.state, d.failure
+      e.payload as request, d.response_status_code, d.response_body, d.attempts, d.state, d.failure
     from webhook_delivery d join webhook w on w.id = d.webhook_id join event e on e.id = d.event_id
     where d.webhook_id = ${webhookId} order by d.created_at desc, d.id desc limit ${count}`

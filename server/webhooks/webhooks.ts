@@ -125,11 +125,11 @@ export function createWebhooks(options: WebhooksOptions) {
     async deliveries(organizationId: string, id: string) {
       await existing(database, organizationId, id)
       const rows = await listDeliveries(database, id, shownDeliveries)
-      return rows.map(({ type, response_status_code, ...row }) => ({
+      return rows.map(({ type, response_status_code, response_body, ...row }) => ({
         ...row,
         matched_event: type,
         target_response_status_code: response_status_code ?? 0,
-        target_response_body: null,
+        target_response_body: response_body ?? row.failure ?? '',
       }))
     },
   }
