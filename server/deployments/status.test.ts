@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { observedStates } from '@quayside/contract/running-states.ts'
+import { stateNames } from '@quayside/contract/states.ts'
 import { BuildError } from '../builders/index.ts'
 import { EngineError } from '../engines/index.ts'
 import { GitError } from '../git/index.ts'
@@ -118,3 +120,18 @@ test('what is no outcome of the deployment is left to the workflow', () => {
     assert.equal(toFailure(error, 'DEPLOYMENT_ERROR'), undefined)
   }
 }) // biome-ignore format: one line
+
+test('no status of ERROR has an empty reason, whatever was observed and recorded', () => {
+  for (const state of stateNames) {
+    for (const observed_state of [null, ...observedStates]) {
+      for (const observed_reason of [null, '', ' ']) {
+        for (const reason of [null, '', '\n']) {
+          const seen = row({ state, observed_state, observed_reason, reason })
+          const told = toStatus(seen, 'specification')
+          const isFailed = told.state === 'ERROR' || state.endsWith('_ERROR')
+          if (isFailed) assert.match(told.reason ?? '', /\w/, JSON.stringify({ state, observed_state }))
+        }
+      }
+    }
+  }
+})

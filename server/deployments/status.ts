@@ -1,5 +1,5 @@
 import { type ServiceStep, serviceSteps } from '@quayside/contract/enums.ts'
-import { type Action, environmentState, type State, specificationState } from '@quayside/contract/states.ts'
+import { type Action, environmentState, isFailed, type State, specificationState } from '@quayside/contract/states.ts'
 import type { Database, Sql } from '../database/index.ts'
 import type { ServiceRow } from '../services/index.ts'
 import { listsOfKinds } from './lists-of-kinds.ts'
@@ -81,8 +81,16 @@ export function toStatus(row: StatusRow, dialect: Dialect) {
     status_details: statusDetails(row.action, row.target_status),
     deployment_request_id: ended ? null : row.request_id,
     deployment_requests_count: row.requests_count,
-    reason: row.reason ?? (isFailing ? row.observed_reason : null),
+    reason: statusReason(row, isFailing),
   }
+}
+
+/** Never empty for a service that failed. Rows of earlier versions may have no reason. */
+function statusReason(row: StatusRow, isFailing: boolean): string | null {
+  const reason = row.reason?.trim() ? row.reason : undefined
+  if (reason !== undefined) return reason
+  if (isFailing) return row.observed_reason?.trim() ? row.observed_reason : 'It does not run. See its log.'
+  return isFailed(row.state) ? 'It failed, and no reason was recorded. See the log of the deployment.' : null
 }
 
 /** What the last request did; before any: unknown and never. */

@@ -4,6 +4,7 @@ import type { Sql } from '../database/index.ts'
 import type { Observation, Replica } from '../engines/index.ts'
 import { type Instances, rangeOf, wantedReplicas } from '../scaling/index.ts'
 import type { Wish } from './decide.ts'
+import { reasonOf } from './reason-of.ts'
 
 /** What should run of a service, as it is stored. */
 export interface WishRow extends Wish {
@@ -61,7 +62,8 @@ export async function insertObservation(
 ): Promise<void> {
   const present = observation.state !== 'absent'
   const release = present ? observation.release : null
-  const reason = present ? (observation.reason ?? null) : null
+  // Nothing is missing where nothing is wished.
+  const reason = present || wish.release_id !== null ? reasonOf(observation) : null
   const state: ObservedState = observation.state === 'running' && reason !== null ? 'warning' : observation.state
   const replicas = present ? observation.replicas.map(toRecord) : []
   await sql`

@@ -126,6 +126,20 @@ test('writes down what it sees, and lets traffic follow', async (t) => {
   assert.deepEqual(row, { state: 'failing', reason: 'exited with code 3, 3 times' })
 }) // biome-ignore format: one line
 
+test('a container that was removed by hand is observed with a reason', async (t) => {
+  const { sql, engine, look, release, wish } = await openBench(t)
+  const wanted = release()
+  await engine.start(wanted, attempt)
+  await wish(wanted.id)
+  await look()
+  await engine.retire(wanted.service, undefined, attempt)
+  engine.start = () => new Promise(() => {})
+  await look()
+  const [row] = await sql`select state, reason from observation`
+  assert.equal(row?.['state'], 'absent')
+  assert.match(String(row?.['reason']), /No container of it exists/)
+})
+
 test('why a service fails is told with what it printed last, also while it is up for a moment, and forgotten when it is well', async (t) => {
   let printed = 'heap is full'
   const { sql, engine, look, release, wish } = await openBench(t, { lastLines: async () => [printed] })

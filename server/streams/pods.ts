@@ -13,7 +13,7 @@ export function toPod(replica: ReplicaRow, service: Pick<RunningRow, 'observed_s
   const isWell = state === 'RUNNING' && observed_state !== 'warning'
   const told = {
     state_reason: state === 'RUNNING' ? (isWell ? '' : 'Unreachable') : wordFor(replica),
-    state_message: isWell ? '' : (reason ?? ''),
+    state_message: isWell ? '' : reason || (state === 'ERROR' ? endings(exits) : ''),
   }
   return {
     name,
@@ -36,7 +36,7 @@ export function toRunPod(run: RunRow) {
   const state = runStates[status]
   const told = {
     state_reason: state === 'RUNNING' ? '' : endWord(state === 'COMPLETED' ? 0 : 1, false),
-    state_message: reason ?? '',
+    state_message: reason || (state === 'ERROR' ? 'The run failed.' : ''),
   }
   const restart_count = Math.max(0, run.tries - 1)
   const ended =
@@ -56,6 +56,8 @@ export function toRunPod(run: RunRow) {
     ],
   }
 }
+
+const endings = (exits: number): string => `It has ended ${exits === 1 ? 'once' : `${exits} times`}.`
 
 const runStates = { RUNNING: 'RUNNING', SUCCESS: 'COMPLETED', ERROR: 'ERROR' } as const satisfies Record<
   RunRow['status'],

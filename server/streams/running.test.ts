@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { RunningState } from '@quayside/contract/resources/stream.ts'
+import { observedStates } from '@quayside/contract/running-states.ts'
+import { toPod } from './pods.ts'
 import { environmentRunningState, serviceRunningState, toServiceStatus } from './running.ts'
 import type { ReplicaRow } from './running-store.ts'
 
@@ -138,4 +140,18 @@ test('a pod whose program ended tells how, when and of what image, in a word and
   assert.deepEqual([again.state_reason, 'last_terminated_state' in again.containers[0]], ['CrashLoopBackOff', false])
   // Written down before the moment was.
   assert.equal('last_terminated_state' in podOf({ exitCode: 3 }).containers[0], false)
+})
+
+test('no pod in ERROR has an empty message, whatever was recorded', () => {
+  for (const observed_state of [null, ...observedStates]) {
+    for (const reason of [null, '', 'x']) {
+      for (const exits of [0, 1, 2]) {
+        for (const running of [true, false]) {
+          const replica = { name: 'a', running, exits, outOfMemory: false }
+          const pod = toPod(replica, { observed_state, reason, release_id: null })
+          if (pod.state === 'ERROR') assert.match(pod.state_message, /\w/)
+        }
+      }
+    }
+  }
 })
