@@ -1,3 +1,4 @@
+import { Resolver } from 'node:dns'
 import { existsSync } from 'node:fs'
 import { availableParallelism, totalmem } from 'node:os'
 import { join, resolve } from 'node:path'
@@ -15,6 +16,10 @@ export interface Config {
   readonly routerHost: string
   readonly routerPort: number
   readonly domain: string
+  /** Whether DNS has to prove a custom domain before it gets traffic. */
+  readonly domainProof: 'required' | 'waived'
+  /** `address` or `address:port` of the servers that are asked about custom domains; none: those of this machine. */
+  readonly nameServers: readonly string[]
   /** Ports of this machine that databases may be published on. */
   readonly publicPorts: { readonly first: number; readonly last: number }
   /** Undefined: the embedded PostgreSQL. */
@@ -84,6 +89,8 @@ export function readConfig(variables: Variables = process.env): Config {
     routerHost: variables['QUAYSIDE_ROUTER_HOST'] || '127.0.0.1',
     routerPort: number(variables, 'QUAYSIDE_ROUTER_PORT', 8080, 1, 65535),
     domain: (variables['QUAYSIDE_DOMAIN'] || 'localhost').toLowerCase(),
+    domainProof: oneOf(variables, 'QUAYSIDE_DOMAIN_PROOF', ['required', 'waived']),
+    nameServers: nameServers(variables['QUAYSIDE_NAME_SERVERS']),
     publicPorts: portRange(variables, 'QUAYSIDE_PUBLIC_PORTS', '30000-30999'),
     databaseUrl: variables['QUAYSIDE_DATABASE_URL'] || undefined,
     snapshots: oneOf(variables, 'QUAYSIDE_SNAPSHOT', ['required', 'off']) === 'required',
@@ -123,6 +130,18 @@ function cidrs(text: string | undefined): string[] {
     return listed
   } catch (error) {
     const message = `QUAYSIDE_ALLOW_PRIVATE_TARGETS must be CIDRs such as 10.1.0.0/16, not "${text}".`
+    throw new ConfigError(message, { cause: error })
+  }
+}
+
+/** Separated by commas or spaces. */
+function nameServers(text: string | undefined): string[] {
+  const listed = (text ?? '').split(/[\s,]+/).filter((part) => part !== '')
+  try {
+    new Resolver().setServers(listed)
+    return listed
+  } catch (error) {
+    const message = `QUAYSIDE_NAME_SERVERS must be IP addresses such as 9.9.9.9 or [2620:fe::fe]:53, not "${text}".`
     throw new ConfigError(message, { cause: error })
   }
 }

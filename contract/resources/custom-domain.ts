@@ -1,6 +1,7 @@
 import { named, operation } from '../operation.ts'
-import { base, Enum, NoBody, Nullable, Results, Text, Type } from '../schema.ts'
+import { base, Enum, NoBody, Nullable, Results, Text, Timestamp, Type } from '../schema.ts'
 
+/** All that the public API has. */
 export const customDomainStatuses = ['VALIDATION_PENDING'] as const
 export const checkedDomainStatuses = [
   'RESOLVES_TO_IP',
@@ -11,6 +12,25 @@ export const checkedDomainStatuses = [
 ] as const
 export type CheckedDomainStatus = (typeof checkedDomainStatuses)[number]
 
+/** `LOST`: DNS held the proof and no longer does; traffic goes on. `RELEASED`: nobody proved the name in time. */
+export const proofStates = ['PENDING', 'PROVEN', 'LOST', 'RELEASED'] as const
+export type ProofStateName = (typeof proofStates)[number]
+/** How a name was proven: by a record in DNS, or without one for the reason that the word names. */
+export const proofMethods = ['CNAME', 'TXT', 'WAIVED', 'NO_PUBLIC_DNS', 'BEFORE_REQUIRED'] as const
+
+const Proof = Type.Object({
+  state: Enum(proofStates),
+  method: Nullable(Enum(proofMethods)),
+  proven_at: Nullable(Timestamp),
+  lost_since: Nullable(Timestamp),
+  checked_at: Nullable(Timestamp),
+  next_check_at: Nullable(Timestamp),
+  message: Nullable(Type.String({ description: 'what is missing, as DNS was last asked' })),
+  records: Type.Array(Type.Object({ type: Enum(['CNAME', 'TXT']), name: Type.String(), value: Type.String() }), {
+    description: 'records that prove the name; one of them is enough',
+  }),
+})
+
 export const CustomDomain = Type.Object({
   ...base,
   domain: Type.String(),
@@ -18,6 +38,7 @@ export const CustomDomain = Type.Object({
   use_cdn: Type.Boolean(),
   validation_domain: Type.String({ description: 'where its CNAME record has to point' }),
   status: Enum(customDomainStatuses),
+  proof: Proof,
 })
 export const CustomDomainRequest = Type.Object({
   domain: Text(255, 1),
@@ -57,7 +78,8 @@ export function customDomainOperations<const K extends string, const S extends s
         path,
         handler: 'createCustomDomain',
         event: { type: 'CREATE', target: 'SERVICE', sub: 'CUSTOM_DOMAIN' },
-        summary: 'Lets its default public port answer under a further host name, at once. 409 when the name is taken.',
+        summary:
+          'Adds a host name for its default public port. Traffic begins once DNS proves the name. 409 if it is taken.',
         body: CustomDomainRequest,
         reply: CustomDomain,
         status: 201,
@@ -68,7 +90,7 @@ export function customDomainOperations<const K extends string, const S extends s
         path: `/${kind}/{${kind}Id}/checkCustomDomain`,
         handler: 'checkCustomDomains',
         access: 'read',
-        summary: 'Asks DNS, for at most two seconds, whether its custom domains lead here.',
+        summary: 'Asks DNS, for at most two seconds, whether its custom domains lead here, and names missing records.',
         reply: Results(CheckedCustomDomain),
         status: 200,
       }),
@@ -80,7 +102,7 @@ export function customDomainOperations<const K extends string, const S extends s
         path: `${path}/{customDomainId}`,
         handler: 'editCustomDomain',
         event: { type: 'UPDATE', target: 'SERVICE', sub: 'CUSTOM_DOMAIN' },
-        summary: 'Replaces a custom domain. 409 when the name is taken.',
+        summary: 'Replaces a custom domain and checks its proof at once. 409 if the name is taken.',
         body: CustomDomainRequest,
         reply: CustomDomain,
         status: 200,
@@ -91,7 +113,7 @@ export function customDomainOperations<const K extends string, const S extends s
         path: `${path}/{customDomainId}`,
         handler: 'deleteCustomDomain',
         event: { type: 'DELETE', target: 'SERVICE', sub: 'CUSTOM_DOMAIN' },
-        summary: 'Removes a custom domain: nothing answers there any more.',
+        summary: 'Removes a custom domain and its traffic.',
         reply: NoBody,
         status: 204,
       }),
@@ -115,14 +137,14 @@ export const singleCustomDomainOperations = {
     path: '/application/{applicationId}/customDomain/{customDomainId}/status',
     kind: 'application',
     tag: 'Application Custom Domain',
-    summary: 'A custom domain. What DNS says of it is told by checkCustomDomain.',
+    summary: 'A custom domain, with the state of its proof.',
   }),
   getContainerCustomDomainStatus: operation({
     ...one,
     path: '/container/{containerId}/customDomain/{customDomainId}/status',
     kind: 'container',
     tag: 'Container Custom Domain',
-    summary: 'A custom domain. What DNS says of it is told by checkCustomDomain.',
+    summary: 'A custom domain, with the state of its proof.',
   }),
   getHelmCustomDomain: operation({
     ...one,

@@ -8,6 +8,7 @@ import {
   createReleasePruner,
   createScheduled,
 } from '../deployments/index.ts'
+import { createProofReconciler } from '../domains/index.ts'
 import { createScheduler } from '../environments/index.ts'
 import { createOpenStreams, readVersion } from '../http/index.ts'
 import { createReplyPruner } from '../idempotency/index.ts'
@@ -106,6 +107,15 @@ export function compose(ground: Ground, drivers: Drivers) {
   const working: readonly Reconciler[] = [
     ...ground.reconcilers,
     routes.reconciler,
+    createProofReconciler({
+      database,
+      clock,
+      log,
+      nameServers: foundation.nameServers,
+      platform: config.domain,
+      mode: config.domainProof,
+      nudgeRoutes: () => reconcilers?.nudge('routes'),
+    }),
     observer,
     createLiveness(foundation),
     createNetworkGuards(foundation),

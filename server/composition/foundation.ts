@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import type { RecipeOptions } from '../deployments/index.ts'
-import { createRoutePublisher } from '../domains/index.ts'
+import { createNameServers, createRoutePublisher } from '../domains/index.ts'
 import { createGit, createGitHost } from '../git/index.ts'
 import { createAddressGuard } from '../lib/address.ts'
 import { systemClock as clock } from '../lib/clock.ts'
@@ -59,6 +59,7 @@ export function createFoundation(
     collector,
     collect,
     routes,
+    nameServers: createNameServers(config.nameServers),
     gitTokens,
     readCredential,
     stateChanges: createStateChanges({ database, clock, log }),

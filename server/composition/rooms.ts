@@ -14,7 +14,7 @@ import { createCredentials } from '../credentials/index.ts'
 import type { Sql } from '../database/index.ts'
 import { createDeployments, createSelected, type DeploymentsOptions } from '../deployments/index.ts'
 import type { DiskKeeper } from '../disk/index.ts'
-import { createCustomDomains, resolveNames } from '../domains/index.ts'
+import { createCustomDomains } from '../domains/index.ts'
 import {
   createClone,
   createExport,
@@ -160,7 +160,8 @@ export function createRooms(
       clock,
       domain: config.domain,
       ownHosts: [config.publicUrl, ...formerUrls].map((url) => new URL(url).hostname),
-      resolve: resolveNames,
+      nameServers: foundation.nameServers,
+      mode: config.domainProof,
     }),
     publicAddress: { scheme: 'http', port: config.routerPort },
   }

@@ -346,11 +346,28 @@ create table custom_domain (
   domain text not null,
   generate_certificate boolean not null,
   use_cdn boolean not null,
+  organization_id uuid not null,
+  base text not null generated always as (ltrim(domain, '*.'::text)) stored,
+  proof text,
+  proven_at timestamp with time zone,
+  lost_since timestamp with time zone,
+  pending_since timestamp with time zone not null,
+  asked_at timestamp with time zone,
+  next_ask_at timestamp with time zone,
+  asks integer not null default 0,
+  finding text,
+  constraint custom_domain_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organization(id) ON DELETE CASCADE,
   constraint custom_domain_pkey PRIMARY KEY (id),
+  constraint custom_domain_proof_check CHECK ((proof = ANY (ARRAY['CNAME'::text, 'TXT'::text, 'WAIVED'::text, 'NO_PUBLIC_DNS'::text, 'BEFORE_REQUIRED'::text]))),
+  constraint custom_domain_proof_has_time CHECK (((proof IS NULL) = (proven_at IS NULL))),
   constraint custom_domain_service_domain_key UNIQUE (service_id, domain),
   constraint custom_domain_service_id_fkey FOREIGN KEY (service_id) REFERENCES service(id) ON DELETE CASCADE
 );
+CREATE INDEX custom_domain_base ON public.custom_domain USING btree (base) WHERE (proof IS NOT NULL);
+CREATE INDEX custom_domain_below ON public.custom_domain USING btree (reverse(base) text_pattern_ops) WHERE (proof IS NOT NULL);
 CREATE INDEX custom_domain_domain ON public.custom_domain USING btree (domain);
+CREATE INDEX custom_domain_due ON public.custom_domain USING btree (next_ask_at) WHERE (next_ask_at IS NOT NULL);
+CREATE INDEX custom_domain_organization ON public.custom_domain USING btree (organization_id);
 CREATE INDEX custom_domain_service ON public.custom_domain USING btree (service_id);
 
 create table custom_role (
@@ -1273,7 +1290,9 @@ begin
   perform pg_advisory_xact_lock(hashtextextended(new.domain, 35));
   if exists (
     select from custom_domain c join service other on other.id = c.service_id join service own on own.id = new.service_id
-    where c.domain = new.domain and other.environment_id <> own.environment_id
+    where c.domain = new.domain and c.id <> new.id and case when c.organization_id = new.organization_id
+      then other.environment_id <> own.environment_id
+      else c.proof is not null and new.proof is not null end
   ) then
     raise unique_violation using message = 'a custom domain belongs to one environment',
       constraint = 'custom_domain_domain_key', table = 'custom_domain';
@@ -1425,7 +1444,7 @@ CREATE TRIGGER copy_requested AFTER INSERT ON public.copy_record FOR EACH ROW EX
 
 CREATE TRIGGER copy_status AFTER UPDATE OF status ON public.copy_record FOR EACH ROW WHEN ((old.status IS DISTINCT FROM new.status)) EXECUTE FUNCTION record_copy_status();
 
-CREATE TRIGGER custom_domain_in_environment BEFORE INSERT OR UPDATE OF domain ON public.custom_domain FOR EACH ROW EXECUTE FUNCTION keep_custom_domain_in_environment();
+CREATE TRIGGER custom_domain_in_environment BEFORE INSERT OR UPDATE OF domain, proof ON public.custom_domain FOR EACH ROW EXECUTE FUNCTION keep_custom_domain_in_environment();
 
 CREATE TRIGGER deployment_status AFTER UPDATE OF status ON public.deployment_request FOR EACH ROW WHEN (((old.status)::text IS DISTINCT FROM (new.status)::text)) EXECUTE FUNCTION record_deployment_status();
 

@@ -1,13 +1,16 @@
 import type { Sql } from '../database/index.ts'
+import type { ProofState } from './proof.ts'
 
 export interface CustomDomainValues {
-  /** Lower case. */
+  /** As `parseDomain` returns it. */
   readonly domain: string
   readonly generate_certificate: boolean
   readonly use_cdn: boolean
 }
-export interface CustomDomainRow extends CustomDomainValues {
+export interface CustomDomainRow extends CustomDomainValues, ProofState {
   readonly id: string
+  readonly organization_id: string
+  readonly asked_at: Date | null
   readonly service_id: string
   readonly created_at: Date
   readonly updated_at: Date
@@ -21,9 +24,11 @@ export async function findCustomDomain(sql: Sql, serviceId: string, id: string):
   return row
 }
 
-/** Locks the service, so that its routes and the count stay true until the transaction ends. */
+/** Locks the service, so that its routes and its custom domains stay as they are until the transaction ends. */
+export const lockOwner = async (sql: Sql, serviceId: string): Promise<void> =>
+  void (await sql`select from service where id = ${serviceId} for no key update`)
+
 export async function countCustomDomains(sql: Sql, serviceId: string): Promise<number> {
-  await sql`select from service where id = ${serviceId} for no key update`
   const [row] = await sql<{ count: number }[]>`
     select count(*)::int as count from custom_domain where service_id = ${serviceId}`
   return row?.count ?? 0
@@ -31,18 +36,20 @@ export async function countCustomDomains(sql: Sql, serviceId: string): Promise<n
 
 export async function insertCustomDomain(
   sql: Sql,
-  row: CustomDomainValues & { readonly id: string; readonly service_id: string },
+  row: CustomDomainValues &
+    ProofState & { readonly id: string; readonly service_id: string; readonly organization_id: string },
   now: Date,
 ): Promise<void> {
-  const { id, service_id, domain, generate_certificate, use_cdn } = row
-  const times = { created_at: now, updated_at: now }
-  await sql`insert into custom_domain ${sql({ id, service_id, domain, generate_certificate, use_cdn, ...times })}`
+  await sql`insert into custom_domain ${sql({ ...row, created_at: now, updated_at: now })}`
 }
 
-export async function updateCustomDomain(sql: Sql, id: string, values: CustomDomainValues, now: Date): Promise<void> {
-  await sql`
-    update custom_domain set domain = ${values.domain}, generate_certificate = ${values.generate_certificate},
-      use_cdn = ${values.use_cdn}, updated_at = ${now} where id = ${id}`
+export async function updateCustomDomain(
+  sql: Sql,
+  id: string,
+  values: CustomDomainValues & ProofState,
+  now: Date,
+): Promise<void> {
+  await sql`update custom_domain set ${sql({ ...values, updated_at: now })} where id = ${id}`
 }
 
 /** Its route goes with it. */

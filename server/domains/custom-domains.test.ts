@@ -7,13 +7,15 @@ import { createFakeRouter } from '../routers/index.ts'
 import { addEnvironment, addPlace, addService } from '../variables/testing.ts'
 import { createCustomDomains } from './custom-domains.ts'
 import { judge, type Resolved } from './domain-check.ts'
+import type { DomainProof } from './proof.ts'
 import { createRoutePublisher } from './publisher.ts'
 import { replaceHosts, setEndpoints } from './route-store.ts'
 
-async function openBench(t: Cleanup, answers: Readonly<Record<string, Resolved>> = {}) {
+async function openBench(t: Cleanup, answers: Readonly<Record<string, Resolved>> = {}, mode: DomainProof = 'waived') {
   const { sql } = await testDatabase(t)
   const place = await addPlace(sql)
-  const service = { id: place.service.serviceId, name: 'shop' }
+  const organization_id = place.service.organizationId
+  const service = { id: place.service.serviceId, name: 'shop', organization_id }
   const router = createFakeRouter()
   const asked: string[] = []
   const domains = createCustomDomains({
@@ -21,9 +23,13 @@ async function openBench(t: Cleanup, answers: Readonly<Record<string, Resolved>>
     clock: systemClock,
     domain: 'apps.example.org',
     ownHosts: ['quayside.example.org'],
-    resolve: async (names) => {
-      asked.push(...names)
-      return names.map((name) => answers[name] ?? { addresses: [] })
+    mode,
+    nameServers: {
+      resolve: async (names) => {
+        asked.push(...names)
+        return names.map((name) => answers[name.replace(/^quayside-[0-9a-f]{32}/, '*')] ?? { addresses: [] })
+      },
+      records: async () => [],
     },
   })
   const publisher = createRoutePublisher({ database: sql, router })
@@ -35,10 +41,14 @@ async function openBench(t: Cleanup, answers: Readonly<Record<string, Resolved>>
     /** A service of another environment. */
     other: async () => {
       const environment = await addEnvironment(sql, place.project)
-      return { id: (await addService(sql, environment)).serviceId, name: 'other' }
+      return { id: (await addService(sql, environment)).serviceId, name: 'other', organization_id }
     },
     /** A service of the same environment. */
-    neighbour: async () => ({ id: (await addService(sql, place.environment)).serviceId, name: 'neighbour' }),
+    neighbour: async () => ({
+      id: (await addService(sql, place.environment)).serviceId,
+      name: 'neighbour',
+      organization_id,
+    }),
     /** Where each host leads now. */
     table: async () => {
       await publisher.apply(new AbortController().signal)
@@ -51,7 +61,7 @@ async function openBench(t: Cleanup, answers: Readonly<Record<string, Resolved>>
   }
 }
 const now = new Date('2026-01-01T00:00:00Z')
-const host = (name: string, internal_port: number, is_default = true) => ({
+const route = (name: string, internal_port: number, is_default = true) => ({
   host: name,
   port_name: name,
   internal_port,
@@ -60,12 +70,12 @@ const host = (name: string, internal_port: number, is_default = true) => ({
 const request = (domain: string) => ({ domain, generate_certificate: false })
 const endpoint = (port: number) => ({ port, address: '10.0.0.1' })
 
-test('a custom domain of a deployed service answers at once, at its default port', async (t) => {
+test('a custom domain without a need for proof answers at once, at its default port', async (t) => {
   const { sql, service, domains, table } = await openBench(t)
   await replaceHosts(
     sql,
     service.id,
-    [host('shop.apps.example.org', 80), host('admin.apps.example.org', 81, false)],
+    [route('shop.apps.example.org', 80), route('admin.apps.example.org', 81, false)],
     now,
   )
   await setEndpoints(sql, service.id, service.id, [endpoint(80), endpoint(81)], now)
@@ -83,10 +93,10 @@ test('custom domains go where the default public port goes, and wait while there
   const { sql, service, domains, table } = await openBench(t)
   await domains.create(service, request('shop.example.com'))
   assert.deepEqual(await table(), {})
-  await replaceHosts(sql, service.id, [host('shop.apps.example.org', 80)], now)
+  await replaceHosts(sql, service.id, [route('shop.apps.example.org', 80)], now)
   await setEndpoints(sql, service.id, service.id, [endpoint(80), endpoint(90)], now)
   assert.equal((await table())['shop.example.com'], 80)
-  await replaceHosts(sql, service.id, [host('shop.apps.example.org', 90)], now)
+  await replaceHosts(sql, service.id, [route('shop.apps.example.org', 90)], now)
   assert.deepEqual(await table(), { 'shop.apps.example.org': undefined, 'shop.example.com': undefined })
   await setEndpoints(sql, service.id, service.id, [endpoint(90)], now)
   assert.equal((await table())['shop.example.com'], 90)
@@ -110,8 +120,8 @@ test('a domain belongs to one environment', async (t) => {
 test('services of one environment share a domain, each at paths of its own', async (t) => {
   const { sql, service, domains, neighbour, router, publish } = await openBench(t)
   const second = await neighbour()
-  await replaceHosts(sql, service.id, [host('shop.apps.example.org', 80)], now)
-  const api = { ...host('api.apps.example.org', 90, false), path: '/api', rewrite: '/v1' }
+  await replaceHosts(sql, service.id, [route('shop.apps.example.org', 80)], now)
+  const api = { ...route('api.apps.example.org', 90, false), path: '/api', rewrite: '/v1' }
   await replaceHosts(sql, second.id, [api], now)
   await setEndpoints(sql, service.id, service.id, [endpoint(80)], now)
   await setEndpoints(sql, second.id, second.id, [endpoint(90)], now)
@@ -131,7 +141,7 @@ test('services of one environment share a domain, each at paths of its own', asy
 test('two services with the same path of a domain are refused, whichever comes last', async (t) => {
   const { sql, service, domains, neighbour } = await openBench(t)
   const second = await neighbour()
-  const at = (name: string, path: string) => ({ ...host(`${name}.apps.example.org`, 80), path })
+  const at = (name: string, path: string) => ({ ...route(`${name}.apps.example.org`, 80), path })
   await replaceHosts(sql, service.id, [at('one', '/api')], now)
   await replaceHosts(sql, second.id, [at('two', '/api')], now)
   await domains.create(service, request('shop.example.com'))
@@ -164,8 +174,8 @@ test('of two environments that ask for a domain at the same moment one gets it',
 
 test('a port with a path leads from the custom domains too, and leaves them with its path', async (t) => {
   const { sql, service, domains, table } = await openBench(t)
-  const admin = { ...host('admin.apps.example.org', 81, false), path: '/admin' }
-  const hosts = [host('shop.apps.example.org', 80), admin, { ...admin, host: 'shop.apps.example.org' }]
+  const admin = { ...route('admin.apps.example.org', 81, false), path: '/admin' }
+  const hosts = [route('shop.apps.example.org', 80), admin, { ...admin, host: 'shop.apps.example.org' }]
   await replaceHosts(sql, service.id, hosts, now)
   await setEndpoints(sql, service.id, service.id, [endpoint(80), endpoint(81)], now)
   await domains.create(service, request('shop.example.com'))
@@ -179,7 +189,7 @@ test('a port with a path leads from the custom domains too, and leaves them with
   await replaceHosts(
     sql,
     service.id,
-    [host('shop.apps.example.org', 80), host('admin.apps.example.org', 81, false)],
+    [route('shop.apps.example.org', 80), route('admin.apps.example.org', 81, false)],
     now,
   )
   assert.deepEqual(await table(), {
@@ -189,9 +199,49 @@ test('a port with a path leads from the custom domains too, and leaves them with
   })
 })
 
+test('an organization has a limit of domains without a proof; released ones do not count', async (t) => {
+  const { sql, service, domains, neighbour } = await openBench(t, {}, 'required')
+  const { id, organization_id } = await neighbour()
+  await sql`
+    insert into custom_domain (id, service_id, organization_id, created_at, updated_at, domain, generate_certificate,
+      use_cdn, pending_since, next_ask_at)
+    select gen_random_uuid(), ${id}, ${organization_id}, now(), now(), 'a' || i || '.example.com', false, false, now(), now()
+    from generate_series(1, 1000) i`
+  await assert.rejects(domains.create(service, request('shop.example.com')), {
+    code: 'conflict',
+    message: /at most 1000 custom domains without a proof/,
+  })
+  await sql`update custom_domain set next_ask_at = null where domain = 'a1.example.com'`
+  assert.equal((await domains.create(service, request('shop.example.com'))).proof.state, 'PENDING')
+})
+
+test('a path that a service of the environment has is refused before the domain is proven, too', async (t) => {
+  const { sql, service, domains, neighbour, table } = await openBench(t, {}, 'required')
+  const second = await neighbour()
+  for (const { id } of [service, second]) await replaceHosts(sql, id, [route(`${id}.apps.example.org`, 80)], now)
+  await domains.create(service, request('shop.example.com'))
+  await assert.rejects(domains.create(second, request('shop.example.com')), {
+    code: 'conflict',
+    message: /^The root of/,
+  })
+  assert.equal('shop.example.com' in (await table()), false)
+})
+
 test('names that DNS does not have, and those of the platform, are refused', async (t) => {
   const { service, domains } = await openBench(t)
-  const bad = ['', 'localhost', '*', '*.com', 'a..b', '-a.org', 'a.org/x', 'a.org:80', 'bücher.example', '10.0.0.1']
+  const bad = [
+    '',
+    'localhost',
+    '*',
+    '*.com',
+    'a..b',
+    '-a.org',
+    'a.org/x',
+    'a.org:80',
+    '10.0.0.1',
+    '*.co.uk',
+    '*.example.org',
+  ]
   const own = ['apps.example.org', 'x.apps.example.org', '*.apps.example.org', 'quayside.example.org', 'a.*.org']
   for (const domain of [...bad, ...own, `${'a'.repeat(64)}.org`]) {
     await assert.rejects(
@@ -200,13 +250,13 @@ test('names that DNS does not have, and those of the platform, are refused', asy
       domain,
     )
   }
-  for (const domain of ['xn--bcher-kva.example', '*.example.org', 'a-b.example.org']) {
+  for (const domain of ['xn--bcher-kva.example', '*.x.example.org', 'a-b.example.org', 'example.org']) {
     await domains.create(service, request(domain))
   }
 })
 
 test('the check tells of every domain what DNS says, a wildcard by one of its names', async (t) => {
-  const answers = { 'shop.example.com': { addresses: [] }, 'any.example.com': { alias: 'x.org', addresses: [] } }
+  const answers = { 'shop.example.com': { addresses: [] }, '*.example.com': { alias: 'x.org', addresses: [] } }
   const { service, domains, asked } = await openBench(t, answers)
   assert.deepEqual(await domains.check(service), [])
   assert.deepEqual(asked, [])
@@ -214,25 +264,49 @@ test('the check tells of every domain what DNS says, a wildcard by one of its na
   await domains.create(service, request('*.example.com'))
   const found = await domains.check(service)
   assert.deepEqual(found.map(({ status }) => status), ['DOMAIN_NOT_CONFIGURED', 'DOMAIN_LINKED_TO_WRONG_HOST'])
-  assert.deepEqual(asked.slice(1), ['shop.example.com', 'any.example.com'])
+  assert.equal(asked[1], 'shop.example.com')
+  assert.match(asked[2] ?? '', /^quayside-[0-9a-f]{32}\.example\.com$/)
 }) // biome-ignore format: one line
 
-const target = { host: 'shop.apps.org', resolved: { addresses: ['192.0.2.1'] } }
-const judgements: [string, { use_cdn?: boolean; found: Resolved; status: string }][] = [
+const host = 'shop-12345678.apps.org'
+const ownAliases = new Set([host, 'old-12345678.apps.org'])
+const target = { host, ownAliases, resolved: { addresses: ['192.0.2.1'] } }
+const records = [
+  { type: 'CNAME', name: 'a.org', value: host },
+  { type: 'TXT', name: '_quayside.a.org', value: 'quayside-organization=1' },
+] as const
+const proofOf = (state: 'PROVEN' | 'PENDING' | 'LOST' | 'RELEASED') => ({ state, message: null, records: [...records] })
+type Row = [what: string, found: Resolved, whenProven: string, whenPending: string, use_cdn?: boolean]
+const right = 'MATCHES_LOAD_BALANCER_HOST'
+const absent = 'DOMAIN_NOT_CONFIGURED'
+const wrong = 'DOMAIN_LINKED_TO_WRONG_HOST'
+const judgements: Row[] = [
+  ['an alias of ours', { alias: host, addresses: ['192.0.2.1'] }, right, right],
   [
-    'an alias of ours',
-    { found: { alias: 'shop.apps.org', addresses: ['192.0.2.1'] }, status: 'MATCHES_LOAD_BALANCER_HOST' },
+    'an alias of the time when the service had another name',
+    { alias: 'old-12345678.apps.org', addresses: [] },
+    right,
+    right,
   ],
-  ['an address of ours', { found: { addresses: ['192.0.2.1'] }, status: 'RESOLVES_TO_IP' }],
-  ['another address', { found: { addresses: ['192.0.2.9'] }, status: 'DOMAIN_LINKED_TO_WRONG_HOST' }],
-  ['another address behind a CDN', { use_cdn: true, found: { addresses: ['192.0.2.9'] }, status: 'RESOLVES_TO_IP' }],
-  ['another alias', { found: { alias: 'x.org', addresses: ['192.0.2.9'] }, status: 'DOMAIN_LINKED_TO_WRONG_HOST' }],
-  ['nothing', { found: { addresses: [] }, status: 'DOMAIN_NOT_CONFIGURED' }],
-  ['no answer', { found: { addresses: [], failure: 'late' }, status: 'GENERIC_FAILURE' }],
+  ['an address of ours', { addresses: ['192.0.2.1'] }, 'RESOLVES_TO_IP', absent],
+  ['another address', { addresses: ['192.0.2.9'] }, wrong, wrong],
+  ['another address behind a CDN', { addresses: ['192.0.2.9'] }, 'RESOLVES_TO_IP', absent, true],
+  ['another alias', { alias: 'x.org', addresses: ['192.0.2.9'] }, wrong, wrong],
+  ['the alias of another service', { alias: 'shop-12345679.apps.org', addresses: [] }, wrong, wrong],
+  ['a name below ours', { alias: 'x.shop-12345678.apps.org', addresses: [] }, wrong, wrong],
+  ['no record', { addresses: [] }, absent, absent],
+  ['no answer', { addresses: [], failure: 'late' }, 'GENERIC_FAILURE', 'GENERIC_FAILURE'],
 ]
-for (const [what, { use_cdn = false, found, status }] of judgements) {
-  test(`DNS with ${what} is ${status}`, () => {
-    const answer = judge({ domain: 'a.org', use_cdn }, target, found)
-    assert.deepEqual([answer.domain_name, answer.status], ['a.org', status])
+for (const [what, found, whenProven, whenPending, use_cdn = false] of judgements) {
+  test(`the check of a domain with ${what} in DNS is ${whenProven} if it is proven, else ${whenPending}`, () => {
+    const proven = judge({ domain: 'a.org', use_cdn, proof: proofOf('PROVEN') }, target, found)
+    assert.deepEqual([proven.domain_name, proven.status], ['a.org', whenProven])
+    const pending = judge({ domain: 'a.org', use_cdn, proof: proofOf('PENDING') }, target, found)
+    assert.equal(pending.status, whenPending)
+    const named = /a CNAME record a\.org with the value shop-12345678\.apps\.org, or a TXT record _quayside\.a\.org/
+    assert.match(pending.error_details ?? '', whenPending === right ? /traffic begins after the next check/ : named)
+    const lost = judge({ domain: 'a.org', use_cdn, proof: proofOf('LOST') }, target, found)
+    assert.equal(lost.status, whenProven)
+    if (whenProven !== right) assert.match(lost.error_details ?? '', /DNS no longer proves/)
   })
 }

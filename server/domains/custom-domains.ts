@@ -2,6 +2,9 @@ import { type Database, inTransaction, isUniqueViolation, type Sql } from '../da
 import type { Clock } from '../lib/clock.ts'
 import { AppError } from '../lib/error.ts'
 import { newId } from '../lib/id.ts'
+import { sampleOf } from './ask-proof.ts'
+import { judgeRivals } from './claim.ts'
+import { toRecord } from './custom-domain-record.ts'
 import {
   type CustomDomainRow,
   type CustomDomainValues,
@@ -10,12 +13,15 @@ import {
   findCustomDomain,
   insertCustomDomain,
   listCustomDomains,
+  lockOwner,
   updateCustomDomain,
 } from './custom-domain-store.ts'
 import { type CheckedDomain, judge } from './domain-check.ts'
-import { checkDomain } from './domain-name.ts'
+import { parseDomain } from './domain-name.ts'
 import { hostName } from './host-names.ts'
-import type { Resolve } from './resolve.ts'
+import { assumedProof, type DomainProof, newProof, type ProofState, serviceDigitsOf, takenError } from './proof.ts'
+import { countPending, digitsOfServices, listRivals, lockProofs } from './proof-store.ts'
+import type { NameServers } from './resolve.ts'
 import { replaceCustomHosts } from './route-store.ts'
 
 export interface CustomDomainsOptions {
@@ -25,13 +31,15 @@ export interface CustomDomainsOptions {
   readonly domain: string
   /** Where the platform itself is reached. */
   readonly ownHosts: readonly string[]
-  readonly resolve: Resolve
+  readonly nameServers: NameServers
+  readonly mode: DomainProof
 }
 
 /** The service that a custom domain leads to. */
 export interface DomainOwner {
   readonly id: string
   readonly name: string
+  readonly organization_id: string
 }
 
 export interface CustomDomainRequest {
@@ -41,26 +49,57 @@ export interface CustomDomainRequest {
 }
 
 const mostDomains = 50
+/** Of one organization: each costs questions to name servers. */
+const mostPending = 1000
 const checkMs = 2000
 
-/** Host names of users that lead to the default public port of a service. They answer at once, without a deployment. */
+/**
+ * Host names of users that lead to the default public port of a service, without a deployment. A name gets traffic once DNS proves that
+ * it belongs to the organization.
+ */
 export function createCustomDomains(options: CustomDomainsOptions) {
-  const { database, clock, domain: platform } = options
-  const record = (service: DomainOwner, row: CustomDomainRow) => ({
-    ...row,
-    validation_domain: hostName(service, platform),
-    status: 'VALIDATION_PENDING' as const,
-  })
+  const { database, clock, domain: platform, mode } = options
+  const record = (service: DomainOwner, row: CustomDomainRow) => toRecord(row, hostName(service, platform))
   const existing = async (sql: Sql, serviceId: string, id: string): Promise<CustomDomainRow> => {
     const row = await findCustomDomain(sql, serviceId, id)
     if (!row) throw new AppError('notFound', 'There is no such object.')
     return row
   }
   const checked = (body: CustomDomainRequest): CustomDomainValues => ({
-    domain: checkDomain(body.domain, { domain: platform, hosts: options.ownHosts }),
+    domain: parseDomain(body.domain, { domain: platform, hosts: options.ownHosts }),
     generate_certificate: body.generate_certificate,
     use_cdn: body.use_cdn ?? false,
   })
+  /** The proof of a name that the organization did not have before. Throws 409 if another one has proven it. */
+  const claim = async (sql: Sql, { organization_id }: DomainOwner, domain: string): Promise<ProofState> => {
+    const assumed = assumedProof(domain, mode)
+    const rivals = await listRivals(sql, organization_id, domain)
+    if (judgeRivals(domain, assumed ?? 'CNAME', rivals, clock.now()).blocking) throw takenError(domain)
+    if (assumed === undefined && (await countPending(sql, organization_id)) >= mostPending) {
+      const message = `An organization has at most ${mostPending} custom domains without a proof. Prove or delete one first.`
+      throw new AppError('conflict', message)
+    }
+    return newProof(clock.now(), assumed)
+  }
+  /** Of these names those that the platform gave to services of the organization. */
+  const findOwn = async (
+    { organization_id }: DomainOwner,
+    aliases: readonly string[],
+  ): Promise<ReadonlySet<string>> => {
+    const digits = new Map(aliases.map((alias) => [alias, serviceDigitsOf(alias, platform) ?? '']))
+    const asked = [...new Set(digits.values())].filter((each) => each !== '')
+    const known = await digitsOfServices(database, organization_id, asked)
+    return new Set(aliases.filter((alias) => known.has(digits.get(alias) ?? '')))
+  }
+  /** Under the locks in the order in which proofs take them. */
+  const locked = <T>(service: DomainOwner, work: (sql: Sql) => Promise<T>): Promise<T> =>
+    inTransaction(database, async (sql) => {
+      await lockProofs(sql)
+      await lockOwner(sql, service.id)
+      const result = await work(sql)
+      await replaceCustomHosts(sql, service.id, clock.now())
+      return result
+    })
 
   return {
     async list(service: DomainOwner) {
@@ -73,56 +112,69 @@ export function createCustomDomains(options: CustomDomainsOptions) {
 
     async create(service: DomainOwner, body: CustomDomainRequest) {
       const values = checked(body)
-      const row = await inTransaction(database, async (sql) => {
+      const row = await locked(service, async (sql) => {
         if ((await countCustomDomains(sql, service.id)) >= mostDomains) {
           throw new AppError('conflict', `A service has at most ${mostDomains} custom domains; delete one first.`)
         }
-        const id = newId()
-        await insertCustomDomain(sql, { ...values, id, service_id: service.id }, clock.now())
-        await replaceCustomHosts(sql, service.id, clock.now())
-        return existing(sql, service.id, id)
+        const owner = { id: newId(), service_id: service.id, organization_id: service.organization_id }
+        const proof = await claim(sql, service, values.domain)
+        await insertCustomDomain(sql, { ...values, ...proof, ...owner }, clock.now())
+        return existing(sql, service.id, owner.id)
       }).catch(taken(values.domain))
       return record(service, row)
     },
 
+    /** Another name needs a proof of its own. The same name keeps its proof, and DNS is asked about it at once. */
     async edit(service: DomainOwner, id: string, body: CustomDomainRequest) {
       const values = checked(body)
-      const row = await inTransaction(database, async (sql) => {
-        await countCustomDomains(sql, service.id)
-        await existing(sql, service.id, id)
-        await updateCustomDomain(sql, id, values, clock.now())
-        await replaceCustomHosts(sql, service.id, clock.now())
+      const row = await locked(service, async (sql) => {
+        const before = await existing(sql, service.id, id)
+        const proof =
+          before.domain === values.domain ? askedAnew(before, clock.now()) : await claim(sql, service, values.domain)
+        await updateCustomDomain(sql, id, { ...values, ...proof }, clock.now())
         return existing(sql, service.id, id)
       }).catch(taken(values.domain))
       return record(service, row)
     },
 
     async remove(service: DomainOwner, id: string): Promise<void> {
-      await inTransaction(database, async (sql) => {
-        await countCustomDomains(sql, service.id)
+      await locked(service, async (sql) => {
         await existing(sql, service.id, id)
         await deleteCustomDomain(sql, id)
-        await replaceCustomHosts(sql, service.id, clock.now())
       })
     },
 
-    /** Asks DNS for all of them; what does not answer within two seconds is a failure. */
+    /** Asks DNS for all of them; names without an answer within two seconds are failures. */
     async check(service: DomainOwner): Promise<CheckedDomain[]> {
       const rows = await listCustomDomains(database, service.id)
       const host = hostName(service, platform)
-      // Any label stands for a wildcard.
-      const names = rows.map(({ domain }) => domain.replace(/^\*/, 'any'))
+      const names = rows.map(({ domain }) => sampleOf(domain))
       const signal = AbortSignal.timeout(checkMs)
-      const [own, ...found] = rows.length === 0 ? [] : await options.resolve([host, ...names], signal)
-      const target = { host, resolved: own ?? { addresses: [] } }
-      return rows.map((row, index) => judge(row, target, found[index] ?? { addresses: [] }))
+      const [own, ...found] = rows.length === 0 ? [] : await options.nameServers.resolve([host, ...names], signal)
+      const ownAliases = await findOwn(
+        service,
+        found.flatMap(({ alias }) => alias ?? []),
+      )
+      const target = { host, ownAliases, resolved: own ?? { addresses: [] } }
+      return rows.map((row, index) => judge(record(service, row), target, found[index] ?? { addresses: [] }))
     },
   }
 }
+
+/** A released or waiting name waits anew. */
+const askedAnew = ({ proof, proven_at, lost_since, pending_since, finding }: ProofState, now: Date): ProofState => ({
+  proof,
+  proven_at,
+  lost_since,
+  finding,
+  pending_since: proof === null ? now : pending_since,
+  next_ask_at: now,
+  asks: 0,
+})
 
 const taken =
   (domain: string) =>
   (error: unknown): never => {
     if (!isUniqueViolation(error)) throw error
-    throw new AppError('conflict', `The domain "${domain}" is in use already.`, { cause: error })
+    throw takenError(domain, error)
   }

@@ -1,4 +1,6 @@
 import type { CheckedDomainStatus } from '@quayside/contract/resources/custom-domain.ts'
+import type { CustomDomainRecord } from './custom-domain-record.ts'
+import { recordsText } from './proof.ts'
 
 /** What DNS says of a name. */
 export interface Resolved {
@@ -15,24 +17,59 @@ export interface CheckedDomain {
   readonly error_details: string | null
 }
 
-/** Pure: whether a domain leads to the platform. Behind a CDN its addresses are those of the CDN: that it resolves is enough. */
+/** The platform's own name of the service, and where it leads. */
+export interface Target {
+  readonly host: string
+  /** Names of the organization's services. */
+  readonly ownAliases: ReadonlySet<string>
+  readonly resolved: Resolved
+}
+
+/**
+ * Pure: whether a domain leads to the platform, and what its proof lacks. Behind a CDN its addresses are those of the CDN: that it
+ * resolves is enough.
+ */
 export function judge(
-  { domain, use_cdn }: { readonly domain: string; readonly use_cdn: boolean },
-  target: { readonly host: string; readonly resolved: Resolved },
+  {
+    domain,
+    use_cdn,
+    proof,
+  }: Pick<CustomDomainRecord, 'domain' | 'use_cdn'> & {
+    readonly proof: Pick<CustomDomainRecord['proof'], 'state' | 'message' | 'records'>
+  },
+  target: Target,
   found: Resolved,
 ): CheckedDomain {
-  const answer = (status: CheckedDomainStatus, error_details: string | null = null): CheckedDomain => ({
-    domain_name: domain,
-    status,
-    error_details,
-  })
-  if (found.failure !== undefined) return answer('GENERIC_FAILURE', found.failure)
-  if (found.alias === target.host) return answer('MATCHES_LOAD_BALANCER_HOST')
+  const answer = (status: CheckedDomainStatus, ...details: (string | null)[]): CheckedDomain => {
+    const said = details.filter((detail) => detail !== null)
+    return { domain_name: domain, status, error_details: said.length === 0 ? null : said.join(' ') }
+  }
+  const isProven = proof.state === 'PROVEN' || proof.state === 'LOST'
+  const toSet = `The domain gets no traffic until one record proves that it is yours. ${recordsText(proof.records)}`
+  const lost =
+    proof.state === 'LOST' ? `DNS no longer proves that the domain is yours. ${recordsText(proof.records)}` : null
+  if (found.failure !== undefined) return answer('GENERIC_FAILURE', found.failure, isProven ? lost : toSet)
+  if (found.alias !== undefined && target.ownAliases.has(found.alias)) {
+    return answer('MATCHES_LOAD_BALANCER_HOST', isProven ? null : waiting(proof))
+  }
   if (found.alias === undefined && found.addresses.length === 0) {
-    return answer('DOMAIN_NOT_CONFIGURED', `DNS has no record of it: make a CNAME record to ${target.host}.`)
+    const create = `DNS has no record of ${domain}. Create a CNAME record to ${target.host}.`
+    return answer(
+      'DOMAIN_NOT_CONFIGURED',
+      isProven ? create : `DNS has no record of ${domain}.`,
+      isProven ? lost : toSet,
+    )
   }
   const isOurs = found.addresses.some((address) => target.resolved.addresses.includes(address))
-  if (found.addresses.length > 0 && (use_cdn || isOurs)) return answer('RESOLVES_TO_IP')
-  const elsewhere = found.alias ?? found.addresses.join(', ')
-  return answer('DOMAIN_LINKED_TO_WRONG_HOST', `It leads to ${elsewhere}: make it a CNAME record to ${target.host}.`)
+  if (found.addresses.length > 0 && (use_cdn || isOurs)) {
+    return isProven ? answer('RESOLVES_TO_IP', lost) : answer('DOMAIN_NOT_CONFIGURED', toSet)
+  }
+  const elsewhere = `${domain} leads to ${found.alias ?? found.addresses.join(', ')}. Point it to ${target.host} by a CNAME record.`
+  return answer('DOMAIN_LINKED_TO_WRONG_HOST', elsewhere, isProven ? lost : toSet)
 }
+
+/** The record is right; nobody has looked, or something else is in the way. */
+const waiting = ({ state, message }: Pick<CustomDomainRecord['proof'], 'state' | 'message'>): string =>
+  state === 'RELEASED'
+    ? 'The record is right, but the domain was released. Save it again to have it checked.'
+    : `The record is right; traffic begins after the next check.${message === null ? '' : ` The last one said: ${message}`}`

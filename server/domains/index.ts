@@ -5,10 +5,11 @@ export { listEnvironmentLinks } from './environment-links.ts'
 export { publicHosts } from './host-names.ts'
 export { listLinks, type PublicAddress, urlOf } from './links.ts'
 export { reservePassedPorts } from './passed-ports.ts'
+export { createProofReconciler } from './proof-reconciler.ts'
 export { releasePublicPort } from './public-port-store.ts'
 export { type PublicPortRange, publicPortHost, reservePublicPort } from './public-ports.ts'
 export { createRoutePublisher, lostPortsText, type RoutePublisher } from './publisher.ts'
-export { type Resolve, resolveNames } from './resolve.ts'
+export { createNameServers } from './resolve.ts'
 export { rulesProblem } from './route-rules.ts'
 export {
   leadsElsewhere,

@@ -4,44 +4,82 @@ import type { Resolved } from './domain-check.ts'
 /** Asks DNS for names; one call for all of them. */
 export type Resolve = (names: readonly string[], signal: AbortSignal) => Promise<readonly Resolved[]>
 
-const absent = new Set(['ENOTFOUND', 'ENODATA'])
-const mostAtOnce = 10
+/** The questions that are put to DNS. */
+export interface NameServers {
+  readonly resolve: Resolve
+  /**
+   * Returns the values of a name's records of one type: targets of CNAME records in lower case without a closing dot, or texts. Empty if
+   * there are none. Throws if DNS does not answer before the signal is aborted.
+   */
+  readonly records: (type: 'CNAME' | 'TXT', name: string, signal: AbortSignal) => Promise<readonly string[]>
+}
 
-/** Asks the name servers of this machine. What is not known when the signal is aborted counts as a failure. */
-export const resolveNames: Resolve = async (names, signal) => {
-  const resolver = new Resolver()
+/** Answers that say that there is no such record. */
+const absent = new Set(['ENOTFOUND', 'ENODATA', 'EBADNAME'])
+const mostAtOnce = 10
+const mostRecords = 50
+const longestText = 500
+/** For each name server and each try. */
+const patience = { timeout: 1500, tries: 2 } as const
+
+/** Asks these name servers, `address` or `address:port`; none: those of this machine. */
+export function createNameServers(servers: readonly string[] = []): NameServers {
+  const open = (): Resolver => {
+    const resolver = new Resolver(patience)
+    if (servers.length > 0) resolver.setServers([...servers])
+    return resolver
+  }
+  return {
+    resolve: (names, signal) => using(open(), signal, (resolver) => resolveAll(resolver, names, signal)),
+    records: (type, name, signal) =>
+      using(open(), signal, (resolver) => answered(signal, () => ask(resolver, type, name))),
+  }
+}
+
+async function using<T>(resolver: Resolver, signal: AbortSignal, work: (resolver: Resolver) => Promise<T>): Promise<T> {
   const cancel = (): void => resolver.cancel()
   signal.addEventListener('abort', cancel, { once: true })
   try {
-    const results: Resolved[] = []
-    for (let start = 0; start < names.length; start += mostAtOnce) {
-      const some = names.slice(start, start + mostAtOnce)
-      results.push(...(await Promise.all(some.map((name) => resolveName(resolver, name, signal)))))
-    }
-    return results
+    return await work(resolver)
   } finally {
     signal.removeEventListener('abort', cancel)
   }
 }
 
+async function resolveAll(resolver: Resolver, names: readonly string[], signal: AbortSignal): Promise<Resolved[]> {
+  const results: Resolved[] = []
+  for (let start = 0; start < names.length; start += mostAtOnce) {
+    const some = names.slice(start, start + mostAtOnce)
+    results.push(...(await Promise.all(some.map((name) => resolveName(resolver, name, signal)))))
+  }
+  return results
+}
+
 async function resolveName(resolver: Resolver, name: string, signal: AbortSignal): Promise<Resolved> {
   try {
-    const ask = (type: 'CNAME' | 'A' | 'AAAA') => answered(signal, () => resolver.resolve(name, type))
-    const [aliases, four, six] = await Promise.all([ask('CNAME'), ask('A'), ask('AAAA')])
-    const alias = aliases[0]?.toLowerCase().replace(/\.$/, '')
-    return { addresses: [...four, ...six], ...(alias === undefined ? {} : { alias }) }
+    const questions = (['CNAME', 'A', 'AAAA'] as const).map((type) => answered(signal, () => ask(resolver, type, name)))
+    const [[alias] = [], ...addresses] = await Promise.all(questions)
+    return { addresses: addresses.flat(), ...(alias === undefined ? {} : { alias }) }
   } catch (error) {
-    const reason = signal.aborted ? 'DNS did not answer in time.' : `DNS could not be asked (${codeOf(error)}).`
-    return { addresses: [], failure: reason }
+    return { addresses: [], failure: failureText(error, signal) }
   }
 }
 
-/** That there is no such record is an answer. */
-async function answered(signal: AbortSignal, ask: () => Promise<unknown>): Promise<string[]> {
+/** Why DNS gave no answer. */
+export const failureText = (error: unknown, signal: AbortSignal): string =>
+  signal.aborted ? 'DNS did not answer in time.' : `DNS could not be asked (${codeOf(error)}).`
+
+async function ask(resolver: Resolver, type: 'CNAME' | 'TXT' | 'A' | 'AAAA', name: string): Promise<string[]> {
+  if (type === 'TXT') return (await resolver.resolveTxt(name)).map((chunks) => chunks.join(''))
+  const records = type === 'CNAME' ? await resolver.resolveCname(name) : await resolver.resolve(name, type)
+  return type === 'CNAME' ? records.map((record) => record.toLowerCase().replace(/\.$/, '')) : records
+}
+
+/** The records, cut to what is ever looked at. An answer that there are none is an answer. */
+async function answered(signal: AbortSignal, question: () => Promise<string[]>): Promise<string[]> {
   signal.throwIfAborted()
   try {
-    const records = await ask()
-    return Array.isArray(records) ? records.filter((record) => typeof record === 'string') : []
+    return (await question()).slice(0, mostRecords).filter((record) => record.length <= longestText)
   } catch (error) {
     if (absent.has(codeOf(error))) return []
     throw error

@@ -2,10 +2,9 @@ import type { BasicCredential, Route, RouteEndpoint, RoutePort } from '@quayside
 import type { SettingValues } from '@quayside/contract/services/setting-table.ts'
 import type { State } from '@quayside/contract/states.ts'
 import type { Sql } from '../database/index.ts'
-import { AppError } from '../lib/error.ts'
-import { listCustomDomains } from './custom-domain-store.ts'
 import type { PublicHost } from './host-names.ts'
 import { rulesOf } from './route-rules.ts'
+import { listOwnRoutes, refuseTaken, sharedRoutes } from './shared-domain-store.ts'
 
 export interface RouteRow extends PublicHost {
   readonly service_id: string
@@ -55,58 +54,30 @@ export async function replaceHosts(
 }
 
 /**
- * Lets the custom domains of a service lead where its default public port leads, and to its ports with a path; nowhere when it has none. Throws 409
- * when another service answers at the same path of the same domain.
+ * Points the proven custom domains of a service to its default public port and to its ports with a path, and nowhere if it has none. Throws
+ * 409 if another service answers at the same path of the same domain.
  */
 export async function replaceCustomHosts(sql: Sql, serviceId: string, now: Date): Promise<void> {
-  const own = await sql<RouteRow[]>`
-    select * from route where service_id = ${serviceId} and custom_domain_id is null and public_port is null
-    order by is_default desc, path = '/' desc, host, path`
-  const shared = sharedRoutes(own)
+  const shared = sharedRoutes(await listOwnRoutes(sql, [serviceId]))
   const [hosts, paths] = [shared.map(({ host }) => host), shared.map(({ path }) => path)]
+  await refuseTaken(sql, serviceId, paths)
   await sql`
     delete from route r where service_id = ${serviceId} and custom_domain_id is not null and (path <> all(${paths}::text[])
-      or not exists (select from custom_domain c where c.id = r.custom_domain_id and c.domain = r.host))`
-  const written = await sql<{ host: string; path: string }[]>`
+      or not exists (select from custom_domain c
+        where c.id = r.custom_domain_id and c.domain = r.host and c.proof is not null))`
+  await sql`
     insert into route (host, path, rewrite, service_id, port_name, internal_port, is_default, release_id, endpoints,
       updated_at, custom_domain_id)
     select c.domain, own.path, own.rewrite, c.service_id, own.port_name, own.internal_port, own.is_default,
       own.release_id, own.endpoints, ${now}, c.id
     from custom_domain c join route own on own.service_id = c.service_id
       and (own.host, own.path) in (select * from unnest(${hosts}::text[], ${paths}::text[]))
-    where c.service_id = ${serviceId} order by c.domain, own.path
+    where c.service_id = ${serviceId} and c.proof is not null order by c.domain, own.path
     on conflict (host, path) do update set port_name = excluded.port_name, internal_port = excluded.internal_port,
       is_default = excluded.is_default, release_id = excluded.release_id, endpoints = excluded.endpoints,
       updated_at = excluded.updated_at, custom_domain_id = excluded.custom_domain_id, rewrite = excluded.rewrite
-      where route.service_id = excluded.service_id
-    returning host, path`
-  await refuseTaken(sql, serviceId, { paths, written })
+      where route.service_id = excluded.service_id`
   await bumpVersion(sql)
-}
-
-/** Pure: of a service's own routes those that answer at its custom domains too, each port once. The first one is that of the default port. */
-function sharedRoutes(own: readonly RouteRow[]): readonly RouteRow[] {
-  const ports = [...new Map(own.toReversed().map((route) => [route.port_name, route])).values()].toReversed()
-  return ports.filter(({ path }, index) => index === 0 || path !== '/')
-}
-
-/** Throws 409 for a custom domain at which another service has one of these paths. */
-async function refuseTaken(
-  sql: Sql,
-  serviceId: string,
-  { paths, written }: { readonly paths: readonly string[]; readonly written: readonly unknown[] },
-): Promise<void> {
-  const domains = await listCustomDomains(sql, serviceId)
-  if (written.length === domains.length * paths.length) return
-  const [taken] = await sql<{ host: string; path: string; name: string }[]>`
-    select r.host, r.path, s.name from route r join service s on s.id = r.service_id
-    where r.service_id <> ${serviceId} and r.host = any(${domains.map(({ domain }) => domain)}::text[])
-      and r.path = any(${[...paths]}::text[]) order by r.host, r.path limit 1`
-  const what = taken?.path === '/' ? 'The root' : `The path "${taken?.path}"`
-  throw new AppError(
-    'conflict',
-    `${what} of the domain "${taken?.host}" leads to the service "${taken?.name}" already. Give one of the two another public_path.`,
-  )
 }
 
 /** One port's endpoints, as an engine gives them. */

@@ -230,7 +230,7 @@ async function applications(t: TestContext) {
 
 test('O9 only services of one environment share a domain, and none takes the path of another', async (t) => {
   const { call, own, b, shop, api, elsewhere, foreign, at } = await applications(t)
-  const domain = { domain: 'shop.example.org', generate_certificate: false }
+  const domain = { domain: 'shop.test', generate_certificate: false }
   const add = (token: string, id: string) => call(token, 'POST', `/application/${id}/customDomain`, domain)
   assert.equal((await add(own, shop)).status, 201)
   assert.equal((await add(own, api)).status, 201)

@@ -74,7 +74,7 @@ test('a custom domain of a service that runs answers without another deployment,
     return Object(status.body).state === 'DEPLOYED'
   }
   await until('it is deployed', deployed)
-  const domain = 'shop.example.org'
+  const domain = 'shop.test'
   assert.equal((await call('POST', `${path}/customDomain`, { domain, generate_certificate: false })).status, 201)
   const routed = () => platform.router.routes.find(({ host }) => host === domain)?.endpoints.length === 1
   await until('the router leads there', async () => routed())
@@ -85,7 +85,7 @@ test('a custom domain of a service that runs answers without another deployment,
   ])
   assert.ok(own.some(([isIt, isOurs]: boolean[]) => isIt && !isOurs))
   assert.ok(own.some(([isIt, isOurs]: boolean[]) => !isIt && isOurs))
-  const taken = { domain: 'SHOP.example.org', generate_certificate: false }
+  const taken = { domain: 'SHOP.test', generate_certificate: false }
   const other = await call('POST', `/application/${b.objects.applicationId}/customDomain`, taken, b.tokens.ADMIN)
   assert.equal(other.status, 409)
 })

@@ -19,7 +19,8 @@ export const addParts: Contribution = async ({ database, rooms, tenant, objects,
     const id = services[`${kind}Id`]
     if (id === undefined) continue
     const domain = `${kind}-${suffix}.example.com`
-    const row = await rooms.customDomains.create({ id, name: kind }, { domain, generate_certificate: false })
+    const owner = { id, name: kind, organization_id: organizationId }
+    const row = await rooms.customDomains.create(owner, { domain, generate_certificate: false })
     more[`${kind}.customDomainId`] = row.id
   }
   const labels = [{ key: 'team', value: 'shop', propagate_to_cloud_provider: true }]

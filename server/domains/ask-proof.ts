@@ -1,0 +1,64 @@
+import { newRandomId } from '../lib/id.ts'
+import { baseOf } from './domain-name.ts'
+import {
+  assumedProof,
+  type DomainProof,
+  type Evidence,
+  organizationText,
+  type ProofMethod,
+  serviceDigitsOf,
+  textName,
+} from './proof.ts'
+import { registrableDomain } from './public-suffix.ts'
+import { failureText, type NameServers } from './resolve.ts'
+
+export interface ProofQuestion {
+  readonly domain: string
+  readonly organization_id: string
+  readonly proof: ProofMethod | null
+}
+
+const askMs = 5_000
+
+/**
+ * A name that stands for all names of a wildcard. Nobody can guess its first label: whoever controls a few names of a domain must not
+ * prove a wildcard with them.
+ */
+export const sampleOf = (domain: string): string =>
+  domain === baseOf(domain) ? domain : `quayside-${newRandomId().replaceAll('-', '')}.${baseOf(domain)}`
+
+export interface ProofOptions {
+  readonly nameServers: NameServers
+  readonly platform: string
+  readonly mode: DomainProof
+  /** Whether the organization has a service whose id begins with these eight digits. */
+  readonly isOwn: (organizationId: string, digits: string) => Promise<boolean>
+}
+
+/** Asks DNS for at most five seconds whether a domain belongs to an organization. */
+export async function askProof(
+  { nameServers, platform, mode, isOwn }: ProofOptions,
+  { domain, organization_id, proof }: ProofQuestion,
+  signal: AbortSignal,
+): Promise<Evidence> {
+  const assumed = assumedProof(domain, mode)
+  if (assumed !== undefined) return { proven: proof ?? assumed }
+  const deadline = AbortSignal.any([signal, AbortSignal.timeout(askMs)])
+  const base = baseOf(domain)
+  const places = [...new Set([base, registrableDomain(base) ?? base])].map(textName)
+  try {
+    const [[alias], ...texts] = await Promise.all([
+      nameServers.records('CNAME', sampleOf(domain), deadline),
+      ...places.map((place) => nameServers.records('TXT', place, deadline)),
+    ])
+    const digits = alias === undefined ? undefined : serviceDigitsOf(alias, platform)
+    if (digits !== undefined && (await isOwn(organization_id, digits))) return { proven: 'CNAME' }
+    if (texts.flat().some((text) => text.trim() === organizationText(organization_id))) return { proven: 'TXT' }
+    return { missing: missingText(domain, alias, places), isKnown: true }
+  } catch (error) {
+    return { missing: failureText(error, deadline), isKnown: false }
+  }
+}
+
+const missingText = (domain: string, alias: string | undefined, places: readonly string[]): string =>
+  `${alias === undefined ? `${domain} has no CNAME record` : `The CNAME record of ${domain} points to ${alias}`}, and no TXT record at ${places.join(' or ')} names the organization.`

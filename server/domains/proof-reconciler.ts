@@ -1,0 +1,60 @@
+import type { Database } from '../database/index.ts'
+import type { Clock } from '../lib/clock.ts'
+import type { Logger } from '../lib/log.ts'
+import type { Reconciler } from '../workflows/index.ts'
+import { askProof } from './ask-proof.ts'
+import type { DomainProof } from './proof.ts'
+import { type DueDomain, digitsOfServices, listDueDomains } from './proof-store.ts'
+import { type ProofResult, storeEvidence } from './prove.ts'
+import type { NameServers } from './resolve.ts'
+
+export interface ProofReconcilerOptions {
+  readonly database: Database
+  readonly clock: Clock
+  readonly log: Logger
+  readonly nameServers: NameServers
+  /** Under which the platform gives names. */
+  readonly platform: string
+  readonly mode: DomainProof
+  /** The table of routes has changed. */
+  readonly nudgeRoutes: () => void
+}
+
+/** Questions at the same time: name servers that never answer hold up their own organization alone. */
+const slots = { each: 4, most: 20 } as const
+
+/** Asks DNS about the custom domains whose turn it is. */
+export function createProofReconciler(options: ProofReconcilerOptions): Reconciler {
+  const { database, clock, log, nudgeRoutes } = options
+  const isOwn = async (organizationId: string, digits: string): Promise<boolean> =>
+    (await digitsOfServices(database, organizationId, [digits])).has(digits)
+  const ask = async (due: DueDomain, signal: AbortSignal): Promise<void> => {
+    const evidence = await askProof({ ...options, isOwn }, due, signal)
+    // A server that stops has no answer; the next one asks again.
+    if (signal.aborted) return
+    const result = await storeEvidence({ database, clock }, due, evidence)
+    if (!result) return
+    report(log, due, result)
+    if (result.change === 'proven' || result.displaced.length > 0) nudgeRoutes()
+  }
+  return {
+    name: 'domains',
+    everyMs: 1000,
+    reconcile: async (signal) => {
+      const due = await listDueDomains(database, clock.now(), slots)
+      await Promise.all(due.map((one) => ask(one, signal)))
+    },
+  }
+}
+
+function report(log: Logger, { id, domain, service_id, organization_id }: DueDomain, result: ProofResult): void {
+  const where = { domain, customDomainId: id, serviceId: service_id, organizationId: organization_id }
+  if (result.change === 'lost') log.warn(where, 'custom domain lost its proof in DNS; it keeps its traffic')
+  else if (result.change) log.info({ ...where, change: result.change }, 'proof of a custom domain changed')
+  for (const rival of result.displaced) {
+    log.warn(
+      { ...where, displaced: rival.domain, displacedServiceId: rival.service_id },
+      'custom domain lost its traffic: DNS names another organization',
+    )
+  }
+}

@@ -1,0 +1,78 @@
+import type { Sql } from '../database/index.ts'
+import type { Rival } from './claim.ts'
+import { lockOwner } from './custom-domain-store.ts'
+import { baseOf } from './domain-name.ts'
+import type { ProofState } from './proof.ts'
+
+/** A custom domain about which DNS is to be asked. */
+export interface DueDomain extends ProofState {
+  readonly id: string
+  readonly domain: string
+  readonly organization_id: string
+  readonly service_id: string
+}
+
+/** One name is proven at a time. Taken before locks of services. */
+export const lockProofs = async (sql: Sql): Promise<void> =>
+  void (await sql`select pg_advisory_xact_lock(hashtextextended('quayside custom domains', 0))`)
+
+/** The longest-waiting domains: of every organization at most `each`, of all at most `most`. */
+export const listDueDomains = (sql: Sql, now: Date, { each, most }: { readonly each: number; readonly most: number }) =>
+  sql<DueDomain[]>`
+    select * from (select *, row_number() over (partition by organization_id order by next_ask_at, id) as turn
+      from custom_domain where next_ask_at <= ${now}) due
+    where turn <= ${each} order by turn, next_ask_at limit ${most}`
+
+/** The domain, locked after its service, if it still has the name under which DNS was asked. */
+export async function lockDomain(
+  sql: Sql,
+  { id, domain, service_id }: Pick<DueDomain, 'id' | 'domain' | 'service_id'>,
+): Promise<DueDomain | undefined> {
+  await lockOwner(sql, service_id)
+  const [row] = await sql<DueDomain[]>`
+    select * from custom_domain where id = ${id} and domain = ${domain} for no key update`
+  return row
+}
+
+/** Proven domains of other organizations at a name, above it and below it. */
+export function listRivals(sql: Sql, organizationId: string, domain: string): Promise<Rival[]> {
+  const base = baseOf(domain)
+  const labels = base.split('.')
+  const above = labels.map((_, index) => labels.slice(index).join('.'))
+  const below = `${[...`.${base}`].reverse().join('')}%`
+  return sql<Rival[]>`
+    select id, service_id, domain, proof, lost_since from custom_domain
+    where proof is not null and organization_id <> ${organizationId}
+      and (base = any(${above}::text[]) or reverse(base) like ${below})
+    order by domain`
+}
+
+export async function countPending(sql: Sql, organizationId: string): Promise<number> {
+  const [row] = await sql<{ count: number }[]>`
+    select count(*)::int as count from custom_domain
+    where organization_id = ${organizationId} and proof is null and next_ask_at is not null`
+  return row?.count ?? 0
+}
+
+export async function storeProof(sql: Sql, id: string, state: ProofState, askedAt: Date | null): Promise<void> {
+  const { proof, proven_at, lost_since, pending_since, next_ask_at, asks, finding } = state
+  await sql`
+    update custom_domain set ${sql({ proof, proven_at, lost_since, pending_since, next_ask_at, asks, finding })},
+      asked_at = coalesce(${askedAt}, asked_at) where id = ${id}`
+}
+
+/** Of the beginnings of ids, eight digits each, those of services of the organization. */
+export async function digitsOfServices(
+  sql: Sql,
+  organizationId: string,
+  digits: readonly string[],
+): Promise<ReadonlySet<string>> {
+  if (digits.length === 0) return new Set()
+  const rows = await sql<{ digits: string }[]>`
+    select d.digits from unnest(${[...digits]}::text[]) d (digits)
+    where exists (select from service s join environment e on e.id = s.environment_id join project p on p.id = e.project_id
+      where p.organization_id = ${organizationId}
+        and s.id between (d.digits || '-0000-0000-0000-000000000000')::uuid
+          and (d.digits || '-ffff-ffff-ffff-ffffffffffff')::uuid)`
+  return new Set(rows.map((row) => row.digits))
+}

@@ -1,0 +1,86 @@
+import { createSocket } from 'node:dgram'
+import { once } from 'node:events'
+
+/** Records of one name; `*.` in front stands for every name with one more label that has none of its own. */
+export interface Zone {
+  CNAME?: string
+  A?: string
+  TXT?: string[]
+  /** The server never answers. */
+  silent?: boolean
+}
+
+export interface NameServer {
+  /** `address:port` */
+  readonly address: string
+  readonly zones: Map<string, Zone>
+  /** Names that were asked for, in lower case. */
+  readonly asked: string[]
+}
+
+const types = { 1: 'A', 5: 'CNAME', 16: 'TXT' } as const
+
+/** A DNS server on the loopback device that answers over UDP from a map. It ends with the test. */
+export async function startNameServer(t: { after(work: () => unknown): void }): Promise<NameServer> {
+  const socket = createSocket('udp4')
+  const zones = new Map<string, Zone>()
+  const asked: string[] = []
+  socket.on('message', (message, from) => {
+    const { name, type, end } = readQuestion(message)
+    asked.push(name)
+    const zone = zones.get(name) ?? zones.get(`*${name.slice(name.indexOf('.'))}`)
+    if (zone?.silent) return
+    socket.send(
+      answer(message.subarray(0, end), zone && recordsOf(zone, type), zone === undefined),
+      from.port,
+      from.address,
+    )
+  })
+  socket.bind(0, '127.0.0.1')
+  await once(socket, 'listening')
+  t.after(() => socket.close())
+  return { address: `127.0.0.1:${socket.address().port}`, zones, asked }
+}
+
+function readQuestion(message: Buffer): { name: string; type: number; end: number } {
+  const labels: string[] = []
+  let at = 12
+  for (let size = message.readUInt8(at); size > 0; size = message.readUInt8(at)) {
+    labels.push(message.toString('latin1', at + 1, at + 1 + size))
+    at += size + 1
+  }
+  return { name: labels.join('.').toLowerCase(), type: message.readUInt16BE(at + 1), end: at + 5 }
+}
+
+/** Each as type and data. A CNAME record answers every question. */
+function recordsOf(zone: Zone, type: number): [number, Buffer][] {
+  if (zone.CNAME !== undefined) return [[5, encodeName(zone.CNAME)]]
+  const wanted = Object.entries(types).find(([number]) => Number(number) === type)?.[1]
+  if (wanted === 'A' && zone.A !== undefined) return [[1, Buffer.from(zone.A.split('.').map(Number))]]
+  if (wanted === 'TXT') return (zone.TXT ?? []).map((text) => [16, encodeText(text)])
+  return []
+}
+
+const encodeName = (name: string): Buffer =>
+  Buffer.concat([...name.split('.').map((label) => sized(label)), Buffer.from([0])])
+const encodeText = (text: string): Buffer =>
+  Buffer.concat((text.match(/.{1,255}/gs) ?? ['']).map((chunk) => sized(chunk)))
+const sized = (text: string): Buffer => Buffer.concat([Buffer.from([text.length]), Buffer.from(text, 'latin1')])
+
+function answer(question: Buffer, records: [number, Buffer][] | undefined, isUnknown: boolean): Buffer {
+  const header = Buffer.from(question.subarray(0, 12))
+  header.writeUInt16BE(isUnknown ? 0x8183 : 0x8180, 2)
+  header.writeUInt16BE(1, 4)
+  header.writeUInt16BE(records?.length ?? 0, 6)
+  header.writeUInt32BE(0, 8)
+  const answers = (records ?? []).map(([type, data]) => {
+    const fixed = Buffer.alloc(12)
+    fixed.writeUInt16BE(0xc00c, 0)
+    fixed.writeUInt16BE(type, 2)
+    fixed.writeUInt16BE(1, 4)
+    fixed.writeUInt32BE(0, 6)
+    fixed.writeUInt16BE(data.length, 10)
+    return Buffer.concat([fixed, data])
+  })
+  return Buffer.concat([header, question.subarray(12), ...answers])
+}
