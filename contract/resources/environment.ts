@@ -140,7 +140,8 @@ export const environmentOperations = {
     target: 'environment',
     access: 'read',
     tag,
-    summary: 'What a deployment reported, line by line; without `version` the last deployment.',
+    summary:
+      'What a deployment reported, line by line. `version` is an execution id, or the id of a deployment in the history; without it the last deployment.',
     query: Type.Object({ version: Type.Optional(Text(100)) }),
     reply: Type.Array(EnvironmentLog),
     status: 200,

@@ -496,6 +496,7 @@ create table deployment_target (
   force_event job_event,
   wanted_release uuid,
   same_version boolean not null default false,
+  stage_id uuid,
   constraint deployment_target_pkey PRIMARY KEY (request_id, service_id),
   constraint deployment_target_request_id_fkey FOREIGN KEY (request_id) REFERENCES deployment_request(id) ON DELETE CASCADE
 );

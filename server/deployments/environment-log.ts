@@ -3,6 +3,7 @@ import { AppError } from '../lib/error.ts'
 import { type DeploymentLine, type LineStore, readDeploymentLog } from '../logs/index.ts'
 import type { EnvironmentRow } from '../organizations/index.ts'
 import { findExecution, findLastRequest } from './request-store.ts'
+import { listStagesOfExecution } from './target-store.ts'
 
 /** Where an environment was asked for an execution that it never had. */
 export const noExecution = (version: string): AppError =>
@@ -20,7 +21,7 @@ export async function executionOf(
   return request?.execution_id
 }
 
-/** What a deployment reported, line by line; `version` is its execution id, absent the last one. Unknown: no lines. */
+/** What a deployment reported, line by line; `version` is its execution id or the id of its request, absent the last one. Unknown: no lines. */
 export async function environmentLog(
   database: Database,
   lines: LineStore,
@@ -29,12 +30,28 @@ export async function environmentLog(
 ) {
   const execution = await executionOf(database, environment.id, version)
   if (execution === undefined) return []
-  return (await readDeploymentLog(lines, execution)).map(toEnvironmentLog(environment, execution))
+  const read = await readDeploymentLog(lines, execution)
+  return read.map(
+    toEnvironmentLog(environment, execution, await stagesOfExecution(database, environment.id, execution)),
+  )
 }
 
-/** Pure: a line of an execution as the API tells it. */
+/** The stage of each service of an execution, by the service's id. */
+export type StagesOfServices = ReadonlyMap<string, { readonly id: string | null; readonly name: string }>
+
+/** Returns in which stage an execution acts on each of its services. */
+export const stagesOfExecution = async (
+  database: Database,
+  environmentId: string,
+  execution: string,
+): Promise<StagesOfServices> => {
+  const rows = await listStagesOfExecution(database, environmentId, execution)
+  return new Map(rows.map(({ service_id, id, name }) => [service_id, { id, name }]))
+}
+
+/** Pure: a line of an execution as the API answers it. A line of the environment itself belongs to no stage. */
 export const toEnvironmentLog =
-  (environment: EnvironmentRow, execution: string) =>
+  (environment: EnvironmentRow, execution: string, stages: StagesOfServices) =>
   ({ at, level, step, text, transmitter }: DeploymentLine) => ({
     type: level,
     timestamp: new Date(at),
@@ -43,7 +60,7 @@ export const toEnvironmentLog =
       cluster_id: environment.cluster_id,
       execution_id: execution,
       transmitter: transmitter ?? { id: environment.id, name: environment.name, type: 'Environment' },
-      stage: { step, id: null, name: null },
+      stage: { step, ...(stages.get(transmitter?.id ?? '') ?? { id: null, name: null }) },
     },
     error: level === 'error' ? { tag: step, user_log_message: text } : null,
     message: { safe_message: text },

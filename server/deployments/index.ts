@@ -12,7 +12,7 @@ export {
   serviceHistoryV1,
 } from './environment-history.ts'
 export { deploymentRequestTarget, type RequestTargetRow } from './environment-history-store.ts'
-export { environmentLog, executionOf, noExecution, toEnvironmentLog } from './environment-log.ts'
+export { environmentLog, executionOf, noExecution, stagesOfExecution, toEnvironmentLog } from './environment-log.ts'
 export { toEnvironmentLogV1 } from './environment-log-v1.ts'
 export { serviceHistory } from './history.ts'
 export { haveImage } from './image-release.ts'

@@ -38,10 +38,10 @@ export async function setReleaseCommit(sql: Sql, releaseId: string, commit: Comm
 /** Stages as they are when the request begins: they may have moved while it waited. */
 export async function placeTargets(sql: Sql, requestId: string): Promise<void> {
   await sql`
-    update deployment_target t set stage_name = g.name, stage_order = g.deployment_order
+    update deployment_target t set stage_id = g.id, stage_name = g.name, stage_order = g.deployment_order
     from service s join deployment_stage g on g.id = s.stage_id
     where t.request_id = ${requestId} and s.id = t.service_id and t.status = 'QUEUED'
-      and (t.stage_name, t.stage_order) is distinct from (g.name, g.deployment_order)`
+      and (t.stage_id, t.stage_name, t.stage_order) is distinct from (g.id, g.name, g.deployment_order)`
 }
 
 /** These services waited for their stage and are under way now. */

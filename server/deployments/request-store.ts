@@ -1,6 +1,7 @@
 import type { Origin } from '@quayside/contract/enums.ts'
 import type { Action, RequestStatus, State } from '@quayside/contract/states.ts'
 import type { Fragment, Sql } from '../database/index.ts'
+import { parseId } from '../lib/id.ts'
 import { telling } from '../state-changes/index.ts'
 import { type Place, startsSomething } from './restriction.ts'
 
@@ -173,9 +174,9 @@ export async function writeRequest(sql: Sql, acceptance: Acceptance): Promise<Wr
     ), accepted as (
       select request_number from chosen limit 1
     ), ${place === 'merged' ? sql`` : newRequest} ${recorded} told as (${told}), targeted as (
-      insert into deployment_target (request_id, service_id, kind, name, icon_uri, stage_name, stage_order, state,
+      insert into deployment_target (request_id, service_id, kind, name, icon_uri, stage_id, stage_name, stage_order, state,
         wanted_commit, force_event, wanted_release, same_version, former_state)
-      select ${request.id}, service_id, kind, name, icon_uri, stage_name, stage_order, ${queued}, wanted_commit,
+      select ${request.id}, service_id, kind, name, icon_uri, stage_id, stage_name, stage_order, ${queued}, wanted_commit,
         force_event, wanted_release, same_version, former_state
       from chosen
       ${place === 'merged' ? newerWish : sql``}
@@ -238,13 +239,15 @@ export async function findLastRequest(
   return row
 }
 
+/** By the execution id, or by the id of the request itself: the history of the environment has both. */
 export async function findExecution(
   sql: Sql,
   environmentId: string,
-  executionId: string,
+  version: string,
 ): Promise<(RequestRow & RequestProgress) | undefined> {
   const [row] = await sql<(RequestRow & RequestProgress)[]>`
-    select r.*, ${requestTargets(sql)} as targets from deployment_request r where environment_id = ${environmentId} and execution_id = ${executionId}`
+    select r.*, ${requestTargets(sql)} as targets from deployment_request r where environment_id = ${environmentId}
+      and (execution_id = ${version} or id = ${parseId(version) ?? null}::uuid)`
   return row
 }
 

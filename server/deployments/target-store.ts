@@ -53,6 +53,12 @@ export const listTargets = (sql: Sql, requestIds: readonly string[]) =>
     select * from deployment_target where request_id = any(${[...requestIds]}::uuid[])
     order by stage_order, service_seq`
 
+export const listStagesOfExecution = (sql: Sql, environmentId: string, execution: string) =>
+  sql<{ service_id: string; id: string | null; name: string }[]>`
+    select t.service_id, t.stage_id as id, t.stage_name as name from deployment_target t
+    join deployment_request r on r.id = t.request_id
+    where r.environment_id = ${environmentId} and r.execution_id = ${execution}`
+
 export async function updateTarget(
   sql: Sql,
   target: Pick<TargetRow, 'request_id' | 'service_id'>,

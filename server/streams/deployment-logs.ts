@@ -1,8 +1,7 @@
-import { executionOf, noExecution, toEnvironmentLog } from '../deployments/index.ts'
+import { executionOf, noExecution, stagesOfExecution, toEnvironmentLog } from '../deployments/index.ts'
 import { deploymentLine, deploymentStream } from '../logs/index.ts'
 import { batched } from './batched.ts'
 import { followChanges } from './follow-changes.ts'
-import type { Outlet } from './outlet.ts'
 import { environmentOf, textOf } from './stream-call.ts'
 import type { Feed, StreamsOptions } from './streams.ts'
 
@@ -39,17 +38,12 @@ export function deploymentLogs(options: Pick<StreamsOptions, 'database' | 'state
 
     async function tell(execution: string, until: AbortSignal): Promise<void> {
       const lines = options.lines.follow(deploymentStream(execution), 0, until)
-      await sendBatches(outlet, lines, toEnvironmentLog(environment, execution))
+      for await (const batch of batched(lines, mostLines)) {
+        // A request that waits takes further services in, and they may change their stages until it begins.
+        const stages = await stagesOfExecution(options.database, environment.id, execution)
+        const toLog = toEnvironmentLog(environment, execution, stages)
+        await outlet.send(batch.map((line) => toLog(deploymentLine(line))))
+      }
     }
-  }
-}
-
-async function sendBatches(
-  outlet: Outlet,
-  lines: Parameters<typeof batched>[0],
-  toLog: ReturnType<typeof toEnvironmentLog>,
-): Promise<void> {
-  for await (const batch of batched(lines, mostLines)) {
-    await outlet.send(batch.map((line) => toLog(deploymentLine(line))))
   }
 }
