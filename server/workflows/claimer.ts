@@ -1,6 +1,7 @@
 import type { Database } from '../database/index.ts'
 import { messageOf } from '../lib/error.ts'
 import { failpoint } from '../lib/failpoint.ts'
+import type { Holds } from './holds.ts'
 import { safeMs } from './keeper.ts'
 import { Lease } from './lease.ts'
 import { backOff } from './outage.ts'
@@ -25,6 +26,7 @@ export interface Engine extends StatementOptions {
   readonly wake: Wake
   /** By id of the workflow, from the claim until nothing of it runs here any more. */
   readonly leases: Map<string, Lease>
+  readonly holds: Holds
   readonly runs: Set<Promise<void>>
   readonly counts: Record<'claimed' | Ending['state'], number>
 }
@@ -62,23 +64,29 @@ async function survey({ database, clock, log, limitMs, owner, leases, isAlive }:
 }
 
 async function claimOnce(engine: Engine): Promise<void> {
-  const { clock, owner, kinds, leases, leaseSeconds } = engine
+  const { clock, owner, kinds, leases, leaseSeconds, holds } = engine
   const limit = engine.maxRunning - leases.size
   if (limit <= 0 || kinds.size === 0) return
   // Counted from before the statement: the database counts from a later moment, so our idea of the lease ends first.
-  const validUntil = clock.monotonic() + safeMs(leaseSeconds)
-  const taking = { owner, leaseSeconds, limit, kinds: [...kinds.keys()], holding: [...leases.keys()] }
+  const now = clock.monotonic()
+  const validUntil = now + safeMs(leaseSeconds)
+  const holding = [...leases.keys(), ...holds.kept(justBegun(leases, now - (leaseSeconds * 1000) / 3))]
+  const taking = { owner, leaseSeconds, limit, kinds: [...kinds.keys()], holding }
   const claimed = await within(clock, engine.limitMs, claim(engine.database, taking))
+  holds.missed(new Set([...leases.keys(), ...claimed.map(({ id }) => id)]))
   if (claimed.length === 0) return
   failpoint('workflow.claimed')
   for (const row of claimed) launch(engine, row, validUntil)
 }
 
+const justBegun = (leases: Engine['leases'], since: number): Set<string> =>
+  new Set([...leases.values()].filter(({ begunAt }) => begunAt > since).map(({ id }) => id))
+
 function launch(engine: Engine, claimed: Claimed, validUntil: number): void {
   const { clock, counts, kinds, leases, log, runs } = engine
   const workflow = kinds.get(claimed.kind)
   if (!workflow) throw new Error(`claimed a workflow of the unknown kind "${claimed.kind}"`)
-  const lease = new Lease(claimed.id, claimed.fence, validUntil)
+  const lease = new Lease(claimed.id, claimed.fence, validUntil, clock.monotonic())
   const startedAt = clock.monotonic()
   leases.set(claimed.id, lease)
   counts.claimed++
@@ -86,6 +94,7 @@ function launch(engine: Engine, claimed: Claimed, validUntil: number): void {
   const run = runWorkflow({ ...engine, lease, claimed, workflow })
     .then((ending) => {
       counts[ending.state]++
+      if (ending.state !== 'lost') engine.holds.forget(claimed.id)
       const isBug = ending.state === 'parked' || ending.state === 'failed'
       const level = isBug ? 'error' : ending.state === 'done' ? 'debug' : 'info'
       log[level]({ ...about, ...ending, ms: Math.round(clock.monotonic() - startedAt) }, 'workflow ended here')

@@ -2,6 +2,7 @@ import type { Database } from '../database/index.ts'
 import type { Clock } from '../lib/clock.ts'
 import { messageOf } from '../lib/error.ts'
 import type { Logger } from '../lib/log.ts'
+import { type Holds, isOwnHold } from './holds.ts'
 import type { Lease } from './lease.ts'
 import { within } from './statement.ts'
 import { readRunning, renew } from './workflow-store.ts'
@@ -13,6 +14,8 @@ export interface KeeperOptions {
   readonly leaseSeconds: number
   /** What is being run; the keeper looks at it anew on every tick. */
   readonly leases: ReadonlyMap<string, Lease>
+  /** Is told of leases that this process lost because it was busy itself. */
+  readonly holds: Pick<Holds, 'note'>
 }
 
 /** How long after sending its claim or renewal a lease can be relied on: it ends for us before it ends in the database. */
@@ -32,13 +35,32 @@ export async function keepLeases(options: KeeperOptions, signal: AbortSignal): P
     if (!(await renewOnce(options))) dueAt = 0
     isRenewing = false
   }
-  while (!signal.aborted) {
-    const now = clock.monotonic()
-    for (const lease of leases.values()) lease.expire(now)
+  for (let before = lookAtClocks(clock); !signal.aborted; ) {
+    const seen = lookAtClocks(clock)
+    const { now } = seen
+    const gapMs = now - before.now
+    const wasLong = gapMs > (leaseSeconds * 1000) / 3
+    expire(options, now, wasLong && isOwnHold(gapMs, seen.cpuMs - before.cpuMs))
+    before = seen
     // Not awaited: leases have to be ended in time also while the database does not answer.
     if (leases.size > 0 && now >= dueAt && !isRenewing) void renewNow(now)
     await clock.sleep((leaseSeconds * 1000) / 15, signal).catch(() => {})
   }
+}
+
+/** The time, and how much of it this thread has used. */
+function lookAtClocks(clock: Clock): { readonly now: number; readonly cpuMs: number } {
+  const { user, system } = process.threadCpuUsage()
+  return { now: clock.monotonic(), cpuMs: (user + system) / 1000 }
+}
+
+/** Ends the leases that ran out. They are counted if this process was too busy to renew them. */
+function expire({ leases, holds, leaseSeconds, log }: KeeperOptions, now: number, wasBusy: boolean): void {
+  const lost = [...leases.values()].filter((lease) => lease.expire(now))
+  if (lost.length === 0) return
+  const ids = lost.map(({ id }) => id)
+  if (wasBusy) holds.note(ids)
+  log.warn({ workflows: ids, wasBusy, leaseSeconds }, 'leases ran out')
 }
 
 /** False when some could not be renewed now and should be tried again soon. */

@@ -8,6 +8,7 @@ import { CanceledError, LeaseLostError } from './workflow.ts'
 export class Lease {
   readonly id: string
   readonly fence: string
+  readonly begunAt: number
   readonly lost: AbortSignal
   readonly life: AbortSignal
   readonly work: AbortSignal
@@ -16,10 +17,11 @@ export class Lease {
   readonly #cancel = new AbortController()
   #validUntil: number
 
-  /** `validUntil`: monotonic milliseconds until which the lease is safe without a renewal. */
-  constructor(id: string, fence: string, validUntil: number) {
+  /** `validUntil`: monotonic milliseconds until which the lease is safe without a renewal; `begunAt`: when it was claimed. */
+  constructor(id: string, fence: string, validUntil: number, begunAt = 0) {
     this.id = id
     this.fence = fence
+    this.begunAt = begunAt
     this.#validUntil = validUntil
     this.lost = this.#loss.signal
     this.life = AbortSignal.any([this.lost, this.#stop.signal])
@@ -35,9 +37,11 @@ export class Lease {
     this.#validUntil = Math.max(this.#validUntil, validUntil)
   }
 
-  /** Gives up by itself, before the database could hand the workflow to another process. */
-  expire(now: number): void {
-    if (now >= this.#validUntil) this.lose('its lease could not be renewed in time')
+  /** Gives up by itself, before the database could hand the workflow to another process. True if it does so now. */
+  expire(now: number): boolean {
+    if (now < this.#validUntil || this.lost.aborted) return false
+    this.lose('its lease could not be renewed in time')
+    return true
   }
 
   lose(why: string): LeaseLostError {

@@ -1,5 +1,6 @@
 import { type Database, inTransaction, type Sql } from '../database/index.ts'
 import { messageOf } from '../lib/error.ts'
+import { type Holds, mostHolds } from './holds.ts'
 import type { Lease } from './lease.ts'
 import { backOff, isOutage } from './outage.ts'
 import { pause, persist, type StatementOptions, within } from './statement.ts'
@@ -19,6 +20,8 @@ export interface Run extends StatementOptions {
   /** How long a transaction of the run's may wait for its own process before the database gives it up. */
   readonly idleMs: number
   readonly maxAttempts: number
+  /** How often workflows were lost because this process was busy itself. */
+  readonly holds: Pick<Holds, 'count' | 'forget'>
 }
 
 export type Ending =
@@ -32,10 +35,8 @@ export type Ending =
 export async function runWorkflow(run: Run): Promise<Ending> {
   const { claimed, lease } = run
   if (claimed.cancel_requested) lease.cancel()
-  const ending: Ending =
-    claimed.attempts > run.maxAttempts
-      ? { state: 'parked', reason: `gave up after ${run.maxAttempts} attempts` }
-      : decideEnding(await runOnce(run), lease)
+  const hopeless = whyHopeless(run)
+  const ending: Ending = hopeless ? { state: 'parked', reason: hopeless } : decideEnding(await runOnce(run), lease)
   try {
     await write(run, ending)
     return ending
@@ -43,6 +44,12 @@ export async function runWorkflow(run: Run): Promise<Ending> {
     if (error instanceof LeaseLostError) return { state: 'lost' }
     throw error
   }
+}
+
+function whyHopeless({ claimed, holds, maxAttempts }: Run): string | undefined {
+  if (claimed.attempts > maxAttempts) return `gave up after ${maxAttempts} attempts`
+  if (holds.count(claimed.id) < mostHolds) return undefined
+  return 'gave up because a step kept the server busy for so long that it lost its lease, three times in a row'
 }
 
 async function runOnce(run: Run): Promise<{ thrown: unknown } | undefined> {

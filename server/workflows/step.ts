@@ -67,6 +67,7 @@ async function attempt(run: Run, step: Named, isProgress: boolean): Promise<Json
       steps.succeed(database, lease, { name: step.name, result: text, isProgress }),
     )
     if (!held) throw lease.lose(taken)
+    run.holds.forget(lease.id)
     const ms = Math.round(clock.monotonic() - startedAt)
     run.log.debug({ workflow: lease.id, step: step.name, ms }, 'step finished')
     return steps.parseResult(text)

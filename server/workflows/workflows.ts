@@ -5,6 +5,7 @@ import type { Json } from '../lib/json.ts'
 import type { Logger } from '../lib/log.ts'
 import { claimUntil, type Engine } from './claimer.ts'
 import { createEar, type Ear } from './ear.ts'
+import { Holds } from './holds.ts'
 import { keepLeases } from './keeper.ts'
 import { isAlive, processOwner } from './process-owner.ts'
 import { within } from './statement.ts'
@@ -135,6 +136,7 @@ function createEngine(options: WorkflowsOptions): Engine {
     kinds,
     wake: createWake(options.clock),
     leases: new Map(),
+    holds: new Holds(),
     runs: new Set(),
     counts: { claimed: 0, done: 0, failed: 0, canceled: 0, parked: 0, interrupted: 0, stopped: 0, lost: 0 },
   }
