@@ -66,6 +66,16 @@ test('ARCHITECTURE.md has the tables of imports', () => {
   assert.equal(page, withImportTables(page), 'run: npm run emit')
 })
 
+test('the Docker daemon is never told to go to a registry', () => {
+  const programs = globSync(['bootstrap/**/*.mjs', 'images/**/*.mjs'], { cwd: root })
+    .filter((path) => !/\.test\.mjs$/.test(path))
+    .map(read)
+  // It follows redirects and realms wherever they lead, past the guard of addresses.
+  const orders = /fromImage|\/distribution\/|\.(?:pull|createImage)\(|remotecontext|\bpull: (?!false)/
+  const told = [...sources, ...programs].filter(({ text }) => orders.test(text)).map(({ path }) => path)
+  assert.deepEqual(told, [], 'images are fetched by server/engines/docker/registry/ (docs/adr/)')
+})
+
 test('every room is listed, and the table has no cycle', () => {
   const rooms = new Set(sources.flatMap((file) => roomOf(file.path) ?? []))
   assert.deepEqual(

@@ -1,3 +1,4 @@
+import { join } from 'node:path'
 import { createDockerBuilder } from '../builders/index.ts'
 import type { Config } from '../config.ts'
 import type { Database } from '../database/index.ts'
@@ -40,20 +41,22 @@ export interface Drivers {
 
 const gibibyte = 1024 ** 3
 
-export const createDrivers = ({ config, instance, controlSocket }: Ground): Drivers => ({
-  engine: new DockerEngine({
-    socketPath: config.dockerSocket,
-    instance,
-    clock,
-    maxImageBytes: config.imageSizeGiB * gibibyte,
-  }),
-  builder: createDockerBuilder({
-    socketPath: config.dockerSocket,
-    clock,
-    guard: createAddressGuard({ allowedPrivateCidrs: config.allowPrivateTargets }),
-    network: config.buildNetwork,
-    maxImageBytes: config.imageSizeGiB * gibibyte,
-    ...(config.diskFloorGiB === undefined ? {} : { floorBytes: config.diskFloorGiB * gibibyte }),
-  }),
-  router: createOwnRouter({ controlSocket }),
-})
+export function createDrivers({ config, instance, controlSocket }: Ground): Drivers {
+  const guard = createAddressGuard({ allowedPrivateCidrs: config.allowPrivateTargets })
+  const maxImageBytes = config.imageSizeGiB * gibibyte
+  const socketPath = config.dockerSocket
+  const spoolDirectory = join(config.dataDirectory, 'fetches')
+  const engine = new DockerEngine({ socketPath, instance, clock, guard, maxImageBytes, spoolDirectory })
+  return {
+    engine,
+    builder: createDockerBuilder({
+      socketPath,
+      clock,
+      guard,
+      network: config.buildNetwork,
+      maxImageBytes,
+      ...(config.diskFloorGiB === undefined ? {} : { floorBytes: config.diskFloorGiB * gibibyte }),
+    }),
+    router: createOwnRouter({ controlSocket }),
+  }
+}

@@ -7,11 +7,13 @@ import { ensureBaseImage } from '../builders/docker/base-image.ts'
 import { engineForTests } from '../builders/docker/engine-for-tests.ts'
 import { changeImage, pushImage, removeImages, removeImagesOf } from '../engines/docker/test-push.ts'
 import { DockerEngine } from '../engines/index.ts'
+import { createAddressGuard } from '../lib/address.ts'
 import { systemClock } from '../lib/clock.ts'
 import { newId } from '../lib/id.ts'
 import { Secret } from '../lib/secret.ts'
 
 const { socketPath, skip } = await engineForTests()
+const guard = createAddressGuard({ allowedPrivateCidrs: ['127.0.0.1/32'] })
 const limit = (): AbortSignal => AbortSignal.timeout(60_000)
 const program = `require('http').createServer((q, s) => s.end()).listen(8080); process.on('SIGTERM', () => process.exit(0))`
 
@@ -25,7 +27,7 @@ describe('a container of a registry with a password', { skip: skip || (await why
 
   before(async () => {
     registry = await startRegistry()
-    engine = new DockerEngine({ socketPath, instance: `test-${newId().slice(-8)}`, clock: systemClock })
+    engine = new DockerEngine({ socketPath, instance: `test-${newId().slice(-8)}`, clock: systemClock, guard })
     const settings = { QUAYSIDE_ALLOW_PRIVATE_TARGETS: '127.0.0.0/8' }
     platform = await createPlatform({ after: (work) => void endings.push(work) }, { works: true, engine, settings })
     await ensureBaseImage({ socketPath }, limit())

@@ -1,10 +1,13 @@
 import assert from 'node:assert/strict'
 import { createServer, type RequestListener } from 'node:http'
+import { createServer as createHttpsServer } from 'node:https'
 import type { AddressInfo } from 'node:net'
 import { type TestContext, test } from 'node:test'
 import { gzipSync } from 'node:zlib'
+import { selfSigned } from '../../test/support/self-signed.ts'
 import { createAddressGuard } from './address.ts'
 import { createSafeFetch, type SafeRequest } from './safe-fetch.ts'
+import { createOpenStream } from './safe-stream.ts'
 
 const wanted: SafeRequest = { timeoutMs: 5_000, maxResponseBytes: 1_000, signal: new AbortController().signal }
 
@@ -119,4 +122,21 @@ test('ends with the reason of the caller who aborts', async (t) => {
   const caller = new AbortController()
   const port = await listen(t, () => caller.abort(new Error('enough')))
   await assert.rejects(inside()(`http://127.0.0.1:${port}/`, { ...wanted, signal: caller.signal }), /enough/)
+})
+
+test('a certificate is accepted from the authorities that are given, and from no others', async (t) => {
+  const server = createHttpsServer(selfSigned, (_request, response) => void response.end('x')).listen(0, '127.0.0.1')
+  await new Promise((resolve) => server.once('listening', resolve))
+  t.after(() => {
+    server.closeAllConnections()
+    server.close()
+  })
+  const { port } = server.address() as AddressInfo
+  const guard = createAddressGuard({ allowedPrivateCidrs: ['127.0.0.0/8'], resolve: async () => ['127.0.0.1'] })
+  const open = createOpenStream(guard)
+  const url = new URL(`https://outside.invalid:${port}/`)
+  const limits = { headersTimeoutMs: 5000, bodyTimeoutMs: 5000, signal: AbortSignal.timeout(10_000) }
+  await assert.rejects(open(url, limits), { reason: 'tls' })
+  await using answer = await open(url, { ...limits, authorities: [selfSigned.cert] })
+  assert.equal(answer.status, 200)
 })

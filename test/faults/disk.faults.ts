@@ -7,6 +7,7 @@ import { engineForTests } from '../../server/builders/docker/engine-for-tests.ts
 import { createDockerBuilder, ensureBaseImage } from '../../server/builders/index.ts'
 import { makeSmallImage, pushImage, removeImages, removeImagesOf } from '../../server/engines/docker/test-push.ts'
 import { DockerEngine } from '../../server/engines/index.ts'
+import { createAddressGuard } from '../../server/lib/address.ts'
 import { silent } from '../../server/lib/attempt.ts'
 import { systemClock } from '../../server/lib/clock.ts'
 import { Secret } from '../../server/lib/secret.ts'
@@ -136,7 +137,8 @@ describe('an engine whose disk is full', { skip: without }, () => {
     await makeSmallImage(socketPath, image, 40 * mebibyte)
     await pushImage(socketPath, image, login)
     await makeSmallImage(small.socketPath, junk, 85 * mebibyte)
-    const engine = new DockerEngine({ socketPath: small.socketPath, instance: 'test-full', clock: systemClock })
+    const guard = createAddressGuard({ allowedPrivateCidrs: ['127.0.0.1/32'] })
+    const engine = new DockerEngine({ socketPath: small.socketPath, instance: 'test-full', clock: systemClock, guard })
     const { reference } = await engine.pinImage(image, login, attempt())
     await assert.rejects(engine.fetchImage(reference, login, attempt()), {
       reason: 'disk-full',

@@ -6,6 +6,7 @@ import { after, before, describe, test } from 'node:test'
 import { engineForTests } from '../../server/builders/docker/engine-for-tests.ts'
 import { makeSmallImage, pushImage, removeImages, removeImagesOf } from '../../server/engines/docker/test-push.ts'
 import { DockerEngine } from '../../server/engines/index.ts'
+import { createAddressGuard } from '../../server/lib/address.ts'
 import { systemClock } from '../../server/lib/clock.ts'
 import { newId } from '../../server/lib/id.ts'
 import { Secret } from '../../server/lib/secret.ts'
@@ -15,11 +16,12 @@ import { type Registry, startRegistry, whyNoRegistry } from '../support/registry
 type Fault = 'none' | 'too often' | 'broken' | 'cut' | 'other bytes' | 'forbidden'
 
 const { socketPath, skip } = await engineForTests()
+const guard = createAddressGuard({ allowedPrivateCidrs: ['127.0.0.1/32'] })
 
 describe('a registry that misbehaves', { skip: skip || (await whyNoRegistry()) }, () => {
   let registry: Registry
   let front: Awaited<ReturnType<typeof startFront>>
-  const engine = new DockerEngine({ socketPath, instance: `test-${newId().slice(-8)}`, clock: systemClock })
+  const engine = new DockerEngine({ socketPath, instance: `test-${newId().slice(-8)}`, clock: systemClock, guard })
   const login = () => ({ username: registry.username, password: new Secret(registry.password) })
   const image = (tag: string): string => `${front.host}/team/small:${tag}`
 

@@ -5,6 +5,7 @@ import type { Clock } from '../../lib/clock.ts'
 import { EngineError } from '../engine.ts'
 import { type DaemonRefusal, type DockerDaemon, isRefusal } from './daemon.ts'
 import { type Labels, label, labelFilter } from './labels.ts'
+import { namesOf } from './local-images.ts'
 import { type ReplicaState, replicaState } from './replica-state.ts'
 
 /** Every container of the installation with the given further labels, whatever its state. */
@@ -61,14 +62,7 @@ export async function createContainer(
   signal: AbortSignal,
 ): Promise<string> {
   try {
-    const answer = await daemon.json({
-      method: 'POST',
-      path: '/containers/create',
-      query: { name: create.name },
-      body: create.spec,
-      signal,
-      timeoutMs: 60_000,
-    })
+    const answer = await askForContainer(daemon, create, signal)
     if ('Warnings' in answer && Array.isArray(answer.Warnings)) {
       for (const warning of answer.Warnings) create.output.line(`Docker: ${warning}`, 'warning')
     }
@@ -79,7 +73,7 @@ export async function createContainer(
     throw new EngineError('unreachable', 'Docker answered the making of a container with something else')
   } catch (error) {
     if (isRefusal(error, 409)) return adopt(daemon, create, signal)
-    if (isRefusal(error, 404) && /no such image/i.test(error.message)) {
+    if (lacksImage(error)) {
       throw new EngineError(
         'image-missing',
         `the engine has no image ${create.spec.Image}; build it again or check its name`,
@@ -89,6 +83,34 @@ export async function createContainer(
     if (isRefusal(error, 500)) refuseFull(error)
     // A fault of the daemon, not of the workload: worth another try.
     if (isRefusal(error, 500, 502, 503)) throw new EngineError('unreachable', `Docker failed: ${error.message}`)
+    throw error
+  }
+}
+
+const lacksImage = (error: unknown): boolean => isRefusal(error, 404) && /no such image/i.test(error.message)
+
+/** A pinned image has a tag of its own on the engine; one that Docker itself pulled, under a former version, has its digest alone. */
+async function askForContainer(
+  daemon: DockerDaemon,
+  { name, spec }: { readonly name: string; readonly spec: ContainerCreateOptions },
+  signal: AbortSignal,
+): Promise<object> {
+  const query = { name }
+  const ask = (Image: string | undefined) =>
+    daemon.json({
+      method: 'POST',
+      path: '/containers/create',
+      query,
+      body: { ...spec, Image },
+      signal,
+      timeoutMs: 60_000,
+    })
+  if (!spec.Image?.includes('@sha256:')) return ask(spec.Image)
+  const [own, pulled] = namesOf(spec.Image)
+  try {
+    return await ask(own)
+  } catch (error) {
+    if (lacksImage(error)) return await ask(pulled)
     throw error
   }
 }

@@ -3,6 +3,8 @@ import { type EngineDisk, EngineError } from '../engine.ts'
 import { type DockerDaemon, isRefusal } from './daemon.ts'
 import { isImageId, parseReference } from './image-reference.ts'
 import { label } from './labels.ts'
+import { type InspectedImage, inspectPinned, namesOf, plainName, referencesTo } from './local-images.ts'
+import { fetchedAs } from './local-name.ts'
 
 /** The daemon looks into every volume. */
 const measureMs = 300_000
@@ -72,8 +74,8 @@ function toImage({
   const isBuilt = Labels?.[label.service] !== undefined
   return {
     references: [
-      ...(RepoTags ?? []),
-      ...(RepoDigests ?? []).filter((text) => !text.startsWith('<none>')).map((text) => withHost(text)),
+      ...(RepoTags ?? []).filter((tag) => fetchedAs(tag) === undefined),
+      ...referencesTo({ RepoTags, RepoDigests }),
     ],
     services: isBuilt ? [...new Set((RepoTags ?? []).flatMap(serviceOf))] : [],
     bytes: Math.max(0, Size - Math.max(0, SharedSize)),
@@ -84,28 +86,41 @@ function toImage({
 /** The label tells for whom it was built, and the tags who has it now. */
 const serviceOf = (tag: string): string[] => /^quayside\/([^:/]+):/.exec(tag)?.slice(1) ?? []
 
-/** As releases write it. */
-function withHost(text: string): string {
-  const { name, digest } = parseReference(text)
-  return `${name}@${digest}`
-}
-
 /** Engine.removeImage for Docker. */
 export async function removeImage(daemon: DockerDaemon, reference: string, signal: AbortSignal): Promise<boolean> {
   if (!isImageId(reference) && parseReference(reference).digest === undefined) {
     throw new EngineError('refused', `"${reference}" is not pinned: only what has a digest is removed`)
   }
-  const path = `/images/${reference}`
   try {
-    // The shape is that of Docker's published API.
-    const found = (await daemon.json({ method: 'GET', path: `${path}/json`, signal })) as DiskImage
-    if ((found.RepoTags ?? []).length > 0 || (found.RepoDigests ?? []).length > 1) return false
-    await daemon.send({ method: 'DELETE', path, query: { noprune: false }, signal, timeoutMs: 120_000 })
+    const found = await inspectPinned(daemon, reference, signal)
+    if (found && isOthers(found, reference)) return false
+    const names = isImageId(reference) ? [reference] : namesOf(reference)
+    for (const name of found ? names : []) await removeName(daemon, name, signal)
     return true
   } catch (error) {
-    if (isRefusal(error, 404)) return true
     if (isRefusal(error, 409)) return false
     throw error
+  }
+}
+
+/** Whether somebody gave the image a name. Another reference under which it was fetched is none: that one keeps it. */
+function isOthers({ RepoTags, RepoDigests }: InspectedImage, reference: string): boolean {
+  if ((RepoTags ?? []).some((tag) => fetchedAs(tag) === undefined)) return true
+  return referencesTo({ RepoDigests }).some((other) => isImageId(reference) || other !== plainName(reference))
+}
+
+/** The image goes with the last of its names. */
+async function removeName(daemon: DockerDaemon, name: string, signal: AbortSignal): Promise<void> {
+  try {
+    await daemon.send({
+      method: 'DELETE',
+      path: `/images/${name}`,
+      query: { noprune: false },
+      signal,
+      timeoutMs: 120_000,
+    })
+  } catch (error) {
+    if (!isRefusal(error, 404)) throw error
   }
 }
 

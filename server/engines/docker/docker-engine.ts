@@ -1,5 +1,6 @@
 import type { Duplex } from 'node:stream'
 import type { ContainerInfo } from 'dockerode'
+import { type AddressGuard, createAddressGuard } from '../../lib/address.ts'
 import type { Attempt } from '../../lib/attempt.ts'
 import type { Clock } from '../../lib/clock.ts'
 import { createSlots } from '../../lib/slots.ts'
@@ -27,6 +28,7 @@ import {
   type VolumeWriter,
   type Workload,
 } from '../engine.ts'
+import { fetchBaseImage, type NoteImage } from './base-image.ts'
 import { execIn } from './container-output.ts'
 import { inspectContainer, listContainers } from './containers.ts'
 import { isOurVolume } from './copy-helper.ts'
@@ -45,6 +47,7 @@ import { ensureNetwork, eraseNetwork } from './networks.ts'
 import { toObservation } from './observation.ts'
 import { HeldVolumes, resumeAll } from './pause.ts'
 import { readVolume } from './read-volume.ts'
+import { createRegistries, type Registries } from './registry/registries.ts'
 import type { ReplicaState } from './replica-state.ts'
 import { endReplicas, retireService } from './retire.ts'
 import { connectTo, openTerminal } from './shell.ts'
@@ -62,6 +65,10 @@ export interface DockerEngineOptions {
   readonly clock: Clock
   /** Larger images are not kept when they were fetched; without it all are. */
   readonly maxImageBytes?: number
+  /** Says which registries may be asked; without it, those at public addresses. */
+  readonly guard?: AddressGuard
+  /** Where parts of images lie until the engine has them: a directory of this engine's alone. Without it, that of the machine. */
+  readonly spoolDirectory?: string
 }
 
 /** Runs workloads as containers of one Docker daemon on this host. Keeps nothing in memory that a restart would miss. */
@@ -70,24 +77,27 @@ export class DockerEngine implements Engine {
   readonly #host: Host
   readonly #held = new HeldVolumes()
   readonly #liveness: Liveness
+  readonly #registries: Registries
   readonly #usage: Usage
   readonly #looks: Looks
   #hasInit: boolean | undefined
 
-  constructor({ socketPath, instance, clock, maxImageBytes = Number.POSITIVE_INFINITY }: DockerEngineOptions) {
+  constructor({ socketPath, instance, clock, ...images }: DockerEngineOptions) {
     const daemon = new DockerDaemon({ socketPath, clock })
     const known = new KnownStates()
     const events = new Events({ daemon, clock, instance, heard: (event) => known.forget(event?.container) })
     const hasInit = (signal: AbortSignal) => this.#askForInit(signal)
     const made = { madeTasks: new Set<string>(), making: createSlots(1), networksToCome: new Map() }
-    this.#host = { daemon, clock, instance, events, hasInit, maxImageBytes, ...made }
+    this.#host = { daemon, clock, instance, events, hasInit, ...made }
+    const usual = { guard: createAddressGuard({ allowedPrivateCidrs: [] }), maxImageBytes: Number.POSITIVE_INFINITY }
+    this.#registries = createRegistries({ daemon, clock, ...usual, ...images })
     this.#looks = new Looks(this.#host, known)
     this.#liveness = new Liveness({ daemon, clock, instance })
     this.#usage = new Usage({ daemon, clock })
   }
 
   pinImage(image: string, login: RegistryLogin | undefined, attempt: Attempt): Promise<PinnedImage> {
-    return pinImage(this.#host, image, login, attempt)
+    return pinImage(this.#registries, image, login, attempt)
   }
 
   disk(signal: AbortSignal): Promise<EngineDisk> {
@@ -103,7 +113,12 @@ export class DockerEngine implements Engine {
   }
 
   fetchImage(reference: string, login: RegistryLogin | undefined, attempt: Attempt): Promise<void> {
-    return fetchImage(this.#host, reference, login, attempt)
+    return fetchImage(this.#registries, reference, login, attempt)
+  }
+
+  /** See the function of that name. */
+  fetchBaseImage(image: string, note: NoteImage, attempt: Attempt): Promise<string> {
+    return fetchBaseImage(this.#registries, image, note, attempt)
   }
 
   async prepareEnvironment(environment: string, { signal }: Attempt): Promise<void> {

@@ -1,222 +1,183 @@
 import assert from 'node:assert/strict'
-import { once } from 'node:events'
-import { mkdtemp, rm } from 'node:fs/promises'
-import { createServer, type RequestListener } from 'node:http'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { describe, it } from 'node:test'
-import { systemClock } from '../../lib/clock.ts'
-import { DockerDaemon } from './daemon.ts'
-import { fetchImage, pinImage } from './fetch-image.ts'
-import { parseReference } from './image-reference.ts'
-import { problemKind } from './registry-problem.ts'
+import { gzipSync, zstdCompressSync } from 'node:zlib'
+import { localName } from './local-name.ts'
+import type { TestDockerOptions } from './registry/test-docker.ts'
+import { isBlob, openFetchBench, say } from './registry/test-fetching.ts'
+import { type Misbehaviour, makeImage, sha256, tarOf } from './registry/test-registry.ts'
 
-const digest = `sha256:${'a'.repeat(64)}`
-const image = 'registry.test/team/web:1'
-const pinned = `registry.test/team/web@${digest}`
-
-/** A daemon whose registry gives these answers, one after the other; `has` are images that it has. */
-async function pretend(options: {
-  readonly answers?: readonly (readonly [status: number, body: object])[]
-  readonly has?: Readonly<Record<string, object>>
-  readonly pulls?: RequestListener
-  readonly hangs?: boolean
-}) {
-  const directory = await mkdtemp(join(tmpdir(), 'quayside-fetch-'))
-  const answers = [...(options.answers ?? [])]
-  const asked: string[] = []
-  const removed: string[] = []
-  const server = createServer((request, response) => {
-    const path = decodeURIComponent(request.url ?? '').replace(/\?.*$/, '')
-    const say = (status: number, body: object): void => void response.writeHead(status).end(JSON.stringify(body))
-    if (path.startsWith('/distribution/')) {
-      asked.push(path)
-      if (options.hangs) return
-      return say(...(answers.shift() ?? [500, { message: 'no more answers' }]))
-    }
-    if (path === '/images/create') {
-      asked.push(request.url ?? '')
-      return options.pulls?.(request, response)
-    }
-    if (request.method === 'DELETE') {
-      removed.push(path)
-      return say(200, [])
-    }
-    const found = options.has?.[path.slice('/images/'.length, -'/json'.length)]
-    say(found ? 200 : 404, found ?? { message: 'No such image' })
-  }).listen(join(directory, 'docker.sock'))
-  await once(server, 'listening')
-  const waited: number[] = []
-  const silence = Promise.withResolvers<void>()
-  const clock = {
-    ...systemClock,
-    // Pauses pass at once; the long wait for a silent registry when the test says so.
-    sleep: async (ms: number, signal?: AbortSignal) => {
-      if (ms < 90_000) return void waited.push(ms)
-      await Promise.race([silence.promise, signal && once(signal, 'abort')])
-      signal?.throwIfAborted()
-      now += ms
-    },
-    monotonic: () => now,
-  }
-  let now = 0
-  const lines: string[] = []
-  return {
-    host: {
-      daemon: new DockerDaemon({ socketPath: join(directory, 'docker.sock'), clock: systemClock }),
-      clock,
-      maxImageBytes: 2 * 1024 ** 3,
-    },
-    attempt: { signal: AbortSignal.timeout(60_000), output: { line: (text: string) => void lines.push(text) } },
-    asked,
-    removed,
-    waited,
-    lines,
-    passSilence: () => silence.resolve(),
-    async [Symbol.asyncDispose]() {
-      server.closeAllConnections()
-      server.close()
-      await rm(directory, { recursive: true })
-    },
-  }
-}
-const said = (status: number, message: string) => [status, { message }] as const
+const [small, large] = [await tarOf('small'), await tarOf(Buffer.alloc(3_000_000))]
 
 describe('fetching images', () => {
-  it('waits longer and longer for a registry that is away, and goes on when it is back', async () => {
-    const away = said(500, 'Get "https://registry.test/v2/": dial tcp: connect: connection refused')
-    await using docker = await pretend({ answers: [away, away, away, [200, { Descriptor: { digest } }]] })
-    const found = await pinImage(docker.host, image, undefined, docker.attempt)
-    assert.deepEqual(found, { reference: pinned, digest, isThere: false, namedBy: 'registry' })
-    assert.deepEqual(docker.waited, [1000, 2000, 4000])
-    assert.match(
-      docker.lines[0] ?? '',
-      /^The image registry\.test\/team\/web:1 .*registry registry\.test cannot be reached.*Trying again in 1 s\.$/,
-    )
+  it('hands over what it fetched, once, under a name that leads back to the digest', async () => {
+    await using bench = await openFetchBench()
+    const { docker, registry, name } = bench
+    const image = await makeImage({ layers: [await tarOf('a'), await tarOf('b'), await tarOf('a')] })
+    registry.put(image)
+    await bench.fetch(image)
+    assert.deepEqual([...docker.images.keys()], [localName(`${name}@${image.digest}`)])
+    const asked = registry.asked.length
+    await bench.fetch(image)
+    assert.equal(registry.asked.length, asked)
+    assert.match(docker.lines.join(), /^The image is there: 3 layers, 0\.0 MB fetched\.$/)
   })
 
-  const refusals: readonly (readonly [string, number, string, number, RegExp])[] = [
-    ['registry-away', 500, 'dial tcp: lookup registry.test: no such host', 6, /cannot be reached.*Check that it runs/],
-    ['registry-away', 500, 'toomanyrequests: You have reached your pull rate limit', 6, /asked too often.*later/],
-    ['image-missing', 401, 'unauthorized: authentication required', 1, /does not give access.*user name and password/],
-    ['image-missing', 404, 'manifest unknown: manifest unknown', 1, /none of that name and tag.*Correct them/],
-  ]
-  for (const [reason, status, message, times, sentence] of refusals) {
-    it(`gives up after ${times} question(s) when the registry says "${message}"`, async () => {
-      await using docker = await pretend({ answers: Array.from({ length: times }, () => said(status, message)) })
-      await assert.rejects(pinImage(docker.host, image, undefined, docker.attempt), (error: Error) => {
-        assert.equal(Object(error).reason, reason, error.message)
-        assert.match(error.message, sentence)
-        assert.ok(error.message.includes(image) && error.message.includes('registry.test'), error.message)
-        return true
+  it('fetches an image once for all who want it at the same time', async () => {
+    await using bench = await openFetchBench()
+    const image = await makeImage()
+    bench.registry.put(image)
+    await Promise.all([1, 2, 3].map(() => bench.fetch(image)))
+    assert.equal(bench.docker.loaded.length, 1)
+  })
+
+  it('fetches only the layers that no image of the engine begins with, and all when that one went meanwhile', async () => {
+    const [base, own] = [await tarOf('base'), await tarOf('own')]
+    const image = await makeImage({ layers: [base, own] })
+    for (const loads of ['whole', 'gone'] as const) {
+      await using bench = await openFetchBench()
+      bench.registry.put(image)
+      const Layers = [sha256(base), sha256('another')]
+      bench.docker.images.set('base:1', { Id: 'base:1', RootFS: { Layers } })
+      if (loads === 'gone') await bench.docker.registries.present.count([], bench.docker.attempt.signal)
+      if (loads === 'gone') bench.docker.images.set('base:1', { Id: 'base:1', RootFS: { Layers: [] } })
+      await bench.fetch(image)
+      const fetched = bench.registry.asked.filter(({ path }) => isBlob(path)).length - 1
+      assert.equal(fetched, loads === 'whole' ? 1 : 2)
+    }
+  })
+
+  it('goes on behind what came, where the registry knows ranges and where it does not', async () => {
+    const layer = await tarOf(Buffer.from(Array.from({ length: 300_000 }, (_, i) => (i * 7919) % 251)))
+    const image = await makeImage({
+      layers: [layer],
+      compress: (bytes) => bytes,
+      layerType: 'application/vnd.oci.image.layer.v1.tar',
+    })
+    const digest = sha256(layer)
+    for (const knowsRanges of [true, false]) {
+      await using bench = await openFetchBench()
+      bench.registry.put(image)
+      let cuts = 2
+      bench.registry.misbehave = (request, response) => {
+        if (!request.url?.endsWith(digest)) return undefined
+        if (cuts-- > 0) {
+          const from = knowsRanges ? Number(/\d+/.exec(request.headers.range ?? '0')) : 0
+          response.writeHead(from > 0 ? 206 : 200, { 'content-range': `bytes ${from}-1/2` })
+          response.write(layer.subarray(from, from + 100_000), () => response.destroy())
+          return true
+        }
+        if (!knowsRanges) delete request.headers.range
+        return undefined
+      }
+      await bench.fetch(image)
+      const ranges = bench.registry.asked.filter(({ path }) => path.endsWith(digest)).map(({ range }) => range)
+      assert.equal(ranges.length, 3)
+      assert.match(ranges[1] ?? '', /^bytes=[1-9]\d*-$/)
+      assert.deepEqual(bench.docker.waited, [1000, 2000])
+    }
+  })
+
+  const lies: Readonly<Record<string, (bytes: Buffer) => Misbehaviour>> = {
+    'other bytes': (bytes) => say(Buffer.alloc(bytes.length, 1)),
+    'more bytes': (bytes) => say(Buffer.concat([bytes, bytes])),
+  }
+  for (const [name, lie] of Object.entries(lies)) {
+    it(`does not take ${name} than the digest says, and says so after three tries`, async () => {
+      await using bench = await openFetchBench()
+      const layer = gzipSync(await tarOf('hello'))
+      const image = await makeImage()
+      bench.registry.put(image)
+      bench.registry.misbehave = (request, response) =>
+        request.url?.endsWith(sha256(layer)) ? lie(layer)(request, response) : undefined
+      await assert.rejects(bench.fetch(image), {
+        reason: 'image-missing',
+        message: /is not used: what the registry .* sent is not what its digest says/,
       })
-      assert.equal(docker.asked.length, times)
+      assert.equal(bench.registry.asked.filter(({ path }) => path.endsWith(sha256(layer))).length, 3)
+      assert.equal(bench.docker.loaded.length, 0)
     })
   }
 
-  it('counts a registry that says nothing as away', async () => {
-    const has = { [image]: { Id: digest, RepoDigests: null } }
-    await using docker = await pretend({ hangs: true, has })
-    const pinning = pinImage(docker.host, image, undefined, docker.attempt)
-    docker.passSilence()
-    assert.deepEqual(await pinning, { reference: digest, digest, isThere: true, namedBy: 'engine' })
-    assert.match(docker.lines.join(), /it sent nothing for 90 s/)
-  })
-
-  it('uses no image of the engine that came from a registry which now refuses it, nor one built for a service', async () => {
-    const denied = said(401, 'unauthorized')
-    const fromRegistry = { Id: digest, RepoDigests: [pinned] }
-    const built = { Id: digest, Config: { Labels: { 'quayside.service': 'x' } } }
-    for (const found of [fromRegistry, built]) {
-      await using docker = await pretend({ answers: [denied], has: { [image]: found } })
-      await assert.rejects(pinImage(docker.host, image, undefined, docker.attempt), { reason: 'image-missing' })
+  it('does not take a manifest or a configuration with another digest', async () => {
+    for (const kind of ['manifests', 'blobs']) {
+      await using bench = await openFetchBench()
+      const image = await makeImage()
+      bench.registry.put(image)
+      bench.registry.misbehave = (request, response) =>
+        request.url?.includes(`/${kind}/`) ? say('{}')(request, response) : undefined
+      await assert.rejects(bench.fetch(image), { message: /is not what its digest says/ })
     }
-    const made = { Id: digest, RepoDigests: [] }
-    await using docker = await pretend({ answers: [denied], has: { [image]: made } })
-    assert.equal((await pinImage(docker.host, image, undefined, docker.attempt)).reference, digest)
   })
 
-  it('does not take what has another digest, and says so after three tries', async () => {
-    const pulls: RequestListener = (_request, response) =>
-      void response.end('{"status":"Pull complete","id":"1"}\r\n{"status":"Status: Downloaded"}\r\n')
-    await using docker = await pretend({ pulls })
-    await assert.rejects(fetchImage(docker.host, pinned, undefined, docker.attempt), {
-      reason: 'image-missing',
-      message: /is not used: what the registry registry\.test sent is not what its digest says/,
+  it('gives up a registry that trickles', async () => {
+    let now = 0
+    // Each piece takes longer than the last one may.
+    await using bench = await openFetchBench({ monotonic: () => (now += 20_000) })
+    const image = await makeImage()
+    bench.registry.put(image)
+    bench.registry.misbehave = (request, response) => {
+      if (!isBlob(request.url) || request.headers.accept) return undefined
+      for (let at = 0; at < 20; at++) setTimeout(() => response.write('x'), at * 5)
+      return true
+    }
+    await assert.rejects(bench.fetch(image), { reason: 'registry-away', message: /it sent \d+ bytes in \d+ s/ })
+  })
+
+  it('fetches nothing of an image whose manifest names more than an image may take', async () => {
+    await using bench = await openFetchBench({ maxImageBytes: 1_000_000 })
+    const image = await makeImage({
+      layers: [small, large],
+      compress: (bytes) => bytes,
+      layerType: 'application/vnd.oci.image.layer.v1.tar',
     })
-    assert.equal(docker.asked.length, 3)
+    bench.registry.put(image)
+    await assert.rejects(bench.fetch(image), {
+      reason: 'refused',
+      message: /is too large \(it takes .*QUAYSIDE_IMAGE_SIZE\)/,
+    })
+    assert.equal(bench.registry.asked.filter(({ path }) => isBlob(path)).length, 1, 'the configuration')
   })
 
-  it('does not keep what is larger than an image may be', async () => {
+  for (const [name, compress] of [['gzip', gzipSync], ['zstd', zstdCompressSync]] as const) {
+    it(`ends the unpacking of ${name} where it gets too large, and keeps nothing`, async () => {
+      await using bench = await openFetchBench({ maxImageBytes: 1_000_000 })
+      const image = await makeImage({ layers: [large], compress })
+      bench.registry.put(image)
+      await assert.rejects(bench.fetch(image), { reason: 'refused', message: /is too large/ })
+      assert.equal(bench.docker.loaded.length, 0)
+    })
+  } // biome-ignore format: two rows
+
+  it('removes what takes more than it may together with the layers that were there', async () => {
     for (const [size, isKept] of [[2 * 1024 ** 3, true], [2.5 * 1024 ** 3, false]] as const) {
-      const has: Record<string, object> = {}
-      const pulls: RequestListener = (_request, response) => {
-        has[pinned] = { Id: digest, Size: size, RepoDigests: [pinned] }
-        response.end('{"status":"Pull complete","id":"1"}\n')
-      }
-      await using docker = await pretend({ pulls, has })
-      const fetching = fetchImage(docker.host, pinned, undefined, docker.attempt)
-      if (isKept) await fetching
-      else {
-        const message = /takes 2\.50 GiB, and an image may take 2\.00 GiB \(QUAYSIDE_IMAGE_SIZE\); it was removed/
-        await assert.rejects(fetching, { reason: 'refused', message })
-      }
-      assert.deepEqual(docker.removed, isKept ? [] : [`/images/${pinned}`])
+      await using bench = await openFetchBench({ size })
+      const image = await makeImage()
+      bench.registry.put(image)
+      const own = localName(`${bench.name}@${image.digest}`)
+      if (isKept) await bench.fetch(image)
+      else await assert.rejects(bench.fetch(image), { reason: 'refused', message: /it takes 2\.50 GiB, and an image may take 2\.00 GiB/ })
+      assert.equal(bench.docker.images.has(own), isKept)
     }
   }) // biome-ignore format: two rows
 
   it('says in words that the disk of the engine is full', async () => {
-    const pulls: RequestListener = (_request, response) =>
-      void response.end('{"error":"failed to register layer: write /x: no space left on device"}\n')
-    await using docker = await pretend({ pulls })
-    await assert.rejects(fetchImage(docker.host, pinned, undefined, docker.attempt), {
-      message: /cannot be stored: the disk of the engine is full.*Free space there/,
+    const loads: TestDockerOptions['loads'] = (request, response) => {
+      request.resume()
+      request.on('end', () => response.end('{"error":"failed to register layer: write /x: no space left on device"}\n'))
+    }
+    await using bench = await openFetchBench({ loads })
+    const image = await makeImage()
+    bench.registry.put(image)
+    await assert.rejects(bench.fetch(image), {
+      reason: 'disk-full',
+      message: /the disk of the engine is full.*Free space there/,
     })
   })
 
   it('takes a daemon that breaks off for the engine being away, not for the registry', async () => {
-    const pulls: RequestListener = (_request, response) => {
-      response.write('{"status":"Waiting","id":"1"}\n')
-      setTimeout(() => response.socket?.destroy(), 20)
-    }
-    await using docker = await pretend({ pulls })
-    await assert.rejects(fetchImage(docker.host, pinned, undefined, docker.attempt), { reason: 'unreachable' })
+    await using bench = await openFetchBench({ loads: (request) => void request.socket.destroy() })
+    const image = await makeImage()
+    bench.registry.put(image)
+    await assert.rejects(bench.fetch(image), { reason: 'unreachable' })
   })
-
-  it('asks no daemon for what is no name of an image', async () => {
-    await using docker = await pretend({})
-    for (const name of ['a/../../containers/json?x:1', 'x y:1', 'A/b:1', '--privileged:1', 'a@sha256:zz', 'a:b/c:1']) {
-      await assert.rejects(pinImage(docker.host, name, undefined, docker.attempt), { reason: 'refused' }, name)
-    }
-    assert.equal(docker.asked.length, 0)
-  })
-})
-
-describe('references', () => {
-  it('are taken apart as Docker does', () => {
-    const parts = (text: string) => Object.values(parseReference(text)).map((part) => part ?? '-')
-    assert.deepEqual(parts('postgres:16'), ['docker.io', 'docker.io/library/postgres', '16', '-'])
-    assert.deepEqual(parts('team/web:1'), ['docker.io', 'docker.io/team/web', '1', '-'])
-    assert.deepEqual(parts('localhost:5000/a/b:1'), ['localhost:5000', 'localhost:5000/a/b', '1', '-'])
-    assert.deepEqual(parts(`127.0.0.1:5000/a@${digest}`), ['127.0.0.1:5000', '127.0.0.1:5000/a', '-', digest])
-    assert.deepEqual(parts('ghcr.io/a:b'), ['ghcr.io', 'ghcr.io/a', 'b', '-'])
-  })
-})
-
-describe('what registries say', () => {
-  const sayings: Readonly<Record<string, string>> = {
-    'Head "http://127.0.0.1:1/v2/a/manifests/1": no basic auth credentials': 'denied',
-    "pull access denied for x, repository does not exist or may require 'docker login'": 'denied',
-    'manifest for x:1 not found: manifest unknown: manifest unknown': 'absent',
-    'received unexpected HTTP status: 503 Service Unavailable': 'away',
-    'received unexpected HTTP status: 429 Too Many Requests': 'busy',
-    'filesystem layer verification failed for digest sha256:1': 'broken',
-    'net/http: request canceled while waiting for connection (Client.Timeout exceeded while awaiting headers)': 'away',
-    'Get "https://x/v2/": net/http: TLS handshake timeout': 'away',
-    'no matching manifest for linux/arm64/v8 in the manifest list entries': 'platform',
-    'failed to register layer: ApplyLayer exit status 1: write /x: no space left on device': 'disk-full',
-    'x509: certificate signed by unknown authority': 'other',
-  }
-  for (const [text, kind] of Object.entries(sayings))
-    it(`"${text}" is ${kind}`, () => assert.equal(problemKind(text), kind))
 })

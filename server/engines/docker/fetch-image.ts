@@ -1,86 +1,179 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { join } from 'node:path'
 import type { Attempt } from '../../lib/attempt.ts'
 import { EngineError, type EngineReason, type PinnedImage, type RegistryLogin } from '../engine.ts'
-import { type Asking, askDigest, inspectImage, pull, type Said } from './ask-registry.ts'
-import type { DockerDaemon } from './daemon.ts'
 import { removeImage } from './disk.ts'
 import { type ImageReference, isImageId, parseReference } from './image-reference.ts'
-import { label } from './labels.ts'
-import { type ProblemKind, pauseMs, problemKind, problemText } from './registry-problem.ts'
-import type { Host } from './start.ts'
+import { findLocal, inspectPinned, type LocalImage, plainName } from './local-images.ts'
+import { localName } from './local-name.ts'
+import { followPull, type PullProgress } from './pull-progress.ts'
+import { fetchLayers, type Layer, Spool } from './registry/fetch-layers.ts'
+import { loadImage } from './registry/load-image.ts'
+import { readDiffIds } from './registry/manifest.ts'
+import { layersOf } from './registry/present-layers.ts'
+import { type Registries, sourceOf } from './registry/registries.ts'
+import type { ImageSource } from './registry/source.ts'
+import type { Room } from './registry/unpack.ts'
+import { type ProblemKind, pauseMs, problemText, RegistryProblem } from './registry-problem.ts'
 
-/** What is needed to have an image fetched. */
-type Fetching = Asking & Pick<Host, 'maxImageBytes'>
-
-/** Engine.pinImage for Docker: the daemon asks the registry, so that what holds for its pulls holds for this. */
+/** Engine.pinImage for Docker. */
 export async function pinImage(
-  host: Asking,
+  registries: Registries,
   image: string,
   login: RegistryLogin | undefined,
   attempt: Attempt,
 ): Promise<PinnedImage> {
-  const { daemon } = host
+  const { daemon } = registries
   const { signal, output } = attempt
   const known = isImageId(image) ? image : parseReference(image).digest
   if (known !== undefined) {
-    const isThere = (await inspectImage(daemon, isImageId(image) ? image : pathOf(image), signal)) !== undefined
+    const isThere = (await inspectPinned(daemon, image, signal)) !== undefined
     return { reference: image, digest: known, isThere, namedBy: isImageId(image) ? 'engine' : 'registry' }
   }
   const reference = parseReference(image)
-  const ask = () => askDigest(host, reference, login, signal)
+  const ask = async () => {
+    const source = await sourceOf(registries, reference, login, signal)
+    return source.digestOf(reference.tag ?? 'latest', signal)
+  }
   const local = await findLocal(daemon, reference, signal)
-  const answer = await tryOften(host, reference, attempt, { ask, isEnough: (kind) => mayStandIn(kind, local) })
-  if (!('problem' in answer)) {
-    const pinned = `${reference.name}@${answer.digest}`
-    const isThere = (await inspectImage(daemon, pinned, signal)) !== undefined
-    return { reference: pinned, digest: answer.digest, isThere, namedBy: 'registry' }
+  const isEnough = (kind: ProblemKind): boolean => mayStandIn(kind, local)
+  const answer = await tryOften(registries, reference, attempt, { ask, isEnough, bytes: () => 0 })
+  if (typeof answer === 'string') {
+    const pinned = `${reference.name}@${answer}`
+    const isThere = (await inspectPinned(daemon, pinned, signal)) !== undefined
+    return { reference: pinned, digest: answer, isThere, namedBy: 'registry' }
   }
   if (!local || !mayStandIn(answer.problem, local)) throw toError(answer)
   output.line(`${answer.text} The engine has an image of that name, which is used.`, 'warning')
-  const digest = local.repoDigest ?? local.id
+  const { id, repoDigest } = local
   return {
-    reference: local.repoDigest ? `${reference.name}@${digest}` : local.id,
-    digest,
+    reference: repoDigest ? `${reference.name}@${repoDigest}` : id,
+    digest: repoDigest ?? id,
     isThere: true,
     namedBy: 'engine',
   }
 }
 
-/** Engine.fetchImage for Docker: what the daemon gets for a digest it checks against the digest. */
+/** Engine.fetchImage for Docker. One at a time of each image: whoever waited finds it there. */
 export async function fetchImage(
-  host: Fetching,
+  registries: Registries,
   image: string,
   login: RegistryLogin | undefined,
   attempt: Attempt,
 ): Promise<void> {
-  if ((await inspectImage(host.daemon, isImageId(image) ? image : pathOf(image), attempt.signal)) !== undefined) return
+  const { daemon, fetching } = registries
+  if ((await inspectPinned(daemon, image, attempt.signal)) !== undefined) return
   if (isImageId(image)) {
     throw new EngineError(
       'image-missing',
       `The image ${image.slice(0, 19)} was on this engine only, and is gone. Make it again under its name, and deploy again.`,
     )
   }
-  const reference = parseReference(image)
-  const ask = () => pull(host, reference, login, attempt)
-  const answer = await tryOften(host, reference, attempt, { ask, isEnough: () => false })
-  if ('problem' in answer) throw toError(answer)
-  await checkSize(host, image, attempt)
+  using _ = await fetching.take(plainName(image), attempt.signal)
+  if ((await inspectPinned(daemon, image, attempt.signal)) !== undefined) return
+  await bring(registries, image, login, attempt)
 }
 
-/** Its registry tells no size that could be trusted before. */
-async function checkSize({ daemon, maxImageBytes }: Fetching, image: string, { signal }: Attempt): Promise<void> {
-  const bytes = (await inspectImage(daemon, pathOf(image), signal))?.Size ?? 0
+async function bring(
+  registries: Registries,
+  image: string,
+  login: RegistryLogin | undefined,
+  attempt: Attempt,
+): Promise<void> {
+  const reference = parseReference(image)
+  const directory = await mkdtemp(join(await registries.spoolDirectory(), 'image-'))
+  try {
+    const progress = followPull(attempt.output, registries.clock)
+    const spool = new Spool(directory)
+    const room: Room = { leftBytes: registries.maxImageBytes }
+    const ask = async () => {
+      const source = await sourceOf(registries, reference, login, attempt.signal)
+      await fetchAndLoad(registries, reference, { source, progress, spool, room }, attempt.signal)
+      return 'fetched'
+    }
+    const answer = await tryOften(registries, reference, attempt, {
+      ask,
+      isEnough: () => false,
+      bytes: () => progress.bytes,
+    })
+    if (typeof answer !== 'string') throw toError(answer)
+    await checkSize(registries, image, attempt)
+    progress.end()
+  } finally {
+    await rm(directory, { recursive: true, force: true })
+  }
+}
+
+interface Fetch {
+  readonly source: ImageSource
+  readonly progress: PullProgress
+  readonly spool: Spool
+  readonly room: Room
+}
+
+/** Fetches what the engine does not have of the image, and hands it over. */
+async function fetchAndLoad(
+  registries: Registries,
+  reference: ImageReference,
+  { source, progress, spool, room }: Fetch,
+  signal: AbortSignal,
+): Promise<void> {
+  const { daemon, clock, maxImageBytes } = registries
+  const { platform } = await registries.settings(signal)
+  const manifest = await source.manifest(reference.digest ?? '', platform, signal)
+  const config = await source.small(manifest.config, signal)
+  const diffIds = readDiffIds(config, manifest.layers.length)
+  const layers: Layer[] = manifest.layers.flatMap((blob, index) => {
+    const diffId = diffIds[index]
+    return diffId === undefined ? [] : [{ blob, diffId }]
+  })
+  const tag = localName(plainName(`${reference.name}@${reference.digest}`))
+  const handOver = async (present: number): Promise<boolean> => {
+    const missing = layers.slice(present)
+    const bytes = missing.reduce((sum, { blob }) => sum + blob.size, 0)
+    if (bytes > maxImageBytes) throw tooLarge(bytes, maxImageBytes)
+    progress.begin(layers.length, present)
+    const done = (): void => progress.layer()
+    await fetchLayers(missing, { source, clock, spool, room, count: progress.count, done }, signal)
+    await loadImage(daemon, { tag, config, diffIds, layers: spool.done }, signal)
+    const loaded = await layersOf(daemon, tag, signal)
+    return loaded?.join() === diffIds.join()
+  }
+  const present = await registries.present.count(diffIds, signal)
+  // An image that had the lower layers may go before it is loaded.
+  const isLoaded = await handOver(present).catch((error: unknown) => {
+    if (present === 0 || !(error instanceof RegistryProblem) || error.kind !== 'form') throw error
+    return false
+  })
+  if (isLoaded || (present > 0 && (await handOver(0)))) return
+  throw new RegistryProblem('form', 'Docker made another image of it')
+}
+
+/** Throws EngineError where the registry gives the image to nobody without a password. One that cannot be asked is believed. */
+export async function assertOpen(registries: Registries, image: string, attempt: Attempt): Promise<void> {
+  const reference = parseReference(image)
+  const ask = async () => {
+    const source = await sourceOf(registries, reference, undefined, attempt.signal)
+    return source.digestOf(reference.digest ?? reference.tag ?? 'latest', attempt.signal)
+  }
+  const answer = await tryOften(registries, reference, attempt, { ask, isEnough: () => true, bytes: () => 0 })
+  if (typeof answer !== 'string' && (answer.problem === 'denied' || answer.problem === 'absent')) throw toError(answer)
+}
+
+const gibibytes = (bytes: number): string => `${(bytes / 1024 ** 3).toFixed(2)} GiB`
+const tooLarge = (bytes: number, most: number): RegistryProblem =>
+  new RegistryProblem(
+    'size',
+    `it takes ${gibibytes(bytes)}, and an image may take ${gibibytes(most)} (QUAYSIDE_IMAGE_SIZE)`,
+  )
+
+/** Layers that the engine had count, too. */
+async function checkSize({ daemon, maxImageBytes }: Registries, image: string, { signal }: Attempt): Promise<void> {
+  const bytes = (await inspectPinned(daemon, image, signal))?.Size ?? 0
   if (bytes <= maxImageBytes) return
   await removeImage(daemon, image, signal)
-  const [taken, allowed] = [bytes, maxImageBytes].map((size) => `${(size / 1024 ** 3).toFixed(2)} GiB`)
-  throw new EngineError(
-    'refused',
-    `The image ${image} takes ${taken}, and an image may take ${allowed} (QUAYSIDE_IMAGE_SIZE); it was removed. Use a smaller one, and deploy again.`,
-  )
-}
-
-const pathOf = (image: string): string => {
-  const { name, tag, digest } = parseReference(image)
-  return digest ? `${name}@${digest}` : `${name}:${tag ?? 'latest'}`
+  const { host } = parseReference(image)
+  throw new EngineError('refused', problemText('size', image, host, tooLarge(bytes, maxImageBytes).message))
 }
 
 interface Problem {
@@ -91,56 +184,52 @@ const reasons: Partial<Record<ProblemKind, EngineReason>> = {
   away: 'registry-away',
   busy: 'registry-away',
   'disk-full': 'disk-full',
+  address: 'refused',
+  size: 'refused',
 }
 const toError = ({ problem, text }: Problem): EngineError => new EngineError(reasons[problem] ?? 'image-missing', text)
 
+/** A try that brought so much counts as the first one again. */
+const progressBytes = 1024 * 1024
+
 /** Asks until there is an answer, it makes no sense to go on, or `isEnough` says of the problem that it need not be waited out. */
-async function tryOften<T extends object>(
-  { clock }: Asking,
+async function tryOften<T>(
+  { clock }: Registries,
   { host, name, tag, digest }: ImageReference,
   { signal, output }: Attempt,
-  { ask, isEnough }: { ask: () => Promise<T | Said>; isEnough: (kind: ProblemKind) => boolean },
+  { ask, isEnough, bytes }: { ask: () => Promise<T>; isEnough: (kind: ProblemKind) => boolean; bytes: () => number },
 ): Promise<T | Problem> {
   const image = digest ? `${name}@${digest}` : `${name}:${tag ?? 'latest'}`
+  let hadBytes = 0
   for (let tries = 1; ; tries++) {
-    const answer = await ask()
-    if (!('said' in answer)) return answer
-    const problem = problemKind(answer.said)
-    const text = problemText(problem, image, host, answer.said)
-    const pause = isEnough(problem) ? undefined : pauseMs(problem, tries)
-    if (pause === undefined) return { problem, text }
-    output.line(`${text.replace(/\. [^.]+$/, '.')} Trying again in ${pause / 1000} s.`, 'warning')
-    await clock.sleep(pause, signal)
+    try {
+      return await ask()
+    } catch (error) {
+      signal.throwIfAborted()
+      const { kind: problem, message: said } = problemOf(error)
+      const text = problemText(problem, image, host, said)
+      if (bytes() - hadBytes >= progressBytes) tries = 1
+      hadBytes = bytes()
+      const pause = isEnough(problem) ? undefined : pauseMs(problem, tries)
+      if (pause === undefined) return { problem, text }
+      output.line(`${text.replace(/\. [^.]+$/, '.')} Trying again in ${pause / 1000} s.`, 'warning')
+      await clock.sleep(pause, signal)
+    }
   }
 }
 
-interface LocalImage {
-  readonly id: string
-  /** The digest under which it came from the registry. */
-  readonly repoDigest: string | undefined
-  /** Whether it came from any registry. */
-  readonly isForeign: boolean
+/** What is no answer of a registry is thrown on. */
+function problemOf(error: unknown): RegistryProblem {
+  if (error instanceof RegistryProblem) return error
+  if (/^(?:ENOSPC|EDQUOT)$/.test(String(Object(error).code))) {
+    return new RegistryProblem('disk-full', 'no space left on device', { cause: error })
+  }
+  throw error
 }
 
 /** An image of the engine stands in for a registry that is away; one that was made here also for a registry that has none. */
 function mayStandIn(problem: ProblemKind, local: LocalImage | undefined): boolean {
   if (!local) return false
-  if (problem === 'denied' || problem === 'absent') return !local.isForeign
-  return problem === 'away' || problem === 'busy' || problem === 'other'
-}
-
-/** What was built for a service is nobody else's: it cannot be had by its name. */
-async function findLocal(
-  daemon: DockerDaemon,
-  { name, tag }: ImageReference,
-  signal: AbortSignal,
-): Promise<LocalImage | undefined> {
-  const found = await inspectImage(daemon, `${name}:${tag ?? 'latest'}`, signal)
-  if (!found || found.Config?.Labels?.[label.service] !== undefined) return undefined
-  const digests = (found.RepoDigests ?? []).map((text) => parseReference(text))
-  return {
-    id: found.Id,
-    repoDigest: digests.find((one) => one.name === name)?.digest,
-    isForeign: digests.length > 0,
-  }
+  if (problem === 'denied' || problem === 'absent' || problem === 'address') return !local.isForeign
+  return problem === 'away' || problem === 'busy' || problem === 'certificate' || problem === 'other'
 }

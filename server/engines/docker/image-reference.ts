@@ -17,6 +17,9 @@ const grammar = new RegExp(
   `^(?:(${host})/)?(${part}(?:/${part})*)(?::([A-Za-z0-9_][A-Za-z0-9._-]{0,127}))?(?:@(sha256:[0-9a-f]{64}))?$`,
 )
 
+/** Names below `invalid` (RFC 2606) are the engine's own for what was fetched: nobody may ask for another's image by them. */
+const isReserved = (host: string): boolean => /(?:^|\.)invalid(?::\d+)?$/i.test(host)
+
 /** Throws EngineError('refused') for what is no reference. What passes may stand in a path of the daemon. */
 export function parseReference(text: string): ImageReference {
   const [, given, path = '', tag, digest] = grammar.exec(text) ?? []
@@ -24,6 +27,12 @@ export function parseReference(text: string): ImageReference {
     throw new EngineError(
       'refused',
       `"${text.slice(0, 200)}" is no valid name of an image: lower-case letters and digits, with "/", ".", "_" or "-" between, and a tag. Correct the image's name and tag.`,
+    )
+  }
+  if (given !== undefined && isReserved(given)) {
+    throw new EngineError(
+      'refused',
+      `The image "${text.slice(0, 200)}" has no registry: no host ends in "invalid". Correct its name.`,
     )
   }
   const isHub = given === undefined || given === 'docker.io' || given === 'index.docker.io'

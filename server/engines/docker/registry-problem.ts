@@ -1,22 +1,36 @@
-/** Why a registry does not give an image. */
-export type ProblemKind = 'away' | 'busy' | 'denied' | 'absent' | 'broken' | 'disk-full' | 'platform' | 'other'
+/** Why a registry does not give an image, or why the image is not taken. */
+export type ProblemKind =
+  | 'away'
+  | 'busy'
+  | 'denied'
+  | 'absent'
+  | 'broken'
+  | 'disk-full'
+  | 'platform'
+  | 'address'
+  | 'certificate'
+  | 'form'
+  | 'size'
+  | 'other'
 
-/** What Docker and registries say, in the order in which it is looked for. */
-const words: readonly (readonly [ProblemKind, RegExp])[] = [
-  ['disk-full', /no space left on device|disk quota exceeded/i],
-  ['busy', /toomanyrequests|too many requests|\b429\b|rate limit/i],
-  ['denied', /unauthorized|denied|no basic auth credentials|authentication required|\b40[13]\b|forbidden/i],
-  ['platform', /no matching manifest|no match for platform/i],
-  ['absent', /manifest unknown|name unknown|not found|does not exist|\b404\b/i],
-  ['broken', /verification failed|unexpected digest|digest mismatch|don't match image configuration|invalid checksum/i],
-  [
-    'away',
-    /no such host|connection refused|connection reset|no route to host|network is unreachable|i\/o timeout|timeout exceeded|deadline exceeded|tls handshake timeout|\bEOF\b|broken pipe|temporary failure|server misbehaving|\b50[0234]\b|(?:internal server|gateway|unavailable)/i,
-  ],
-]
+/** `said`: what happened in a few words, to stand in parentheses of a message. */
+export class RegistryProblem extends Error {
+  readonly kind: ProblemKind
 
-export const problemKind = (said: string): ProblemKind =>
-  words.find(([, pattern]) => pattern.test(said))?.[0] ?? 'other'
+  constructor(kind: ProblemKind, said: string, options: { readonly cause?: unknown } = {}) {
+    super(said, options)
+    this.name = 'RegistryProblem'
+    this.kind = kind
+  }
+}
+
+/** What a status that is no answer means. */
+export function kindOfStatus(status: number): ProblemKind {
+  if (status === 401 || status === 403) return 'denied'
+  if (status === 404) return 'absent'
+  if (status === 429) return 'busy'
+  return status >= 500 ? 'away' : 'other'
+}
 
 /** What may pass by itself is tried again after these pauses. */
 const pauses: Partial<Record<ProblemKind, readonly number[]>> = {
@@ -28,12 +42,13 @@ const pauses: Partial<Record<ProblemKind, readonly number[]>> = {
 /** How long to wait after so many tries; undefined: it will not get better. */
 export const pauseMs = (kind: ProblemKind, tries: number): number | undefined => pauses[kind]?.[tries - 1]
 
-/** The sentence for people: what happened, where, and what to do. */
+/** The message for people: what happened, where, and what to do. */
 export function problemText(kind: ProblemKind, image: string, host: string, said: string): string {
-  const because = `(${said.replace(/[\s.]+$/, '')})`
+  const plain = said.replace(/[\s.]+$/, '')
+  const because = `(${plain})`
   switch (kind) {
     case 'away':
-      return `The image ${image} cannot be fetched: the registry ${host} cannot be reached ${because}. Check that it runs and that the engine's machine reaches it, and deploy again.`
+      return `The image ${image} cannot be fetched: the registry ${host} cannot be reached ${because}. Check that it runs and that this machine reaches it, and deploy again.`
     case 'busy':
       return `The image ${image} cannot be fetched: the registry ${host} was asked too often ${because}. Deploy again later, or give the registry a user name and password.`
     case 'denied':
@@ -41,12 +56,20 @@ export function problemText(kind: ProblemKind, image: string, host: string, said
     case 'absent':
       return `The image ${image} cannot be fetched: the registry ${host} has none of that name and tag ${because}. Correct them, or push the image.`
     case 'broken':
-      return `The image ${image} is not used: what the registry ${host} sent is not what its digest says ${because}. Push the image again, or check what stands between the registry and the engine.`
+      return `The image ${image} is not used: what the registry ${host} sent is not what its digest says ${because}. Push the image again, or check what stands between the registry and this machine.`
     case 'disk-full':
       return `The image ${image} cannot be stored: the disk of the engine is full ${because}. Free space there, and deploy again.`
     case 'platform':
       return `The image ${image} of the registry ${host} is not made for the engine's platform ${because}. Push one that is.`
+    case 'address':
+      return `The image ${image} is not fetched: ${plain}. Use a registry with a public address, or ask the operator to list its network in QUAYSIDE_ALLOW_PRIVATE_TARGETS.`
+    case 'certificate':
+      return `The image ${image} cannot be fetched: the registry ${host} did not prove who it is ${because}. Give it a valid certificate, or put its authority into /etc/docker/certs.d/${host}/ca.crt.`
+    case 'form':
+      return `The image ${image} of the registry ${host} cannot be used ${because}. Push it in a form that Docker runs.`
+    case 'size':
+      return `The image ${image} is too large ${because}. Use a smaller one, and deploy again.`
     case 'other':
-      return `The image ${image} cannot be fetched: the registry ${host} or the engine said: ${said.replace(/[\s.]+$/, '')}. Check the image's name and its registry, and deploy again.`
+      return `The image ${image} cannot be fetched: the registry ${host} or the engine said: ${plain}. Check the image's name and its registry, and deploy again.`
   }
 }

@@ -1,6 +1,7 @@
 import type { ContainerInspectInfo } from 'dockerode'
 import type { Endpoint } from '../engine.ts'
 import { label, networkNameOf } from './labels.ts'
+import { fetchedAs } from './local-name.ts'
 
 /** One container of ours as the daemon sees it, in the words of the engine. */
 export interface ReplicaState {
@@ -75,7 +76,7 @@ export function replicaState(info: ContainerInspectInfo): ReplicaState {
     createdAt: info.Created,
     startedAt: info.State.StartedAt,
     finishedAt: info.State.FinishedAt,
-    image: info.Config.Image,
+    image: fetchedAs(info.Config.Image) ?? info.Config.Image,
     address: status === 'running' || status === 'paused' ? addressOf(info) : undefined,
     ports: (labels[label.ports] ?? '').split(',').filter(Boolean).map(Number),
     stopGraceSeconds: Number(labels[label.stopGraceSeconds] ?? 10),

@@ -24,8 +24,6 @@ export interface Host {
   readonly clock: Clock
   readonly instance: string
   readonly events: Events
-  /** What an image that is fetched may take. */
-  readonly maxImageBytes: number
   /** Whether the daemon has a `docker-init` to reap the processes that a program leaves behind. */
   hasInit(signal: AbortSignal): Promise<boolean>
   /** Ids of the containers of tasks that this process itself has made. */

@@ -4,6 +4,7 @@ import { pack } from 'tar-stream'
 import { systemClock } from '../../lib/clock.ts'
 import type { RegistryLogin } from '../engine.ts'
 import { DockerDaemon, isRefusal } from './daemon.ts'
+import { fetchedAs } from './local-name.ts'
 
 const limit = (): AbortSignal => AbortSignal.timeout(60_000)
 const daemonAt = (socketPath: string) => new DockerDaemon({ socketPath, clock: systemClock })
@@ -74,6 +75,21 @@ export async function pushImage(socketPath: string, reference: string, login: Re
   )
 }
 
+/** Has Docker itself pull an image by its digest, as former versions did. Only tests may: Docker goes wherever a registry sends it. */
+export async function pullImage(socketPath: string, reference: string, login: RegistryLogin): Promise<void> {
+  const [fromImage, tag] = reference.split('@')
+  await finish(
+    daemonAt(socketPath).stream({
+      method: 'POST',
+      path: '/images/create',
+      query: { fromImage, tag },
+      login: { username: login.username, password: login.password.reveal() },
+      signal: limit(),
+      timeoutMs: 60_000,
+    }),
+  )
+}
+
 /** Takes names and images away, as far as they are there. */
 export async function removeImages(socketPath: string, references: readonly string[]): Promise<void> {
   for (const reference of references) {
@@ -92,7 +108,7 @@ export async function removeImagesOf(socketPath: string, host: string): Promise<
   // The shape is that of Docker's published API.
   const images = list as { RepoTags?: string[] | null; RepoDigests?: string[] | null }[]
   const names = images.flatMap(({ RepoTags, RepoDigests }) => [...(RepoTags ?? []), ...(RepoDigests ?? [])])
-  const ours = names.filter((name) => name.startsWith(`${host}/`))
+  const ours = names.filter((name) => (fetchedAs(name) ?? name).startsWith(`${host}/`))
   await removeImages(socketPath, ours)
 }
 

@@ -1,0 +1,30 @@
+import type { Attempt } from '../../lib/attempt.ts'
+import type { PinnedImage } from '../engine.ts'
+import { assertOpen, fetchImage, pinImage } from './fetch-image.ts'
+import { isImageId } from './image-reference.ts'
+import { inspectImage } from './local-images.ts'
+import { localName } from './local-name.ts'
+import type { Registries } from './registry/registries.ts'
+
+/** Is told, before anything is fetched, which reference will be on the engine: whoever keeps it removes it with `removeImage`. */
+export type NoteImage = (image: Pick<PinnedImage, 'reference' | 'isThere'>) => Promise<void>
+
+/**
+ * Has the engine get an image that a Dockerfile names, and gives the name by which it is there. No password is used, and one that was fetched with a
+ * password is not given out by its name or digest alone. Throws EngineError.
+ */
+export async function fetchBaseImage(
+  registries: Registries,
+  image: string,
+  note: NoteImage,
+  attempt: Attempt,
+): Promise<string> {
+  const pinned = await pinImage(registries, image, undefined, attempt)
+  if (isImageId(pinned.reference)) return pinned.reference
+  // Whoever knows a digest need not have asked its registry.
+  if (pinned.isThere && image.includes('@')) await assertOpen(registries, image, attempt)
+  await note(pinned)
+  if (!pinned.isThere) await fetchImage(registries, pinned.reference, undefined, attempt)
+  const own = localName(pinned.reference)
+  return (await inspectImage(registries.daemon, own, attempt.signal)) ? own : pinned.reference
+}

@@ -1,0 +1,87 @@
+import type { DockerDaemon } from './daemon.ts'
+import { isRefusal } from './daemon.ts'
+import { type ImageReference, isImageId, parseReference } from './image-reference.ts'
+import { label } from './labels.ts'
+import { fetchedAs, localName } from './local-name.ts'
+
+/** Parts of what the daemon knows of an image. */
+export interface InspectedImage {
+  readonly Id: string
+  readonly Size?: number
+  readonly RepoTags?: readonly string[] | null
+  readonly RepoDigests?: readonly string[] | null
+  readonly Config?: {
+    readonly Labels?: Readonly<Record<string, string>> | null
+  } | null
+}
+
+/** Undefined where the daemon has none of that name. */
+export async function inspectImage(
+  daemon: DockerDaemon,
+  name: string,
+  signal: AbortSignal,
+): Promise<InspectedImage | undefined> {
+  try {
+    // The shape is that of Docker's published API.
+    return (await daemon.json({ method: 'GET', path: `/images/${name}/json`, signal })) as InspectedImage
+  } catch (error) {
+    if (isRefusal(error, 404)) return undefined
+    throw error
+  }
+}
+
+/** The names under which the engine may have the image of a pinned reference: its own tag, and the digest, where Docker itself pulled it. */
+export const namesOf = (reference: string): readonly [string, string] => [localName(reference), plainName(reference)]
+
+/** An image by its pinned reference, however it came to the engine. */
+export async function inspectPinned(
+  daemon: DockerDaemon,
+  reference: string,
+  signal: AbortSignal,
+): Promise<InspectedImage | undefined> {
+  if (isImageId(reference)) return inspectImage(daemon, reference, signal)
+  const [own, pulled] = namesOf(reference)
+  return (await inspectImage(daemon, own, signal)) ?? (await inspectImage(daemon, pulled, signal))
+}
+
+/** As Docker files it: with its host, and of tag and digest the digest. */
+export function plainName(reference: string): string {
+  const { name, tag, digest } = parseReference(reference)
+  return digest ? `${name}@${digest}` : `${name}:${tag ?? 'latest'}`
+}
+
+/** All pinned references that lead to an image. */
+export function referencesTo({
+  RepoTags,
+  RepoDigests,
+}: {
+  readonly RepoTags?: readonly string[] | null | undefined
+  readonly RepoDigests?: readonly string[] | null | undefined
+}): string[] {
+  const pulled = (RepoDigests ?? []).filter((text) => !text.startsWith('<none>')).map(plainName)
+  return [...new Set([...pulled, ...(RepoTags ?? []).flatMap((tag) => fetchedAs(tag) ?? [])])]
+}
+
+export interface LocalImage {
+  readonly id: string
+  /** The digest under which it came from the registry of that name. */
+  readonly repoDigest: string | undefined
+  /** Whether it came from any registry. */
+  readonly isForeign: boolean
+}
+
+/** The engine's image of a name with a tag. What was built for a service is nobody else's: it cannot be had by its name. */
+export async function findLocal(
+  daemon: DockerDaemon,
+  { name, tag }: ImageReference,
+  signal: AbortSignal,
+): Promise<LocalImage | undefined> {
+  const found = await inspectImage(daemon, `${name}:${tag ?? 'latest'}`, signal)
+  if (!found || found.Config?.Labels?.[label.service] !== undefined) return undefined
+  const digests = referencesTo(found).map((text) => parseReference(text))
+  return {
+    id: found.Id,
+    repoDigest: digests.find((one) => one.name === name)?.digest,
+    isForeign: digests.length > 0,
+  }
+}

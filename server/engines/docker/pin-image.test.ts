@@ -1,0 +1,106 @@
+import assert from 'node:assert/strict'
+import { describe, it } from 'node:test'
+import { pinImage } from './fetch-image.ts'
+import { localName } from './local-name.ts'
+import { openFetchBench, say, status } from './registry/test-fetching.ts'
+import { makeImage, sha256 } from './registry/test-registry.ts'
+
+describe('asking what a tag stands for', () => {
+  it('waits longer and longer for a registry that is away, and goes on when it is back', async () => {
+    await using bench = await openFetchBench()
+    const { registry, docker, name } = bench
+    const image = await makeImage()
+    registry.put(image, '1')
+    let left = 3
+    registry.misbehave = (request, response) => (left-- > 0 ? status(503)(request, response) : undefined)
+    assert.deepEqual(await bench.pin(), {
+      reference: `${name}@${image.digest}`,
+      digest: image.digest,
+      isThere: false,
+      namedBy: 'registry',
+    })
+    assert.deepEqual(docker.waited, [1000, 2000, 4000])
+    assert.match(
+      docker.lines[0] ?? '',
+      /^The image .*\/team\/web:1 .*cannot be reached \(status 503.*Trying again in 1 s\.$/,
+    )
+  })
+
+  const refusals: readonly (readonly [string, number, number, RegExp])[] = [
+    ['registry-away', 503, 6, /cannot be reached.*Check that it runs/],
+    ['registry-away', 429, 6, /asked too often.*later/],
+    ['image-missing', 401, 1, /does not give access.*user name and password/],
+    ['image-missing', 403, 1, /does not give access.*user name and password/],
+    ['image-missing', 404, 1, /none of that name and tag.*Correct them/],
+    ['image-missing', 418, 1, /the registry .* said: status 418/],
+  ]
+  for (const [reason, code, times, sentence] of refusals) {
+    it(`gives up after ${times} question(s) when the registry answers ${code}`, async () => {
+      await using bench = await openFetchBench()
+      bench.registry.misbehave = status(code, 'of \u0007the registry')
+      await assert.rejects(bench.pin(), (error: Error) => {
+        assert.equal(Object(error).reason, reason, error.message)
+        assert.match(error.message, sentence)
+        assert.ok(error.message.includes(`${bench.name}:1`) && !error.message.includes('\u0007'), error.message)
+        return true
+      })
+      assert.equal(bench.registry.asked.length, times)
+    })
+  }
+
+  it('reads the manifest where the registry names no digest', async () => {
+    await using bench = await openFetchBench()
+    const image = await makeImage()
+    bench.registry.put(image, '1')
+    bench.registry.misbehave = (request, response) =>
+      request.method === 'HEAD' ? say('')(request, response) : undefined
+    assert.equal((await bench.pin()).digest, image.digest)
+  })
+
+  it('counts a registry that says nothing as away', async () => {
+    await using bench = await openFetchBench()
+    const id = sha256('x')
+    bench.docker.images.set(`${bench.name}:1`, { Id: id, RepoDigests: null })
+    bench.registry.misbehave = () => true
+    const pinning = bench.pin()
+    bench.docker.passSilence()
+    assert.deepEqual(await pinning, { reference: id, digest: id, isThere: true, namedBy: 'engine' })
+    assert.match(bench.docker.lines.join(), /it sent nothing for 90 s/)
+  })
+
+  it('uses no image of the engine that came from a registry which now refuses it, nor one built for a service', async () => {
+    await using bench = await openFetchBench()
+    const { docker, name } = bench
+    bench.registry.misbehave = status(401)
+    const Id = sha256('x')
+    const others = [
+      { Id, RepoDigests: [`${name}@${Id}`] },
+      { Id, RepoTags: [localName(`${name}@${Id}`)] },
+      { Id, Config: { Labels: { 'quayside.service': 'x' } } },
+    ]
+    for (const found of others) {
+      docker.images.set(`${name}:1`, found)
+      await assert.rejects(bench.pin(), { reason: 'image-missing' })
+    }
+    docker.images.set(`${name}:1`, { Id, RepoDigests: [] })
+    assert.equal((await bench.pin()).reference, Id)
+  })
+
+  it('asks nobody for what is no name of an image, or one of those that the engine gives', async () => {
+    await using bench = await openFetchBench()
+    const names = ['a/../../containers/json?x:1', 'x y:1', 'A/b:1', '--privileged:1', 'a@sha256:zz', 'a:b/c:1']
+    const own = [
+      `fetched.quayside.invalid/${bench.name.replace(':', '_')}:1`,
+      'fetched.quayside.invalid:1/a:1',
+      'x.INVALID/a',
+    ]
+    for (const name of [...names, ...own]) {
+      await assert.rejects(
+        pinImage(bench.docker.registries, name, undefined, bench.docker.attempt),
+        { reason: 'refused' },
+        name,
+      )
+    }
+    assert.equal(bench.registry.asked.length, 0)
+  })
+})

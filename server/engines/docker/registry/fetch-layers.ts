@@ -1,0 +1,91 @@
+import { rm } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { Clock } from '../../../lib/clock.ts'
+import { createSlots } from '../../../lib/slots.ts'
+import { RegistryProblem } from '../registry-problem.ts'
+import { download, newPart, type Part } from './download.ts'
+import type { Blob } from './manifest.ts'
+import type { ImageSource } from './source.ts'
+import { type Room, unpack } from './unpack.ts'
+
+const atOnce = 3
+
+/** A layer, and what it has to be once it is unpacked. */
+export interface Layer {
+  readonly blob: Blob
+  readonly diffId: string
+}
+
+/** What was fetched of an image so far; it stays between tries. */
+export class Spool {
+  readonly #directory: string
+  readonly #parts = new Map<string, Part>()
+  /** Unpacked layers, by diff id. */
+  readonly done = new Map<string, { readonly file: string; readonly bytes: number }>()
+
+  constructor(directory: string) {
+    this.#directory = directory
+  }
+
+  partOf(blob: Blob): Part {
+    const part = this.#parts.get(blob.digest) ?? newPart(this.#path(blob.digest, 'part'), blob)
+    this.#parts.set(blob.digest, part)
+    return part
+  }
+
+  fileOf(blob: Blob): string {
+    return this.#path(blob.digest, 'tar')
+  }
+
+  #path(digest: string, kind: string): string {
+    return join(this.#directory, `${digest.slice('sha256:'.length)}.${kind}`)
+  }
+}
+
+export interface LayersOptions {
+  readonly source: ImageSource
+  readonly clock: Clock
+  readonly spool: Spool
+  readonly room: Room
+  readonly count: (bytes: number) => void
+  /** Is told of each layer that is there. */
+  readonly done: () => void
+}
+
+/** Fetches layers and unpacks them, a few at a time. The first that fails ends the others; what came of them stays. Throws RegistryProblem. */
+export async function fetchLayers(
+  layers: readonly Layer[],
+  options: LayersOptions,
+  signal: AbortSignal,
+): Promise<void> {
+  const slots = createSlots(atOnce)
+  const failed = new AbortController()
+  const bounded = AbortSignal.any([signal, failed.signal])
+  const distinct = new Map(layers.map((layer) => [layer.blob.digest, layer]))
+  const work = [...distinct.values()].map((layer) =>
+    slots
+      .run(bounded, () => fetchLayer(layer, options, bounded))
+      .catch((error: unknown) => {
+        failed.abort(error)
+        throw error
+      }),
+  )
+  await Promise.allSettled(work)
+  signal.throwIfAborted()
+  failed.signal.throwIfAborted()
+  const missing = layers.find(({ diffId }) => !options.spool.done.has(diffId))
+  if (missing) throw new RegistryProblem('form', 'its configuration and its manifest name different layers')
+}
+
+async function fetchLayer({ blob, diffId }: Layer, options: LayersOptions, signal: AbortSignal): Promise<void> {
+  const { spool, room } = options
+  if (spool.done.has(diffId)) return
+  const part = spool.partOf(blob)
+  await download(part, { ...options, signal })
+  const file = spool.fileOf(blob)
+  const { diffId: found, bytes } = await unpack(part.file, file, room, signal)
+  await rm(part.file, { force: true })
+  if (found !== diffId) throw new RegistryProblem('form', 'a layer is not what the configuration of the image says')
+  spool.done.set(diffId, { file, bytes })
+  options.done()
+}

@@ -1,0 +1,140 @@
+import { RegistryProblem } from '../registry-problem.ts'
+import type { Platform } from './places.ts'
+
+export const mostManifestBytes = 4 * 1024 * 1024
+export const mostConfigBytes = 8 * 1024 * 1024
+/** What Docker itself can stack. */
+const mostLayers = 127
+/** Platforms, and what is said of them. */
+const mostEntries = 1000
+
+/** Sent with questions for manifests: nothing older than these is understood. */
+export const manifestTypes = [
+  'application/vnd.oci.image.index.v1+json',
+  'application/vnd.docker.distribution.manifest.list.v2+json',
+  'application/vnd.oci.image.manifest.v1+json',
+  'application/vnd.docker.distribution.manifest.v2+json',
+].join(', ')
+
+/** A blob as a manifest names it. */
+export interface Blob {
+  readonly digest: string
+  /** Bytes of it as it is sent. */
+  readonly size: number
+}
+
+export interface ImageManifest {
+  readonly config: Blob
+  readonly layers: readonly Blob[]
+}
+
+const refuse = (said: string): RegistryProblem => new RegistryProblem('form', said)
+
+/**
+ * Reads a manifest, whose bytes have the digest that was asked for. Its form is told by what it holds and by its own `mediaType`, never by a
+ * header. Gives an image, or the digest of the manifest of this platform where it lists several. Throws RegistryProblem.
+ */
+export function readManifest(bytes: Buffer, platform: Platform): ImageManifest | { readonly digest: string } {
+  const { schemaVersion, mediaType, manifests, layers, config, fsLayers } = parsed(bytes, 'its manifest')
+  if (schemaVersion === 1 || fsLayers !== undefined)
+    throw refuse('its manifest has the form "schema 1", which is obsolete')
+  const isIndex = manifests !== undefined
+  if (isIndex === (layers !== undefined)) throw refuse('its manifest is neither that of an image nor a list of such')
+  const types = isIndex
+    ? /(?:manifest\.list\.v2|image\.index\.v1)\+json$/
+    : /(?:manifest\.v2|image\.manifest\.v1)\+json$/
+  if (mediaType !== undefined && !types.test(String(mediaType)))
+    throw refuse(`its manifest says that it is ${quoted(mediaType)}`)
+  return isIndex ? { digest: choose(entriesOf(manifests), platform) } : imageOf(config, layers)
+}
+
+function imageOf(config: unknown, layers: unknown): ImageManifest {
+  const { mediaType } = Object(config)
+  if (!/^application\/vnd\.(?:docker\.container\.image|oci\.image\.config)\.v1\+json$/.test(String(mediaType))) {
+    throw refuse(`it is no image of containers, but ${quoted(mediaType)}`)
+  }
+  if (!Array.isArray(layers) || layers.length > mostLayers) throw refuse(`it has more than ${mostLayers} layers`)
+  return { config: { ...blobOf(config, mostConfigBytes) }, layers: layers.map(layerOf) }
+}
+
+/** Layers that lie elsewhere are never fetched: their addresses would be the choice of whoever made the image. */
+function layerOf(layer: unknown): Blob {
+  const { mediaType, urls } = Object(layer)
+  if (/foreign|nondistributable/.test(String(mediaType)) || (Array.isArray(urls) && urls.length > 0)) {
+    throw refuse('one of its layers lies outside of the registry')
+  }
+  if (
+    !/^application\/vnd\.(?:docker\.image\.rootfs\.diff\.tar(?:\.gzip|\.zstd)?|oci\.image\.layer\.v1\.tar(?:\+gzip|\+zstd)?)$/.test(
+      String(mediaType),
+    )
+  ) {
+    throw refuse(`one of its layers is ${quoted(mediaType)}`)
+  }
+  return blobOf(layer, Number.MAX_SAFE_INTEGER)
+}
+
+function blobOf(descriptor: unknown, mostBytes: number): Blob {
+  const { digest, size } = Object(descriptor)
+  if (typeof digest !== 'string' || !isDigest(digest)) throw refuse('it names a part by no sha256 digest')
+  if (!Number.isSafeInteger(size) || size < 0 || size > mostBytes) throw refuse('it names a part of no valid size')
+  return { digest, size }
+}
+
+export const isDigest = (text: string): boolean => /^sha256:[0-9a-f]{64}$/.test(text)
+
+interface Entry {
+  readonly digest: string
+  readonly os: unknown
+  readonly architecture: unknown
+  readonly variant: unknown
+}
+
+function entriesOf(manifests: unknown): Entry[] {
+  if (!Array.isArray(manifests) || manifests.length > mostEntries)
+    throw refuse(`it lists more than ${mostEntries} manifests`)
+  return manifests.flatMap((entry) => {
+    const { digest, mediaType, platform } = Object(entry)
+    // A list in a list has no platform that could be relied on.
+    if (!/(?:manifest\.v2|image\.manifest\.v1)\+json$/.test(String(mediaType ?? 'manifest.v2+json'))) return []
+    const { os, architecture, variant } = Object(platform)
+    return typeof digest === 'string' && isDigest(digest) ? [{ digest, os, architecture, variant }] : []
+  })
+}
+
+/** The manifest of this platform; of several, the one with the nearest variant. */
+function choose(entries: readonly Entry[], { os, architecture, variant }: Platform): string {
+  const rank = (entry: Entry): number => {
+    if (entry.os !== os || entry.architecture !== architecture) return -1
+    if (entry.variant === undefined || entry.variant === '') return architecture === 'arm' ? 1 : 100
+    const [wanted, found] = [variant, entry.variant].map((text) => Number(/^v(\d+)$/.exec(String(text ?? ''))?.[1]))
+    if (architecture !== 'arm') return entry.variant === (architecture === 'arm64' ? 'v8' : 'v1') ? 101 : 1
+    return found !== undefined && found <= (wanted ?? 7) ? found : -1
+  }
+  const [best] = entries.toSorted((a, b) => rank(b) - rank(a))
+  if (best && rank(best) >= 0) return best.digest
+  const all = [...new Set(entries.map((entry) => `${entry.os}/${entry.architecture}`))].slice(0, 10).join(', ')
+  throw new RegistryProblem(
+    'platform',
+    `it has none for ${os}/${architecture}${all && `, but for ${all}`}`.slice(0, 300),
+  )
+}
+
+/** The ids of an image's layers, unpacked: as many as its manifest has. Throws RegistryProblem. */
+export function readDiffIds(config: Buffer, layers: number): string[] {
+  const ids: unknown = Object(parsed(config, 'its configuration')['rootfs']).diff_ids
+  const found = Array.isArray(ids) ? ids.filter((id) => typeof id === 'string' && isDigest(id)) : []
+  if (found.length !== layers || !Array.isArray(ids) || ids.length !== layers) {
+    throw refuse('its configuration and its manifest name different layers')
+  }
+  return found
+}
+
+function parsed(bytes: Buffer, what: string): Readonly<Record<string, unknown>> {
+  try {
+    return Object(JSON.parse(bytes.toString('utf8')))
+  } catch (cause) {
+    throw new RegistryProblem('form', `${what} is not JSON`, { cause })
+  }
+}
+
+const quoted = (value: unknown): string => JSON.stringify(String(value).slice(0, 100))

@@ -1,0 +1,104 @@
+import { readdir, readFile } from 'node:fs/promises'
+import { BlockList, isIP } from 'node:net'
+import { join } from 'node:path'
+import { getCACertificates } from 'node:tls'
+import type { DockerDaemon } from '../daemon.ts'
+
+/** What the operator told the Docker daemon of registries. */
+export interface RegistrySettings {
+  /** Asked before Docker Hub, for its images alone. */
+  readonly mirrors: readonly URL[]
+  /** Whether a `host` or `host:port` may be asked over plain http, and with any certificate. */
+  isInsecure(host: string): boolean
+  readonly platform: Platform
+}
+
+export interface Platform {
+  readonly os: string
+  readonly architecture: string
+  readonly variant: string | undefined
+}
+
+/** One address at which a registry may answer. */
+export interface Place {
+  readonly origin: URL
+  /** The operator configured it, so it may be anywhere. It is never sent a password. */
+  readonly isOperators: boolean
+  readonly isInsecure: boolean
+}
+
+/** Parts of what the daemon answers, in the shape of its published API. */
+interface Info {
+  readonly RegistryConfig?: {
+    readonly Mirrors?: readonly string[] | null
+    readonly InsecureRegistryCIDRs?: readonly string[] | null
+    readonly IndexConfigs?: Readonly<Record<string, { readonly Secure?: boolean }>> | null
+  } | null
+  readonly Architecture?: string
+}
+
+export async function readSettings(daemon: DockerDaemon, signal: AbortSignal): Promise<RegistrySettings> {
+  const [info, version] = await Promise.all([
+    daemon.json({ method: 'GET', path: '/info', signal }) as Promise<Info>,
+    daemon.json({ method: 'GET', path: '/version', signal }) as Promise<{ Os?: string; Arch?: string }>,
+  ])
+  const { Mirrors, IndexConfigs, InsecureRegistryCIDRs } = info.RegistryConfig ?? {}
+  const named = Object.entries(IndexConfigs ?? {}).flatMap(([host, { Secure }]) => (Secure === false ? [host] : []))
+  return {
+    mirrors: (Mirrors ?? []).flatMap((text) => URL.parse(text) ?? []),
+    isInsecure: insecurity(new Set(named), InsecureRegistryCIDRs ?? []),
+    platform: {
+      os: version.Os ?? 'linux',
+      architecture: version.Arch ?? 'amd64',
+      variant: variantOf(info.Architecture),
+    },
+  }
+}
+
+/** By their names, or by their addresses: those of this machine by default. */
+function insecurity(named: ReadonlySet<string>, cidrs: readonly string[]): (host: string) => boolean {
+  const networks = new BlockList()
+  for (const cidr of cidrs) {
+    const [network = '', bits] = cidr.split('/')
+    const family = isIP(network)
+    if (family !== 0) networks.addSubnet(network, Number(bits), family === 4 ? 'ipv4' : 'ipv6')
+  }
+  return (host) => {
+    const hostname = host.replace(/:\d+$/, '').replace(/^\[|\]$/g, '')
+    const address = hostname === 'localhost' ? '127.0.0.1' : hostname
+    const family = isIP(address)
+    return named.has(host) || (family !== 0 && networks.check(address, family === 4 ? 'ipv4' : 'ipv6'))
+  }
+}
+
+/** Only 32-bit ARM has kinds that do not run on each other. */
+const variantOf = (machine: string | undefined): string | undefined =>
+  /^armv([5-8])/.exec(machine ?? '')?.[1]?.replace(/^/, 'v')
+
+export const hubHost = 'docker.io'
+const hubOrigin = 'https://registry-1.docker.io'
+
+/** Where to ask for images of a host, in this order. */
+export function placesOf(
+  host: string,
+  { mirrors, isInsecure }: Pick<RegistrySettings, 'mirrors' | 'isInsecure'>,
+): Place[] {
+  if (host !== hubHost) {
+    return [{ origin: new URL(`https://${host}`), isOperators: false, isInsecure: isInsecure(host) }]
+  }
+  const own = { origin: new URL(hubOrigin), isOperators: false, isInsecure: false }
+  return [...mirrors.map((origin) => ({ origin, isOperators: true, isInsecure: isInsecure(origin.host) })), own]
+}
+
+/** Where Docker looks for authorities of registries. */
+const authoritiesDirectory = '/etc/docker/certs.d'
+
+/** The usual authorities, and those that the operator gave Docker for this registry; undefined where there are none of these. */
+export async function authoritiesOf(host: string, directory = authoritiesDirectory): Promise<string[] | undefined> {
+  const place = join(directory, host)
+  const names = await readdir(place).catch(() => [])
+  const files = names.filter((name) => name.endsWith('.crt'))
+  if (files.length === 0) return undefined
+  const own = await Promise.all(files.map((name) => readFile(join(place, name), 'utf8')))
+  return [...getCACertificates('default'), ...own]
+}

@@ -1,0 +1,59 @@
+import type { DockerDaemon } from '../daemon.ts'
+import { isRefusal } from '../daemon.ts'
+
+const atOnce = 8
+
+/** Knows the layers of the engine's images. An image never changes, so each is asked for once. */
+export class PresentLayers {
+  readonly #daemon: DockerDaemon
+  #known = new Map<string, readonly string[]>()
+
+  constructor(daemon: DockerDaemon) {
+    this.#daemon = daemon
+  }
+
+  /** With how many of these layers, from the lowest on, an image of the engine begins. Layers are found by all that is below them. */
+  async count(diffIds: readonly string[], signal: AbortSignal): Promise<number> {
+    const images = [...(await this.#read(signal)).values()]
+    const same = (layers: readonly string[]): number => {
+      const end = diffIds.findIndex((id, index) => id !== layers[index])
+      return end === -1 ? diffIds.length : end
+    }
+    return Math.max(0, ...images.map(same))
+  }
+
+  async #read(signal: AbortSignal): Promise<ReadonlyMap<string, readonly string[]>> {
+    // The shape is that of Docker's published API.
+    const list = (await this.#daemon.json({ method: 'GET', path: '/images/json', signal })) as { Id: string }[]
+    const ids = list.map(({ Id }) => Id)
+    const next = new Map<string, readonly string[]>()
+    const left = ids.values()
+    const work = async (): Promise<void> => {
+      for (const id of left) {
+        const layers = this.#known.get(id) ?? (await layersOf(this.#daemon, id, signal))
+        if (layers) next.set(id, layers)
+      }
+    }
+    await Promise.all(Array.from({ length: atOnce }, work))
+    this.#known = next
+    return next
+  }
+}
+
+/** The diff ids of an image, the lowest first; undefined where there is none of that name. */
+export async function layersOf(
+  daemon: DockerDaemon,
+  image: string,
+  signal: AbortSignal,
+): Promise<readonly string[] | undefined> {
+  try {
+    // The shape is that of Docker's published API.
+    const found = (await daemon.json({ method: 'GET', path: `/images/${image}/json`, signal })) as {
+      RootFS?: { Layers?: readonly string[] | null } | null
+    }
+    return found.RootFS?.Layers ?? []
+  } catch (error) {
+    if (isRefusal(error, 404)) return undefined
+    throw error
+  }
+}

@@ -1,0 +1,80 @@
+import { mkdir, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import type { AddressGuard } from '../../../lib/address.ts'
+import type { Clock } from '../../../lib/clock.ts'
+import { createKeyedSlots, type KeyedSlots } from '../../../lib/keyed-slots.ts'
+import { createOpenStream, type OpenStream } from '../../../lib/safe-stream.ts'
+import type { RegistryLogin } from '../../engine.ts'
+import type { DockerDaemon } from '../daemon.ts'
+import type { ImageReference } from '../image-reference.ts'
+import { RegistryClient } from './client.ts'
+import { placesOf, type RegistrySettings, readSettings } from './places.ts'
+import { PresentLayers } from './present-layers.ts'
+import { createSource, type ImageSource } from './source.ts'
+
+/** What is needed to fetch images for one engine. */
+export interface Registries {
+  readonly daemon: DockerDaemon
+  readonly clock: Clock
+  readonly open: OpenStream
+  /** What an image may take. */
+  readonly maxImageBytes: number
+  readonly present: PresentLayers
+  /** Whose image is being fetched, by pinned reference. */
+  readonly fetching: KeyedSlots
+  /** Where parts of images lie until the engine has them. */
+  spoolDirectory(): Promise<string>
+  settings(signal: AbortSignal): Promise<RegistrySettings>
+}
+
+/** What the operator told the daemon is read again after this time. */
+const settingsMs = 60_000
+
+export interface RegistriesOptions {
+  readonly daemon: DockerDaemon
+  readonly clock: Clock
+  readonly guard: AddressGuard
+  readonly maxImageBytes: number
+  /** This engine's alone: what an earlier process left there is removed. Without it, the machine's directory for such. */
+  readonly spoolDirectory?: string
+}
+
+export function createRegistries(options: RegistriesOptions): Registries {
+  const { daemon, clock, guard, maxImageBytes, spoolDirectory } = options
+  let read: { readonly at: number; readonly settings: RegistrySettings } | undefined
+  let emptied: Promise<void> | undefined
+  return {
+    daemon,
+    clock,
+    open: createOpenStream(guard),
+    maxImageBytes,
+    present: new PresentLayers(daemon),
+    fetching: createKeyedSlots(),
+    async spoolDirectory() {
+      if (spoolDirectory === undefined) return tmpdir()
+      emptied ??= rm(spoolDirectory, { recursive: true, force: true })
+      await emptied
+      await mkdir(spoolDirectory, { recursive: true, mode: 0o700 })
+      return spoolDirectory
+    },
+    async settings(signal) {
+      if (!read || clock.monotonic() - read.at > settingsMs) {
+        read = { at: clock.monotonic(), settings: await readSettings(daemon, signal) }
+      }
+      return read.settings
+    },
+  }
+}
+
+/** Where the image of a reference comes from, as seen by one caller. */
+export async function sourceOf(
+  registries: Registries,
+  { host, name }: Pick<ImageReference, 'host' | 'name'>,
+  login: RegistryLogin | undefined,
+  signal: AbortSignal,
+): Promise<ImageSource> {
+  const { open, clock } = registries
+  const repository = name.slice(host.length + 1)
+  const places = placesOf(host, await registries.settings(signal))
+  return createSource(places.map((place) => new RegistryClient({ open, clock, place, repository, login })))
+}

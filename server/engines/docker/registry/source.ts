@@ -1,0 +1,100 @@
+import { createHash } from 'node:crypto'
+import type { SafeStream } from '../../../lib/safe-stream.ts'
+import { RegistryProblem } from '../registry-problem.ts'
+import { readWhole } from './answers.ts'
+import type { RegistryClient } from './client.ts'
+import { type Blob, type ImageManifest, isDigest, manifestTypes, mostManifestBytes, readManifest } from './manifest.ts'
+import type { Platform } from './places.ts'
+
+/** Gives the parts of one image, out of the first registry that has them. What it gives whole has the digest that was asked for. */
+export interface ImageSource {
+  /** What a tag stands for. */
+  digestOf(tag: string, signal: AbortSignal): Promise<string>
+  /** The manifest of an image for a platform. */
+  manifest(digest: string, platform: Platform, signal: AbortSignal): Promise<ImageManifest>
+  /** A blob in one piece. */
+  small(blob: Blob, signal: AbortSignal): Promise<Buffer>
+  /** A blob from a byte on, as it comes; 206 tells that it begins there, 200 that it begins at its beginning. Dispose of it. */
+  blob(blob: Blob, from: number, signal: AbortSignal): Promise<SafeStream>
+}
+
+/** A short answer shall not take longer, however it trickles. */
+const smallMs = 120_000
+
+export function createSource(clients: readonly RegistryClient[]): ImageSource {
+  /** Mirrors come first, and may fail as they like; what the registry itself says is the answer. */
+  async function first<T>(ask: (client: RegistryClient) => Promise<T>): Promise<T> {
+    for (const client of clients.slice(0, -1)) {
+      try {
+        return await ask(client)
+      } catch (error) {
+        if (!(error instanceof RegistryProblem)) throw error
+      }
+    }
+    const [last] = clients.slice(-1)
+    if (!last) throw new Error('a registry has an address')
+    return ask(last)
+  }
+  const whole = (path: string, digest: string | undefined, maxBytes: number, signal: AbortSignal): Promise<Buffer> =>
+    first((client) =>
+      limited(signal, async (bounded) => {
+        await using answer = await client.ask({
+          path,
+          headers: { accept: `${manifestTypes}, */*;q=0.1` },
+          signal: bounded,
+        })
+        const bytes = await readWhole(answer, maxBytes)
+        if (digest !== undefined) assertDigest(bytes, digest)
+        return bytes
+      }),
+    )
+  return {
+    async digestOf(tag, signal) {
+      const path = `manifests/${tag}`
+      const named = await first((client) =>
+        limited(signal, async (bounded) => {
+          await using answer = await client.ask({
+            method: 'HEAD',
+            path,
+            headers: { accept: manifestTypes },
+            signal: bounded,
+          })
+          return answer.headers['docker-content-digest']
+        }),
+      )
+      if (named !== undefined && isDigest(named)) return named
+      return digestOf(await whole(path, undefined, mostManifestBytes, signal))
+    },
+    async manifest(digest, platform, signal) {
+      const read = async (wanted: string) =>
+        readManifest(await whole(`manifests/${wanted}`, wanted, mostManifestBytes, signal), platform)
+      const found = await read(digest)
+      if (!('digest' in found)) return found
+      const image = await read(found.digest)
+      if ('digest' in image) throw new RegistryProblem('form', 'it lists a list of manifests')
+      return image
+    },
+    small: ({ digest, size }, signal) => whole(`blobs/${digest}`, digest, size, signal),
+    blob: ({ digest }, from, signal) =>
+      first((client) =>
+        client.ask({ path: `blobs/${digest}`, headers: from > 0 ? { range: `bytes=${from}-` } : {}, signal }),
+      ),
+  }
+}
+
+async function limited<T>(signal: AbortSignal, work: (bounded: AbortSignal) => Promise<T>): Promise<T> {
+  const late = AbortSignal.timeout(smallMs)
+  try {
+    return await work(AbortSignal.any([signal, late]))
+  } catch (error) {
+    signal.throwIfAborted()
+    throw late.aborted ? new RegistryProblem('away', `it did not answer within ${smallMs / 1000} s`) : error
+  }
+}
+
+const digestOf = (bytes: Buffer): string => `sha256:${createHash('sha256').update(bytes).digest('hex')}`
+
+function assertDigest(bytes: Buffer, digest: string): void {
+  const found = digestOf(bytes)
+  if (found !== digest) throw new RegistryProblem('broken', `it sent ${found} instead of ${digest}`)
+}

@@ -1,0 +1,84 @@
+import { createHash } from 'node:crypto'
+import { createReadStream, createWriteStream } from 'node:fs'
+import { open, rm } from 'node:fs/promises'
+import type { Duplex } from 'node:stream'
+import { pipeline } from 'node:stream/promises'
+import { createGunzip, createZstdDecompress } from 'node:zlib'
+import { RegistryProblem } from '../registry-problem.ts'
+
+/** How many bytes may still be unpacked, for all layers of an image together. */
+export interface Room {
+  leftBytes: number
+}
+
+const magics = {
+  gzip: Buffer.from([0x1f, 0x8b]),
+  zstd: Buffer.from([0x28, 0xb5, 0x2f, 0xfd]),
+  xz: Buffer.from([0xfd, 0x37, 0x7a, 0x58, 0x5a, 0x00]),
+  bzip2: Buffer.from('BZh'),
+} as const
+type Packing = keyof typeof magics
+
+const unpackers: Partial<Record<Packing, () => Duplex>> = { gzip: createGunzip, zstd: createZstdDecompress }
+
+export interface Unpacked {
+  readonly diffId: string
+  readonly bytes: number
+}
+
+/**
+ * Unpacks a layer, however it is compressed, and gives its diff id. Docker gets what came out, and no compressed bytes: it would unpack them a
+ * second time, by its own rules and without a limit. Throws RegistryProblem.
+ */
+export async function unpack(from: string, to: string, room: Room, signal: AbortSignal): Promise<Unpacked> {
+  const packing = packingOf(await headOf(from))
+  const unpacker = packing && unpackers[packing]?.()
+  if (packing && !unpacker) throw new RegistryProblem('form', `one of its layers is compressed by ${packing}`)
+  const hash = createHash('sha256')
+  let bytes = 0
+  async function* measured(pieces: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
+    let head = Buffer.alloc(0)
+    for await (const piece of pieces) {
+      if (head.length < longestMagic) {
+        head = Buffer.concat([head, piece.subarray(0, longestMagic)])
+        if (packingOf(head)) throw new RegistryProblem('form', 'one of its layers is compressed twice')
+      }
+      room.leftBytes -= piece.length
+      bytes += piece.length
+      if (room.leftBytes < 0) throw new RegistryProblem('size', 'its layers take more than an image may')
+      hash.update(piece)
+      yield piece
+    }
+  }
+  const [source, target] = [createReadStream(from), createWriteStream(to)]
+  try {
+    if (unpacker) await pipeline(source, unpacker, measured, target, { signal })
+    else await pipeline(source, measured, target, { signal })
+  } catch (error) {
+    await rm(to, { force: true })
+    room.leftBytes += bytes
+    signal.throwIfAborted()
+    const { code } = Object(error)
+    if (!/^(?:Z_|ERR_ZSTD|ZSTD_)/.test(String(code))) throw error
+    throw new RegistryProblem('form', `one of its layers cannot be unpacked: ${String(code)}`, { cause: error })
+  }
+  return { diffId: `sha256:${hash.digest('hex')}`, bytes }
+}
+
+const longestMagic = Math.max(...Object.values(magics).map(({ length }) => length))
+
+function packingOf(head: Buffer): Packing | undefined {
+  // The keys of the table are its type.
+  const names = Object.keys(magics) as Packing[]
+  return names.find((name) => head.subarray(0, magics[name].length).equals(magics[name]))
+}
+
+async function headOf(path: string): Promise<Buffer> {
+  const file = await open(path, 'r')
+  try {
+    const { buffer, bytesRead } = await file.read(Buffer.alloc(longestMagic), 0, longestMagic, 0)
+    return buffer.subarray(0, bytesRead)
+  } finally {
+    await file.close()
+  }
+}
