@@ -11,8 +11,9 @@ export function authorizationOf(request: FastifyRequest): string | undefined {
   return request.headers.authorization
 }
 
-/** Tells the budget; throws 429 where it is used up. */
+/** Reports the budget, unless requests are not limited. Throws 429 when it is used up. */
 export function setRateHeaders(reply: FastifyReply, verdict: Verdict): void {
+  if (verdict.limit === 0) return
   reply.header('x-ratelimit-limit', verdict.limit)
   reply.header('x-ratelimit-remaining', verdict.remaining)
   reply.header('x-ratelimit-reset', verdict.resetSeconds)

@@ -3,6 +3,7 @@ import type { Clock } from '../lib/clock.ts'
 /** What a limiter says of one request. */
 export interface Verdict {
   readonly allowed: boolean
+  /** Requests at once; 0: requests are not limited. */
   readonly limit: number
   /** Requests that would be allowed right now. */
   readonly remaining: number

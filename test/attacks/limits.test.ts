@@ -97,3 +97,21 @@ test('J18 an organization has fifty webhooks at most, also when they are made at
   assert.deepEqual(tallyOf(answers), { 201: 49, 409: 11 })
   assert.equal((await make(free.b)).status, 201)
 })
+
+test('without a limit no answer names one, neither of the API nor of the git host nor of an event stream', async () => {
+  const headers = { authorization: `Token ${free.a.tokens.ADMIN}`, host: 'localhost' }
+  const paths = [
+    `/organization/${free.a.organizationId}`,
+    '/no-such-path',
+    '/organization/garbage',
+    '/account/sign-in',
+    '/git/x.git/info/refs',
+  ]
+  for (const url of paths) {
+    for (const given of [headers, { host: 'localhost' }]) {
+      const answer = await free.app.inject({ method: 'GET', url, headers: given })
+      const named = Object.keys(answer.headers).filter((name) => name.startsWith('x-ratelimit'))
+      assert.deepEqual(named, [], `${url} ${answer.statusCode}`)
+    }
+  }
+})
