@@ -121,3 +121,32 @@ test('a header named in Connection cannot take framing or the sender away', asyn
     ['app.localhost', '3', '127.0.0.1', 'app.localhost', undefined],
   )
 })
+
+test('no header reaches an application that a CGI program takes for another one', async (t) => {
+  const bed = await testBed(t, { trusted: ['127.0.0.1'] })
+  const app = await bed.application((request, response) => response.end(JSON.stringify(request.rawHeaders)))
+  await bed.lead([portOf(app)])
+  const vouched = [
+    'X-Forwarded-For',
+    'X-Forwarded-Proto',
+    'X-Real-IP',
+    'Host',
+    'Content-Length',
+    'Authorization',
+    'Cookie',
+  ]
+  const lies = vouched.flatMap((name) =>
+    ['_', '.', '!', '~', '|'].map((mark) => name.replaceAll('-', mark) + (name.includes('-') ? '' : mark)),
+  )
+  const lines = [...lies, 'Proxy', 'PROXY', 'X-Plain'].map((name) => `${name}: lie-${name}\r\n`).join('')
+  const text = await attack(bed, `GET / HTTP/1.1\r\nHost: app.localhost\r\nConnection: close\r\n${lines}\r\n`)
+  assert.match(text, /^HTTP\/1\.1 200 /)
+  assert.deepEqual(text.match(/lie-[^"]*/g), ['lie-X-Plain'])
+})
+
+test('two credentials in one request are refused', async (t) => {
+  const { bed, seen } = await guardedBed(t)
+  const lines = 'Authorization: Basic YTpi\r\nauthorization: Basic YzpkCg==\r\n'
+  assert.match(await attack(bed, `${head}${lines}Content-Length: 0\r\n\r\n`), /^HTTP\/1\.1 400 /)
+  assert.deepEqual(seen, [])
+})

@@ -1,5 +1,5 @@
-import { BlockList, isIP } from 'node:net'
 import { parseArgs } from 'node:util'
+import { networkList } from '@quayside/contract/forwarded.ts'
 
 export interface RouterConfig {
   readonly host: string
@@ -33,20 +33,14 @@ export function parseConfig(args: readonly string[]): RouterConfig {
   const port = Number(values.port)
   if (!/^\d{1,5}$/.test(values.port) || port > 65_535) throw new Error(`--port "${values.port}" is not a port number`)
   const trusted = values.trusted.split(',').filter((network) => network !== '')
-  trustOf(trusted)
+  checkNetworks(trusted)
   return { host: values.host, port, control: values.control, state: values.state, trusted, share: values.share }
 }
 
-/** Whether a peer's `X-Forwarded-*` are believed. Networks are addresses or CIDRs; throws on anything else. */
-export function trustOf(networks: readonly string[]): (address: string) => boolean {
-  if (networks.length === 0) return () => false
-  const list = new BlockList()
-  for (const network of networks) {
-    const [address = '', prefix] = network.split('/')
-    const family = isIP(address)
-    const bits = Number(prefix ?? (family === 6 ? 128 : 32))
-    if (family === 0 || !Number.isInteger(bits)) throw new Error(`--trusted "${network}" is not an address or a CIDR`)
-    list.addSubnet(address, bits, family === 6 ? 'ipv6' : 'ipv4')
+function checkNetworks(networks: readonly string[]): void {
+  try {
+    networkList(networks)
+  } catch (error) {
+    throw new Error(`--trusted: ${error instanceof Error ? error.message : 'not networks'}`, { cause: error })
   }
-  return (address) => isIP(address) !== 0 && list.check(address, isIP(address) === 6 ? 'ipv6' : 'ipv4')
 }

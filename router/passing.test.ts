@@ -74,7 +74,7 @@ test('tells the application who asked and believes no client about it', async (t
   const app = await bed.application((request, response) => response.end(JSON.stringify(request.rawHeaders)))
   await bed.lead([portOf(app)])
   const lies = ['X-Forwarded-For', 'x-forwarded-PROTO', 'X-Forwarded-Host', 'X-Forwarded-Port', 'X-Forwarded-Prefix']
-  const others = ['Forwarded', 'X-Real-IP', 'X_Forwarded_For', 'X-Forwarded_Proto']
+  const others = ['Forwarded', 'X-Real-IP', 'X_Forwarded_For', 'X-Forwarded_Proto', 'X_Real_IP', 'Proxy', 'X_Any']
   const headers = Object.fromEntries([...lies, ...others].map((name) => [name, 'evil']))
   const { body } = await bed.ask({ host: 'app.localhost:8080', headers })
   assert.ok(!body.includes('evil'), body)
@@ -84,17 +84,51 @@ test('tells the application who asked and believes no client about it', async (t
   assert.equal(value('X-Forwarded-Proto'), 'http')
   assert.equal(value('X-Forwarded-Host'), 'app.localhost:8080')
   assert.equal(value('X-Forwarded-Port'), String(bed.router.port))
+  assert.equal(value('X-Real-IP'), '127.0.0.1')
 })
 
-test('adds to what a trusted peer says about who asked', async (t) => {
-  const bed = await testBed(t, { trusted: ['127.0.0.0/8'] })
+/** The headers that an application gets of a request that came through a trusted proxy. */
+async function seenBehindProxy(t: Parameters<typeof testBed>[0], headers: Readonly<Record<string, string | string[]>>) {
+  const bed = await testBed(t, { trusted: ['127.0.0.0/8', '10.0.0.0/8'] })
   const app = await bed.application((request, response) => response.end(JSON.stringify(request.headers)))
   await bed.lead([portOf(app)])
-  const headers = { 'X-Forwarded-For': '9.9.9.9', 'X-Forwarded-Proto': 'https' }
   const seen = JSON.parse((await bed.ask({ headers })).body)
-  assert.equal(seen['x-forwarded-for'], '9.9.9.9, 127.0.0.1')
-  assert.equal(seen['x-forwarded-proto'], 'https')
-  assert.equal(seen['x-forwarded-host'], 'app.localhost')
+  const told = ['for', 'proto', 'host', 'port'].map((name) => seen[`x-forwarded-${name}`])
+  return { port: String(bed.router.port), seen, told: [...told, seen['x-real-ip']] }
+}
+
+test('tells the application what a trusted proxy says about who asked', async (t) => {
+  const { told } = await seenBehindProxy(t, { 'X-Forwarded-For': '9.9.9.9', 'X-Forwarded-Proto': 'https' })
+  assert.deepEqual(told, ['9.9.9.9, 127.0.0.1', 'https', 'app.localhost', '443', '9.9.9.9'])
+})
+
+test('passes on the host name and port that a trusted proxy says', async (t) => {
+  const headers = { 'X-Forwarded-Proto': 'HTTPS', 'X-Forwarded-Host': 'shop.example.org', 'X-Forwarded-Port': '8443' }
+  const { told } = await seenBehindProxy(t, { ...headers, 'X-Forwarded-For': '9.9.9.9, 10.1.1.1' })
+  assert.deepEqual(told, ['9.9.9.9, 10.1.1.1, 127.0.0.1', 'https', 'shop.example.org', '8443', '9.9.9.9'])
+})
+
+test('what a client told a trusted proxy about itself is not passed on', async (t) => {
+  const { told, seen } = await seenBehindProxy(t, {
+    'X-Forwarded-For': ['1.1.1.1', '2.2.2.2, 9.9.9.9'],
+    'X-Forwarded-Proto': 'https, http',
+    'X-Forwarded-Host': 'evil.example, app.localhost',
+    'X-Forwarded-Port': '1, 80',
+    'X-Real-IP': '1.1.1.1',
+    Forwarded: 'for=1.1.1.1',
+    X_Forwarded_For: '1.1.1.1',
+    'X-Forwarded_User': 'admin',
+    'X-Forwarded-User': 'ann',
+  })
+  assert.deepEqual(told, ['9.9.9.9, 127.0.0.1', 'http', 'app.localhost', '80', '9.9.9.9'])
+  assert.equal(seen['x-forwarded-user'], 'ann')
+  assert.ok(!/1\.1\.1\.1|admin/.test(JSON.stringify(seen)), JSON.stringify(seen))
+})
+
+test('values of a trusted proxy that are none are left out', async (t) => {
+  const headers = { 'X-Forwarded-Proto': 'gopher', 'X-Forwarded-Host': 'a b', 'X-Forwarded-Port': 'x' }
+  const { told } = await seenBehindProxy(t, { ...headers, 'X-Forwarded-For': 'unknown' })
+  assert.deepEqual(told, ['127.0.0.1', 'http', 'app.localhost', '80', '127.0.0.1'])
 })
 
 test('headers for one hop stay on their hop', async (t) => {

@@ -1,4 +1,4 @@
-import { addSender, isSenderName, type Sender } from './sender.ts'
+import { addSender, type Forwarded, isSenderName, noteForwarded, type Peer } from './sender.ts'
 
 /** What one pass over the raw headers of a request says. */
 export interface RequestHead {
@@ -7,15 +7,23 @@ export interface RequestHead {
   /** Headers that go on to the endpoint, name and value by turns, without Host. */
   readonly forwarded: string[]
   readonly hasBody: boolean
+  /** The address that the request came from, seen through trusted proxies. */
+  readonly client: string
   /** Value of `Upgrade` where the connection is to be upgraded. */
   readonly upgrade: string | undefined
   /** Why the request is answered with 400; undefined where it is in order. */
   readonly refusal: string | undefined
 }
 
-type Meaning = 'host' | 'connection' | 'length' | 'coding' | 'upgrade' | 'drop' | 'sender'
+type Meaning = 'host' | 'connection' | 'length' | 'coding' | 'upgrade' | 'once' | 'drop' | 'sender'
 
-/** Headers that are about one connection or about the sender; all others are passed on as they came. */
+/**
+ * Names that programs cannot confuse with others. CGI and what descends from it turns every other character into `_`, and `-` as well, so
+ * `X_Real_IP` would arrive as `X-Real-IP`.
+ */
+const plainName = /^[a-z0-9-]+$/
+
+/** Headers that are about one connection or about the sender; all others with plain names are passed on as they came. */
 const meanings = new Map<string, Meaning>([
   ['host', 'host'],
   ['connection', 'connection'],
@@ -29,21 +37,27 @@ const meanings = new Map<string, Meaning>([
   ['trailer', 'drop'],
   ['expect', 'drop'],
   ['http2-settings', 'drop'],
-  ['forwarded', 'sender'],
-  ['x-real-ip', 'sender'],
+  // What the router does not write itself it cannot vouch for.
+  ['forwarded', 'drop'],
+  ['x-real-ip', 'drop'],
+  // CGI programs would take it for the variable HTTP_PROXY.
+  ['proxy', 'drop'],
+  // The password that was checked and the one that the endpoint reads must be the same.
+  ['authorization', 'once'],
 ])
 
 /** Reads and filters the raw headers of a request. Fails closed: what two programs might read differently is refused. */
-export function readRequestHead(raw: readonly string[], target: string, version: string, sender: Sender): RequestHead {
-  const scan = scanHeaders(raw, sender.trusted)
+export function readRequestHead(raw: readonly string[], target: string, version: string, peer: Peer): RequestHead {
+  const scan = scanHeaders(raw, peer.trusts !== undefined)
   const { host, forwarded, upgrade, connection } = scan
   if (connection !== '') dropNominated(forwarded, connection)
-  addSender(forwarded, host ?? '', sender, scan.forwardedFor)
+  const client = addSender(forwarded, host ?? '', peer, scan.said)
   const hasBody = scan.codings > 0 || (scan.length !== undefined && scan.length !== '0')
   return {
     host,
     forwarded,
     hasBody,
+    client,
     upgrade: upgrade !== undefined && lists(connection, 'upgrade') ? upgrade : undefined,
     refusal: refusalOf(scan, target, version),
   }
@@ -58,7 +72,8 @@ interface Scan {
   coding: string
   codings: number
   upgrade: string | undefined
-  forwardedFor: string
+  authorizations: number
+  readonly said: Forwarded
   readonly forwarded: string[]
 }
 
@@ -72,14 +87,15 @@ function scanHeaders(raw: readonly string[], trusted: boolean): Scan {
     coding: '',
     codings: 0,
     upgrade: undefined,
-    forwardedFor: '',
+    authorizations: 0,
+    said: { forwardedFor: '', proto: '', host: '', port: '' },
     forwarded: [],
   }
   for (let index = 0; index + 1 < raw.length; index += 2) {
     const name = raw[index] ?? ''
     const value = raw[index + 1] ?? ''
     const lower = name.toLowerCase()
-    const meaning = meanings.get(lower) ?? (isSenderName(lower) ? 'sender' : undefined)
+    const meaning = meanings.get(lower) ?? (isSenderName(lower) ? 'sender' : plainName.test(lower) ? undefined : 'drop')
     if (meaning === undefined) scan.forwarded.push(name, value)
     else note(scan, meaning, { name, lower, value }, trusted)
   }
@@ -110,9 +126,11 @@ function note(scan: Scan, meaning: Meaning, { name, lower, value }: Header, trus
       scan.upgrade = value
       break
     case 'sender':
-      if (!trusted) break
-      if (lower === 'x-forwarded-for') scan.forwardedFor += scan.forwardedFor === '' ? value : `, ${value}`
-      else scan.forwarded.push(name, value)
+      if (trusted && plainName.test(lower) && noteForwarded(scan.said, lower, value)) scan.forwarded.push(name, value)
+      break
+    case 'once':
+      scan.authorizations++
+      scan.forwarded.push(name, value)
       break
     case 'drop':
       break
@@ -121,6 +139,7 @@ function note(scan: Scan, meaning: Meaning, { name, lower, value }: Header, trus
 
 function refusalOf(scan: Scan, target: string, version: string): string | undefined {
   if (scan.hosts !== 1 || !scan.host) return 'exactly one Host header is expected'
+  if (scan.authorizations > 1) return 'the header Authorization must be sent once'
   if (target.charCodeAt(0) !== 0x2f) return 'the request target must be a path'
   if (target.includes('#')) return 'the request target must not have a fragment'
   if (scan.codings > 0) {

@@ -1,9 +1,10 @@
 import { chmod, rm } from 'node:fs/promises'
 import type { Server } from 'node:http'
 import { connect, createServer, type ListenOptions, type Server as NetServer } from 'node:net'
+import { networkList } from '@quayside/contract/forwarded.ts'
 import { after, monotonic } from './clock.ts'
 import { closeListener } from './close-listener.ts'
-import { type RouterConfig, trustOf } from './config.ts'
+import type { RouterConfig } from './config.ts'
 import { createControlServer } from './control-server.ts'
 import { limits } from './limits.ts'
 import type { Log } from './log.ts'
@@ -33,7 +34,7 @@ export async function startRouter(config: RouterConfig, log: Log): Promise<Runni
   const routes = new Routes()
   routes.apply(await loadTable(config.state, log))
   const waiting = new Waiting(routes)
-  const trusts = trustOf(config.trusted)
+  const trusts = networkList(config.trusted)
   const tunnels: Traffic['tunnels'] = new Set()
   const passwords = new Passwords()
   const traffic: Traffic = {

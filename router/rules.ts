@@ -1,4 +1,4 @@
-import { BlockList, isIP } from 'node:net'
+import { networkList } from '@quayside/contract/forwarded.ts'
 import type { RouteRules } from '@quayside/contract/routes.ts'
 import type { Failure } from './pages.ts'
 
@@ -16,21 +16,10 @@ export function compileRules(given: RouteRules): Rules {
   const { allow, deny, headers = {} } = given
   return {
     given,
-    allows: allow && networks(allow),
-    denies: deny && networks(deny),
+    allows: allow && networkList(allow),
+    denies: deny && networkList(deny),
     headers: new Map(Object.entries(headers).map((pair) => [pair[0].toLowerCase(), pair])),
   }
-}
-
-function networks(listed: readonly string[]): (address: string) => boolean {
-  const list = new BlockList()
-  for (const network of listed) {
-    const [address = '', prefix] = network.split('/')
-    const family = isIP(address)
-    if (family === 0) throw new Error(`rules: "${network}" is no network`)
-    list.addSubnet(address, Number(prefix ?? (family === 6 ? 128 : 32)), family === 6 ? 'ipv6' : 'ipv4')
-  }
-  return (address) => isIP(address) !== 0 && list.check(address, isIP(address) === 6 ? 'ipv6' : 'ipv4')
 }
 
 /** Why a request of this client is not passed on. `length` is that of its body, where it tells one. */

@@ -1,27 +1,63 @@
-/** Who sent the request, as told to the endpoint. */
-export interface Sender {
+import { forwardedChain } from '@quayside/contract/forwarded.ts'
+import { hostOf } from './host-of.ts'
+
+/** The other end of a client's connection. */
+export interface Peer {
   readonly address: string
-  readonly proto: 'http' | 'https'
+  /** The router's own port. */
   readonly port: string
-  /** The peer's own `X-Forwarded-*` are believed and added to. */
-  readonly trusted: boolean
+  /** Whether it is a proxy whose `X-Forwarded-*` are believed; undefined: it is not. */
+  readonly trusts: ((address: string) => boolean) | undefined
 }
 
-/** Headers that tell who sent a request, also in the spelling with underscores, which CGI-like programs cannot tell from the other. */
-export function isSenderName(lower: string): boolean {
-  const first = lower.charCodeAt(0)
-  if (first !== 0x78 && first !== 0x66) return false
-  const name = lower.replaceAll('_', '-')
-  return name.startsWith('x-forwarded-') || name === 'forwarded' || name === 'x-real-ip'
+/** What a trusted peer says of the sender. The last value counts: that is the one which the peer itself wrote. */
+export interface Forwarded {
+  forwardedFor: string
+  proto: string
+  host: string
+  port: string
 }
 
-/** Adds the headers that tell who sent a request; `forwardedFor` is what a trusted peer said. */
-export function addSender(headers: string[], host: string, sender: Sender, forwardedFor: string): void {
-  headers.push('X-Forwarded-For', forwardedFor === '' ? sender.address : `${forwardedFor}, ${sender.address}`)
-  if (!sender.trusted || !has(headers, 'x-forwarded-proto')) headers.push('X-Forwarded-Proto', sender.proto)
-  if (!sender.trusted || !has(headers, 'x-forwarded-host')) headers.push('X-Forwarded-Host', host)
-  if (!sender.trusted || !has(headers, 'x-forwarded-port')) headers.push('X-Forwarded-Port', sender.port)
+const vouched = new Map<string, keyof Forwarded>([
+  ['x-forwarded-for', 'forwardedFor'],
+  ['x-forwarded-proto', 'proto'],
+  ['x-forwarded-host', 'host'],
+  ['x-forwarded-port', 'port'],
+])
+
+/** Headers that say who sent a request: nothing of them reaches an endpoint unless the router or a trusted proxy says so. */
+export const isSenderName = (lower: string): boolean => lower.startsWith('x-forwarded-')
+
+/** Takes what a trusted peer says. Returns whether the header is passed on as it is. */
+export function noteForwarded(said: Forwarded, lower: string, value: string): boolean {
+  const member = vouched.get(lower)
+  if (member === undefined) return true
+  if (member === 'forwardedFor') said.forwardedFor += said.forwardedFor === '' ? value : `, ${value}`
+  else said[member] = value.slice(value.lastIndexOf(',') + 1).trim()
+  return false
 }
 
-const has = (headers: readonly string[], lower: string): boolean =>
-  headers.some((name, index) => index % 2 === 0 && name.toLowerCase() === lower)
+/** Adds the headers that say who sent a request. Returns the address of its client. */
+export function addSender(headers: string[], host: string, peer: Peer, said: Forwarded): string {
+  const { trusts } = peer
+  if (!trusts) {
+    headers.push('X-Forwarded-For', peer.address, 'X-Forwarded-Proto', 'http', 'X-Forwarded-Host', host)
+    headers.push('X-Forwarded-Port', peer.port, 'X-Real-IP', peer.address)
+    return peer.address
+  }
+  const chain = forwardedChain(peer.address, said.forwardedFor, trusts)
+  const client = chain[0] ?? peer.address
+  const proto = said.proto.toLowerCase()
+  const isSecure = proto === 'https' || proto === 'wss'
+  headers.push('X-Forwarded-For', chain.join(', '), 'X-Forwarded-Proto', isSecure ? 'https' : 'http')
+  headers.push('X-Forwarded-Host', hostOf(said.host) === undefined ? host : said.host)
+  headers.push('X-Forwarded-Port', portOf(said, isSecure) ?? peer.port, 'X-Real-IP', client)
+  return client
+}
+
+/** A proxy that says the protocol alone listens on its usual port. */
+function portOf({ port, proto }: Forwarded, isSecure: boolean): string | undefined {
+  if (/^\d{1,5}$/.test(port)) return port
+  if (proto === '') return undefined
+  return isSecure ? '443' : '80'
+}

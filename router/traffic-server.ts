@@ -2,6 +2,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { Duplex } from 'node:stream'
 import { answerFailure, answerFailureRaw } from './answer-failure.ts'
 import { answeredByRules, challengeOf, refusalOf } from './apply-rules.ts'
+import { addressOf } from './client-address.ts'
 import { failureOf } from './endpoint-failure.ts'
 import { Exchange } from './exchange.ts'
 import { hostOf } from './host-of.ts'
@@ -56,7 +57,7 @@ function serve(traffic: Traffic, request: IncomingMessage, response: ServerRespo
     return
   }
   const rules = target?.rules
-  if (rules && answeredByRules(traffic, request, response, { rules, name: target.route.name, hasBody: head.hasBody })) {
+  if (rules && answeredByRules(traffic, request, response, { rules, name: target.route.name, head })) {
     return
   }
   const failure = failureOf(target, host)
@@ -80,7 +81,7 @@ function onUpgrade(traffic: Traffic, request: IncomingMessage, client: Duplex, e
   const host = hostOf(head.host ?? '')
   const refusal = head.refusal ?? upgradeRefusal(head)
   const target = host === undefined ? undefined : traffic.routes.find(host, request.url)
-  const ruled = target?.rules && shutBy(traffic, request, { rules: target.rules, name: target.route.name })
+  const ruled = target?.rules && shutBy(traffic, request, { rules: target.rules, name: target.route.name, head })
   const failure =
     ruled ??
     (refusal === undefined ? undefined : malformed({ refusal })) ??
@@ -111,8 +112,8 @@ function astrayFailure(
   }
 }
 
-const shutBy = (...asked: Parameters<typeof refusalOf>): Failure | undefined =>
-  refusalOf(...asked) ?? challengeOf(...asked)
+const shutBy = (...[traffic, request, ruled]: Parameters<typeof challengeOf>): Failure | undefined =>
+  refusalOf(request, ruled) ?? challengeOf(traffic, request, ruled)
 
 /** HTTP/2 behind an upgrade would carry requests past the route table; a body before it could hide one. */
 function upgradeRefusal(head: RequestHead): string | undefined {
@@ -128,8 +129,8 @@ const malformed = ({ refusal }: { readonly refusal: string | undefined }): Failu
 })
 
 function headOf(traffic: Traffic, request: IncomingMessage): RequestHead {
-  const peer = request.socket.remoteAddress ?? '0.0.0.0'
-  const address = peer.startsWith('::ffff:') ? peer.slice(7) : peer
-  const sender = { address, proto: 'http', port: traffic.port, trusted: traffic.trusts(address) } as const
-  return readRequestHead(request.rawHeaders, request.url ?? '', request.httpVersion, sender)
+  const { trusts, port } = traffic
+  const address = addressOf(request.socket)
+  const peer = { address, port, trusts: trusts(address) ? trusts : undefined }
+  return readRequestHead(request.rawHeaders, request.url ?? '', request.httpVersion, peer)
 }

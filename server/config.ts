@@ -2,6 +2,7 @@ import { Resolver } from 'node:dns'
 import { existsSync } from 'node:fs'
 import { availableParallelism, totalmem } from 'node:os'
 import { join, resolve } from 'node:path'
+import { networkList } from '@quayside/contract/forwarded.ts'
 import { permissions } from '@quayside/contract/operation.ts'
 import type { Issuer } from './access/index.ts'
 import { createAddressGuard } from './lib/address.ts'
@@ -15,6 +16,8 @@ export interface Config {
   readonly publicUrl: string
   readonly routerHost: string
   readonly routerPort: number
+  /** Networks of the proxies in front whose `X-Forwarded-*` are believed, by the router and by the API. */
+  readonly trustedProxies: readonly string[]
   readonly domain: string
   /** Whether DNS has to prove a custom domain before it gets traffic. */
   readonly domainProof: 'required' | 'waived'
@@ -88,9 +91,10 @@ export function readConfig(variables: Variables = process.env): Config {
     publicUrl: publicUrl(variables['QUAYSIDE_PUBLIC_URL'] || `http://localhost:${port}`),
     routerHost: variables['QUAYSIDE_ROUTER_HOST'] || '127.0.0.1',
     routerPort: number(variables, 'QUAYSIDE_ROUTER_PORT', 8080, 1, 65535),
+    trustedProxies: list(variables, 'QUAYSIDE_TRUSTED_PROXIES', proxyForm),
     domain: (variables['QUAYSIDE_DOMAIN'] || 'localhost').toLowerCase(),
     domainProof: oneOf(variables, 'QUAYSIDE_DOMAIN_PROOF', ['required', 'waived']),
-    nameServers: nameServers(variables['QUAYSIDE_NAME_SERVERS']),
+    nameServers: list(variables, 'QUAYSIDE_NAME_SERVERS', nameServerForm),
     publicPorts: portRange(variables, 'QUAYSIDE_PUBLIC_PORTS', '30000-30999'),
     databaseUrl: variables['QUAYSIDE_DATABASE_URL'] || undefined,
     snapshots: oneOf(variables, 'QUAYSIDE_SNAPSHOT', ['required', 'off']) === 'required',
@@ -102,7 +106,7 @@ export function readConfig(variables: Variables = process.env): Config {
       perCaller: number(variables, 'QUAYSIDE_STREAMS_PER_CALLER', 20, 1, 1_000_000),
       perOrganization: number(variables, 'QUAYSIDE_STREAMS_PER_ORGANIZATION', 200, 1, 1_000_000),
     },
-    allowPrivateTargets: cidrs(variables['QUAYSIDE_ALLOW_PRIVATE_TARGETS']),
+    allowPrivateTargets: list(variables, 'QUAYSIDE_ALLOW_PRIVATE_TARGETS', cidrForm),
     issuers: issuers(variables['QUAYSIDE_OIDC_ISSUERS']),
     corsOrigins: origins(variables['QUAYSIDE_CORS_ORIGINS']),
     buildCpuMilli: number(variables, 'QUAYSIDE_BUILD_CPU', usualBuildCpu(), 10, 1_000_000),
@@ -122,27 +126,32 @@ export function readConfig(variables: Variables = process.env): Config {
   })
 }
 
-/** Separated by commas or spaces. */
-function cidrs(text: string | undefined): string[] {
-  const listed = (text ?? '').split(/[\s,]+/).filter((part) => part !== '')
-  try {
-    createAddressGuard({ allowedPrivateCidrs: listed })
-    return listed
-  } catch (error) {
-    const message = `QUAYSIDE_ALLOW_PRIVATE_TARGETS must be CIDRs such as 10.1.0.0/16, not "${text}".`
-    throw new ConfigError(message, { cause: error })
-  }
+interface ListForm {
+  /** What each entry must be, with an example. */
+  readonly form: string
+  /** Throws for what cannot be used. */
+  check(listed: readonly string[]): unknown
+}
+
+const cidrForm: ListForm = {
+  form: 'CIDRs such as 10.1.0.0/16',
+  check: (listed) => createAddressGuard({ allowedPrivateCidrs: listed }),
+}
+const proxyForm: ListForm = { form: 'addresses or CIDRs such as 10.1.0.0/16', check: networkList }
+const nameServerForm: ListForm = {
+  form: 'IP addresses such as 9.9.9.9 or [2620:fe::fe]:53',
+  check: (listed) => new Resolver().setServers(listed),
 }
 
 /** Separated by commas or spaces. */
-function nameServers(text: string | undefined): string[] {
-  const listed = (text ?? '').split(/[\s,]+/).filter((part) => part !== '')
+function list(variables: Variables, name: string, { form, check }: ListForm): string[] {
+  const text = variables[name] ?? ''
+  const listed = text.split(/[\s,]+/).filter((part) => part !== '')
   try {
-    new Resolver().setServers(listed)
+    check(listed)
     return listed
-  } catch (error) {
-    const message = `QUAYSIDE_NAME_SERVERS must be IP addresses such as 9.9.9.9 or [2620:fe::fe]:53, not "${text}".`
-    throw new ConfigError(message, { cause: error })
+  } catch (cause) {
+    throw new ConfigError(`${name} must be ${form}, not "${text}".`, { cause })
   }
 }
 

@@ -108,6 +108,7 @@ function routerOptions(config: Config, signal: AbortSignal): RouterProcessOption
   return {
     host: config.routerHost,
     port: config.routerPort,
+    trusted: config.trustedProxies,
     controlSocket: file('control.sock'),
     stateFile: file('routes.json'),
     logFile: file('router.log'),

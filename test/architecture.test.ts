@@ -130,6 +130,10 @@ const reserved: Record<string, { pattern: RegExp; places: readonly string[] }> =
   'read the environment': { pattern: /\bprocess\.env\b(?!.*\*\/)/, places: ['server/config.ts'] },
   'set timers': { pattern: /\bsetTimeout\(|\bsetInterval\(|node:timers/, places: ['server/lib/clock.ts', 'router/'] },
   'ask for the time': { pattern: /\bDate\.now\(/, places: ['server/lib/', 'router/'] },
+  'read the address of a connection': {
+    pattern: /\brequest\.ip\b|\bremoteAddress\b/,
+    places: ['server/http/budgets.ts', 'server/http/streams/silent-peers.ts', 'server/git/serve-call.ts', 'router/'],
+  },
   'write to the console': {
     pattern: /\bconsole\./,
     places: ['server/main.ts', 'server/rotate-key.ts', 'server/restore-snapshot.ts', 'server/check-upgrade.ts'],

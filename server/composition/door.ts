@@ -52,7 +52,7 @@ export function createDoor(
     allowedOrigins: config.corsOrigins,
     hostNames: [new URL(config.publicUrl).hostname, config.host],
     readCredential: credentialReader({ pepper, verifyJwt }),
-    budgets: createBudgets(createRateLimiter(config.rateLimit, config.rateBurst, clock)),
+    budgets: createBudgets(createRateLimiter(config.rateLimit, config.rateBurst, clock), config.trustedProxies),
     handlers: createHandlers(rooms),
     targetQuery,
     gitHost,

@@ -20,10 +20,11 @@ export function mountAccounts(app: FastifyInstance, { accounts, budgets }: Accou
         url: `${path}*`,
         exposeHeadRoute: false,
         handler: async (request, reply) => {
-          const { allowed, resetSeconds } = budgets.take(undefined, request.ip)
+          const { allowed, resetSeconds } = budgets.take(undefined, request.raw)
           if (!allowed) throw new AppError('tooManyRequests', `Too many requests; try again in ${resetSeconds} s.`)
           try {
-            await accounts.handle({ request: request.raw, response: reply.raw, address: request.ip })
+            const address = budgets.addressOf(request.raw)
+            await accounts.handle({ request: request.raw, response: reply.raw, address })
           } catch (error) {
             if (!reply.raw.headersSent) throw error
             reply.raw.destroy()

@@ -1,34 +1,54 @@
 import assert from 'node:assert/strict'
+import type { IncomingMessage } from 'node:http'
 import { test } from 'node:test'
 import type { Credential } from '../access/index.ts'
 import { createBudgets } from './budgets.ts'
 
-function bench() {
+const from = (remoteAddress: string, headers: Readonly<Record<string, string>> = {}): IncomingMessage => {
+  // What budgets read of a request.
+  return { socket: { remoteAddress }, headers } as unknown as IncomingMessage
+}
+const address = from('192.0.2.1')
+
+function bench(trusted: readonly string[] = []) {
   const taken: string[] = []
   const verdict = { allowed: true, limit: 1, remaining: 1, resetSeconds: 0 }
-  const budgets = createBudgets({
-    take: (key) => {
-      taken.push(key)
-      return verdict
-    },
-  })
+  const take = (key: string) => {
+    taken.push(key)
+    return verdict
+  }
+  const budgets = createBudgets({ take }, trusted)
   return { ...budgets, taken }
 }
 const token = (keyId: string): Credential => ({ kind: 'token', keyId, hash: Buffer.alloc(32) })
 
 test('a token has a budget of its own once it was found good, its first request included', () => {
   const { take, confirm, taken } = bench()
-  take(token('a'), 'address')
+  take(token('a'), address)
   confirm(token('a'))
   confirm(token('a'))
-  take(token('a'), 'address')
-  take(token('b'), 'address')
-  take(undefined, 'address')
-  assert.deepEqual(taken, ['address', 'a', 'a', 'address', 'address'])
+  take(token('a'), address)
+  take(token('b'), address)
+  take(undefined, address)
+  assert.deepEqual(taken, ['192.0.2.1', 'a', 'a', '192.0.2.1', '192.0.2.1'])
 })
 
 test('who comes with a JWT is one caller wherever from', () => {
   const { take, taken } = bench()
-  for (const address of ['one', 'two']) take({ kind: 'jwt', issuer: 'https://id', subject: 'x' }, address)
+  for (const one of ['192.0.2.1', '192.0.2.2']) take({ kind: 'jwt', issuer: 'https://id', subject: 'x' }, from(one))
   assert.deepEqual(taken, ['https://id x', 'https://id x'])
+})
+
+test('addresses of one IPv6 network of 64 bits have one budget', () => {
+  const { take, taken } = bench()
+  for (const one of ['2001:db8::1', '2001:db8::ffff:2', '::ffff:192.0.2.7']) take(undefined, from(one))
+  assert.deepEqual(taken, ['2001:db8:0:0::/64', '2001:db8:0:0::/64', '192.0.2.7'])
+})
+
+test('behind a trusted proxy each client has a budget, whatever it says itself', () => {
+  const { take, taken } = bench(['10.0.0.0/8'])
+  take(undefined, from('10.0.0.1', { 'x-forwarded-for': '1.1.1.1, 192.0.2.7' }))
+  take(undefined, from('10.0.0.1', { 'x-forwarded-for': '192.0.2.8, 10.9.9.9' }))
+  take(undefined, from('192.0.2.9', { 'x-forwarded-for': '1.1.1.1' }))
+  assert.deepEqual(taken, ['192.0.2.7', '192.0.2.8', '192.0.2.9'])
 })

@@ -45,7 +45,7 @@ async function handle(options: GitRouteOptions, request: FastifyRequest, reply: 
   const path = parseGitPath(pathname)
   const needsWrite = path?.needsWrite(request.method, query)
   const credential = await readCredential(tokenOf(request.headers.authorization))
-  const verdict = budgets.take(credential, request.ip)
+  const verdict = budgets.take(credential, request.raw)
   if (!verdict.allowed)
     throw new AppError('tooManyRequests', `Too many requests; try again in ${verdict.resetSeconds} s.`)
   const { caller } = await authorize(database, credential, { access: 'read' })

@@ -33,8 +33,8 @@ export function mountGitWebhooks(app: FastifyInstance, options: GitWebhookRouteO
       bodyLimit: maxBytes,
       handler: async (request, reply) => {
         const { receiver, budgets } = options
-        check(budgets.take(undefined, request.ip), reply)
-        const body = await readBody(request, options.clock, room)
+        check(budgets.take(undefined, request.raw), reply)
+        const body = await readBody(request, options.clock, () => room.enter(budgets.ownerOf(undefined, request.raw)))
         // Path parameters are texts: the router gives them so.
         const { provider = '', webhookId = '' } = request.params as Record<string, string>
         const received = await receiver.receive({ provider, webhookId, headers: headersOf(request), body }, (id) =>
@@ -55,14 +55,18 @@ function check({ allowed, resetSeconds }: ReturnType<Budgets['take']>, reply: Fa
   throw new AppError('tooManyRequests', `Too many requests; try again in ${seconds} s.`)
 }
 
-async function readBody(request: FastifyRequest, clock: Clock, room: BodyRoom): Promise<Buffer> {
+async function readBody(
+  request: FastifyRequest,
+  clock: Clock,
+  enter: () => ReturnType<BodyRoom['enter']>,
+): Promise<Buffer> {
   if (request.headers['content-encoding'] !== undefined) {
     throw new AppError('unsupportedMediaType', 'The body must not be compressed.')
   }
   const length = request.headers['content-length']
   const announced = length === undefined ? maxBytes : Number(length)
   if (announced > maxBytes) throw new AppError('tooLarge', `The body is larger than ${maxBytes} bytes.`)
-  const place = room.enter(request.ip)
+  const place = enter()
   try {
     return await readBytes(request.raw, { bytes: maxBytes, timeoutMs: bodyTimeoutMs, place }, clock)
   } finally {

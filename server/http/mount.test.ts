@@ -16,6 +16,7 @@ const options = (change: Partial<MountOptions> = {}): MountOptions => ({
   budgets: {
     take: () => ({ allowed: true, limit: 0, remaining: 0, resetSeconds: 0 }),
     confirm: () => {},
+    addressOf: () => '',
     ownerOf: () => 'a',
   },
   // Any name has a handler.

@@ -82,7 +82,7 @@ function createHandler(operation: Operation, options: MountOptions) {
 
   return async (request: FastifyRequest, reply: FastifyReply): Promise<unknown> => {
     const credential = await readCredential(authorizationOf(request))
-    setRateHeaders(reply, budgets.take(credential, request.ip))
+    setRateHeaders(reply, budgets.take(credential, request.raw))
     // Path parameters are text: the router gives them so.
     const params = request.params as Record<string, string>
     const clusterId = params['clusterId']

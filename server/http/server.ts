@@ -140,7 +140,7 @@ function readRawBodies(app: FastifyInstance, { clock, budgets, readCredential }:
   app.addHook('preParsing', async (request, reply, payload) => {
     if (!mayBeLarge(request.headers)) return payload
     const credential = await readCredential(authorizationOf(request))
-    const place = room.enter(budgets.ownerOf(credential, request.ip))
+    const place = room.enter(budgets.ownerOf(credential, request.raw))
     places.set(request.raw, place)
     reply.raw.once('close', place.leave)
     return payload

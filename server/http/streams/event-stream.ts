@@ -33,7 +33,7 @@ async function open(options: EventStreamOptions, request: FastifyRequest, reply:
   const { database, readCredential, budgets, openStreams, stateChanges } = options
   const authorization = authorizationOf(request)
   const credential = await readCredential(authorization)
-  setRateHeaders(reply, budgets.take(credential, request.ip))
+  setRateHeaders(reply, budgets.take(credential, request.raw))
   // Path parameters are text: the router gives them so.
   const { organizationId = '' } = request.params as Record<string, string>
   const wish = {

@@ -60,7 +60,7 @@ async function admit(options: SocketsOptions, request: IncomingMessage): Promise
   const authorization = authorizationOf(request)
   checkOrigin(request, origins)
   const credential = await readCredential(authorization)
-  const { allowed, resetSeconds } = budgets.take(credential, request.socket.remoteAddress ?? '')
+  const { allowed, resetSeconds } = budgets.take(credential, request)
   if (!allowed) throw new AppError('tooManyRequests', `Too many requests; try again in ${resetSeconds} s.`)
   const { caller, organizationIds } = await authorize(database, credential, { access: 'read', anybody: true })
   budgets.confirm(credential)
