@@ -1,6 +1,6 @@
 import { environmentModes } from '../enums.ts'
 import { operation } from '../operation.ts'
-import { base, Defaulted, Enum, List, NoBody, Nullable, Results, Text, Timestamp, Type, Uuid } from '../schema.ts'
+import { base, Enum, List, NoBody, Nullable, Results, Text, Timestamp, Type, Uuid } from '../schema.ts'
 
 export const weekdays = ['MONDAY', 'TUESDAY', 'WEDNESDAY', 'THURSDAY', 'FRIDAY', 'SATURDAY', 'SUNDAY'] as const
 export type Weekday = (typeof weekdays)[number]
@@ -51,7 +51,7 @@ const ProjectDeploymentRuleRequest = Type.Object({
   auto_stop: flag,
   ...schedule('sent'),
   weekdays: days,
-  wildcard: Defaulted(Type.String({ maxLength: 255, description: 'of names; `*` stands for any text' }), ''),
+  wildcard: Type.String({ maxLength: 255, description: 'of names; `*` stands for any text, `?` for one character' }),
 })
 
 const path = '/project/{projectId}/deploymentRule'
@@ -88,7 +88,7 @@ export const deploymentRuleOperations = {
     path,
     handler: 'listProjectRules',
     access: 'read',
-    summary: 'What new environments of the project get; the first whose wildcard matches counts.',
+    summary: 'Mode, cluster and hours of new environments; the first rule whose wildcard matches the name counts.',
     reply: Results(ProjectDeploymentRule),
     status: 200,
   }),

@@ -101,7 +101,7 @@ export function createRooms(
       database,
       clock,
       findCluster: findClusterId,
-      giveRule: rules.give,
+      rules,
     }),
     stages: createStages({ database, clock }),
     overview: createOverview(database),

@@ -80,6 +80,7 @@ test('a copy goes to another project, with the rule of that project where that i
   })
   const copy = await clone(environmentId, { name: 'pr-1', project_id: other.id, apply_deployment_rule: true })
   assert.equal(copy.project.id, other.id)
+  assert.equal(copy.mode, 'PREVIEW')
   assert.equal((await ask('GET', `/environment/${copy.id}/deploymentRule`)).timezone, 'Europe/Paris')
   await isWhole(copy.id)
   assert.equal((await servicesOf(copy.id)).length, (await servicesOf(environmentId)).length)

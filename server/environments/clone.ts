@@ -32,7 +32,7 @@ export interface CloneOptions {
   readonly database: Database
   readonly clock: Clock
   readonly workflows: Pick<Workflows, 'submit' | 'nudge'>
-  readonly rules: Pick<ReturnType<typeof createRules>, 'give'>
+  readonly rules: Pick<ReturnType<typeof createRules>, 'find' | 'give'>
   /** The organization's cluster of that id; undefined when it has none. */
   readonly findCluster: (sql: Sql, organizationId: string, id: string) => Promise<string | undefined>
 }
@@ -49,15 +49,17 @@ export interface Copier {
  * together, by a workflow. Until then, nothing else is written into it.
  */
 export function createClone({ database, clock, workflows, rules, findCluster }: CloneOptions) {
-  /** Where the copy is to be made; what is left out is as in the source. Throws 404 that names the field. */
-  const placeOf = async (sql: Sql, source: EnvironmentRow, body: CloneRequest) => {
+  /** Place and rule of the copy; the rule, then the source decides what is left out. Throws 404 that names the field. */
+  const placeOf = async (sql: Sql, source: EnvironmentRow, name: string, body: CloneRequest) => {
     const project_id = body.project_id?.toLowerCase() ?? source.project_id
     if (!(await isProjectOf(sql, source.organization_id, project_id))) {
       throw new AppError('notFound', 'project_id: there is no such project.')
     }
-    const cluster_id = await findCluster(sql, source.organization_id, body.cluster_id ?? source.cluster_id)
+    const rule = body.apply_deployment_rule ? await rules.find(sql, project_id, name) : undefined
+    const wanted = body.cluster_id ?? rule?.cluster_id ?? source.cluster_id
+    const cluster_id = await findCluster(sql, source.organization_id, wanted)
     if (!cluster_id) throw new AppError('notFound', 'cluster_id: there is no such cluster.')
-    return { project_id, cluster_id, mode: body.mode ?? source.mode }
+    return { rule, project_id, cluster_id, mode: body.mode ?? rule?.mode ?? source.mode }
   }
   const copyRule = async (sql: Sql, source: EnvironmentRow, environment_id: string): Promise<void> => {
     const former = await findEnvironmentRule(sql, source.id)
@@ -69,7 +71,7 @@ export function createClone({ database, clock, workflows, rules, findCluster }: 
     if (source.deleting) throw new AppError('conflict', `Environment "${source.name}" is being deleted.`)
     const id = newId()
     const row = await inTransaction(database, async (sql) => {
-      const place = await placeOf(sql, source, body)
+      const { rule, ...place } = await placeOf(sql, source, name, body)
       if (body.with_data && place.cluster_id !== source.cluster_id) {
         throw new AppError('invalid', 'with_data: data are copied within one cluster; cluster_id is another one.')
       }
@@ -83,7 +85,7 @@ export function createClone({ database, clock, workflows, rules, findCluster }: 
       await insertEnvironment(sql, { id, ...place, name, by: by.id, now: clock.now() })
       await setCopying(sql, id, source.id)
       await insertEnvironmentCopy(sql, { id, sourceId: source.id, withData: body.with_data === true, now: clock.now() })
-      if (body.apply_deployment_rule) await rules.give(sql, { id, project_id: place.project_id, name })
+      if (body.apply_deployment_rule) await rules.give(sql, id, rule)
       else await copyRule(sql, source, id)
       // Under the key of the environment: what is deployed there waits for it.
       const input = { environmentId: id, withData: body.with_data === true }

@@ -47,6 +47,7 @@ export function createProjectRules({ database, clock, findCluster }: ProjectRule
     const cluster_id = await findCluster(sql, project.organization_id, body.cluster_id)
     if (!cluster_id) throw new AppError('notFound', 'cluster_id: there is no such cluster.')
     const { mode, wildcard } = body
+    if (wildcard.trim() === '') throw new AppError('invalid', 'wildcard must not be empty. Use * for all names.')
     return { ...scheduleOf(body), cluster_id, name: checkName('name', body.name), mode, wildcard }
   }
   /** Others who change rules of the project wait. */

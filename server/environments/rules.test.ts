@@ -57,12 +57,46 @@ test('the first rule of the project whose wildcard matches gives a new environme
   assert.deepEqual((await projectRules.list(project)).map(({ name }) => name), ['previews', 'any'])
   assert.equal(await zoneOf('PR-2'), 'Asia/Tokyo')
   assert.equal(await zoneOf('main'), 'Europe/Paris')
-  const edited = await projectRules.edit(project, preview.id, request({ name: 'previews', wildcard: '' }))
-  assert.deepEqual([edited.auto_stop, edited.wildcard, edited.timezone], [true, '', 'Europe/Paris'])
+  const edited = await projectRules.edit(project, preview.id, request({ name: 'previews', wildcard: 'x' }))
+  assert.deepEqual([edited.auto_stop, edited.wildcard, edited.timezone], [true, 'x', 'Europe/Paris'])
   await projectRules.remove(project, preview.id)
   const [left] = await projectRules.list(project)
   assert.deepEqual([left?.name, left?.priority_index], ['any', 0])
 }) // biome-ignore format: one line
+
+test('a new environment has mode and cluster of its rule, unless the request names them', async () => {
+  const far = newId()
+  await sql`
+    insert into cluster (id, organization_id, created_at, updated_at, name, region, cloud_provider, kubernetes)
+    values (${far}, ${project.organization_id}, now(), now(), 'far', 'here', 'ON_PREMISE', 'SELF_MANAGED')`
+  await projectRules.create(project, request({ name: 'far', wildcard: 'far-?', mode: 'STAGING', cluster_id: far }))
+  await projectRules.order(project, [(await projectRules.list(project)).find(({ name }) => name === 'far')?.id ?? ''])
+  const create = async (body: { name: string; mode?: 'PRODUCTION'; cluster_id?: string }) => {
+    const refused: unknown[] = []
+    const made = await ground.environments.create(project, newId(), body, (place) => void refused.push(place))
+    assert.deepEqual(refused, [{ projectId: project.id, mode: made.mode, clusterId: made.cluster_id }])
+    return [made.mode, made.cluster_id]
+  }
+  assert.deepEqual(await create({ name: 'far-1' }), ['STAGING', far])
+  assert.deepEqual(await create({ name: 'far-2', mode: 'PRODUCTION' }), ['PRODUCTION', far])
+  assert.deepEqual(await create({ name: 'far-3', cluster_id }), ['STAGING', cluster_id])
+  assert.deepEqual(await create({ name: 'far-10' }), ['PREVIEW', cluster_id])
+})
+
+test('an environment that no rule matches is for development, on the default cluster', async () => {
+  const other = await addGround(sql)
+  const made = await other.environments.create(other.project, newId(), { name: 'main' })
+  assert.deepEqual([made.mode, made.cluster_id], ['DEVELOPMENT', other.cluster_id])
+})
+
+test('a rule without a wildcard is refused', async () => {
+  for (const wildcard of ['', '  ']) {
+    await assert.rejects(projectRules.create(project, request({ name: 'none', wildcard })), {
+      code: 'invalid',
+      message: 'wildcard must not be empty. Use * for all names.',
+    })
+  }
+})
 
 test('names, clusters and orders that cannot be are refused', async () => {
   const { id } = await projectRules.create(project, request({ name: 'one' }))

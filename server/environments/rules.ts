@@ -8,6 +8,7 @@ import {
   findEnvironmentRule,
   insertEnvironmentRule,
   listProjectRules,
+  type ProjectRuleRow,
   type RuleValues,
   updateEnvironmentRule,
 } from './rule-store.ts'
@@ -31,10 +32,15 @@ export interface EnvironmentRuleRequest extends ScheduleRequest {
 /** The one rule of each environment: when it is to run. */
 export function createRules({ database, clock }: { readonly database: Database; readonly clock: Clock }) {
   return {
-    /** Gives a new environment its rule: that of its project which comes first and matches the name, or the usual one. */
-    async give(sql: Sql, environment: { id: string; project_id: string; name: string }): Promise<void> {
-      const rule = firstMatch(await listProjectRules(sql, environment.project_id), environment.name)
-      await insertEnvironmentRule(sql, { id: newId(), environment_id: environment.id }, rule ?? {}, clock.now())
+    /** Returns the first rule of a project that matches the name of a new environment. */
+    async find(sql: Sql, projectId: string, name: string): Promise<ProjectRuleRow | undefined> {
+      return firstMatch(await listProjectRules(sql, projectId), name)
+    },
+
+    /** Gives a new environment the hours of a rule of its project, or the usual ones. */
+    async give(sql: Sql, environmentId: string, rule: RuleValues | undefined): Promise<void> {
+      const values = rule === undefined ? {} : hoursOf(rule)
+      await insertEnvironmentRule(sql, { id: newId(), environment_id: environmentId }, values, clock.now())
     },
 
     async get(environmentId: string) {
@@ -61,16 +67,17 @@ function existing(row: EnvironmentRuleRow | undefined): EnvironmentRuleRow {
   return row
 }
 
-/** Pure: what the first rule that matches the name says; undefined where none does. */
-export function firstMatch(
-  rules: readonly (RuleValues & { readonly wildcard: string })[],
-  name: string,
-): RuleValues | undefined {
-  const found = rules.find(({ wildcard }) => matchesWildcard(wildcard, name))
-  if (!found) return undefined
-  const { auto_stop, timezone, start_time, stop_time, weekdays } = found
-  return { auto_stop, timezone, start_time, stop_time, weekdays }
-}
+/** Pure: the first rule that matches the name. */
+export const firstMatch = <R extends { readonly wildcard: string }>(rules: readonly R[], name: string): R | undefined =>
+  rules.find(({ wildcard }) => matchesWildcard(wildcard, name))
+
+const hoursOf = ({ auto_stop, timezone, start_time, stop_time, weekdays }: RuleValues): RuleValues => ({
+  auto_stop,
+  timezone,
+  start_time,
+  stop_time,
+  weekdays,
+})
 
 /** Checks the zone, and brings times and days into the form in which they are kept. */
 export const scheduleOf = (body: ScheduleRequest): Omit<RuleValues, 'auto_stop'> => ({

@@ -31,10 +31,13 @@ export async function addGround(database: Database) {
     updated_at: created_at,
     associated_environments_count: 0,
   }
-  const findCluster = async (_sql: unknown, _organization: string, wanted: string | undefined) =>
-    wanted === undefined || wanted === cluster_id ? cluster_id : undefined
+  const findCluster = async (_sql: unknown, _organization: string, wanted: string | undefined) => {
+    const [row] = await database<{ id: string }[]>`
+      select id from cluster where id = ${wanted ?? cluster_id} and organization_id = ${organization_id}`
+    return row?.id
+  }
   const rules = createRules({ database, clock })
-  const environments = createEnvironments({ database, clock, findCluster, giveRule: rules.give })
+  const environments = createEnvironments({ database, clock, findCluster, rules })
   return {
     project,
     cluster_id,

@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import fc from 'fast-check'
 import { matchesWildcard } from './wildcard.ts'
 
-test('a star stands for any text, also none', () => {
+test('a star stands for any text, also none, a question mark for one character', () => {
   for (const [wildcard, name] of [
     ['*', 'anything'],
     ['pr-*', 'PR-12'],
@@ -11,6 +11,11 @@ test('a star stands for any text, also none', () => {
     ['*-staging', 'shop-staging'],
     ['a*b*c', 'a-b-b-c'],
     ['main', 'Main'],
+    ['pr-?', 'pr-1'],
+    ['?', '\u{1f600}'],
+    ['*?', 'a'],
+    ['a?c*e', 'abcde'],
+    ['?*?', 'ab'],
   ] as const)
     assert.ok(matchesWildcard(wildcard, name), `${wildcard} ${name}`)
   for (const [wildcard, name] of [
@@ -20,12 +25,26 @@ test('a star stands for any text, also none', () => {
     ['a*b*c', 'a-c-b'],
     ['main', 'main2'],
     ['a.c', 'abc'],
+    ['pr-?', 'pr-'],
+    ['pr-?', 'pr-12'],
+    ['?*?', 'a'],
+    ['[ab]', 'a'],
   ] as const)
     assert.ok(!matchesWildcard(wildcard, name), `${wildcard} ${name}`)
 })
 
+test('long names and wildcards are matched in few steps', () => {
+  const name = 'a'.repeat(255)
+  const begin = performance.now()
+  for (let round = 0; round < 200; round++) {
+    assert.ok(!matchesWildcard(`${'*a'.repeat(127)}b`, name))
+    assert.ok(!matchesWildcard(`*${'?'.repeat(120)}${'a'.repeat(120)}b`, name))
+  }
+  assert.ok(performance.now() - begin < 2000)
+})
+
 test('whatever stands in place of the stars matches', () => {
-  const part = fc.string({ maxLength: 5 }).map((text) => text.replaceAll('*', ''))
+  const part = fc.string({ maxLength: 5 }).map((text) => text.replaceAll(/[*?]/g, ''))
   fc.assert(
     fc.property(fc.array(fc.tuple(part, part), { minLength: 1, maxLength: 4 }), part, (pairs, end) => {
       const wildcard = `${pairs.map(([fixed]) => `${fixed}*`).join('')}${end}`

@@ -1,15 +1,23 @@
-/** Pure: whether the name is of the wildcard's form; `*` stands for any text, also none. Case does not count; `` matches nothing. */
+/**
+ * Pure: whether a name has the form of a wildcard: `*` stands for any text, also none, `?` for one character. Case does not count. An
+ * empty wildcard matches nothing. Only the last `*` is ever tried again, so steps are at most the product of both lengths.
+ */
 export function matchesWildcard(wildcard: string, name: string): boolean {
-  const [first = '', ...others] = wildcard.toLowerCase().split('*')
-  const text = name.toLowerCase()
-  const last = others.pop()
-  if (last === undefined) return text === first
-  if (!text.startsWith(first)) return false
-  let at = first.length
-  for (const part of others) {
-    const found = text.indexOf(part, at)
-    if (found < 0) return false
-    at = found + part.length
+  const [pattern, text] = [[...wildcard.toLowerCase()], [...name.toLowerCase()]]
+  let [at, position] = [0, 0]
+  /** Behind the last `*`, and where its text ends for now. */
+  let [star, end] = [-1, 0]
+  while (position < text.length) {
+    if (pattern[at] === '*') {
+      star = ++at
+      end = position
+    } else if (pattern[at] === '?' || (at < pattern.length && pattern[at] === text[position])) {
+      at++
+      position++
+    } else if (star >= 0) {
+      at = star
+      position = ++end
+    } else return false
   }
-  return text.length - last.length >= at && text.endsWith(last)
+  return pattern.length > 0 && pattern.slice(at).every((character) => character === '*')
 }

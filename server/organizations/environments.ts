@@ -26,22 +26,42 @@ export interface EnvironmentCreate {
 /** Throws AppError `forbidden` where the caller may not make environments of that mode on that cluster. */
 export type RequireNew = (place: { projectId: string; mode: EnvironmentMode; clusterId: string }) => void
 
-export interface EnvironmentsOptions {
+export interface EnvironmentsOptions<Rule extends RulePlace = RulePlace> {
   readonly database: Database
   readonly clock: Clock
   /** The organization's cluster of that id, or its default one; undefined when there is none. */
   readonly findCluster: (sql: Sql, organizationId: string, id: string | undefined) => Promise<string | undefined>
-  /** Gives a new environment its deployment rule. */
-  readonly giveRule?: (sql: Sql, environment: { id: string; project_id: string; name: string }) => Promise<void>
+  readonly rules: EnvironmentRules<Rule>
 }
 
-export function createEnvironments({ database, clock, findCluster, giveRule }: EnvironmentsOptions) {
+/** Deployment rules of projects, for new environments. */
+export interface EnvironmentRules<Rule extends RulePlace> {
+  /** The first rule of the project that matches the name. */
+  readonly find: (sql: Sql, projectId: string, name: string) => Promise<Rule | undefined>
+  /** Gives a new environment the hours of the rule, or the usual ones. */
+  readonly give: (sql: Sql, environmentId: string, rule: Rule | undefined) => Promise<void>
+}
+/** Where a rule puts environments whose request does not say it. */
+export interface RulePlace {
+  readonly mode: EnvironmentMode
+  readonly cluster_id: string
+}
+
+export function createEnvironments<Rule extends RulePlace>({
+  database,
+  clock,
+  findCluster,
+  rules,
+}: EnvironmentsOptions<Rule>) {
   return {
     async list(projectId: string) {
       return (await listEnvironments(database, projectId)).map(environmentRecord)
     },
 
-    /** Makes the environment and its default stages. `requireNew` refuses who may not make one there. */
+    /**
+     * Creates an environment with its default stages. The project's deployment rule decides mode and cluster if the request does not.
+     * `requireNew` throws if the caller must not create one there.
+     */
     async create(project: ProjectRow, callerId: string, body: EnvironmentCreate, requireNew?: RequireNew) {
       const name = checkName('name', body.name)
       if (body.cluster && body.cluster_id && body.cluster !== body.cluster_id) {
@@ -51,9 +71,10 @@ export function createEnvironments({ database, clock, findCluster, giveRule }: E
       const id = newId()
       const row = await inTransaction(database, async (sql) => {
         const now = clock.now()
-        const cluster_id = await findCluster(sql, project.organization_id, wanted)
+        const rule = await rules.find(sql, project.id, name)
+        const cluster_id = await findCluster(sql, project.organization_id, wanted ?? rule?.cluster_id)
         if (!cluster_id) throw new AppError('notFound', 'cluster_id: there is no such cluster.')
-        const mode = body.mode ?? 'DEVELOPMENT'
+        const mode = body.mode ?? rule?.mode ?? 'DEVELOPMENT'
         requireNew?.({ projectId: project.id, mode, clusterId: cluster_id })
         await insertEnvironment(sql, { id, project_id: project.id, cluster_id, name, mode, by: callerId, now })
         await insertStages(
@@ -62,7 +83,7 @@ export function createEnvironments({ database, clock, findCluster, giveRule }: E
           defaultStages.map((stage) => ({ id: newId(), name: stage })),
           now,
         )
-        await giveRule?.(sql, { id, project_id: project.id, name })
+        await rules.give(sql, id, rule)
         return findEnvironment(sql, id)
       }).catch(nameTaken('An environment', name))
       return environmentRecord(existing(row))

@@ -19,7 +19,11 @@ const organizations = createOrganizations({ ...base, found: async () => {} })
 const projects = createProjects(base)
 const gitTokens = createGitTokens({ ...base, vault, guard })
 let cluster: string | undefined
-const environments = createEnvironments({ ...base, findCluster: async (_sql, _organization, id) => id ?? cluster })
+const environments = createEnvironments({
+  rules: { find: async () => undefined, give: async () => {} },
+  ...base,
+  findCluster: async (_sql, _organization, id) => id ?? cluster,
+})
 
 let count = 0
 async function addOrganization(): Promise<OrganizationRow> {
