@@ -108,7 +108,8 @@ export const environmentActionOperations = {
     handler: 'deploySelected',
     access: 'deploy',
     event: event('TRIGGER_DEPLOY'),
-    summary: 'Deploys the services named, skipped ones too, in one request.',
+    summary:
+      'Deploys the services named, skipped ones too, in one request. Those that the cluster cannot run are left out, with the reason.',
     body: DeployServices,
     reply: EnvironmentStatus,
     status: 202,

@@ -117,6 +117,42 @@ test('a database runs with its own credentials and a volume', async () => {
   assert.equal((await ends(path)).state, 'RESTARTED')
 })
 
+test('named services that cannot run are left out with the reason, and keep no other from being deployed or stopped', async () => {
+  const { environmentId, more } = await platform.addObjects(a)
+  const { containerId = '', helmId = '', terraformId = '' } = more
+  const named = {
+    containers: [{ id: containerId }],
+    helms: [{ id: helmId, chart_version: '9.9.9' }],
+    terraforms: [{ id: terraformId, git_commit_id: 'no commit' }],
+  }
+  const accepted = await send('POST', `/environment/${environmentId}/service/deploy`, named)
+  assert.equal(accepted.status, 202, accepted.text)
+  assert.equal((await ends(`/container/${containerId}`)).state, 'DEPLOYED')
+  const skipped = await ends(`/helm/${helmId}`)
+  assert.match(skipped.reason, /^Helm charts need Kubernetes/)
+  const { terraforms } = (await send('GET', `/environment/${environmentId}/statuses`)).body
+  assert.match(terraforms[0].reason, /^Terraform stacks cannot be applied yet/)
+  assert.equal((await send('GET', `/environment/${environmentId}/status`)).body.last_deployment_state, 'DEPLOYED')
+
+  const { containers: _, ...unable } = named
+  const refused = await send('POST', `/environment/${environmentId}/service/deploy`, unable)
+  assert.deepEqual([refused.status, /Docker Engine/.test(refused.text)], [400, true])
+
+  const ids = { container_ids: [containerId], helm_ids: [helmId], terraform_ids: [terraformId] }
+  const stopped = await send('POST', `/environment/${environmentId}/service/stop`, ids)
+  assert.equal(stopped.status, 200, stopped.text)
+  await until(
+    'the container is stopped',
+    async () => (await send('GET', `/container/${containerId}/status`)).body.state === 'STOPPED',
+  )
+  const { container_ids, ...alone } = ids
+  assert.equal((await send('POST', `/environment/${environmentId}/service/stop`, alone)).status, 409)
+  for (const action of ['uninstall', 'delete']) {
+    const answer = await send('POST', `/environment/${environmentId}/service/${action}`, { ...alone, container_ids })
+    assert.equal(answer.status, 200, `${action}: ${answer.text}`)
+  }
+})
+
 test('what cannot run is refused, and left out of the deployment of its environment', async () => {
   const { environmentId, more } = await platform.addObjects(a)
   for (const kind of ['helm', 'terraform']) {

@@ -6,7 +6,7 @@ import { listServices, type ServiceRow } from '../services/index.ts'
 import { cancelRequest } from './cancel.ts'
 import { type Chosen, chosenByIds, chosenByVersions, type ServiceIds, type ServiceVersions } from './chosen-services.ts'
 import { checkCommit, type DeploymentsOptions, isUsed } from './deployments.ts'
-import { refuseKind } from './refusal-of-kind.ts'
+import { refusalOf, refuseKind } from './refusal-of-kind.ts'
 import { acceptRequest, type RequestedBy } from './request.ts'
 import { lockEnvironment, type RequestRow } from './request-store.ts'
 import { deleteServiceRows } from './selected-store.ts'
@@ -34,9 +34,13 @@ export function createSelected(options: DeploymentsOptions) {
     chosenByIds(await listServices(database, environment.id), body).map(({ service }) => service)
 
   return {
-    /** Skipped ones too: they were named. */
+    /**
+     * Deploys the named services, skipped ones too. The workflow leaves out those that the cluster cannot run, with the reason; throws 400 if it can run
+     * none of them.
+     */
     async deploy(environment: EnvironmentRow, body: ServiceVersions, by: RequestedBy): Promise<void> {
       const chosen = chosenByVersions(await listServices(database, environment.id), body)
+      if (chosen.every(({ service }) => refusalOf(service))) for (const { service } of chosen) refuseKind(service)
       const targets: WantedTarget[] = []
       for (const one of chosen) targets.push(await toTarget(options, one))
       await acceptRequest(options, { environment, action: 'DEPLOY', targets, by })
@@ -65,8 +69,11 @@ export function createSelected(options: DeploymentsOptions) {
       return { ...first, ...whole }
     },
 
+    /** Leaves out services that the cluster cannot run, unless no other is named: nothing of them can be stopped. */
     async stop(environment: EnvironmentRow, body: ServiceIds, by: RequestedBy): Promise<void> {
-      await ask(environment, 'STOP', await choose(environment, body), by)
+      const named = await choose(environment, body)
+      const able = named.filter((service) => isUsed(service) || !refusalOf(service))
+      await ask(environment, 'STOP', able.length > 0 ? able : named, by)
     },
 
     /** Those of which nothing was ever deployed have nothing to remove. */
@@ -106,7 +113,7 @@ const isGoing = ({ state }: ServiceRow): boolean => state === 'DELETE_QUEUED' ||
 
 /** A commit is checked against the repository at once, and a tag is taken over, as for one service. */
 async function toTarget(options: DeploymentsOptions, { service, wanted, field }: Chosen) {
-  refuseKind(service)
+  if (refusalOf(service)) return { service, commit: undefined }
   const { git_commit_id, image_tag } = wanted
   try {
     const commit = git_commit_id ? await checkCommit(options, service, git_commit_id) : undefined
