@@ -44,7 +44,8 @@ export function advancedSettingsOperations<const K extends string, const S exten
         handler: 'editAdvancedSettings',
         access: 'write',
         event: { type: 'UPDATE', target: 'SERVICE', sub: 'ADVANCED_SETTINGS' },
-        summary: 'Replaces all: a key that is left out has its default again. Keys that are not known here are kept.',
+        summary:
+          'Replaces all: a key that is left out has its default again. 400 for a value that would not act there, unless it is the default or already stored.',
         body: settingsRequest(table),
         status: 201,
       }),

@@ -118,7 +118,8 @@ export const clusterPartOperations = {
     path: `${inOrganization}/advancedSettings`,
     handler: 'editClusterSettings',
     event: { type: 'UPDATE', target: 'CLUSTER', sub: 'ADVANCED_SETTINGS' },
-    summary: 'Replaces all: a key that is left out has its default again. Keys that are not known here are kept.',
+    summary:
+      'Replaces all: a key that is left out has its default again. 400 for a value that would not act there, unless it is the default or already stored.',
     body: settingsRequest(clusterSettings),
     reply: settings,
     status: 201,

@@ -1,26 +1,43 @@
-import { choice, flag, map, names, number, own, type SettingTable, settingsOf, text, texts } from './setting-table.ts'
+import type { Capability } from './capabilities.ts'
+import type { SettingPlace } from './refused-settings.ts'
+import {
+  choice,
+  flag,
+  map,
+  names,
+  needs,
+  number,
+  own,
+  type SettingTable,
+  settingsOf,
+  text,
+  texts,
+} from './setting-table.ts'
 
 /** The advanced settings of services: A application, C container, H helm, J job, T terraform. */
 export const advancedSettings = {
   'build.timeout_max_sec': number('AJT', 1800),
   'build.cpu_max_in_milli': number('AJT', 4000),
   'build.ram_max_in_gib': number('AJT', 8),
-  'build.ephemeral_storage_in_gib': number('T', null),
+  'build.ephemeral_storage_in_gib': needs('terraform-stacks', number('T', null)),
   'build.disable_buildkit_cache': flag('AJ', false),
   'build.secrets': own(names('AJ')),
   'build.skip_git_submodules': flag('AJT', false),
-  'deployment.custom_domain_check_enabled': flag('ACH', true),
-  'deployment.termination_grace_period_seconds': number('ACJT', 60),
-  'deployment.affinity.node.required': map('ACJT'),
-  'deployment.antiaffinity.pod': choice('AC', 'Preferred', ['Preferred', 'Requirred']),
-  'deployment.topology_spread.zone': choice('AC', 'Disabled', ['Disabled', 'ScheduleAnyway', 'DoNotSchedule']),
-  'deployment.lifecycle.post_start_exec_command': texts('A', []),
-  'deployment.lifecycle.pre_stop_exec_command': texts('A', ['/bin/sh', '-c', 'sleep 15']),
+  'deployment.custom_domain_check_enabled': needs('domain-check', flag('ACH', true), [false]),
+  'deployment.termination_grace_period_seconds': number('ACJT', 60, 0, 86_400),
+  'deployment.affinity.node.required': needs('node-placement', map('ACJT')),
+  'deployment.antiaffinity.pod': needs('node-placement', choice('AC', 'Preferred', ['Preferred', 'Requirred'])),
+  'deployment.topology_spread.zone': needs(
+    'node-placement',
+    choice('AC', 'Disabled', ['Disabled', 'ScheduleAnyway', 'DoNotSchedule']),
+  ),
+  'deployment.lifecycle.post_start_exec_command': needs('lifecycle-commands', texts('A', [])),
+  'deployment.lifecycle.pre_stop_exec_command': needs('lifecycle-commands', texts('A', ['/bin/sh', '-c', 'sleep 15'])),
   'deployment.update_strategy.type': choice('AC', 'RollingUpdate', ['RollingUpdate', 'Recreate']),
-  'deployment.update_strategy.rolling_update.max_unavailable_percent': number('AC', 25),
-  'deployment.update_strategy.rolling_update.max_surge_percent': number('AC', 25),
+  'deployment.update_strategy.rolling_update.max_unavailable_percent': needs('gradual-rollout', number('AC', 25), [0]),
+  'deployment.update_strategy.rolling_update.max_surge_percent': needs('gradual-rollout', number('AC', 25), [100]),
   'network.ingress.proxy_body_size_mb': number('ACH', 100),
-  'network.ingress.force_ssl_redirect': flag('ACH', true),
+  'network.ingress.force_ssl_redirect': needs('tls', flag('ACH', true), [false]),
   'network.ingress.enable_cors': flag('ACH', false),
   'network.ingress.cors_allow_origin': text('ACH', '*'),
   'network.ingress.cors_allow_methods': text('ACH', 'GET, PUT, POST, DELETE, PATCH, OPTIONS'),
@@ -28,21 +45,21 @@ export const advancedSettings = {
     'ACH',
     'DNT, Keep-Alive, User-Agent, X-Requested-With, If-Modified-Since, Cache-Control, Content-Type, Range, Authorization',
   ),
-  'network.ingress.proxy_buffer_size_kb': number('ACH', 4),
-  'network.ingress.keepalive_time_seconds': number('ACH', 3600),
-  'network.ingress.keepalive_timeout_seconds': number('ACH', 60),
+  'network.ingress.proxy_buffer_size_kb': needs('proxy-buffers', number('ACH', 4)),
+  'network.ingress.keepalive_time_seconds': needs('connections-by-service', number('ACH', 3600)),
+  'network.ingress.keepalive_timeout_seconds': needs('connections-by-service', number('ACH', 60)),
   'network.ingress.send_timeout_seconds': number('ACH', 60),
   'network.ingress.proxy_connect_timeout_seconds': number('ACH', 60),
   'network.ingress.proxy_send_timeout_seconds': number('ACH', 60),
   'network.ingress.proxy_read_timeout_seconds': number('ACH', 60),
-  'network.ingress.proxy_buffering': text('ACH', 'on'),
-  'network.ingress.proxy_request_buffering': text('CH', 'on'),
+  'network.ingress.proxy_buffering': needs('proxy-buffers', text('ACH', 'on'), ['off']),
+  'network.ingress.proxy_request_buffering': needs('proxy-buffers', text('CH', 'on'), ['off']),
   'network.ingress.whitelist_source_range': text('ACH', '0.0.0.0/0'),
   'network.ingress.denylist_source_range': text('ACH', null),
   'network.ingress.basic_auth_env_var': text('ACH', null),
   'network.ingress.enable_sticky_session': flag('ACH', false),
-  'network.ingress.grpc_send_timeout_seconds': number('ACH', 60),
-  'network.ingress.grpc_read_timeout_seconds': number('ACH', 60),
+  'network.ingress.grpc_send_timeout_seconds': needs('grpc', number('ACH', 60)),
+  'network.ingress.grpc_read_timeout_seconds': needs('grpc', number('ACH', 60)),
   'network.ingress.extra_headers': text('ACH', '{}'),
   'network.gateway_api.http_request_timeout_seconds': number('ACH', null),
   'network.gateway_api.http_connection_idle_timeout_seconds': number('ACH', null),
@@ -52,9 +69,9 @@ export const advancedSettings = {
   'network.gateway_api.retry.per_try_timeout_seconds': number('ACH', null, 1),
   'hpa.cpu.average_utilization_percent': number('AC', 60),
   'hpa.memory.average_utilization_percent': number('AC', null),
-  'security.service_account_name': text('ACJT', null),
-  'security.automount_service_account_token': flag('ACJ', false),
-  'security.read_only_root_filesystem': flag('ACJT', false),
+  'security.service_account_name': needs('service-accounts', text('ACJT', null)),
+  'security.automount_service_account_token': needs('service-accounts', flag('ACJ', false)),
+  'security.read_only_root_filesystem': needs('read-only-root', flag('ACJT', false)),
   'job.delete_ttl_seconds_after_finished': number('J', null),
   'cronjob.concurrency_policy': choice('J', 'Forbidden', ['Forbidden', 'Allow', 'Replace']),
   'cronjob.failed_jobs_history_limit': number('J', 1),
@@ -70,3 +87,22 @@ const settingsByKind: Readonly<Record<string, SettingTable>> = {
   terraform: settingsOf(advancedSettings, 'T'),
 }
 export const settingsOfKind = (kind: string): SettingTable => settingsByKind[kind] ?? {}
+
+/** What an engine must be able to do for any setting of a kind to act. */
+const neededByKind: Readonly<Record<string, Capability>> = { helm: 'helm-charts', terraform: 'terraform-stacks' }
+
+const nouns: Readonly<Record<string, string>> = {
+  application: 'Application',
+  container: 'Container',
+  helm: 'Helm',
+  job: 'Job',
+  terraform: 'Terraform',
+}
+
+/** Where the settings of a service of that kind are to act. */
+export const placeOfKind = (kind: string, able: SettingPlace['able']): SettingPlace => ({
+  table: settingsOfKind(kind),
+  able,
+  listed: `GET /default${nouns[kind] ?? ''}AdvancedSettings`,
+  ...(neededByKind[kind] ? { needs: neededByKind[kind] } : {}),
+})

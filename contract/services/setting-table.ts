@@ -1,4 +1,5 @@
-import { Enum, extension, Integer, List, Nullable, Text, type TSchema, Type } from '../schema.ts'
+import { Enum, extension, Integer, List, maxInteger, Nullable, Text, type TSchema, Type } from '../schema.ts'
+import type { Capability } from './capabilities.ts'
 
 /** One advanced setting: the schema of its value, what counts while it was never sent, and whose it is. */
 export interface AdvancedSetting {
@@ -6,6 +7,10 @@ export interface AdvancedSetting {
   readonly on: string
   readonly schema: TSchema
   readonly default: unknown
+  /** What the engine must be able to do for another value than the default to act; absent: the platform does it for every engine. */
+  readonly needs?: Capability
+  /** Values that the platform grants without that, because it never does anything else. */
+  readonly granted?: readonly unknown[]
 }
 /** Advanced settings by their keys, which have dots: everything else about them is computed from such a table. */
 export type SettingTable = Readonly<Record<string, AdvancedSetting>>
@@ -13,10 +18,15 @@ export type SettingTable = Readonly<Record<string, AdvancedSetting>>
 export type SettingValues = Readonly<Record<string, unknown>>
 
 /** A whole number; a default of null: it may be null. */
-export const number = (on: string, initial: number | null, minimum = 0): AdvancedSetting => ({
+export const number = (
+  on: string,
+  initial: number | null,
+  minimum = 0,
+  maximum: number = maxInteger,
+): AdvancedSetting => ({
   on,
   default: initial,
-  schema: initial === null ? Nullable(Integer(minimum)) : Integer(minimum),
+  schema: initial === null ? Nullable(Integer(minimum, maximum)) : Integer(minimum, maximum),
 })
 export const flag = (on: string, initial: boolean): AdvancedSetting => ({
   on,
@@ -45,6 +55,12 @@ export const names = (on: string): AdvancedSetting => ({
   default: [],
   schema: List(Type.String({ pattern: '^[a-zA-Z_][a-zA-Z0-9_]*$', maxLength: 255 }), 100),
 })
+/** A setting that acts only where the engine can do this. */
+export const needs = (needed: Capability, setting: AdvancedSetting, granted?: readonly unknown[]): AdvancedSetting => ({
+  ...setting,
+  needs: needed,
+  ...(granted ? { granted } : {}),
+})
 /** A setting that the public API does not have. */
 export const own = (setting: AdvancedSetting): AdvancedSetting => ({ ...setting, schema: extension(setting.schema) })
 /** Texts by names. */
@@ -68,7 +84,7 @@ export const effectiveSettings = (table: SettingTable, stored: SettingValues): S
   ...stored,
 })
 
-/** As sent: keys may be left out, and others than those of the table are kept. */
+/** As sent: keys may be left out. Keys that are not of the table are checked against what is stored. */
 export function settingsRequest(table: SettingTable) {
   const properties = Object.entries(table).map(([key, { schema }]) => [key, Type.Optional(schema)] as const)
   return Type.Object(Object.fromEntries<TSchema>(properties), { patternProperties: { '': {} } })

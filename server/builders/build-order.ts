@@ -41,6 +41,7 @@ export function recipeHash(recipe: BuildRecipe): string {
         recipe.targetStage ?? '',
         Object.entries(buildArguments),
         ...(recipe.secretsHash === undefined ? [] : [recipe.secretsHash]),
+        ...(recipe.ignoresCache ? [{ ignoresCache: true }] : []),
         ...(recipe.hasOwnDockerfile ? [{ dockerfile: recipe.dockerfileText }] : []),
       ]),
     )

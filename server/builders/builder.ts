@@ -36,6 +36,8 @@ export interface BuildRecipe {
   /** Non-secret variables; only those that the Dockerfile declares as ARG become build arguments. */
   readonly variables: Readonly<Record<string, string>>
   readonly limits: BuildLimits
+  /** Each step runs, whatever the engine remembers of earlier builds. Its image is another one than that of the same recipe with a cache. */
+  readonly ignoresCache?: boolean
   /** For steps that mount them by name (`RUN --mount=type=secret,id=NAME`), and for nothing else. */
   readonly secrets?: Readonly<Record<string, Secret>>
   /** A keyed hash of their names and values: other secrets, another image. */

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
+import type { Capability } from '@quayside/contract/services/capabilities.ts'
 import { testDatabase } from '../database/testing.ts'
 import { systemClock as clock } from '../lib/clock.ts'
 import { testVault } from '../vault/testing.ts'
@@ -11,7 +12,13 @@ import { addOrganization, owner, request, rowOf } from './testing.ts'
 
 const { sql: database } = await testDatabase({ after })
 const vault = await testVault({ after }, database)
-const parts = createClusterParts({ database, clock, vault, domain: 'apps.test' })
+const parts = createClusterParts({
+  database,
+  clock,
+  vault,
+  domain: 'apps.test',
+  ableOf: (engine) => (engine === null ? undefined : new Set<Capability>()),
+})
 const clusters = createClusterRecords({ database, clock, machine: { cpu: 1, memory: 1 } })
 const { organizationId, builtIn } = await addOrganization(database)
 const { id } = await clusters.create(owner(organizationId), request('record'))
@@ -35,14 +42,32 @@ test('what is no kubeconfig is refused', () => {
   assert.throws(() => checkKubeconfig(bomb), { code: 'invalid' })
 })
 
-test('advanced settings have their defaults, and keep what is not known here', async () => {
+test('advanced settings of a cluster without an engine are kept, and handed on in its Helm values', async () => {
   const defaults = parts.defaultSettings()
   assert.equal(Object.keys(defaults).length, 59)
   assert.deepEqual(await parts.advancedSettings(organizationId, id), defaults)
   const sent = { 'loki.log_retention_in_week': 4, 'of.tomorrow': [1] }
   assert.deepEqual(await parts.setAdvancedSettings(organizationId, id, sent), { ...defaults, ...sent })
+  assert.match(
+    await parts.helmValues(organizationId, id),
+    /\nadvancedSettings:\n(?: .*\n)*? {2}loki.log_retention_in_week: 4\n/,
+  )
   assert.deepEqual(await parts.setAdvancedSettings(organizationId, id, {}), defaults)
   assert.equal(defaults['envoy.gateway_api.retry.num_retries'], 2)
+})
+
+test('advanced settings of a cluster that does not act on them are rejected, unless they are stored', async () => {
+  const defaults = parts.defaultSettings()
+  const set = (values: object) => parts.setAdvancedSettings(organizationId, builtIn, { ...defaults, ...values })
+  assert.deepEqual(await set({}), defaults)
+  const reason = /^nginx\.hpa\.min_number_instances cannot be 3: .*in the place of nginx.*its default 2\.$/
+  await assert.rejects(set({ 'nginx.hpa.min_number_instances': 3 }), { code: 'invalid', message: reason })
+  await assert.rejects(set({ 'of.tomorrow': [1] }), { message: /is not an advanced setting here/ })
+  const stored = { 'loki.log_retention_in_week': 4, 'of.yesterday': [1] }
+  await database`update cluster set advanced_settings = ${database.json(stored)} where id = ${builtIn}`
+  assert.deepEqual(await set(stored), { ...defaults, ...stored })
+  await assert.rejects(set({ 'loki.log_retention_in_week': 5 }), { code: 'invalid' })
+  await assert.rejects(set({ 'aws.iam.admin_group': 'x'.repeat(70_000) }), { message: /at most 65536/ })
 })
 
 test('routes are kept in their order', async () => {

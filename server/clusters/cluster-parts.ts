@@ -1,5 +1,12 @@
+import type { Capability } from '@quayside/contract/services/capabilities.ts'
 import { clusterSettings } from '@quayside/contract/services/cluster-settings.ts'
-import { effectiveSettings, settingDefaults } from '@quayside/contract/services/setting-table.ts'
+import { refusedSettings } from '@quayside/contract/services/refused-settings.ts'
+import {
+  effectiveSettings,
+  type SettingValues,
+  settingDefaults,
+  settingsProblem,
+} from '@quayside/contract/services/setting-table.ts'
 import { stringify } from 'yaml'
 import { type Database, inTransaction, type Sql } from '../database/index.ts'
 import type { Clock } from '../lib/clock.ts'
@@ -17,12 +24,14 @@ export interface ClusterPartsOptions {
   readonly vault: Vault
   /** Under which services of the built-in cluster are found. */
   readonly domain: string
+  /** What an engine can do for advanced settings; undefined where no engine runs anything. */
+  readonly ableOf: (engine: string | null) => ReadonlySet<Capability> | undefined
 }
 
 const cell = (row: string, column: string) => ({ table: 'cluster', row, column })
 
 /** What hangs on a cluster beside its record. */
-export function createClusterParts({ database, clock, vault, domain }: ClusterPartsOptions) {
+export function createClusterParts({ database, clock, vault, domain, ableOf }: ClusterPartsOptions) {
   const find = async (organizationId: string, id: string) => existing(await findCluster(database, organizationId, id))
   /** Changes a cluster that is kept from changing meanwhile. */
   const change = <T>(organizationId: string, id: string, work: (sql: Sql, row: ClusterRow) => Promise<T>): Promise<T> =>
@@ -34,7 +43,8 @@ export function createClusterParts({ database, clock, vault, domain }: ClusterPa
       return effectiveSettings(clusterSettings, (await find(organizationId, id)).advanced_settings)
     },
     setAdvancedSettings: (organizationId: string, id: string, values: Readonly<Record<string, unknown>>) =>
-      change(organizationId, id, async (sql) => {
+      change(organizationId, id, async (sql, row) => {
+        checkSettings(row, values, ableOf(row.engine))
         await updateAdvanced(sql, id, values, clock.now())
         return effectiveSettings(clusterSettings, values)
       }),
@@ -68,7 +78,8 @@ export function createClusterParts({ database, clock, vault, domain }: ClusterPa
       }),
 
     async helmValues(organizationId: string, id: string): Promise<string> {
-      const { name, region, cloud_provider, kubernetes, settings } = await find(organizationId, id)
+      const row = await find(organizationId, id)
+      const { name, region, cloud_provider, kubernetes, settings, advanced_settings } = row
       return stringify({
         platform: {
           organizationId,
@@ -79,6 +90,7 @@ export function createClusterParts({ database, clock, vault, domain }: ClusterPa
           kubernetes,
         },
         charts: settings.infrastructure_charts_parameters ?? {},
+        ...(Object.keys(advanced_settings).length > 0 ? { advancedSettings: advanced_settings } : {}),
       })
     },
 
@@ -98,6 +110,22 @@ export function createClusterParts({ database, clock, vault, domain }: ClusterPa
 
     environments: (row: ClusterRow) => listEnvironmentsOf(database, row.id),
   }
+}
+
+/**
+ * Throws 400 for settings that would not act. Those of a cluster without an engine are handed on in its Helm values, to whatever runs it.
+ */
+function checkSettings(
+  { engine, advanced_settings }: ClusterRow,
+  sent: SettingValues,
+  able: ReadonlySet<Capability> | undefined,
+): void {
+  const problem = settingsProblem(sent)
+  if (problem) throw new AppError('invalid', `${problem}.`)
+  if (engine === null) return
+  const place = { table: clusterSettings, able, listed: 'GET /defaultClusterAdvancedSettings' }
+  const refused = refusedSettings(sent, advanced_settings, place)
+  if (refused.length > 0) throw new AppError('invalid', refused.join(' '))
 }
 
 function checkKubernetes({ name, engine }: ClusterRow): void {

@@ -32,6 +32,7 @@ export interface Ground {
 /** The parts that tests exchange for fakes. */
 export interface Drivers {
   readonly engine: Engine & {
+    followRestarts?(signal: AbortSignal): Promise<string[]>
     checkLiveness?(signal: AbortSignal): Promise<string[]>
     guardNetworks?(wanted: NetworkGuards, signal: AbortSignal): Promise<boolean>
   }

@@ -14,7 +14,7 @@ import { createCredentials } from '../credentials/index.ts'
 import type { Sql } from '../database/index.ts'
 import { createDeployments, createSelected, type DeploymentsOptions } from '../deployments/index.ts'
 import type { DiskKeeper } from '../disk/index.ts'
-import { createCustomDomains } from '../domains/index.ts'
+import { createCustomDomains, rulesProblem } from '../domains/index.ts'
 import {
   createClone,
   createExport,
@@ -65,6 +65,7 @@ export function createRooms(
   }
   const findClusterId = async (sql: Sql, organizationId: string, id: string | undefined) =>
     (await findCluster(sql, organizationId, id))?.id
+  const ableOf = (engine: string | null) => (engine === null ? undefined : foundation.engine.capabilities)
   const rules = createRules({ database, clock })
   const deploying: DeploymentsOptions = {
     database,
@@ -127,7 +128,7 @@ export function createRooms(
       hostedRepositoryUse({ database, home: foundation.home }, organizationId, address),
     gitProviders: createGitProviders(safeFetch),
     registries: createRegistries({ database, vault, clock, guard, safeFetch }),
-    clusters: createClusters({ database, clock, vault, workflows, machine: ceiling, domain: config.domain }),
+    clusters: createClusters({ database, clock, vault, workflows, machine: ceiling, domain: config.domain, ableOf }),
     disk,
     credentials: createCredentials({ database, vault, clock }),
     services: createServices({
@@ -153,7 +154,7 @@ export function createRooms(
     audit: createAudit({ database, publicUrl: config.publicUrl }),
     webhooks: createWebhooks({ database, vault, clock, guard, publicUrl: config.publicUrl }),
     groups: createGroups({ database, clock }),
-    advancedSettings: createAdvancedSettings({ database, clock }),
+    advancedSettings: createAdvancedSettings({ database, clock, ableOf, problemOf: rulesProblem }),
     restrictions: createRestrictions({ database, clock }),
     customDomains: createCustomDomains({
       database,

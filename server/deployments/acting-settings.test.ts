@@ -1,6 +1,14 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { buildLimitsOf, isRecreated, stopGraceSeconds } from './acting-settings.ts'
+import { settingsOfKind } from '@quayside/contract/services/advanced-settings.ts'
+import { settingDefaults } from '@quayside/contract/services/setting-table.ts'
+import {
+  buildLimitsOf,
+  isBuiltWithoutCache,
+  isRecreated,
+  programSettings,
+  stopGraceSeconds,
+} from './acting-settings.ts'
 
 const key = 'deployment.termination_grace_period_seconds'
 
@@ -8,6 +16,28 @@ test('a replica may take as long to end as the advanced settings of its kind say
   assert.equal(stopGraceSeconds('application', {}), 60)
   assert.equal(stopGraceSeconds('container', { [key]: 5 }), 5)
   assert.equal(stopGraceSeconds('database', {}), 10)
+})
+
+test('commands of the lifecycle and a read-only root come from the settings of the kind that has them', () => {
+  const sent = {
+    'security.read_only_root_filesystem': true,
+    'deployment.lifecycle.post_start_exec_command': ['warm', 'up'],
+    'deployment.lifecycle.pre_stop_exec_command': ['say', 'goodbye'],
+  }
+  const all = { hasReadOnlyRoot: true, postStart: ['warm', 'up'], preStop: ['say', 'goodbye'] }
+  assert.deepEqual(programSettings('application', sent), all)
+  assert.deepEqual(programSettings('job', sent), { hasReadOnlyRoot: true })
+  assert.deepEqual(programSettings('database', sent), {})
+})
+
+test('defaults of the lifecycle run nothing, whether they were sent or not', () => {
+  assert.deepEqual(programSettings('application', {}), {})
+  assert.deepEqual(programSettings('application', settingDefaults(settingsOfKind('application'))), {})
+})
+
+test('a build ignores the cache only if its settings say so', () => {
+  assert.equal(isBuiltWithoutCache({}), false)
+  assert.equal(isBuiltWithoutCache({ 'build.disable_buildkit_cache': true }), true)
 })
 
 test('two versions run at once, unless the advanced settings forbid it', () => {

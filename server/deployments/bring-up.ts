@@ -4,6 +4,7 @@ import type { Json } from '../lib/json.ts'
 import { isRecreated } from './acting-settings.ts'
 import { checkData, markData, takePublicPort } from './database-place.ts'
 import { engineRelease } from './engine-release.ts'
+import { tellIdleSettings } from './idle-settings.ts'
 import { haveImage } from './image-release.ts'
 import { keepRunning } from './keep-running.ts'
 import { type RecipeOptions, type Work, whileUnreachable } from './recipe.ts'
@@ -30,6 +31,7 @@ export async function bringUp(
 ): Promise<Brought> {
   await checkData(options, frozen)
   const row = await takePublicPort(options, work, frozen)
+  tellIdleSettings(options.engine, work, row)
   const { release, secrets, serving } = await engineRelease(options, work.organizationId, row)
   work.report.hide(secrets)
   const kept = await keepRunning(options, work, { row, next: release, serving }, signal)

@@ -1,5 +1,5 @@
 import type { BuildRecipe } from '../builders/index.ts'
-import { buildLimitsOf } from './acting-settings.ts'
+import { buildLimitsOf, isBuiltWithoutCache } from './acting-settings.ts'
 import { buildSecretsOf } from './build-secrets.ts'
 import type { RecipeOptions, Work } from './recipe.ts'
 import type { ReleaseRow } from './release-store.ts'
@@ -32,6 +32,7 @@ export function plainRecipe(
     ...(dockerfileRaw === null ? {} : { hasOwnDockerfile: true }),
     dockerfileText,
     variables: release.variables.variables,
+    ...(isBuiltWithoutCache(release.advanced_settings) ? { ignoresCache: true } : {}),
     limits: buildLimitsOf(buildLimits, release.advanced_settings),
   }
 }

@@ -1,6 +1,8 @@
+import type { SettingValues } from '@quayside/contract/services/setting-table.ts'
 import { type BuildRecipe, buildIdentity, type Image, type Promoted } from '../builders/index.ts'
 import type { Sql } from '../database/index.ts'
 import { findService, type ServiceRow } from '../services/index.ts'
+import { isBuiltWithoutCache } from './acting-settings.ts'
 import { existingBuild } from './build-recipe.ts'
 import { buildSecretNames } from './build-secrets.ts'
 import { type BuiltElsewhere, listBuilds, listBuiltElsewhere } from './built-elsewhere-store.ts'
@@ -83,8 +85,8 @@ export async function twinOf(sql: Sql, service: ServiceRow): Promise<string | un
   return twin && nameOf(twin, service.project_id)
 }
 
-const howBuilt = (versioned: Versioned, advanced: object): string =>
-  sorted([buildOf(versioned), buildSecretNames(advanced)])
+const howBuilt = (versioned: Versioned, advanced: SettingValues): string =>
+  sorted([buildOf(versioned), buildSecretNames(advanced), isBuiltWithoutCache(advanced)])
 
 /** Names of what is in other projects are not told. */
 const nameOf = ({ kind, service, environment, project_id }: BuiltElsewhere, projectId: string | undefined): string =>

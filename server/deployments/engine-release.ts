@@ -4,7 +4,7 @@ import { findScale } from '../scaling/index.ts'
 import { findService, type ServiceRow } from '../services/index.ts'
 import { internalHost } from '../variables/index.ts'
 import type { Vault } from '../vault/index.ts'
-import { stopGraceSeconds } from './acting-settings.ts'
+import { programSettings, stopGraceSeconds } from './acting-settings.ts'
 import { passwordsIn, wantedPasswordsIn } from './basic-auth.ts'
 import { givenNow, openVariables, together, versionedOf } from './freeze.ts'
 import type { ReleaseRow } from './release-store.ts'
@@ -84,6 +84,7 @@ async function workloadOf(
     aliases: [internalHost(service)],
     startDeadlineSeconds: startDeadlineSeconds(versioned),
     stopGraceSeconds: stopGraceSeconds(service.kind, advanced_settings),
+    ...programSettings(service.kind, advanced_settings),
     labels,
     ...(isPublished(versioned) && public_port !== null
       ? { publicPort: { address: publicPorts.address, port: public_port } }

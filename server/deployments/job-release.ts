@@ -7,6 +7,7 @@ import { AppError } from '../lib/error.ts'
 import type { Secret } from '../lib/secret.ts'
 import { findService, type ServiceRow, type SettingsOf } from '../services/index.ts'
 import { internalHost } from '../variables/index.ts'
+import { programSettings, stopGraceSeconds } from './acting-settings.ts'
 import { openVariables } from './freeze.ts'
 import { haveImage } from './image-release.ts'
 import type { RecipeOptions } from './recipe.ts'
@@ -42,7 +43,7 @@ export function isRunWhenDeployed({ kind, settings }: Versioned): boolean {
 export function toTask(
   settings: JobSettings,
   event: JobEvent,
-  input: Pick<Task, 'image' | 'variables' | 'files' | 'aliases' | 'labels'>,
+  input: Pick<Task, 'image' | 'variables' | 'files' | 'aliases' | 'labels' | 'stopGraceSeconds' | 'hasReadOnlyRoot'>,
 ): Task {
   const run = runOf(settings, event)
   if (!run) throw new Error(`the job has no ${members[event]}`)
@@ -73,7 +74,16 @@ export async function engineTask(
   if (!service || !row.image || row.kind !== 'job') throw new Error(`release ${row.id} is none of a job with an image`)
   const { variables, files, secrets } = await openVariables(options.database, options.vault, organizationId, row)
   const { reference: image } = row.image
-  const input = { image, variables, files, aliases: [internalHost(service)], labels: row.labels }
+  const { hasReadOnlyRoot = false } = programSettings('job', row.advanced_settings)
+  const input = {
+    image,
+    variables,
+    files,
+    aliases: [internalHost(service)],
+    labels: row.labels,
+    stopGraceSeconds: stopGraceSeconds('job', row.advanced_settings),
+    ...(hasReadOnlyRoot ? { hasReadOnlyRoot } : {}),
+  }
   const { id, environment_id: environment, name: displayName } = service
   const workload = toTask(row.settings, event, input)
   return { release: { id: row.id, service: id, environment, displayName, workload }, secrets }

@@ -1,5 +1,6 @@
 import { followTimetable } from '../jobs/index.ts'
 import { failpoint } from '../lib/failpoint.ts'
+import { tellIdleSettings } from './idle-settings.ts'
 import { executeJob } from './job-execution.ts'
 import { eventOfDeployment, memberOf, runOf } from './job-release.ts'
 import { setServing } from './outcome-store.ts'
@@ -17,6 +18,7 @@ export async function startJob(options: RecipeOptions, work: Work, releaseId: st
   const { request, target, step, report } = work
   const release = await findRelease(options.database, releaseId)
   if (release?.kind !== 'job') throw new Error(`release ${releaseId} is gone, or none of a job`)
+  tellIdleSettings(options.engine, work, release)
   if (request.action === 'RESTART') {
     report.enter('Restart')
     report.line('It runs by its events and its timetable alone: there is nothing to restart.')

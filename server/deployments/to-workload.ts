@@ -14,6 +14,9 @@ export interface WorkloadInput {
   readonly aliases: readonly string[]
   readonly startDeadlineSeconds: number
   readonly stopGraceSeconds: number
+  readonly hasReadOnlyRoot?: boolean
+  readonly postStart?: readonly string[]
+  readonly preStop?: readonly string[]
   readonly labels: Readonly<Record<string, string>>
   /** Of a public database: where on this machine it answers. */
   readonly publicPort?: { readonly address: string; readonly port: number }

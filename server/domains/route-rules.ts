@@ -1,4 +1,5 @@
 import { isIP } from 'node:net'
+import { isDeepStrictEqual } from 'node:util'
 import type { RouteRules } from '@quayside/contract/routes.ts'
 import type { SettingValues } from '@quayside/contract/services/setting-table.ts'
 import { gatewayReaders } from './gateway-rules.ts'
@@ -122,11 +123,11 @@ export function rulesOf(stored: SettingValues): RouteRules | undefined {
   return Object.keys(all).length === 0 ? undefined : all
 }
 
-/** Why these advanced settings cannot be kept: the first that a router could not act on as it says; undefined: they can. */
-export function rulesProblem(values: SettingValues): string | undefined {
+/** Why these advanced settings cannot be kept: the first that a router could not act on and that is not stored already; undefined: they can. */
+export function rulesProblem(values: SettingValues, stored: SettingValues = {}): string | undefined {
   for (const [key, read] of Object.entries(readers)) {
     try {
-      if (key in values) read(values[key], values)
+      if (key in values && !isDeepStrictEqual(values[key], stored[key])) read(values[key], values)
     } catch (error) {
       return `${key}: ${error instanceof Error ? error.message : 'it cannot be read'}.`
     }

@@ -1,4 +1,5 @@
 import type { Duplex } from 'node:stream'
+import type { Capability } from '@quayside/contract/services/capabilities.ts'
 import type { Attempt } from '../lib/attempt.ts'
 import type { EngineDisk } from './disk.ts'
 import type { PinnedImage, RegistryLogin } from './image.ts'
@@ -33,6 +34,8 @@ export interface Starting extends Attempt {
 export interface Engine {
   /** The shapes that this engine can run; others are refused before anything starts. */
   readonly shapes: ReadonlySet<Workload['shape']>
+  /** What it can do for advanced settings: settings that need something else are rejected on its cluster. */
+  readonly capabilities: ReadonlySet<Capability>
   /**
    * Asks the registry what a name with a tag (`host/name:tag`) stands for at this moment. Where the registry cannot be reached, an image
    * of that name that the engine has is the answer; so is one that came from no registry where the registry has none. A pinned

@@ -29,6 +29,8 @@ interface Program {
   readonly aliases: readonly string[]
   /** Labels of its users, for people who look at the engine; none of them may mean anything to the engine. */
   readonly labels?: Readonly<Record<string, string>>
+  /** The program may write to its volumes and nowhere else. */
+  readonly hasReadOnlyRoot?: boolean
 }
 
 export interface LongRunning extends Program {
@@ -43,6 +45,10 @@ export interface LongRunning extends Program {
   readonly stopSignal?: 'SIGINT' | 'SIGTERM'
   /** How long a replica may take to end before it is killed. */
   readonly stopGraceSeconds: number
+  /** Runs inside each replica right after its program has started, also after a restart. A start fails if it fails. */
+  readonly postStart?: readonly string[]
+  /** Runs inside each replica before its program is asked to end, within the grace time. */
+  readonly preStop?: readonly string[]
   /** How long `start` waits for health, over all replicas; a restart of the caller continues with what is left. */
   readonly startDeadlineSeconds: number
 }
@@ -52,6 +58,8 @@ export interface Task extends Program {
   readonly shape: 'task'
   /** How long one run may take before it is ended. */
   readonly timeoutSeconds: number
+  /** How long its program may take to end before it is killed. */
+  readonly stopGraceSeconds: number
   /** Absolute path of a file whose text belongs to the outcome; its directory is there, and every user may write in it. */
   readonly outputFile?: string
   /** It is begun at a moment: what can be done before is done when it is prepared. */

@@ -13,7 +13,7 @@ import { testVault } from '../vault/testing.ts'
 import { createFinisher, createWorkflows, type Workflows } from '../workflows/index.ts'
 import { until } from '../workflows/testing.ts'
 import type { JobRunRow } from './job-run.ts'
-import { beginRun, insertRun } from './job-run-store.ts'
+import { beginRun, forgetOldRuns, insertRun } from './job-run-store.ts'
 import { createJobRunWorkflow, jobRunWorkflow } from './job-run-workflow.ts'
 import { endTimetable, followTimetable, type JobsOptions } from './jobs.ts'
 import { createTaskSweeper, createTimetables } from './reconcilers.ts'
@@ -326,6 +326,23 @@ test('as many ended runs are remembered as the settings say, and nothing of them
   cron.clock.step(60_000)
   await sweep()
   assert.equal(await left(), 0)
+})
+
+test('a run is forgotten as long after its end as the settings say', async (t) => {
+  const cron = await openCron(t, { settings: { 'job.delete_ttl_seconds_after_finished': 60 } })
+  cron.clock.set('2026-05-04T10:00:00Z')
+  await cron.follow('* * * * *')
+  cron.clock.set('2026-05-04T10:01:00.100Z')
+  await cron.look()
+  await until('it has run', async () => cron.engine.tasksBegun === 1 && (await cron.quiet(1)))
+  const { database } = cron.options
+  await database`update service set advanced_settings = '{"job.delete_ttl_seconds_after_finished": 60}' where id = ${cron.serviceId}`
+  const [run] = await cron.runs()
+  const end = run?.finished_at?.getTime() ?? 0
+  await forgetOldRuns(database, new Date(end + 59_000))
+  assert.equal((await cron.runs()).length, 1)
+  await forgetOldRuns(database, new Date(end + 61_000))
+  assert.equal((await cron.runs()).length, 0)
 })
 
 test('a run whose workflow ended without it is ended, and the next one has its turn', async (t) => {

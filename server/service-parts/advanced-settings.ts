@@ -1,5 +1,7 @@
 import { isDeepStrictEqual } from 'node:util'
-import { settingsOfKind } from '@quayside/contract/services/advanced-settings.ts'
+import { placeOfKind, settingsOfKind } from '@quayside/contract/services/advanced-settings.ts'
+import type { Capability } from '@quayside/contract/services/capabilities.ts'
+import { refusedSettings } from '@quayside/contract/services/refused-settings.ts'
 import { effectiveSettings, type SettingValues, settingsProblem } from '@quayside/contract/services/setting-table.ts'
 import { type Database, inTransaction } from '../database/index.ts'
 import type { Clock } from '../lib/clock.ts'
@@ -17,10 +19,19 @@ export interface PartOwner {
   readonly kind: string
 }
 
+export interface AdvancedSettingsOptions {
+  readonly database: Database
+  readonly clock: Clock
+  /** What an engine can do for advanced settings; undefined where no engine runs anything. */
+  readonly ableOf: (engine: string | null) => ReadonlySet<Capability> | undefined
+  /** Why a router cannot act on these values; those that are stored already are left alone. */
+  readonly problemOf: (sent: SettingValues, stored: SettingValues) => string | undefined
+}
+
 const sticky = 'network.ingress.enable_sticky_session'
 
 /** The advanced settings of services, and the one of them that has operations of its own. */
-export function createAdvancedSettings({ database, clock }: { database: Database; clock: Clock }) {
+export function createAdvancedSettings({ database, clock, ableOf, problemOf }: AdvancedSettingsOptions) {
   const get = async (service: PartOwner): Promise<SettingValues> => {
     const stored = await findAdvancedSettings(database, service.id)
     if (!stored) throw gone()
@@ -28,9 +39,14 @@ export function createAdvancedSettings({ database, clock }: { database: Database
   }
   const change = (service: PartOwner, next: (stored: SettingValues) => SettingValues): Promise<SettingValues> =>
     inTransaction(database, async (sql) => {
-      const stored = await lockAdvancedSettings(sql, service.id)
-      if (!stored) throw gone()
+      const found = await lockAdvancedSettings(sql, service.id)
+      if (!found) throw gone()
+      const { advanced_settings: stored, engine } = found
       const values = next(stored)
+      const refused = refusedSettings(values, stored, placeOfKind(service.kind, ableOf(engine)))
+      if (refused.length > 0) throw new AppError('invalid', refused.join(' '))
+      const problem = problemOf(values, stored)
+      if (problem !== undefined) throw new AppError('invalid', problem)
       const table = settingsOfKind(service.kind)
       const [before, after] = [effectiveSettings(table, stored), effectiveSettings(table, values)]
       await storeAdvancedSettings(sql, service.id, values, clock.now())
@@ -41,7 +57,10 @@ export function createAdvancedSettings({ database, clock }: { database: Database
   return {
     get,
 
-    /** Replaces all of them. Gives those that count now. */
+    /**
+     * Replaces all of them. Gives those that count now. Throws 400 for a value that would not act on the cluster of the service, unless it
+     * is the default or stored already.
+     */
     async replace(service: PartOwner, values: SettingValues): Promise<SettingValues> {
       const problem = settingsProblem(values)
       if (problem) throw new AppError('invalid', `${problem}.`)

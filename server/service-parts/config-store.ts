@@ -2,11 +2,19 @@ import type { SettingValues } from '@quayside/contract/services/setting-table.ts
 import type { Sql } from '../database/index.ts'
 import type { Json } from '../lib/json.ts'
 
+/** What is stored, and by which engine its cluster runs services: null where none does. */
+export interface StoredSettings {
+  readonly advanced_settings: SettingValues
+  readonly engine: string | null
+}
+
 /** Locks the service for the rest of the transaction; undefined when it is gone. */
-export async function lockAdvancedSettings(sql: Sql, serviceId: string): Promise<SettingValues | undefined> {
-  const [row] = await sql<{ advanced_settings: SettingValues }[]>`
-    select advanced_settings from service where id = ${serviceId} for no key update`
-  return row?.advanced_settings
+export async function lockAdvancedSettings(sql: Sql, serviceId: string): Promise<StoredSettings | undefined> {
+  const [row] = await sql<StoredSettings[]>`
+    select s.advanced_settings, c.engine from service s join environment e on e.id = s.environment_id
+      join cluster c on c.id = e.cluster_id
+    where s.id = ${serviceId} for no key update of s`
+  return row
 }
 
 export async function findAdvancedSettings(sql: Sql, serviceId: string): Promise<SettingValues | undefined> {

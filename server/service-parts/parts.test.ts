@@ -1,8 +1,10 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import type { Capability } from '@quayside/contract/services/capabilities.ts'
 import { type Cleanup, testDatabase } from '../database/testing.ts'
 import { createGroups } from '../groups/index.ts'
 import { systemClock } from '../lib/clock.ts'
+import { AppError } from '../lib/error.ts'
 import { addPlace, addService, configVersionOf } from '../variables/testing.ts'
 import type { AutoscalingBody } from './index.ts'
 import { copyServiceParts, createAdvancedSettings, createRestrictions, partsOf, setParts } from './index.ts'
@@ -10,13 +12,16 @@ import { copyServiceParts, createAdvancedSettings, createRestrictions, partsOf, 
 async function openBench(t: Cleanup) {
   const { sql } = await testDatabase(t)
   const { service, environment } = await addPlace(sql)
+  await sql`update cluster set engine = 'local'`
   const options = { database: sql, clock: systemClock }
+  const problemOf = () => undefined
+  const ableOf = (engine: string | null) => (engine === null ? undefined : new Set<Capability>(['lifecycle-commands']))
   return {
     sql,
     environment,
     scope: service,
     service: { id: service.serviceId, kind: service.kind, organizationId: service.organizationId },
-    settings: createAdvancedSettings(options),
+    settings: createAdvancedSettings({ ...options, ableOf, problemOf }),
     restrictions: createRestrictions(options),
     groups: createGroups(options),
     version: async () => Number(await configVersionOf(sql, service)),
@@ -27,12 +32,15 @@ const now = new Date('2026-01-01T00:00:00Z')
 test('advanced settings are defaults until they are sent, and sending replaces all of them', async (t) => {
   const { service, settings } = await openBench(t)
   assert.equal((await settings.get(service))['deployment.termination_grace_period_seconds'], 60)
-  await settings.replace(service, { 'deployment.termination_grace_period_seconds': 5, 'a.key': [1], 'hpa.x': null })
+  await settings.replace(service, {
+    'deployment.termination_grace_period_seconds': 5,
+    'hpa.cpu.average_utilization_percent': 1,
+  })
   const some = await settings.get(service)
-  assert.deepEqual([some['deployment.termination_grace_period_seconds'], some['a.key'], some['hpa.x']], [5, [1], null])
+  assert.equal(some['deployment.termination_grace_period_seconds'], 5)
   await settings.replace(service, { 'build.timeout_max_sec': 60 })
   const next = await settings.get(service)
-  assert.deepEqual([next['deployment.termination_grace_period_seconds'], 'a.key' in next], [60, false])
+  assert.equal(next['deployment.termination_grace_period_seconds'], 60)
   assert.equal(next['build.timeout_max_sec'], 60)
 })
 
@@ -52,6 +60,47 @@ test('the network of a service is one of its advanced settings', async (t) => {
   assert.deepEqual(await settings.editNetwork(service, { sticky_session: true }), { sticky_session: true })
   const all = await settings.get(service)
   assert.deepEqual([all['network.ingress.enable_sticky_session'], all['build.timeout_max_sec']], [true, 60])
+})
+
+test('a setting that does not act is rejected with its value and the reason, and every problem is named', async (t) => {
+  const { service, settings, version } = await openBench(t)
+  const before = await version()
+  const sent = { 'deployment.antiaffinity.pod': 'Requirred', 'of.tomorrow': [1], 'build.timeout_max_sec': 60 }
+  await assert.rejects(settings.replace(service, sent), (error) => {
+    assert.ok(error instanceof AppError && error.code === 'invalid')
+    assert.match(
+      error.message,
+      /deployment\.antiaffinity\.pod cannot be "Requirred": .*one machine.*its default "Preferred"\./,
+    )
+    assert.match(
+      error.message,
+      /of\.tomorrow is not an advanced setting here\. GET \/defaultApplicationAdvancedSettings lists/,
+    )
+    return true
+  })
+  assert.equal(await version(), before)
+})
+
+test('a value that was stored before it was checked may be sent back, and no other value', async (t) => {
+  const { sql, service, settings } = await openBench(t)
+  const stored = { 'deployment.affinity.node.required': { disk: 'fast', zone: 'a' }, 'of.yesterday': { kept: true } }
+  await sql`update service set advanced_settings = ${sql.json(stored)} where id = ${service.id}`
+  const all = await settings.get(service)
+  assert.deepEqual(await settings.replace(service, { ...all, 'build.timeout_max_sec': 60 }), {
+    ...all,
+    'build.timeout_max_sec': 60,
+  })
+  const other = { 'deployment.affinity.node.required': { disk: 'slow' } }
+  await assert.rejects(settings.replace(service, other), { code: 'invalid', message: /node\.required cannot be/ })
+  assert.deepEqual(await settings.editNetwork(service, { sticky_session: true }), { sticky_session: true })
+})
+
+test('nothing acts on a cluster without an engine', async (t) => {
+  const { sql, service, settings } = await openBench(t)
+  await sql`update cluster set engine = null`
+  await settings.replace(service, await settings.get(service))
+  const sent = { 'build.timeout_max_sec': 60 }
+  await assert.rejects(settings.replace(service, sent), { code: 'invalid', message: /no engine of this installation/ })
 })
 
 test('too many settings are refused', async (t) => {
@@ -135,7 +184,7 @@ test('a copy has what hangs on the original, under ids of its own', async (t) =>
   const { sql, environment, service, settings, restrictions, groups } = await openBench(t)
   const group = await groups.create(service.organizationId, 'labels', { name: 'g', entries: [], scopes: [] })
   await setParts(sql, service, { labels_groups: [group], autoscaling: policy([{}]) }, now)
-  await settings.replace(service, { 'a.key': 1 })
+  await settings.replace(service, { 'build.timeout_max_sec': 1 })
   const restriction = await restrictions.create(service.id, match('src'))
   const { serviceId, kind } = await addService(sql, environment)
   await copyServiceParts(sql, service.id, serviceId, now)
@@ -144,7 +193,7 @@ test('a copy has what hangs on the original, under ids of its own', async (t) =>
   assert.equal(parts?.autoscaling?.scalers[0]?.scaler_type, 'cron')
   assert.notEqual(parts?.autoscaling?.id, original?.autoscaling?.id)
   assert.notEqual(parts?.autoscaling?.scalers[0]?.id, original?.autoscaling?.scalers[0]?.id)
-  assert.equal((await settings.get({ id: serviceId, kind }))['a.key'], 1)
+  assert.equal((await settings.get({ id: serviceId, kind }))['build.timeout_max_sec'], 1)
   const [copied] = await restrictions.list(serviceId)
   assert.equal(copied?.value, 'src')
   assert.notEqual(copied?.id, restriction.id)

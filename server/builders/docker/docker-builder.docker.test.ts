@@ -58,6 +58,15 @@ describe('with a Docker Engine', { skip }, () => {
     assert.ok(lines.includes('["x y=z","b c",null]'), lines.join('\n'))
   })
 
+  test('runs each step again if it ignores the cache', async () => {
+    const text = running('console.log("ran " + performance.timeOrigin)')
+    const ranIn = async (change: Parameters<typeof recipeOf>[2] = {}) =>
+      (await build(text, change)).lines.filter((line) => line.startsWith('ran ')).length
+    assert.equal(await ranIn(), 1)
+    assert.equal(await ranIn(), 0, 'the cache has it')
+    assert.equal(await ranIn({ ignoresCache: true }), 1)
+  })
+
   test('keeps a step within its memory', async (t) => {
     if (process.getuid?.() !== 0) return t.skip('limits need root')
     const greedy = running('const kept = []; for (;;) kept.push(Buffer.alloc(1 << 24, 1))')

@@ -156,6 +156,7 @@ async function requestBuild(
       // Cache mounts are shared by their id alone; the namespace keeps those of one service from the others.
       buildargs: { ...buildArguments, BUILDKIT_CACHE_MOUNT_NS: recipe.service },
       networkmode: network,
+      ...(recipe.ignoresCache ? { nocache: true } : {}),
       ...(recipe.targetStage ? { target: recipe.targetStage } : {}),
     },
     file: source,

@@ -1,7 +1,8 @@
 import type { ContainerCreateOptions, HostConfig } from 'dockerode'
 import { Secret } from '../../lib/secret.ts'
 import { EngineError, type LongRunning, type PublishedPort, type Release, type Task, type Workload } from '../engine.ts'
-import { containerLabels, holderName, networkName, taskGraceSeconds, taskLabels, volumeName } from './labels.ts'
+import { containerLabels, holderName, networkName, taskLabels, volumeName } from './labels.ts'
+import { writableDirectories } from './read-only-root.ts'
 
 /**
  * What ordinary images need that start as root and then drop to a user of their own (PostgreSQL, nginx, Redis …): taking over and
@@ -28,7 +29,7 @@ export type AllowedHostConfig = Required<
     | 'SecurityOpt'
   >
 > &
-  Pick<HostConfig, 'PortBindings'>
+  Pick<HostConfig, 'PortBindings' | 'ReadonlyRootfs'>
 
 /** Restart `always`: a stopped service has no container, and `unless-stopped` forgets what a killed daemon has ended itself. A task runs once. */
 export function hostConfig(release: Release<Workload>, withInit: boolean): AllowedHostConfig {
@@ -42,16 +43,20 @@ export function hostConfig(release: Release<Workload>, withInit: boolean): Allow
     LogConfig: { Type: 'local', Config: { 'max-size': '10m', 'max-file': '3' } },
     Memory: memory,
     MemorySwap: memory,
-    Mounts: (isTask ? [] : workload.storage).map((volume) => ({
-      Type: 'volume',
-      Source: volumeName(volume),
-      Target: volume.mountPoint,
-    })),
+    Mounts: [
+      ...(isTask ? [] : workload.storage).map((volume) => ({
+        Type: 'volume' as const,
+        Source: volumeName(volume),
+        Target: volume.mountPoint,
+      })),
+      ...writableDirectories(workload).map((Target) => ({ Type: 'volume' as const, Source: '', Target })),
+    ],
     NanoCpus: workload.cpuMilli * 1_000_000,
     NetworkMode: networkName(release.environment),
     PidsLimit: 512,
     RestartPolicy: { Name: isTask ? 'no' : 'always', MaximumRetryCount: 0 },
     SecurityOpt: ['no-new-privileges:true'],
+    ...(workload.hasReadOnlyRoot && { ReadonlyRootfs: true }),
     ...(!isTask && workload.publishedPorts?.length && { PortBindings: bindingsOf(workload.publishedPorts) }),
   }
 }
@@ -93,7 +98,7 @@ export function taskSpec(
       ? { HostConfig: { ...HostConfig, NetworkMode: `container:${holderName(run)}` } }
       : { HostConfig, NetworkingConfig }),
     Labels: taskLabels(options.instance, release, run),
-    StopTimeout: taskGraceSeconds,
+    StopTimeout: release.workload.stopGraceSeconds,
   }
 }
 

@@ -1,4 +1,5 @@
 import type { Duplex } from 'node:stream'
+import type { Capability } from '@quayside/contract/services/capabilities.ts'
 import type { ContainerInfo } from 'dockerode'
 import { type AddressGuard, createAddressGuard } from '../../lib/address.ts'
 import type { Attempt } from '../../lib/attempt.ts'
@@ -40,9 +41,10 @@ import { fetchImage, pinImage } from './fetch-image.ts'
 import { guardNetworks, type NetworkGuards, removeGuards } from './guard-networks.ts'
 import { KnownStates } from './known-states.ts'
 import { label, volumeName } from './labels.ts'
+import { followRestarts, type PostStarted } from './lifecycle.ts'
 import { Liveness } from './liveness.ts'
 import { serviceLogs } from './logs.ts'
-import { Looks } from './looks.ts'
+import { Looks, longestMs } from './looks.ts'
 import { ensureNetwork, eraseNetwork } from './networks.ts'
 import { toObservation } from './observation.ts'
 import { HeldVolumes, resumeAll } from './pause.ts'
@@ -74,6 +76,7 @@ export interface DockerEngineOptions {
 /** Runs workloads as containers of one Docker daemon on this host. Keeps nothing in memory that a restart would miss. */
 export class DockerEngine implements Engine {
   readonly shapes: ReadonlySet<Workload['shape']> = new Set(['long-running', 'task'])
+  readonly capabilities: ReadonlySet<Capability> = new Set(['read-only-root', 'lifecycle-commands'])
   readonly #host: Host
   readonly #held = new HeldVolumes()
   readonly #liveness: Liveness
@@ -81,6 +84,7 @@ export class DockerEngine implements Engine {
   readonly #usage: Usage
   readonly #looks: Looks
   #hasInit: boolean | undefined
+  #followed: { readonly count: number | undefined; readonly atMs: number } = { count: undefined, atMs: 0 }
 
   constructor({ socketPath, instance, clock, ...images }: DockerEngineOptions) {
     const daemon = new DockerDaemon({ socketPath, clock })
@@ -88,7 +92,8 @@ export class DockerEngine implements Engine {
     const events = new Events({ daemon, clock, instance, heard: (event) => known.forget(event?.container) })
     const hasInit = (signal: AbortSignal) => this.#askForInit(signal)
     const made = { madeTasks: new Set<string>(), making: createSlots(1), networksToCome: new Map() }
-    this.#host = { daemon, clock, instance, events, hasInit, ...made }
+    const postStarted: PostStarted = new Map()
+    this.#host = { daemon, clock, instance, events, hasInit, postStarted, ...made }
     const usual = { guard: createAddressGuard({ allowedPrivateCidrs: [] }), maxImageBytes: Number.POSITIVE_INFINITY }
     this.#registries = createRegistries({ daemon, clock, ...usual, ...images })
     this.#looks = new Looks(this.#host, known)
@@ -253,6 +258,17 @@ export class DockerEngine implements Engine {
    */
   checkLiveness(signal: AbortSignal): Promise<string[]> {
     return this.#liveness.check(signal)
+  }
+
+  /** Runs the post-start command of replicas that were restarted. Returns the problems. For a reconciler, about once a second. */
+  async followRestarts(signal: AbortSignal): Promise<string[]> {
+    const count = this.#host.events.count()
+    const atMs = this.#host.clock.monotonic()
+    const isSame = count !== undefined && count === this.#followed.count && atMs - this.#followed.atMs < longestMs
+    if (isSame) return []
+    const problems = await followRestarts(this.#host, signal)
+    this.#followed = { count, atMs }
+    return problems
   }
 
   /** What was seen before its end is old. */

@@ -117,6 +117,7 @@ test('a look holds until something happens, nobody tells any more, or ten second
       maxImageBytes: Number.POSITIVE_INFINITY,
       madeTasks: new Set<string>(),
       making: createSlots(1),
+      postStarted: new Map(),
       networksToCome: new Map(),
     }
     const looks = new Looks(host, new KnownStates())

@@ -3,31 +3,36 @@ import { pack } from 'tar-stream'
 import { Secret } from '../../lib/secret.ts'
 import type { MountedFile } from '../engine.ts'
 import { type DockerDaemon, isRefusal } from './daemon.ts'
+import { placeOf } from './read-only-root.ts'
 
 /**
  * Writes the files into a container that has not been started yet, straight from memory: no copy of ours touches the host's disk.
  * Mode 0444 of root: the program often runs as a user that only the image knows, and it must be able to read them, not to change them.
+ * `places` is where the container can be written to.
  */
 export async function writeFiles(
   daemon: DockerDaemon,
   container: string,
-  files: readonly MountedFile[],
+  { files, places }: { readonly files: readonly MountedFile[]; readonly places: readonly string[] },
   signal: AbortSignal,
 ): Promise<void> {
-  if (files.length === 0) return
-  const missing: string[] = []
-  for (const directory of parentDirectories(files)) {
-    // Directories that exist must not be in the archive: it would change their owner and mode.
-    if (!(await exists(daemon, container, directory, signal))) missing.push(directory)
+  for (const [place, inside] of Map.groupBy(files, ({ path }) => placeOf(path, places))) {
+    const top = place === '/' ? '' : place
+    const missing: string[] = []
+    for (const directory of parentDirectories(inside)) {
+      // Directories that exist must not be in the archive: it would change their owner and mode.
+      const isBelow = directory.startsWith(`${top}/`)
+      if (isBelow && !(await exists(daemon, container, directory, signal))) missing.push(directory)
+    }
+    await daemon.send({
+      method: 'PUT',
+      path: `/containers/${container}/archive`,
+      query: { path: place },
+      file: await archive(top, missing, inside),
+      signal,
+      timeoutMs: 60_000,
+    })
   }
-  await daemon.send({
-    method: 'PUT',
-    path: `/containers/${container}/archive`,
-    query: { path: '/' },
-    file: await archive(missing, files),
-    signal,
-    timeoutMs: 60_000,
-  })
 }
 
 /** Every directory above the files but the top, outer ones first. */
@@ -42,11 +47,12 @@ export function parentDirectories(files: readonly MountedFile[]): string[] {
   return [...directories].sort()
 }
 
-async function archive(directories: readonly string[], files: readonly MountedFile[]): Promise<Buffer> {
+async function archive(top: string, directories: readonly string[], files: readonly MountedFile[]): Promise<Buffer> {
   const tar = pack()
-  for (const directory of directories) tar.entry({ name: `${directory.slice(1)}/`, type: 'directory', mode: 0o755 })
+  const nameOf = (path: string): string => path.slice(top.length + 1)
+  for (const directory of directories) tar.entry({ name: `${nameOf(directory)}/`, type: 'directory', mode: 0o755 })
   for (const { path, content } of files) {
-    tar.entry({ name: path.slice(1), mode: 0o444 }, content instanceof Secret ? content.reveal() : content)
+    tar.entry({ name: nameOf(path), mode: 0o444 }, content instanceof Secret ? content.reveal() : content)
   }
   tar.finalize()
   return buffer(tar)

@@ -14,6 +14,9 @@ export const label = {
   ports: 'quayside.ports',
   stopGraceSeconds: 'quayside.stop-grace-seconds',
   liveness: 'quayside.liveness',
+  /** Commands inside the replica, as JSON. */
+  postStart: 'quayside.post-start',
+  preStop: 'quayside.pre-stop',
   /** What the replica was made to have: what somebody changed shows. */
   cpuMilli: 'quayside.cpu-milli',
   memoryMiB: 'quayside.memory-mib',
@@ -65,12 +68,11 @@ export function containerLabels(instance: string, release: Release, replica: num
     [label.cpuMilli]: String(workload.cpuMilli),
     [label.memoryMiB]: String(workload.memoryMiB),
     [label.name]: release.displayName,
+    ...(workload.postStart && { [label.postStart]: JSON.stringify(workload.postStart) }),
+    ...(workload.preStop && { [label.preStop]: JSON.stringify(workload.preStop) }),
     ...(workload.probes.liveness && { [label.liveness]: JSON.stringify(workload.probes.liveness) }),
   }
 }
-
-/** How long a task that is ended may take before it is killed. */
-export const taskGraceSeconds = 10
 
 export function taskLabels(instance: string, release: Release<Task>, run: string): Record<string, string> {
   return {
@@ -80,7 +82,7 @@ export function taskLabels(instance: string, release: Release<Task>, run: string
     [label.environment]: release.environment,
     [label.release]: release.id,
     [label.run]: run,
-    [label.stopGraceSeconds]: String(taskGraceSeconds),
+    [label.stopGraceSeconds]: String(release.workload.stopGraceSeconds),
     [label.name]: release.displayName,
   }
 }

@@ -5,6 +5,7 @@ import { execIn } from './container-output.ts'
 import { inspectContainer, listContainers } from './containers.ts'
 import type { DockerDaemon } from './daemon.ts'
 import { label } from './labels.ts'
+import { graceAfterPreStop } from './lifecycle.ts'
 import { probe } from './probe.ts'
 
 interface Watched {
@@ -54,8 +55,10 @@ export class Liveness {
       watched.failures = outcome.healthy ? 0 : watched.failures + 1
       if (watched.failures < liveness.failureThreshold) return undefined
       this.#watched.delete(Id)
-      const query = { t: state.stopGraceSeconds }
-      const timeoutMs = (state.stopGraceSeconds + 60) * 1000
+      const where = { daemon: this.#daemon, clock: this.#clock }
+      const graceSeconds = await graceAfterPreStop(where, { id: Id, labels: state.labels }, signal)
+      const query = { t: graceSeconds }
+      const timeoutMs = (graceSeconds + 60) * 1000
       await this.#daemon.send({ method: 'POST', path: `/containers/${Id}/restart`, query, signal, timeoutMs })
       return state.name
     } finally {

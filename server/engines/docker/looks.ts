@@ -8,7 +8,7 @@ import type { Host } from './start.ts'
 export type Seen = ReadonlyMap<string, Observation>
 
 /** Nothing is taken for unchanged for longer, whatever the daemon tells. */
-const longestMs = 10_000
+export const longestMs = 10_000
 
 /** Looks at everything that runs; where nothing happened since the last look, that one still holds. */
 export class Looks {

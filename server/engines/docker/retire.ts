@@ -1,12 +1,15 @@
 import type { ContainerInfo } from 'dockerode'
+import type { Clock } from '../../lib/clock.ts'
 import { failpoint } from '../../lib/failpoint.ts'
-import { listContainers, removeContainer, stopContainer } from './containers.ts'
+import { listContainers, removeContainer } from './containers.ts'
 import type { DockerDaemon } from './daemon.ts'
 import { label } from './labels.ts'
+import { endProgram } from './lifecycle.ts'
 import { everyOne } from './start.ts'
 
 interface Where {
   readonly daemon: DockerDaemon
+  readonly clock: Clock
   readonly instance: string
 }
 
@@ -27,7 +30,7 @@ export const endReplicas = (
 ): Promise<void> => end(host, service, ({ Names }) => Names.some((name) => names.has(name.replace(/^\//, ''))), signal)
 
 async function end(
-  { daemon, instance }: Where,
+  { daemon, clock, instance }: Where,
   service: string,
   leaves: (container: ContainerInfo) => boolean,
   signal: AbortSignal,
@@ -41,11 +44,10 @@ async function end(
   // Again until nothing is left: a start that was cut off may have had one more container on its way.
   for (let containers = await find(); containers.length > 0; containers = await find()) {
     await everyOne(
-      containers.map(({ Id, Labels }) =>
-        daemon.patiently(signal, () =>
-          stopContainer(daemon, { id: Id, graceSeconds: Number(Labels[label.stopGraceSeconds] ?? 10) }, signal),
-        ),
-      ),
+      containers.map(({ Id: id, Labels: labels, State }) => {
+        const isRunning = State === 'running'
+        return daemon.patiently(signal, () => endProgram({ daemon, clock }, { id, labels, isRunning }, signal))
+      }),
     )
     failpoint('retire.stopped')
     await everyOne(containers.map(({ Id }) => daemon.patiently(signal, () => removeContainer(daemon, Id, signal))))

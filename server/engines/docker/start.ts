@@ -11,9 +11,11 @@ import type { DockerDaemon } from './daemon.ts'
 import type { Events } from './events.ts'
 import { writeFiles } from './files.ts'
 import { containerName, label } from './labels.ts'
+import { type PostStarted, runPostStart } from './lifecycle.ts'
 import { makeInTurn } from './make-in-turn.ts'
 import { ensureNetwork, joinNetwork } from './networks.ts'
 import { type Operation, plan, toFound } from './plan.ts'
+import { placesToWrite } from './read-only-root.ts'
 import { endpointsOf, toStatus } from './replica-state.ts'
 import { startOrReplace } from './start-or-replace.ts'
 import { undoChanges } from './undo-changes.ts'
@@ -28,6 +30,7 @@ export interface Host {
   hasInit(signal: AbortSignal): Promise<boolean>
   /** Ids of the containers of tasks that this process itself has made. */
   readonly madeTasks: Set<string>
+  readonly postStarted: PostStarted
   /** Whose turn it is to make a container. */
   readonly making: Slots
   /** Networks that this process is making, by environment. */
@@ -39,6 +42,8 @@ interface Ground {
   readonly withInit: boolean
   /** Id of the environment's network. */
   readonly network: string
+  /** The release began so recently that a start of it may have been cut off. */
+  readonly isYoung: boolean
 }
 
 /** The deadline counts from the first start of the release. A late caller still gets some time to find a healthy release healthy. */
@@ -77,13 +82,15 @@ async function bringUp(host: Host, release: Release, running: Set<string>, attem
     ]),
   )
   for (const { Id, State } of found) if (toStatus(State) === 'running') running.add(Id)
-  const startedAt = Math.min(clock.now().getTime(), ...found.map(({ Created }) => Created * 1000))
-  const deadlineMs = clock.monotonic() + leftMs(release.workload, clock.now().getTime() - startedAt)
+  const nowMs = clock.now().getTime()
+  const startedAt = Math.min(nowMs, ...found.map(({ Created }) => Created * 1000))
+  const deadlineMs = clock.monotonic() + leftMs(release.workload, nowMs - startedAt)
+  const isYoung = nowMs - startedAt < release.workload.startDeadlineSeconds * 1000
   const operations = plan(
     found.map((container) => toFound(container, network)),
     release,
   )
-  const containers = await execute(host, release, { operations, withInit, network }, attempt)
+  const containers = await execute(host, release, { operations, withInit, network, isYoung }, attempt)
   const replicas = await allHealthy(host, release, { containers, deadlineMs }, { signal, output })
   failpoint('engine.healthy')
   output.line(containers.length === 1 ? 'The replica is healthy' : `All ${containers.length} replicas are healthy`)
@@ -119,26 +126,32 @@ async function perform(
 ): Promise<string> {
   const { daemon, instance } = host
   const { operation, network } = work
-  if (operation.do !== 'create') await undoChanges(daemon, release, operation.container, { signal, output })
+  if (operation.do !== 'create') await undoChanges(host, release, operation.container, { signal, output })
   if (operation.do === 'join') {
     const { container, replica } = operation
     output.line(`Replica ${replica} was taken out of its network; it is put back`, 'warning')
     await joinNetwork(daemon, network, { container, aliases: release.workload.aliases }, signal)
   }
-  if (operation.do === 'adopt' || operation.do === 'join') return operation.container
+  if (operation.do === 'adopt' || operation.do === 'join') {
+    if (work.isYoung) await runPostStart(host, operation.container, release.workload, signal)
+    return operation.container
+  }
+  const { workload } = release
+  const mounted = { files: workload.files, places: placesToWrite(workload) }
   const create = async (): Promise<string> => {
     const spec = containerSpec(release, operation.replica, { instance, withInit: work.withInit })
     const name = containerName(release, operation.replica)
     const made = await makeInTurn(host, signal, () => createContainer(daemon, { name, spec, output }, signal))
     failpoint('engine.created')
-    await writeFiles(daemon, made, release.workload.files, signal)
+    await writeFiles(daemon, made, mounted, signal)
     return made
   }
   const container = operation.do === 'create' ? await create() : operation.container
-  if (operation.do === 'start') await writeFiles(daemon, container, release.workload.files, signal)
+  if (operation.do === 'start') await writeFiles(daemon, container, mounted, signal)
   whenBegun?.()
   const started = await startOrReplace(daemon, container, { makeAgain: create, signal })
   failpoint('engine.started')
+  await runPostStart(host, started, workload, signal)
   return started
 }
 

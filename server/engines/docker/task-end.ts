@@ -2,7 +2,7 @@ import { masker } from '../../lib/secret.ts'
 import { EngineError, type Release, secretsIn, type Task, type TaskOutcome } from '../engine.ts'
 import { lastLines } from './container-output.ts'
 import { inspectContainer, listContainers, stopContainer, untilStopped } from './containers.ts'
-import { label, taskGraceSeconds, taskName } from './labels.ts'
+import { label, taskName } from './labels.ts'
 import type { ReplicaState } from './replica-state.ts'
 import type { Host } from './start.ts'
 import { readOutput } from './task-output.ts'
@@ -47,7 +47,7 @@ export async function untilEnded(
   for (let leftMs = firstMs; ; ) {
     if (leftMs > 0) await untilStopped(host, id, Math.min(leftMs, longestWaitMs), signal)
     else {
-      const container = { id, graceSeconds: taskGraceSeconds }
+      const container = { id, graceSeconds: release.workload.stopGraceSeconds }
       await daemon.patiently(signal, () => stopContainer(daemon, container, signal))
     }
     const state = await daemon.patiently(signal, () => look(host, run, signal))

@@ -2,21 +2,25 @@ import { buffer } from 'node:stream/consumers'
 import { extract, pack } from 'tar-stream'
 import { longestOutputBytes, type TaskOutcome } from '../engine.ts'
 import { type DockerDaemon, isRefusal } from './daemon.ts'
+import { placeOf } from './read-only-root.ts'
 
 /** Makes the directory of the output file in a container that has not been started yet; whatever user the program runs as. */
 export async function prepareOutput(
   daemon: DockerDaemon,
   container: string,
-  file: string | undefined,
+  { outputFile: file, places }: { readonly outputFile?: string | undefined; readonly places: readonly string[] },
   signal: AbortSignal,
 ): Promise<void> {
-  const directory = file?.replace(/\/[^/]*$/, '').slice(1)
+  const directory = file?.slice(0, file.lastIndexOf('/'))
   if (!directory) return
+  const place = placeOf(directory, places)
   const tar = pack()
-  tar.entry({ name: `${directory}/`, type: 'directory', mode: 0o777 })
+  // Of a volume this is its top, whose mode is set as well.
+  const name = directory === place ? './' : `${directory.slice(place === '/' ? 1 : place.length + 1)}/`
+  tar.entry({ name, type: 'directory', mode: 0o777 })
   tar.finalize()
   const path = `/containers/${container}/archive`
-  await daemon.send({ method: 'PUT', path, query: { path: '/' }, file: await buffer(tar), signal, timeoutMs: 60_000 })
+  await daemon.send({ method: 'PUT', path, query: { path: place }, file: await buffer(tar), signal, timeoutMs: 60_000 })
 }
 
 /** The output file of a container that has ended. */

@@ -13,9 +13,10 @@ import {
   stopContainer,
 } from './containers.ts'
 import { writeFiles } from './files.ts'
-import { label, taskGraceSeconds, taskName } from './labels.ts'
+import { label, taskName } from './labels.ts'
 import { ensureHolder, hasHolder } from './network-holder.ts'
 import { ensureNetwork } from './networks.ts'
+import { placesToWrite } from './read-only-root.ts'
 import type { ReplicaState } from './replica-state.ts'
 import type { Host } from './start.ts'
 import { leftOf, look, outcomeOf, untilEnded } from './task-end.ts'
@@ -41,8 +42,10 @@ export async function prepareTask(host: Host, release: Release<Task>, run: strin
     failpoint('task.created')
     const state = await inspectContainer(daemon, container, signal)
     if (state?.status !== 'created') return
-    await prepareOutput(daemon, container, release.workload.outputFile, signal)
-    await writeFiles(daemon, container, release.workload.files, signal)
+    const { files, outputFile } = release.workload
+    const places = placesToWrite(release.workload)
+    await prepareOutput(daemon, container, { outputFile, places }, signal)
+    await writeFiles(daemon, container, { files, places }, signal)
   })
 }
 
@@ -114,7 +117,8 @@ export async function endTask(host: Host, run: string, { signal }: Attempt): Pro
     )) {
       const mayMind = State === 'running' && Labels[label.holder] === undefined
       host.madeTasks.delete(Id)
-      if (mayMind) await stopContainer(daemon, { id: Id, graceSeconds: taskGraceSeconds }, signal)
+      if (mayMind)
+        await stopContainer(daemon, { id: Id, graceSeconds: Number(Labels[label.stopGraceSeconds] ?? 10) }, signal)
       await removeContainer(daemon, Id, signal)
     }
   })

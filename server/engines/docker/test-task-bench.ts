@@ -34,6 +34,7 @@ export async function openTaskBench(options: {
       cpuMilli: 500,
       memoryMiB: 128,
       aliases: [],
+      stopGraceSeconds: 5,
       timeoutSeconds: 60,
     }),
     remove: (run) => removeContainer(daemon, taskName(run), AbortSignal.timeout(60_000)),

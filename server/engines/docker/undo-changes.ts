@@ -1,8 +1,10 @@
 import type { Attempt } from '../../lib/attempt.ts'
+import type { Clock } from '../../lib/clock.ts'
 import { EngineError, type Release } from '../engine.ts'
 import { hostConfig } from './container-spec.ts'
-import { inspectContainer, startContainer, stopContainer } from './containers.ts'
+import { inspectContainer, startContainer } from './containers.ts'
 import { DaemonRefusal, type DockerDaemon, isRefusal } from './daemon.ts'
+import { endProgram } from './lifecycle.ts'
 import { isChanged } from './replica-state.ts'
 
 /**
@@ -10,7 +12,7 @@ import { isChanged } from './replica-state.ts'
  * has more memory by now than it may have.
  */
 export async function undoChanges(
-  daemon: DockerDaemon,
+  { daemon, clock }: { readonly daemon: DockerDaemon; readonly clock: Clock },
   release: Release,
   container: string,
   { signal, output }: Attempt,
@@ -25,7 +27,7 @@ export async function undoChanges(
     await update().catch(async (error: unknown) => {
       // The kernel takes nothing away from a program that uses it.
       if (!isRefusal(error, 500) || !state.running) throw error
-      await stopContainer(daemon, { id: container, graceSeconds: state.stopGraceSeconds }, signal)
+      await endProgram({ daemon, clock }, { id: container, labels: state.labels, isRunning: true }, signal)
       await update()
       await startContainer(daemon, container, signal)
     })

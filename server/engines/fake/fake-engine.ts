@@ -1,3 +1,4 @@
+import type { Capability } from '@quayside/contract/services/capabilities.ts'
 import type { Attempt } from '../../lib/attempt.ts'
 import type {
   Endpoint,
@@ -19,6 +20,7 @@ import { observationOf } from './fake-replica.ts'
  */
 export class FakeEngine extends FakeInside implements Engine {
   readonly shapes: ReadonlySet<Workload['shape']> = new Set(['long-running', 'task'])
+  readonly capabilities: ReadonlySet<Capability> = new Set(['read-only-root', 'lifecycle-commands'])
 
   async start(release: Release, attempt: Starting): Promise<Endpoint[]> {
     this.reach(attempt.signal)

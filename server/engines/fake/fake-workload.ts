@@ -28,5 +28,6 @@ export const fakeTask = (image: string): Task => ({
   cpuMilli: 500,
   memoryMiB: 128,
   aliases: [],
+  stopGraceSeconds: 5,
   timeoutSeconds: 60,
 })

@@ -1,7 +1,5 @@
 import { settingsOfKind } from '@quayside/contract/services/advanced-settings.ts'
 import { settingDefaults } from '@quayside/contract/services/setting-table.ts'
-import { rulesProblem } from '../../domains/index.ts'
-import { AppError } from '../../lib/error.ts'
 import type { Handlers } from '../call.ts'
 import type { Rooms } from './rooms.ts'
 
@@ -11,11 +9,7 @@ export const servicePartHandlers = ({ advancedSettings, restrictions, customDoma
   return {
     getDefaultAdvancedSettings: async ({ kind }) => settingDefaults(settingsOfKind(kind)),
     getAdvancedSettings: ({ target }) => advancedSettings.get(target),
-    editAdvancedSettings: ({ target, body }) => {
-      const problem = rulesProblem(body)
-      if (problem !== undefined) throw new AppError('invalid', problem)
-      return advancedSettings.replace(target, body)
-    },
+    editAdvancedSettings: ({ target, body }) => advancedSettings.replace(target, body),
     getServiceNetwork: ({ target }) => advancedSettings.network(target),
     editServiceNetwork: ({ target, body }) => advancedSettings.editNetwork(target, body),
 

@@ -58,7 +58,7 @@ export const clusters: Partial<Record<OperationName, Good>> = {
   specifyClusterCloudProviderInfo: { body: { cloud_provider: 'ON_PREMISE', credentials: null, region: 'on-premise' } },
   getClusterKubeconfig: after(onRecord, 'PUT', '/kubeconfig', kubeconfig),
   editClusterKubeconfig: { body: kubeconfig, prepare: onRecord },
-  editClusterAdvancedSettings: { body: { 'loki.log_retention_in_week': 4, 'an.unknown.key': { kept: true } } },
+  editClusterAdvancedSettings: { body: { 'loki.log_retention_in_week': 4 }, prepare: onRecord },
   getRoutingTable: after(onRecord, 'PUT', '/routingTable', routes),
   editRoutingTable: { body: routes },
   listClusterLogs: after(onEngine, 'POST', '/deploy?dry_run=true'),

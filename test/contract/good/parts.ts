@@ -1,8 +1,11 @@
 import type { OperationName } from '../../../contract/contract.ts'
 import type { Good } from '../requests.ts'
 
-const settings: Good = { body: { 'deployment.custom_domain_check_enabled': false, 'an.unknown.key': { kept: [1] } } }
-const task: Good = { body: { 'build.timeout_max_sec': 900, 'deployment.affinity.node.required': { disk: 'fast' } } }
+const settings: Good = { body: { 'network.ingress.proxy_body_size_mb': 20, 'network.ingress.enable_cors': true } }
+/** Nothing here runs charts and stacks: their settings may be sent as they are. */
+const idle: Good = { body: { 'deployment.custom_domain_check_enabled': true } }
+const task: Good = { body: { 'build.timeout_max_sec': 900, 'security.read_only_root_filesystem': true } }
+const stack: Good = { body: { 'build.timeout_max_sec': 1800 } }
 const network: Good = { body: { sticky_session: true } }
 const newRestriction: Good = { body: { mode: 'EXCLUDE', type: 'PATH', value: 'docs/' } }
 const restriction: Good = { body: { mode: 'MATCH', type: 'PATH', value: 'lib/' } }
@@ -34,9 +37,9 @@ const unused = (kind: 'annotations' | 'labels'): Good => ({
 export const parts: Partial<Record<OperationName, Good>> = {
   editAdvancedSettings: settings,
   editContainerAdvancedSettings: settings,
-  editHelmAdvancedSettings: settings,
+  editHelmAdvancedSettings: idle,
   editJobAdvancedSettings: task,
-  editTerraformAdvancedSettings: task,
+  editTerraformAdvancedSettings: stack,
   editApplicationNetwork: network,
   editContainerNetwork: network,
   createApplicationDeploymentRestriction: newRestriction,

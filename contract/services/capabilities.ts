@@ -1,0 +1,31 @@
+/**
+ * What an engine may be able to do for advanced settings, with the reason that is given where it cannot. An engine lists what it can
+ * (`Engine.capabilities`); which settings act on its cluster is computed from that.
+ */
+export const capabilities = {
+  'helm-charts': 'the engine of its cluster does not run Helm charts',
+  'terraform-stacks': 'the engine of its cluster does not run Terraform stacks',
+  'read-only-root': 'the engine of its cluster cannot make the root filesystem read-only',
+  'lifecycle-commands': 'the engine of its cluster runs no commands when a replica starts or stops',
+  'node-placement': 'the cluster has one machine, so there is no choice of nodes or zones',
+  'service-accounts': 'the engine of its cluster has no service accounts',
+  'gradual-rollout':
+    'all replicas of a new version start beside the previous version, which keeps all of its own until the new one is ready',
+  'domain-check': 'no deployment checks custom domains; checkCustomDomain does',
+  'proxy-buffers': 'the router passes requests and answers on as they come and keeps no buffers',
+  'connections-by-service': 'connections of clients are shared by all services of the router',
+  tls: 'the router does not speak TLS, so there is no https address to redirect to',
+  grpc: 'the router does not pass gRPC on',
+  aws: 'the cluster is not on AWS',
+  'cloud-provider': 'the cluster is this machine, without a load balancer, registry or storage of a cloud provider',
+  loki: 'the platform keeps logs in files of its own, without Loki',
+  'nginx-ingress': 'the platform has a router of its own in the place of nginx',
+  'gateway-defaults':
+    'the router has no timeouts and retries for a whole cluster; set network.gateway_api.* of a service',
+  'image-retention': 'images of the last five versions of each service are kept, and bounded by QUAYSIDE_DISK_BUDGET',
+  'image-mirroring': 'images are kept by the engine of the machine, not in a registry of the cluster',
+  'database-firewall':
+    'ports of databases are not filtered by network; switch off publicly accessible, or filter on the machine',
+  'kubernetes-api': 'the cluster has no Kubernetes API',
+} as const
+export type Capability = keyof typeof capabilities

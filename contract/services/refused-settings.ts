@@ -1,0 +1,54 @@
+import { Value } from '@sinclair/typebox/value'
+import { type Capability, capabilities } from './capabilities.ts'
+import type { AdvancedSetting, SettingTable, SettingValues } from './setting-table.ts'
+
+/** Where settings are to act. */
+export interface SettingPlace {
+  /** Every setting of the owner, by key. */
+  readonly table: SettingTable
+  /** What the engine of its cluster can do; undefined: no engine runs anything there. */
+  readonly able: ReadonlySet<Capability> | undefined
+  /** What the engine must be able to do for any setting of the owner to act. */
+  readonly needs?: Capability
+  /** The operation that lists the settings: `GET /defaultJobAdvancedSettings`. */
+  readonly listed: string
+}
+
+const noEngine = 'no engine of this installation runs anything on its cluster'
+
+/** Why another value than the default does not act; undefined: it acts. */
+export function whyIdle(setting: AdvancedSetting, value: unknown, place: SettingPlace): string | undefined {
+  if (setting.granted?.some((granted) => Value.Equal(granted, value))) return undefined
+  if (!place.able) return noEngine
+  const missing = [place.needs, setting.needs].find((needed) => needed !== undefined && !place.able?.has(needed))
+  return missing && capabilities[missing]
+}
+
+/**
+ * Why each setting that was sent cannot be kept, in sentences; empty: all can. A value that is the default or already stored may always be sent, so that clients
+ * can send back what they have read.
+ */
+export function refusedSettings(sent: SettingValues, stored: SettingValues, place: SettingPlace): string[] {
+  return Object.entries(sent).flatMap(([key, value]) => {
+    if (Object.hasOwn(stored, key) && Value.Equal(stored[key], value)) return []
+    const setting = Object.hasOwn(place.table, key) ? place.table[key] : undefined
+    if (!setting) return [`${shortened(key)} is not an advanced setting here. ${place.listed} lists them.`]
+    if (Value.Equal(setting.default, value)) return []
+    const reason = whyIdle(setting, value, place)
+    if (reason === undefined) return []
+    const usual = shortened(JSON.stringify(setting.default))
+    return [
+      `${key} cannot be ${shortened(JSON.stringify(value))}: ${reason}. Leave it out, or send its default ${usual}.`,
+    ]
+  })
+}
+
+/** Lists the stored settings that do nothing where they are to act. */
+export const idleSettings = (stored: SettingValues, place: SettingPlace): string[] =>
+  Object.keys(stored).filter((key) => {
+    const setting = Object.hasOwn(place.table, key) ? place.table[key] : undefined
+    if (!setting) return true
+    return !Value.Equal(setting.default, stored[key]) && whyIdle(setting, stored[key], place) !== undefined
+  })
+
+const shortened = (text: string): string => (text.length > 200 ? `${text.slice(0, 200)}…` : text)

@@ -1,0 +1,140 @@
+import type { ContainerInfo } from 'dockerode'
+import type { Clock } from '../../lib/clock.ts'
+import { messageOf } from '../../lib/error.ts'
+import { masker } from '../../lib/secret.ts'
+import { EngineError, type LongRunning, secretsIn } from '../engine.ts'
+import { execIn } from './container-output.ts'
+import { inspectContainer, listContainers, stopContainer } from './containers.ts'
+import { type DockerDaemon, isRefusal } from './daemon.ts'
+import { label } from './labels.ts'
+import type { ReplicaState } from './replica-state.ts'
+
+interface Where {
+  readonly daemon: DockerDaemon
+  readonly clock: Clock
+}
+
+/** Starts of containers for which this process has run the post-start command: when each began, by container. */
+export type PostStarted = Map<string, string>
+
+/** Kubernetes grants a program as much after a command that has used up the grace time. */
+const leastSeconds = 2
+
+/** The command of a label that we wrote. */
+const commandOf = (labels: Readonly<Record<string, string>>, name: string): string[] | undefined => {
+  const text = labels[name]
+  // `as`: the label was written by us from a list of strings.
+  return text === undefined ? undefined : (JSON.parse(text) as string[])
+}
+
+/**
+ * Runs the post-start command in a container that runs, unless this process has run it for the present start. A container that has ended
+ * meanwhile is left to whoever waits for its health. Throws EngineError('crashed') if the command fails or takes too long.
+ */
+export async function runPostStart(
+  { daemon, postStarted }: Where & { readonly postStarted: PostStarted },
+  container: string,
+  workload: Pick<LongRunning, 'postStart' | 'startDeadlineSeconds' | 'variables' | 'files'>,
+  outer: AbortSignal,
+): Promise<void> {
+  const { postStart: command, startDeadlineSeconds } = workload
+  if (!command || command.length === 0) return
+  const state = await inspectContainer(daemon, container, outer)
+  if (!state?.running || postStarted.get(container) === state.startedAt) return
+  const signal = AbortSignal.any([outer, AbortSignal.timeout(startDeadlineSeconds * 1000)])
+  try {
+    const { exitCode, output } = await execIn(daemon, container, command, signal)
+    if (exitCode !== 0) throw failed(`ended with exit code ${exitCode}`, masker(secretsIn(workload))(output))
+    postStarted.set(container, state.startedAt)
+  } catch (error) {
+    outer.throwIfAborted()
+    if (signal.aborted) throw failed(`did not end within ${startDeadlineSeconds} s`, '')
+    if (!isRefusal(error, 404, 409)) throw error
+  }
+}
+
+const failed = (what: string, output: string): EngineError =>
+  new EngineError('crashed', `the post-start command ${what}; correct deployment.lifecycle.post_start_exec_command`, {
+    lastLines: output
+      .split('\n')
+      .filter((line) => line !== '')
+      .slice(-20),
+  })
+
+/**
+ * Ends a container's program: runs its pre-stop command if it has one, then asks the program to end, both within the grace time. A command
+ * that fails keeps nobody from ending.
+ */
+export async function endProgram(
+  { daemon, clock }: Where,
+  {
+    id,
+    labels,
+    isRunning,
+  }: { readonly id: string; readonly labels: ReplicaState['labels']; readonly isRunning: boolean },
+  outer: AbortSignal,
+): Promise<void> {
+  const graceSeconds = isRunning ? await graceAfterPreStop({ daemon, clock }, { id, labels }, outer) : graceOf(labels)
+  await stopContainer(daemon, { id, graceSeconds }, outer)
+}
+
+const graceOf = (labels: ReplicaState['labels']): number => Number(labels[label.stopGraceSeconds] ?? 10)
+
+/** Runs the pre-stop command of a container that runs, and returns how many seconds its program has left to end. */
+export async function graceAfterPreStop(
+  { daemon, clock }: Where,
+  { id, labels }: { readonly id: string; readonly labels: ReplicaState['labels'] },
+  outer: AbortSignal,
+): Promise<number> {
+  const graceSeconds = graceOf(labels)
+  const command = commandOf(labels, label.preStop)
+  if (!command || command.length === 0) return graceSeconds
+  const begunMs = clock.monotonic()
+  const signal = AbortSignal.any([outer, AbortSignal.timeout(graceSeconds * 1000)])
+  try {
+    await execIn(daemon, id, command, signal)
+  } catch {
+    outer.throwIfAborted()
+  }
+  return Math.max(leastSeconds, graceSeconds - Math.ceil((clock.monotonic() - begunMs) / 1000))
+}
+
+/** A container is created and started in one go; whatever runs since later than this was restarted. */
+const firstStartMs = 300_000
+
+/** Whether a container runs since another start than its first one. */
+const isRestarted = ({ createdAt, startedAt, exits }: ReplicaState): boolean =>
+  exits > 0 || Date.parse(startedAt) - Date.parse(createdAt) > firstStartMs
+
+/**
+ * Runs the post-start command of replicas that Docker has restarted. Returns the names of those for which it failed. What this process
+ * knows of earlier starts is lost when it ends, so a command may run again after that.
+ */
+export async function followRestarts(
+  { daemon, clock, instance, postStarted }: Where & { readonly instance: string; readonly postStarted: PostStarted },
+  signal: AbortSignal,
+): Promise<string[]> {
+  const found = await listContainers(daemon, { instance, labels: { [label.postStart]: true } }, signal)
+  const ids = new Set(found.map(({ Id }) => Id))
+  for (const id of postStarted.keys()) if (!ids.has(id)) postStarted.delete(id)
+  const results = await Promise.all(found.filter(({ State }) => State === 'running').map(follow))
+  return results.filter((name) => name !== undefined)
+
+  async function follow({ Id, Labels }: ContainerInfo): Promise<string | undefined> {
+    const state = await inspectContainer(daemon, Id, signal)
+    if (!state?.running || postStarted.get(Id) === state.startedAt) return undefined
+    const postStart = commandOf(Labels, label.postStart)
+    // Its start runs the command, or has run it.
+    if (!postStart || (!postStarted.has(Id) && !isRestarted(state))) return undefined
+    // A command is tried once a restart: another failing one is not repeated every second.
+    postStarted.set(Id, state.startedAt)
+    const workload = { postStart, startDeadlineSeconds: 60, variables: {}, files: [] }
+    try {
+      await runPostStart({ daemon, clock, postStarted: new Map() }, Id, workload, signal)
+      return undefined
+    } catch (error) {
+      signal.throwIfAborted()
+      return `${state.name}: ${messageOf(error)}`
+    }
+  }
+}

@@ -1,0 +1,45 @@
+import { EngineError, type Workload } from '../engine.ts'
+
+/** What decides where a program with a read-only root may write. */
+type Written = Pick<Workload, 'hasReadOnlyRoot' | 'files'> & {
+  readonly storage?: readonly { readonly mountPoint: string }[]
+  readonly outputFile?: string | undefined
+}
+
+const directoryOf = (path: string): string => path.slice(0, path.lastIndexOf('/')) || '/'
+const isInside = (path: string, directory: string): boolean => path === directory || path.startsWith(`${directory}/`)
+
+/**
+ * Lists the directories that need a volume of their own in a container whose root is read-only: those of mounted files and of the output
+ * file, except below storage. Docker fills such a volume with what the image has there, and removes it with the container. It writes nothing
+ * to a read-only root, not even before the start. Throws EngineError('refused') for a file right below the root.
+ */
+export function writableDirectories(workload: Written): string[] {
+  if (!workload.hasReadOnlyRoot) return []
+  const mounted = (workload.storage ?? []).map(({ mountPoint }) => mountPoint)
+  const paths = [...workload.files.map(({ path }) => path), ...(workload.outputFile ? [workload.outputFile] : [])]
+  const wanted = [...new Set(paths.map(directoryOf))].sort()
+  const own: string[] = []
+  for (const directory of wanted) {
+    if (directory === '/') {
+      throw new EngineError(
+        'refused',
+        `a file right below / cannot be mounted while the root filesystem is read-only; give it a path such as /config/file, or set security.read_only_root_filesystem to false`,
+      )
+    }
+    if (![...mounted, ...own].some((other) => isInside(directory, other))) own.push(directory)
+  }
+  return own
+}
+
+/** Lists where files can be written in a container that has not started: anywhere, or in the volumes of a read-only root. */
+export const placesToWrite = (workload: Written): string[] =>
+  workload.hasReadOnlyRoot
+    ? [...(workload.storage ?? []).map(({ mountPoint }) => mountPoint), ...writableDirectories(workload)]
+    : ['/']
+
+/** Returns the innermost of the places that holds a path. */
+export const placeOf = (path: string, places: readonly string[]): string =>
+  places
+    .filter((place) => place === '/' || isInside(path, place))
+    .reduce((inner, place) => (place.length > inner.length ? place : inner), '/')

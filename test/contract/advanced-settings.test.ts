@@ -1,0 +1,183 @@
+import assert from 'node:assert/strict'
+import { readFileSync } from 'node:fs'
+import { after, test } from 'node:test'
+import { advancedSettings, settingsOfKind } from '../../contract/services/advanced-settings.ts'
+import { clusterSettings } from '../../contract/services/cluster-settings.ts'
+import { type AdvancedSetting, type SettingTable, settingDefaults } from '../../contract/services/setting-table.ts'
+import { createPlatform } from '../support/platform.ts'
+
+const platform = await createPlatform({ after })
+const { a } = platform
+const token = a.tokens.ADMIN
+
+/** Another valid value of each setting that acts, and the test that shows it. */
+const acting: Readonly<Record<string, readonly [value: unknown, file: string, name: string]>> = {
+  'build.timeout_max_sec': [60, 'server/deployments/acting-settings.test.ts', 'a build gets what it wishes for'],
+  'build.cpu_max_in_milli': [500, 'server/deployments/acting-settings.test.ts', 'a build gets what it wishes for'],
+  'build.ram_max_in_gib': [1, 'server/deployments/acting-settings.test.ts', 'a build gets what it wishes for'],
+  'build.disable_buildkit_cache': [
+    true,
+    'server/builders/docker/docker-builder.docker.test.ts',
+    'runs each step again if it ignores the cache',
+  ],
+  'build.secrets': [['TOKEN'], 'server/deployments/build-secrets.test.ts', 'a build gets the secrets that are named'],
+  'deployment.termination_grace_period_seconds': [
+    5,
+    'server/deployments/acting-settings.test.ts',
+    'a replica may take as long to end as the advanced settings of its kind say',
+  ],
+  'deployment.lifecycle.post_start_exec_command': [
+    ['true'],
+    'server/engines/docker/docker-engine.docker.test.ts',
+    'run after each start of a replica, also after one that Docker has restarted',
+  ],
+  'deployment.lifecycle.pre_stop_exec_command': [
+    ['true'],
+    'server/engines/docker/docker-engine.docker.test.ts',
+    'run before a replica ends, and what they take of the grace time is gone',
+  ],
+  'deployment.update_strategy.type': [
+    'Recreate',
+    'server/deployments/acting-settings.test.ts',
+    'two versions run at once, unless the advanced settings forbid it',
+  ],
+  ...Object.fromEntries(
+    Object.entries({
+      proxy_body_size_mb: 2,
+      proxy_read_timeout_seconds: 5,
+      enable_cors: true,
+      cors_allow_origin: 'https://shop.example',
+      cors_allow_methods: 'GET',
+      cors_allow_headers: 'X-One',
+      whitelist_source_range: '10.0.0.0/8',
+      denylist_source_range: 'fd00::/8',
+      enable_sticky_session: true,
+      extra_headers: '{"X-Frame-Options": "DENY"}',
+    }).map(([key, value]) => [
+      `network.ingress.${key}`,
+      [value, 'server/domains/route-rules.test.ts', 'what was sent becomes rules'],
+    ]),
+  ),
+  ...Object.fromEntries(
+    Object.entries({
+      'ingress.proxy_connect_timeout_seconds': 5,
+      'ingress.proxy_send_timeout_seconds': 6,
+      'ingress.send_timeout_seconds': 7,
+      'gateway_api.http_request_timeout_seconds': 8,
+      'gateway_api.http_connection_idle_timeout_seconds': 9,
+      'gateway_api.retry.num_retries': 3,
+      'gateway_api.retry.retry_on': '5xx,reset',
+      'gateway_api.retry.http_status_codes': '429,503',
+      'gateway_api.retry.per_try_timeout_seconds': 1,
+    }).map(([key, value]) => [
+      `network.${key}`,
+      [value, 'server/domains/route-rules.test.ts', 'timeouts and retries become rules'],
+    ]),
+  ),
+  'network.ingress.basic_auth_env_var': [
+    'WHO',
+    'server/deployments/basic-auth.test.ts',
+    'a deployment puts the logins of the variable before the service',
+  ],
+  'hpa.cpu.average_utilization_percent': [
+    30,
+    'server/scaling/scaling.test.ts',
+    'load adds replicas as far as settings and machine allow',
+  ],
+  'hpa.memory.average_utilization_percent': [
+    30,
+    'server/scaling/scaling.test.ts',
+    'load adds replicas as far as settings and machine allow',
+  ],
+  'security.read_only_root_filesystem': [
+    true,
+    'server/engines/docker/docker-engine.docker.test.ts',
+    'can be written to by nobody, while storage can and mounted files are there',
+  ],
+  'job.delete_ttl_seconds_after_finished': [
+    60,
+    'server/jobs/timetables.test.ts',
+    'a run is forgotten as long after its end as the settings say',
+  ],
+  'cronjob.concurrency_policy': ['Allow', 'server/jobs/timetables.test.ts', 'while a run goes on, '],
+  'cronjob.failed_jobs_history_limit': [
+    3,
+    'server/jobs/timetables.test.ts',
+    'as many ended runs are remembered as the settings say',
+  ],
+  'cronjob.success_jobs_history_limit': [
+    3,
+    'server/jobs/timetables.test.ts',
+    'as many ended runs are remembered as the settings say',
+  ],
+}
+
+/** Both of its values are taken: submodules are a matter of the git room and its tests. */
+const submodules = 'build.skip_git_submodules'
+
+/** Another valid value than the default, found by the schema. */
+function otherValue({ schema, default: usual }: AdvancedSetting): unknown {
+  const type = [schema['type']].flat()[0]
+  if (Array.isArray(schema['enum'])) return schema['enum'].find((value) => value !== usual)
+  if (type === 'boolean') return usual !== true
+  if (type === 'integer') return (typeof usual === 'number' ? usual : 6) + 1
+  if (type === 'array') return ['other']
+  return type === 'object' ? { other: 'value' } : 'other'
+}
+const wrongValue = ({ schema }: AdvancedSetting): unknown =>
+  schema['type'] === 'object' ? 'text' : { no: { such: 'type' } }
+
+async function put(path: string, body: object): Promise<{ status: number; message: string }> {
+  const answer = await platform.call(token, 'PUT', path, body)
+  return { status: answer.status, message: String(Object(answer.body).message) }
+}
+
+const grants = ({ granted }: AdvancedSetting, value: unknown): boolean => granted?.includes(value) ?? false
+
+async function checkRecord(path: string, table: SettingTable, mayAct: (key: string) => boolean): Promise<void> {
+  assert.equal((await put(path, settingDefaults(table))).status, 201, `${path}: all defaults`)
+  for (const [key, setting] of Object.entries(table)) {
+    if (key === submodules) continue
+    assert.equal((await put(path, { [key]: setting.default })).status, 201, `${key}: its default`)
+    assert.equal((await put(path, { [key]: wrongValue(setting) })).status, 400, `${key}: a wrong type`)
+    const value = acting[key] && mayAct(key) ? acting[key][0] : otherValue(setting)
+    const acts = mayAct(key) || grants(setting, value)
+    const { status, message } = await put(path, { [key]: value })
+    if (acts) assert.equal(status, 201, `${key}: ${message}`)
+    else {
+      assert.equal(status, 400, `${key} is accepted and does nothing`)
+      assert.ok(message.startsWith(`${key} cannot be ${JSON.stringify(value)}: `), message)
+      assert.match(message, / Leave it out, or send its default .*\.$/)
+    }
+    await put(path, {})
+  }
+}
+
+for (const kind of ['application', 'container', 'job'] as const) {
+  test(`every advanced setting of a ${kind} acts, or is rejected with the reason`, () =>
+    checkRecord(
+      `/${kind}/${kind === 'application' ? a.objects.applicationId : a.objects.more[`${kind}Id`]}/advancedSettings`,
+      settingsOfKind(kind),
+      (key) => key in acting,
+    ))
+}
+for (const kind of ['helm', 'terraform'] as const) {
+  test(`every advanced setting of a ${kind} is rejected while nothing runs it`, () =>
+    checkRecord(`/${kind}/${a.objects.more[`${kind}Id`]}/advancedSettings`, settingsOfKind(kind), () => false))
+}
+test('every advanced setting of the built-in cluster is rejected with the reason', async () => {
+  const clusters = await platform.call(token, 'GET', `/organization/${a.organizationId}/cluster`)
+  const [cluster] = Object(clusters.body).results.filter((one: { name: string }) => one.name === 'local')
+  await checkRecord(
+    `/organization/${a.organizationId}/cluster/${cluster.id}/advancedSettings`,
+    clusterSettings,
+    () => false,
+  )
+})
+
+test('each setting that acts names a test that exists', () => {
+  for (const [key, [, file, name]] of Object.entries(acting)) {
+    assert.ok(key in advancedSettings, key)
+    assert.ok(readFileSync(new URL(`../../${file}`, import.meta.url), 'utf8').includes(name), `${file}: ${name}`)
+  }
+})
