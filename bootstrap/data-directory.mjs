@@ -7,16 +7,21 @@ import { readIfThere } from './system.mjs'
 /** The data directory that the environment names, as server/config.ts reads it. */
 export const dataDirectoryOf = (variables = process.env) => resolve(variables.QUAYSIDE_DATA || '.quayside')
 
+/** The name of the lock in Linux' abstract name space, without the NUL before it. */
+export function lockName(directory) {
+  const digest = createHash('sha256').update(`data ${directory}`).digest('hex').slice(0, 32)
+  return `quayside-${digest}`
+}
+
 /**
  * The lock that a server holds for as long as it lives (server/database/exclusive.ts): a listening socket without a file, given back by the
  * kernel. Undefined while somebody has it. `close` gives it back; it does not keep the process alive.
  */
 export function lockDataDirectory(directory) {
-  const digest = createHash('sha256').update(`data ${directory}`).digest('hex').slice(0, 32)
   return new Promise((taken, reject) => {
     const server = createServer((socket) => socket.destroy())
     server.once('error', (error) => (error.code === 'EADDRINUSE' ? taken(undefined) : reject(error)))
-    server.listen({ path: `\0quayside-${digest}` }, () => taken(server))
+    server.listen({ path: `\0${lockName(directory)}` }, () => taken(server))
     server.unref()
   })
 }

@@ -1,4 +1,4 @@
-import { mkdir, readFile } from 'node:fs/promises'
+import { mkdir, readFile, rename, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { syncMembers } from './access/index.ts'
 import { compose, createDrivers, type Ground } from './composition/index.ts'
@@ -30,22 +30,31 @@ async function main(): Promise<void> {
   armFailpoints(config.failpoint)
   const log = createLogger(config.logLevel)
   const started = new AsyncDisposableStack()
+  const stopping = new AbortController()
+  const running = run(config, log, started, stopping)
+  handleSignals({ running, started, stopping, log })
   try {
-    await run(config, log, started)
+    await running
   } catch (error) {
-    // Told to stop while it was starting: that is what aborted it, and whoever stops ends the process.
-    if (started.disposed) return
+    // A signal during the start is what aborted it. Its handler ends the process.
+    if (stopping.signal.aborted) return
     await started.disposeAsync()
     throw error
   }
 }
 
-async function run(config: Config, log: Logger, started: AsyncDisposableStack): Promise<void> {
+async function run(
+  config: Config,
+  log: Logger,
+  started: AsyncDisposableStack,
+  stopping: AbortController,
+): Promise<void> {
+  const { signal } = stopping
   await makeDataDirectory(config.dataDirectory)
   await lockDataDirectory(config, started)
-  const stopping = new AbortController()
   if (!config.databaseUrl) say('Starting PostgreSQL')
-  const databaseUrl = await startDatabase(config, log, stopping.signal, started)
+  const databaseUrl = await startDatabase(config, log, signal, started)
+  signal.throwIfAborted()
   const database = await openSchema(databaseUrl, log, started, serverSession(config.masterKeyFile))
   await recordVersion(config.dataDirectory, clock.now())
   await checkKeyFile(config)
@@ -54,7 +63,9 @@ async function run(config: Config, log: Logger, started: AsyncDisposableStack): 
   const pepper = await openPepper({ database, file: join(config.dataDirectory, 'token.pepper') })
   // Built-in variables tell it.
   await writeSetting(database, 'domain', config.domain)
-  const router = routerOptions(config, stopping.signal)
+  const instance = await settingOr(database, 'instance', newRandomId().slice(0, 8))
+  await noteInstance(config, instance)
+  const router = routerOptions(config, signal)
   const ground: Ground = {
     config,
     log,
@@ -62,7 +73,7 @@ async function run(config: Config, log: Logger, started: AsyncDisposableStack): 
     databaseUrl,
     vault,
     pepper,
-    instance: await settingOr(database, 'instance', newRandomId().slice(0, 8)),
+    instance,
     formerUrls: await rememberUrl(database, config.publicUrl),
     controlSocket: router.controlSocket,
     reconcilers: [superviseRouter(router), createMemoryKeeper({ log })],
@@ -71,6 +82,7 @@ async function run(config: Config, log: Logger, started: AsyncDisposableStack): 
   await drivers.engine.ping(AbortSignal.timeout(10_000)).catch((error: unknown) => {
     throw new StartError(`${messageOf(error)} Start it, or let QUAYSIDE_DOCKER_HOST name its socket.`, { cause: error })
   })
+  signal.throwIfAborted()
   const composition = compose(ground, drivers)
   await composition.app.listen({ host: config.host, port: config.port }).catch((error: unknown) => {
     throw toStartError(error, config)
@@ -80,9 +92,8 @@ async function run(config: Config, log: Logger, started: AsyncDisposableStack): 
   await ensureRouterProcess(router)
   composition.start()
   started.defer(() => composition.stop())
-  started.defer(async () => stopping.abort())
-  handleSignals(started, log)
-  const first = await firstStart({ config, database, composition, say, signal: stopping.signal })
+  signal.throwIfAborted()
+  const first = await firstStart({ config, database, composition, say, signal })
   await syncMembers(database, clock, config.issuers)
   await report(config, first, await composition.accounts.firstAccountLink())
 }
@@ -126,20 +137,45 @@ async function rememberUrl(database: Database, url: string): Promise<string[]> {
   return former
 }
 
-function handleSignals(started: AsyncDisposableStack, log: Logger): void {
+interface Life {
+  readonly running: Promise<void>
+  readonly started: AsyncDisposableStack
+  readonly stopping: AbortController
+  readonly log: Logger
+}
+
+/** How long a start may take to notice that it was told to stop. */
+const noticeMs = 10_000
+
+/** From the first moment on: a start that is cut off ends what it has started. A second signal changes nothing. */
+function handleSignals({ running, started, stopping, log }: Life): void {
   const end = (): void => {
-    if (started.disposed) return
+    if (stopping.signal.aborted) return
     say('Stopping; applications keep answering.')
-    started.disposeAsync().then(
-      () => process.exit(0),
-      (error: unknown) => {
-        log.fatal({ err: error }, 'stopping failed')
-        process.exit(1)
-      },
+    stopping.abort()
+    const settled = running.then(
+      () => {},
+      () => {},
     )
+    Promise.race([settled, clock.sleep(noticeMs)])
+      .then(() => started.disposeAsync())
+      .then(
+        () => process.exit(0),
+        (error: unknown) => {
+          log.fatal({ err: error }, 'stopping failed')
+          process.exit(1)
+        },
+      )
   }
   process.on('SIGTERM', end)
   process.on('SIGINT', end)
+}
+
+/** For commands that look for this installation's things on the engine while no database runs. */
+async function noteInstance({ dataDirectory }: Config, instance: string): Promise<void> {
+  const file = join(dataDirectory, 'instance')
+  await writeFile(`${file}.next`, `${instance}\n`)
+  await rename(`${file}.next`, file)
 }
 
 async function report(config: Config, first: FirstStart | undefined, link: string | undefined): Promise<void> {

@@ -136,7 +136,7 @@ const reserved: Record<string, { pattern: RegExp; places: readonly string[] }> =
   },
   'write to the console': {
     pattern: /\bconsole\./,
-    places: ['server/main.ts', 'server/rotate-key.ts', 'server/restore-snapshot.ts', 'server/check-upgrade.ts'],
+    places: ['main', 'rotate-key', 'restore-snapshot', 'check-upgrade', 'uninstall'].map((name) => `server/${name}.ts`),
   },
 }
 for (const [what, { pattern, places }] of Object.entries(reserved)) {

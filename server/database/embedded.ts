@@ -103,7 +103,11 @@ function launchOrAdopt(launch: Launch, create: boolean, signal: AbortSignal): Pr
       await prepareCluster({ ...launch, create, signal })
       await clearRemains(place)
       const pid = await launchPostmaster(launch)
-      await untilReady(pid, launch, signal)
+      await untilReady(pid, launch, signal).catch(async (error: unknown) => {
+        // Told to stop meanwhile: nobody else knows of it.
+        if (signal.aborted) await stopPostmaster(pid, place.cluster, clock)
+        throw error
+      })
       log.info({ pid, ms: Math.round(clock.monotonic() - startedAt) }, 'PostgreSQL was started')
       return pid
     },

@@ -105,6 +105,12 @@ export function createStepPorts(options: StepPortsOptions): StepPorts {
   }
 }
 
+/** Removes the rules of all ports that no longer exist. Throws if `ebtables` is missing or refuses. */
+export async function removePortRules(sys = '/sys/class/net'): Promise<void> {
+  const listed = await runFilter('ebtables', ['-t', 'nat', '-L'])
+  for (const args of removalCommands(listed, new Set(await readdir(sys)))) await runFilter('ebtables', args)
+}
+
 interface Step {
   /** Of its device, as its port on the bridge knows it. */
   readonly index: number

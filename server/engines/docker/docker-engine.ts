@@ -39,6 +39,7 @@ import { measureDisk, removeImage, trimBuildCache } from './disk.ts'
 import { Events } from './events.ts'
 import { fetchImage, pinImage } from './fetch-image.ts'
 import { guardNetworks, type NetworkGuards, removeGuards } from './guard-networks.ts'
+import { type InstallationThings, listInstallation, removeInstallation } from './installation.ts'
 import { KnownStates } from './known-states.ts'
 import { label, volumeName } from './labels.ts'
 import { followRestarts, type PostStarted } from './lifecycle.ts'
@@ -142,6 +143,16 @@ export class DockerEngine implements Engine {
   /** See removeGuards. */
   removeGuards(options: Parameters<typeof removeGuards>[1], signal: AbortSignal): Promise<string[]> {
     return removeGuards(this.#host, options, signal)
+  }
+
+  /** See listInstallation. */
+  listInstallation(services: readonly string[], signal: AbortSignal): Promise<InstallationThings> {
+    return listInstallation(this.#host, services, signal)
+  }
+
+  /** See removeInstallation. */
+  removeInstallation(things: Omit<InstallationThings, 'isShared'>, signal: AbortSignal): Promise<void> {
+    return removeInstallation(this.#host, things, signal)
   }
 
   prepareTask(release: Release<Task>, run: string, attempt: Attempt): Promise<void> {

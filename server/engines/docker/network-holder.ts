@@ -9,7 +9,7 @@ import type { Host } from './start.ts'
 import { startOrReplace } from './start-or-replace.ts'
 
 /** An image with a program that does nothing. */
-const holderImage = 'quayside/idle:1'
+export const holderImage = 'quayside/idle:1'
 const program = idleProgram(process.arch)
 
 /**

@@ -1,0 +1,43 @@
+import { once } from 'node:events'
+import { request } from 'node:http'
+import { Refusal } from './progress.mjs'
+
+/** How many containers are stopped at the same time. */
+const parallel = 8
+
+/**
+ * Stops the containers of an installation, and has Docker leave them stopped. Each has as long as its service grants it. Returns
+ * how many were stopped. `address` is one of engineAddress.
+ */
+export async function stopContainers(address, instance) {
+  const filters = encodeURIComponent(JSON.stringify({ label: [`quayside.instance=${instance}`] }))
+  const running = await call(address, 'GET', `/containers/json?filters=${filters}`)
+  const waiting = [...running]
+  const work = async () => {
+    for (let one = waiting.shift(); one; one = waiting.shift()) await stop(address, one.Id)
+  }
+  await Promise.all(Array.from({ length: parallel }, work))
+  return running.length
+}
+
+async function stop(address, id) {
+  // Docker would start it again with the machine. The server puts the setting back.
+  await call(address, 'POST', `/containers/${id}/update`, { RestartPolicy: { Name: 'no' } })
+  await call(address, 'POST', `/containers/${id}/stop`)
+}
+
+/** Undefined for an answer without a body. A container that is gone or stopped already is none of our business. */
+async function call(address, method, path, body) {
+  const headers = body ? { 'content-type': 'application/json' } : {}
+  const outgoing = request({ ...address, method, path, headers })
+  outgoing.end(body && JSON.stringify(body))
+  const [answer] = await once(outgoing, 'response').catch((error) => {
+    throw new Refusal(`The Docker Engine does not answer (${error.message}). Start it, and try again.`)
+  })
+  let text = ''
+  for await (const part of answer.setEncoding('utf8')) text += part
+  if (answer.statusCode >= 400 && answer.statusCode !== 404) {
+    throw new Refusal(`The Docker Engine refused ${method} ${path}: ${text.trim()}`)
+  }
+  return text.startsWith('[') || text.startsWith('{') ? JSON.parse(text) : undefined
+}

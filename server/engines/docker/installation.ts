@@ -1,0 +1,90 @@
+import { EngineError } from '../engine.ts'
+import { absent, listContainers } from './containers.ts'
+import { emptyImage } from './copy-helper.ts'
+import type { DockerDaemon } from './daemon.ts'
+import { label, labelFilter } from './labels.ts'
+import { holderImage } from './network-holder.ts'
+
+/** All that an installation has on the engine: names of containers, networks and volumes, and tags of images. */
+export interface InstallationThings {
+  readonly containers: readonly string[]
+  readonly networks: readonly string[]
+  readonly volumes: readonly string[]
+  readonly images: readonly string[]
+  /** Whether another installation has something there, too. */
+  readonly isShared: boolean
+}
+
+interface Owner {
+  readonly daemon: DockerDaemon
+  readonly instance: string
+}
+
+interface Labelled {
+  readonly Name: string
+  readonly Labels?: Readonly<Record<string, string>> | null
+}
+
+/**
+ * Lists what carries the installation's label, the images that were built for `services` or for a service that a label names,
+ * and images of the platform itself that no other installation uses.
+ */
+export async function listInstallation(
+  { daemon, instance }: Owner,
+  services: readonly string[],
+  signal: AbortSignal,
+): Promise<InstallationThings> {
+  const filters = { label: [label.instance] }
+  const [containers, networks, volumes, others] = await Promise.all([
+    listContainers(daemon, { instance }, signal),
+    listed(daemon, '/networks', labelFilter(instance), signal),
+    listed(daemon, '/volumes', labelFilter(instance), signal),
+    Promise.all([
+      daemon.json({ method: 'GET', path: '/containers/json', query: { all: true, filters }, signal }),
+      listed(daemon, '/networks', filters, signal),
+      listed(daemon, '/volumes', filters, signal),
+    ]),
+  ])
+  // The shape is that of Docker's published API.
+  const isShared = (others.flat() as Labelled[]).some(({ Labels }) => Labels?.[label.instance] !== instance)
+  const known = new Set([...services, ...containers.map(({ Labels }) => Labels[label.service] ?? '')])
+  const images = (await listed(daemon, '/images/json', {}, signal)) as readonly { RepoTags?: string[] | null }[]
+  const own = new Set(isShared ? [] : [emptyImage, holderImage])
+  const isOurs = (tag: string): boolean => own.has(tag) || known.has(/^quayside\/([^:/]+):/.exec(tag)?.[1] ?? '')
+  return {
+    containers: containers.map(({ Names, Id }) => Names[0]?.slice(1) ?? Id),
+    networks: networks.map(({ Name }) => Name),
+    volumes: volumes.map(({ Name }) => Name),
+    images: images.flatMap(({ RepoTags }) => RepoTags ?? []).filter(isOurs),
+    isShared,
+  }
+}
+
+async function listed(
+  daemon: DockerDaemon,
+  path: string,
+  filters: { readonly label?: string[] },
+  signal: AbortSignal,
+): Promise<readonly Labelled[]> {
+  const answer = await daemon.json({ method: 'GET', path, query: { filters }, signal })
+  // Docker puts volumes into an object.
+  const list: unknown = path === '/volumes' ? Object(answer).Volumes : answer
+  if (!Array.isArray(list)) throw new EngineError('unreachable', `Docker answered ${path} with something else`)
+  // The shape is that of Docker's published API.
+  return list as readonly Labelled[]
+}
+
+/** Removes these things. Volumes lose their data. What is gone already is fine. */
+export async function removeInstallation(
+  { daemon }: Owner,
+  things: Omit<InstallationThings, 'isShared'>,
+  signal: AbortSignal,
+): Promise<void> {
+  const remove = (path: string, query: Readonly<Record<string, boolean>> = {}) =>
+    absent(daemon.send({ method: 'DELETE', path, query, signal, timeoutMs: 120_000 }))
+  // Containers first: they hold the rest.
+  for (const name of things.containers) await remove(`/containers/${name}`, { force: true, v: true })
+  for (const name of things.networks) await remove(`/networks/${name}`)
+  for (const name of things.volumes) await remove(`/volumes/${name}`)
+  for (const tag of things.images) await remove(`/images/${tag}`)
+}
