@@ -5,12 +5,33 @@ import { parseConfig } from './config.ts'
 test('reads the command line and says which flag is wrong', () => {
   const needed = ['--control', '/run/c', '--state', '/run/s']
   const defaults = { host: '127.0.0.1', port: 8080, control: '/run/c', state: '/run/s', trusted: [], share: false }
-  assert.deepEqual(parseConfig(needed), defaults)
-  const all = [...needed, '--host', '::', '--port', '0', '--trusted', '10.0.0.0/8,::1', '--share']
-  assert.deepEqual(parseConfig(all), { ...defaults, host: '::', port: 0, trusted: ['10.0.0.0/8', '::1'], share: true })
+  const usual = { connections: { total: 10_000, perClient: 1_000 } }
+  assert.deepEqual(parseConfig(needed), { ...defaults, ...usual })
+  const all = [
+    ...needed,
+    '--host',
+    '::',
+    '--port',
+    '0',
+    '--trusted',
+    '10.0.0.0/8,::1',
+    '--share',
+    '--connections=50',
+    '--connections-per-client=5',
+  ]
+  assert.deepEqual(parseConfig(all), {
+    ...defaults,
+    host: '::',
+    port: 0,
+    trusted: ['10.0.0.0/8', '::1'],
+    share: true,
+    connections: { total: 50, perClient: 5 },
+  })
   assert.throws(() => parseConfig(['--state', 'x']), /--control is missing/)
   assert.throws(() => parseConfig(['--control', 'x']), /--state is missing/)
   for (const port of ['', '-1', '70000', '80a'])
     assert.throws(() => parseConfig([...needed, `--port=${port}`]), /--port/)
+  for (const flag of ['--connections=0', '--connections-per-client=x'])
+    assert.throws(() => parseConfig([...needed, flag]), /--connections/)
   assert.throws(() => parseConfig([...needed, '--trusted', 'everyone']), /--trusted: "everyone" is not/)
 })

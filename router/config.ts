@@ -1,5 +1,6 @@
 import { parseArgs } from 'node:util'
 import { networkList } from '@quayside/contract/forwarded.ts'
+import { type ConnectionLimits, usualConnections } from './connections.ts'
 
 export interface RouterConfig {
   readonly host: string
@@ -11,6 +12,8 @@ export interface RouterConfig {
   readonly state: string
   /** Networks whose `X-Forwarded-*` are believed; none unless told. */
   readonly trusted: readonly string[]
+  /** Of each port; usual ones unless told. */
+  readonly connections?: ConnectionLimits
   /** Another router listens there, too, and is about to end; else the port has to be free. */
   readonly share?: boolean
 }
@@ -25,6 +28,8 @@ export function parseConfig(args: readonly string[]): RouterConfig {
       control: { type: 'string' },
       state: { type: 'string' },
       trusted: { type: 'string', default: '' },
+      connections: { type: 'string', default: String(usualConnections.total) },
+      'connections-per-client': { type: 'string', default: String(usualConnections.perClient) },
       share: { type: 'boolean', default: false },
     },
   })
@@ -34,7 +39,19 @@ export function parseConfig(args: readonly string[]): RouterConfig {
   if (!/^\d{1,5}$/.test(values.port) || port > 65_535) throw new Error(`--port "${values.port}" is not a port number`)
   const trusted = values.trusted.split(',').filter((network) => network !== '')
   checkNetworks(trusted)
-  return { host: values.host, port, control: values.control, state: values.state, trusted, share: values.share }
+  const connections = {
+    total: countIn(values, 'connections'),
+    perClient: countIn(values, 'connections-per-client'),
+  }
+  const { host, control, state, share } = values
+  return { host, port, control, state, trusted, connections, share }
+}
+
+function countIn<Flag extends string>(values: Readonly<Record<Flag, string>>, flag: Flag): number {
+  const count = Number(values[flag])
+  if (!/^\d{1,7}$/.test(values[flag]) || count < 1)
+    throw new Error(`--${flag} "${values[flag]}" is not a number of connections`)
+  return count
 }
 
 function checkNetworks(networks: readonly string[]): void {

@@ -8,13 +8,15 @@ export const limits = {
   udpIdleMs: 60_000,
   /** … and after so long, where its endpoint has left the route. */
   udpLeavingMs: 2_000,
-  /** Of one UDP port. */
+  /** Of one UDP port, and those of one address among them: it may have many ports. */
   udpClients: 4_096,
+  udpClientsPerAddress: 512,
   /** Datagrams of one client that are kept until there is an endpoint. */
   udpEarly: 16,
   /** How long an idle client connection is kept; clients are told so in `Keep-Alive`. */
   clientIdleMs: 72_000,
-  clientConnections: 10_000,
+  /** How often connections of TCP ports are looked at, whether bytes went through. */
+  silenceMs: 5_000,
   /** Where a TCP connection is silent for so long, the kernel asks whether the other side is still there. */
   tcpSilentMs: 60_000,
   /** A connection to an endpoint must be established within this time. */

@@ -5,6 +5,7 @@ import { networkList } from '@quayside/contract/forwarded.ts'
 import { after, monotonic } from './clock.ts'
 import { closeListener } from './close-listener.ts'
 import type { RouterConfig } from './config.ts'
+import { usualConnections } from './connections.ts'
 import { createControlServer } from './control-server.ts'
 import { limits } from './limits.ts'
 import type { Log } from './log.ts'
@@ -45,6 +46,7 @@ export async function startRouter(config: RouterConfig, log: Log): Promise<Runni
     log,
     port: '',
     trusts,
+    connections: config.connections ?? usualConnections,
     tunnels,
     closing: false,
   }
@@ -69,6 +71,7 @@ export async function startRouter(config: RouterConfig, log: Log): Promise<Runni
       host: config.host,
       port: Number(traffic.port),
       trusted: config.trusted,
+      connections: traffic.connections,
       protocol,
       closing: traffic.closing,
       uptimeSeconds: Math.round((monotonic() - startedAt) / 1000),

@@ -1,5 +1,6 @@
 import { createServer, type Server, type Socket } from 'node:net'
 import { refusalOfClient } from './apply-rules.ts'
+import { Connections, refuseConnection } from './connections.ts'
 import { limits } from './limits.ts'
 import { reach } from './reach.ts'
 import type { Traffic } from './traffic.ts'
@@ -15,8 +16,15 @@ export function createTcpServer(traffic: Traffic, hostNow: () => string | undefi
     keepAlive: true,
     keepAliveInitialDelay: limits.tcpSilentMs,
   })
-  server.maxConnections = limits.clientConnections
-  server.on('connection', (client) => passConnection(traffic, client, hostNow()))
+  const connections = new Connections(traffic.connections, traffic.trusts)
+  server.on('connection', (client) => {
+    if (!connections.admit(client)) {
+      refuseConnection(traffic, client)
+      return
+    }
+    connections.watchSilence()
+    passConnection(traffic, client, hostNow())
+  })
   return server
 }
 

@@ -15,6 +15,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Route } from '@quayside/contract/routes.ts'
 import { monotonic, sleep } from './clock.ts'
+import type { RouterConfig } from './config.ts'
+import { usualConnections } from './connections.ts'
 import { type Log, silentLog } from './log.ts'
 import { type RunningRouter, startRouter } from './router.ts'
 
@@ -56,12 +58,13 @@ interface TestLife {
 
 export async function testBed(
   test: TestLife,
-  options: { trusted?: readonly string[]; log?: Log } = {},
+  options: Pick<RouterConfig, 'connections'> & { trusted?: readonly string[]; log?: Log } = {},
 ): Promise<TestBed> {
   const folder = await mkdtemp(join(tmpdir(), 'quayside-router-'))
   const control = join(folder, 'control.sock')
   const state = join(folder, 'routes.json')
-  const config = { host: '127.0.0.1', port: 0, control, state, trusted: options.trusted ?? [] }
+  const { trusted = [], connections = usualConnections } = options
+  const config = { host: '127.0.0.1', port: 0, control, state, trusted, connections }
   const router = await startRouter(config, options.log ?? silentLog)
   const servers: Server[] = []
   const sockets: Socket[] = []

@@ -3,6 +3,7 @@ import type { Duplex } from 'node:stream'
 import { answerFailure, answerFailureRaw } from './answer-failure.ts'
 import { answeredByRules, challengeOf, refusalOf } from './apply-rules.ts'
 import { addressOf } from './client-address.ts'
+import { Connections, refuseConnection } from './connections.ts'
 import { failureOf } from './endpoint-failure.ts'
 import { Exchange } from './exchange.ts'
 import { hostOf } from './host-of.ts'
@@ -26,10 +27,22 @@ export function createTrafficServer(traffic: Traffic): Server {
     keepAliveTimeout: limits.clientIdleMs,
     connectionsCheckingInterval: 2_000,
   })
-  server.maxConnections = limits.clientConnections
-  server.on('request', (request, response) => inOrder(traffic, request, response, false))
-  server.on('checkContinue', (request, response) => inOrder(traffic, request, response, true))
-  server.on('upgrade', (request, socket, early) => onUpgrade(traffic, request, socket, early))
+  const connections = new Connections(traffic.connections, traffic.trusts)
+  server.on('connection', (socket) => {
+    if (!connections.admit(socket)) refuseConnection(traffic, socket)
+  })
+  const asked = (request: IncomingMessage, response: ServerResponse, awaitsContinue: boolean): void => {
+    const { socket } = request
+    connections.begin(socket)
+    response.once('close', () => connections.end(socket))
+    inOrder(traffic, request, response, awaitsContinue)
+  }
+  server.on('request', (request, response) => asked(request, response, false))
+  server.on('checkContinue', (request, response) => asked(request, response, true))
+  server.on('upgrade', (request, socket, early) => {
+    connections.begin(request.socket)
+    onUpgrade(traffic, request, socket, early)
+  })
   server.on('connect', (_request, socket: Duplex) => {
     socket.on('error', () => socket.destroy())
     socket.end('HTTP/1.1 405 Method Not Allowed\r\nConnection: close\r\nContent-Length: 0\r\n\r\n')

@@ -1,4 +1,5 @@
 import type { Duplex } from 'node:stream'
+import type { ConnectionLimits } from './connections.ts'
 import type { Log } from './log.ts'
 import type { Passwords } from './passwords.ts'
 import type { Routes } from './routes.ts'
@@ -28,6 +29,8 @@ export interface Traffic {
   port: string
   /** Whether a peer's `X-Forwarded-*` are believed. */
   readonly trusts: (address: string) => boolean
+  /** Of each port. */
+  readonly connections: ConnectionLimits
   /** Client connections that were upgraded. */
   readonly tunnels: Set<Duplex>
   /** At a shutdown connections end with the answer that is open on them. */

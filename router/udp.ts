@@ -1,7 +1,9 @@
 import { createSocket, type RemoteInfo, type Socket } from 'node:dgram'
 import { isIPv6 } from 'node:net'
+import { clientGroup } from '@quayside/contract/forwarded.ts'
 import { refusalOfClient } from './apply-rules.ts'
 import { after, monotonic } from './clock.ts'
+import { Shares } from './connections.ts'
 import type { Endpoint } from './endpoint.ts'
 import { failureOf } from './endpoint-failure.ts'
 import { limits } from './limits.ts'
@@ -33,6 +35,7 @@ export class UdpPort {
   /** By the address of their client; those whose endpoint left the route are in `#all` alone. */
   readonly #sessions = new Map<string, Session>()
   readonly #all = new Set<Session>()
+  readonly #shares = new Shares()
 
   constructor(traffic: Traffic, address: string, hostNow: () => string | undefined) {
     this.#traffic = traffic
@@ -89,7 +92,15 @@ export class UdpPort {
     const host = this.#hostNow()
     const target = host === undefined ? undefined : this.#traffic.routes.find(host)
     const isRefused = target?.rules && refusalOfClient({ remoteAddress: client.address }, target.rules)
-    if (!target || host === undefined || isRefused || this.#all.size >= limits.udpClients) {
+    const isFull = this.#all.size >= limits.udpClients
+    const address = clientGroup(client.address)
+    if (
+      !target ||
+      host === undefined ||
+      isRefused ||
+      isFull ||
+      !this.#shares.take(address, limits.udpClientsPerAddress)
+    ) {
       this.#traffic.counts.refused++
       return
     }
@@ -158,6 +169,7 @@ export class UdpPort {
     session.hasEnded = true
     this.#traffic.counts.open--
     this.#all.delete(session)
+    this.#shares.release(clientGroup(session.client.address))
     const key = `${session.client.address} ${session.client.port}`
     if (this.#sessions.get(key) === session) this.#sessions.delete(key)
     session.cancel()

@@ -18,6 +18,8 @@ export interface Config {
   readonly routerPort: number
   /** Networks of the proxies in front whose `X-Forwarded-*` are believed, by the router and by the API. */
   readonly trustedProxies: readonly string[]
+  /** Connections of clients at each port of the router, and those of one client among them. */
+  readonly routerConnections: { readonly total: number; readonly perClient: number }
   readonly domain: string
   /** Whether DNS has to prove a custom domain before it gets traffic. */
   readonly domainProof: 'required' | 'waived'
@@ -92,6 +94,10 @@ export function readConfig(variables: Variables = process.env): Config {
     routerHost: variables['QUAYSIDE_ROUTER_HOST'] || '127.0.0.1',
     routerPort: number(variables, 'QUAYSIDE_ROUTER_PORT', 8080, 1, 65535),
     trustedProxies: list(variables, 'QUAYSIDE_TRUSTED_PROXIES', proxyForm),
+    routerConnections: {
+      total: number(variables, 'QUAYSIDE_ROUTER_CONNECTIONS', 10_000, 10, 1_000_000),
+      perClient: number(variables, 'QUAYSIDE_ROUTER_CONNECTIONS_PER_CLIENT', 1_000, 1, 1_000_000),
+    },
     domain: (variables['QUAYSIDE_DOMAIN'] || 'localhost').toLowerCase(),
     domainProof: oneOf(variables, 'QUAYSIDE_DOMAIN_PROOF', ['required', 'waived']),
     nameServers: list(variables, 'QUAYSIDE_NAME_SERVERS', nameServerForm),

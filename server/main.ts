@@ -120,6 +120,7 @@ function routerOptions(config: Config, signal: AbortSignal): RouterProcessOption
     host: config.routerHost,
     port: config.routerPort,
     trusted: config.trustedProxies,
+    connections: config.routerConnections,
     controlSocket: file('control.sock'),
     stateFile: file('routes.json'),
     logFile: file('router.log'),

@@ -3,6 +3,7 @@ import { closeSync, openSync } from 'node:fs'
 import { mkdir, readdir, readFile, rename, rm } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { isDeepStrictEqual } from 'node:util'
 import { type Clock, systemClock } from '../../lib/clock.ts'
 import { AppError } from '../../lib/error.ts'
 import { start } from '../../lib/run.ts'
@@ -22,6 +23,8 @@ export interface RouterProcessOptions {
   readonly cacheFolder?: string
   /** Networks whose `X-Forwarded-*` are believed; default none. */
   readonly trusted?: readonly string[]
+  /** Connections of each port, and of one client among them. */
+  readonly connections?: { readonly total: number; readonly perClient: number }
   readonly signal?: AbortSignal
   readonly clock?: Clock
 }
@@ -101,12 +104,13 @@ async function takeOver(
 const mayShare = (running: Health, { host, port }: RouterProcessOptions): boolean =>
   Number(running.protocol) >= sharingSince && !running.closing && running.host === host && running.port === port
 
-const serves = (running: Health, { host, port, trusted = [] }: RouterProcessOptions): boolean =>
+const serves = (running: Health, { host, port, trusted = [], connections }: RouterProcessOptions): boolean =>
   running.protocol === protocol &&
   !running.closing &&
   running.host === host &&
   (port === 0 || running.port === port) &&
-  running.trusted === trusted.join()
+  running.trusted === trusted.join() &&
+  (connections === undefined || isDeepStrictEqual(running.connections, connections))
 
 interface Health {
   readonly pid: number
@@ -114,6 +118,7 @@ interface Health {
   readonly port: number
   readonly protocol: unknown
   readonly trusted: string
+  readonly connections: unknown
   readonly closing: boolean
 }
 
@@ -124,11 +129,11 @@ export async function findRouter({
 }: Pick<RouterProcessOptions, 'controlSocket' | 'signal'>): Promise<Health | undefined> {
   const question = { method: 'GET', path: '/health', timeoutMs: answerMs, ...(signal && { signal }) } as const
   try {
-    const { pid, host, port, trusted, protocol, closing } = (await askRouter(controlSocket, question)).body
+    const { pid, host, port, trusted, connections, protocol, closing } = (await askRouter(controlSocket, question)).body
     if (typeof pid !== 'number' || typeof host !== 'string' || typeof port !== 'number') {
       throw new Error(`what listens on ${controlSocket} is not a router`)
     }
-    return { pid, host, port, protocol, trusted: String(trusted), closing: closing === true }
+    return { pid, host, port, protocol, trusted: String(trusted), connections, closing: closing === true }
   } catch (error) {
     if (isAbsence(error)) return undefined
     throw error
@@ -186,9 +191,13 @@ async function startRouter(options: RouterProcessOptions, more: readonly string[
   throw await notStarted(options, child.exitCode, failure)
 }
 
-function commandLine({ host, port, controlSocket, stateFile, trusted = [] }: RouterProcessOptions): string[] {
+function commandLine(options: RouterProcessOptions): string[] {
+  const { host, port, controlSocket, stateFile, trusted = [], connections } = options
   const flags = ['--host', host, '--port', String(port), '--control', controlSocket, '--state', stateFile]
   if (trusted.length > 0) flags.push('--trusted', trusted.join(','))
+  if (connections) {
+    flags.push('--connections', String(connections.total), '--connections-per-client', String(connections.perClient))
+  }
   return ['--max-semi-space-size=4', program, ...flags]
 }
 

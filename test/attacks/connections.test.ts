@@ -1,0 +1,103 @@
+import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { request } from 'node:http'
+import { connect, createServer, type Socket } from 'node:net'
+import { type TestContext, test } from 'node:test'
+import { portOf, testBed, until } from '../../router/test-bed.ts'
+
+/** Group N: how many connections of the router one client may have. Addresses of 127.0.0.0/8 stand for clients. */
+
+const connections = { total: 2_000, perClient: 500 }
+
+async function bedFor(t: TestContext, options: Parameters<typeof testBed>[1] = {}) {
+  const bed = await testBed(t, { connections, ...options })
+  const app = await bed.application((_request, response) => response.end('served'))
+  await bed.lead([portOf(app)])
+  const open: Socket[] = []
+  t.after(() => {
+    for (const socket of open) socket.destroy()
+  })
+  return {
+    bed,
+    /** Opens connections, no more at a time than the kernel queues for the router. */
+    hold: async (count: number, localAddress: string, port = bed.router.port): Promise<Socket[]> => {
+      const made: Socket[] = []
+      for (let left = count; left > 0; left -= 100) {
+        const some = Array.from({ length: Math.min(left, 100) }, () =>
+          connect({ port, host: '127.0.0.1', localAddress }),
+        )
+        for (const socket of some) socket.on('error', () => socket.destroy()).resume()
+        made.push(...some)
+        open.push(...some)
+        await Promise.all(some.map((socket) => Promise.race([once(socket, 'connect'), once(socket, 'close')])))
+      }
+      return made
+    },
+    /** What a client at this address is answered, over a connection of its own. */
+    ask: (localAddress: string): Promise<string> =>
+      new Promise((resolve) => {
+        const headers = { host: 'app.localhost' }
+        const asked = request(
+          { host: '127.0.0.1', port: bed.router.port, localAddress, headers, agent: false },
+          (answer) => {
+            answer.on('data', (chunk: Buffer) => resolve(chunk.toString()))
+          },
+        )
+        asked.on('error', (error) => resolve(error.message)).end()
+      }),
+  }
+}
+const alive = (sockets: readonly Socket[]): number => sockets.filter(({ destroyed }) => !destroyed).length
+
+test('N20 one address that opens thousands of connections gets its share, and another one is served', async (t) => {
+  const { hold, ask } = await bedFor(t)
+  const held = await hold(3_000, '127.0.0.2')
+  await until(() => alive(held) === connections.perClient, 'the connections beyond the share are closed')
+  assert.equal(await ask('127.0.0.3'), 'served')
+  assert.match(await ask('127.0.0.2'), /hang up|ECONNRESET/)
+  for (const socket of held) socket.destroy()
+  await until(async () => (await ask('127.0.0.2')) === 'served', 'its share is free again')
+})
+
+test('N21 when all connections are taken the longest idle one makes room, and requests in progress go on', async (t) => {
+  const { bed, hold, ask } = await bedFor(t, { connections: { total: 20, perClient: 10 } })
+  let answer = (): void => {}
+  const slow = await bed.application((_request, response) => {
+    answer = () => response.end('late')
+  })
+  await bed.lead([portOf(slow)])
+  const waiting = ask('127.0.0.9')
+  await until(async () => Number(Object((await bed.tell('GET', '/health')).body['counts'])['open']) === 1, 'it waits')
+  const first = await hold(10, '127.0.0.2')
+  const second = await hold(10, '127.0.0.3')
+  await until(() => alive(first) === 9, 'the longest idle one was closed')
+  assert.equal(alive(second), 10)
+  answer()
+  assert.equal(await waiting, 'late')
+})
+
+test('N22 a trusted proxy has more connections than a client', async (t) => {
+  const { hold } = await bedFor(t, { trusted: ['127.0.0.4'], connections: { total: 100, perClient: 10 } })
+  const held = await hold(100, '127.0.0.4')
+  await until(() => alive(held) === 90, 'nine tenths are kept')
+})
+
+test('N23 connections of a TCP port are shared out the same way', async (t) => {
+  const { bed, hold } = await bedFor(t, { connections: { total: 60, perClient: 25 } })
+  const server = createServer((socket) => void socket.on('error', () => socket.destroy()).pipe(socket))
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  t.after(() => server.close())
+  const free = createServer().listen(0, '127.0.0.1')
+  await once(free, 'listening')
+  const bound = [server.address(), free.address()].map((one) => (typeof one === 'object' && one ? one.port : 0))
+  const [application = 0, port = 0] = bound
+  await new Promise((resolve) => free.close(resolve))
+  await bed.lead([application], { host: `app.localhost:${port}`, listen: { protocol: 'TCP', port } })
+  const first = await hold(60, '127.0.0.2', port)
+  await until(() => alive(first) === 25, 'one client has its share')
+  const second = await hold(25, '127.0.0.3', port)
+  const third = await hold(25, '127.0.0.4', port)
+  await until(() => alive(first) + alive(second) + alive(third) === 60, 'all of them are taken')
+  assert.deepEqual([alive(second), alive(third)], [25, 25])
+})
