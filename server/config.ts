@@ -59,6 +59,9 @@ export interface Config {
   readonly hostAccess: 'open' | readonly { first: number; last: number; protocol: 'tcp' | 'udp' }[]
   /** What images, caches, volumes and lines may take on the disk; undefined: half of it. */
   readonly diskBudgetGiB: number | undefined
+  /** What one repository of the git host may take, and all of an organization. */
+  readonly repositorySizeGiB: number
+  readonly organizationRepositoriesGiB: number
   /** How long logs of deployments are kept; the newest of each environment longer. */
   readonly deploymentLogDays: number
   /** How long what uses volumes may stand still while they are copied. */
@@ -125,6 +128,8 @@ export function readConfig(variables: Variables = process.env): Config {
     cloudMetadata: oneOf(variables, 'QUAYSIDE_CLOUD_METADATA', ['closed', 'open']),
     hostAccess: hostAccess(variables['QUAYSIDE_HOST_ACCESS'] || 'closed'),
     diskBudgetGiB: number(variables, 'QUAYSIDE_DISK_BUDGET', 0, 0, 1_000_000) || undefined,
+    repositorySizeGiB: number(variables, 'QUAYSIDE_REPOSITORY_SIZE', 4, 1, 1_000_000),
+    organizationRepositoriesGiB: number(variables, 'QUAYSIDE_ORGANIZATION_REPOSITORIES', 20, 1, 1_000_000),
     deploymentLogDays: number(variables, 'QUAYSIDE_DEPLOYMENT_LOG_DAYS', 90, 1, 36_500),
     copySeconds: number(variables, 'QUAYSIDE_COPY_SECONDS', 900, 1, 86_400),
     logLevel: oneOf(variables, 'QUAYSIDE_LOG_LEVEL', ['info', 'debug', 'warn', 'error', 'fatal', 'trace', 'silent']),

@@ -26,7 +26,15 @@ export function createFoundation(
   const guard = createAddressGuard({ allowedPrivateCidrs: config.allowPrivateTargets })
   const safeFetch = createSafeFetch(guard)
   const hostedPushes = createHostedPushes({ database, clock, log, workflows: later.workflows, gitHost: () => gitHost })
-  const gitHost = createGitHost({ directory: data('git'), log, watch: hostedPushes.watch })
+  const gitHost = createGitHost({
+    directory: data('git'),
+    log,
+    watch: hostedPushes.watch,
+    limits: {
+      repositoryBytes: config.repositorySizeGiB * 1024 ** 3,
+      organizationBytes: config.organizationRepositoriesGiB * 1024 ** 3,
+    },
+  })
   /** Where the built-in git host answers, and answered. */
   const home: readonly string[] = [config.publicUrl, ...ground.formerUrls]
   const git = createGit({

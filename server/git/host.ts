@@ -5,9 +5,11 @@ import { type Logger, silentLogger } from '../lib/log.ts'
 import type { PaceLimits } from '../lib/pace.ts'
 import { createShares } from '../lib/shares.ts'
 import { createGitProgram } from './git-program.ts'
+import { defaultHostLimits, type HostLimits, PushRefused } from './host-limits.ts'
 import { type Heads, readHeads } from './hosted-heads.ts'
 import { createHostedRepositories } from './hosted-repositories.ts'
 import { importDirectory } from './import-directory.ts'
+import { createPushRoom } from './push-room.ts'
 import { type GitHostCall, type PushWatch, refuse, serveCall } from './serve-call.ts'
 
 export type { PushWatch } from './serve-call.ts'
@@ -44,6 +46,7 @@ export function createGitHost(options: {
   readonly timeoutMs?: number
   readonly maxCalls?: number
   readonly pace?: PaceLimits
+  readonly limits?: Partial<HostLimits>
   readonly log?: Logger
   /** Is told of pushes. */
   readonly watch?: PushWatch
@@ -53,6 +56,8 @@ export function createGitHost(options: {
   const program = createGitProgram(home)
   const repositories = createHostedRepositories(directory)
   const places = createShares(maxCalls)
+  const limits = { ...defaultHostLimits, ...options.limits }
+  const room = createPushRoom(program, limits)
 
   return {
     repositoryPath: repositories.pathOf,
@@ -62,8 +67,14 @@ export function createGitHost(options: {
       if (!leave) return refuse(response, 503, crowded)
       try {
         await mkdir(home, { recursive: true, mode: 0o700 })
-        await serveCall({ repositories, program, home, timeoutMs, pace, log, watch }, request, response, call)
+        await serveCall(
+          { repositories, program, home, timeoutMs, pace, limits, room, log, watch },
+          request,
+          response,
+          call,
+        )
       } catch (thrown) {
+        if (thrown instanceof PushRefused) return refuse(response, 403, thrown.message)
         log.error({ err: thrown, repository: call.repository }, 'git call failed')
         refuse(response, 500, 'The git call failed.')
       } finally {

@@ -22,7 +22,6 @@ const config = `[http]
 	allowAnySHA1InWant = true
 [receive]
 	fsckObjects = true
-	maxInputSize = 1g
 	denyDeleteCurrent = ignore
 `
 

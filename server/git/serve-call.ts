@@ -6,8 +6,11 @@ import { runCgi } from './cgi.ts'
 import { gitEnvironment } from './environment.ts'
 import { type ServicePath, serviceOf } from './git-path.ts'
 import type { GitProgram } from './git-program.ts'
+import type { HostLimits } from './host-limits.ts'
 import { type Heads, readHeads } from './hosted-heads.ts'
 import type { HostedRepositories } from './hosted-repositories.ts'
+import { type PushCommands, readPushCommands, refusalPacket } from './push-commands.ts'
+import type { PushRoom } from './push-room.ts'
 import { watchPace } from './watch-pace.ts'
 
 /** A call whose rights have been checked; see `GitHost.handle`. */
@@ -47,12 +50,20 @@ export interface CallServer {
   readonly timeoutMs: number
   /** How fast clients must send and read. */
   readonly pace: PaceLimits
+  readonly limits: HostLimits
+  readonly room: PushRoom
   readonly log: Logger
   readonly watch?: PushWatch | undefined
 }
 
 /** Pushes end with git's own tidying up, which the environment otherwise turns off. */
 const housekeeping = { 'gc.auto': '6700', 'maintenance.auto': 'true' }
+
+/** One pack a push, so that its size is all that it adds; git takes 0 for no limit. */
+const receiving = (bytes: number): Record<string, string> => ({
+  'receive.maxInputSize': String(Math.max(1, bytes)),
+  'receive.unpackLimit': '1',
+})
 
 /** Answers one call of git's smart HTTP protocol. */
 export async function serveCall(
@@ -70,10 +81,19 @@ export async function serveCall(
   if (path === undefined || (!writes && !(await repositories.exists(path)))) {
     return refuse(response, 404, 'There is no such repository.')
   }
-  if (writes) await repositories.ensure(call.organization, call.repository)
+  if (writes && !(await repositories.exists(path))) {
+    await server.room.checkNew(path)
+    await repositories.ensure(call.organization, call.repository)
+  }
   using tooSlow = watchPace(request, response, server.pace)
   const signal = AbortSignal.any([AbortSignal.timeout(timeoutMs), tooSlow.signal])
   const isPush = call.servicePath === '/git-receive-pack'
+  // Read before anything is written down of the push: it may be refused.
+  const commands = isPush
+    ? await readPushCommands(request, { maxBytes: server.limits.commandBytes, signal })
+    : undefined
+  using room = commands ? await server.room.reserve(path, signal) : undefined
+  if (commands && room && room.bytes === 0 && !commands.onlyDeletes) return refusePush(response, room.full, commands)
   const heads = (): Promise<Heads> => readHeads(server.program, path, { signal, timeoutMs })
   const { organization, repository, remoteUser: pusher } = call
   const endPush = isPush ? await server.watch?.begin({ organization, repository, pusher, heads }) : undefined
@@ -82,7 +102,10 @@ export async function serveCall(
     response,
     program: 'git',
     args: ['http-backend'],
-    environment: { ...gitEnvironment(home, undefined, housekeeping), ...cgiEnvironment(request, call, service, path) },
+    environment: {
+      ...gitEnvironment(home, undefined, { ...housekeeping, ...receiving(room?.bytes ?? 0) }),
+      ...cgiEnvironment(request, call, service, path),
+    },
     before: async () => {
       if (isPush) await followHead(server, path, signal)
       await endPush?.()
@@ -98,6 +121,12 @@ export function refuse(response: ServerResponse, status: number, message: string
   // The body is not read, and nobody waits for the rest of it.
   const headers = { 'content-type': 'text/plain; charset=utf-8', connection: 'close', ...retry }
   response.writeHead(status, headers).end(`${message}\n`)
+}
+
+/** In the words of git's own protocol: of a refused POST, git clients show the status alone. */
+function refusePush(response: ServerResponse, message: string, commands: PushCommands): void {
+  const headers = { 'content-type': 'application/x-git-receive-pack-result', connection: 'close' }
+  response.writeHead(200, headers).end(refusalPacket(message, commands))
 }
 
 /** A repository whose main was never pushed to shows its master, or else its first branch, as the default. */

@@ -30,7 +30,7 @@ for (const service of ['git-upload-pack', 'git-receive-pack']) {
     const headers = { authorization, 'content-type': `application/x-${service}-request`, 'content-length': '1000000' }
     const sent = request(`${server.origin}/git/app.git/${service}`, { method: 'POST', headers })
     sent.on('error', () => {})
-    const closed = once(sent, 'close')
+    const closed = new Promise((resolve) => sent.once('close', resolve))
     sent.write('00')
     await until(() => server.running() === 1)
     await closed

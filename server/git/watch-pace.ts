@@ -39,4 +39,4 @@ const passedBytes = (socket: Socket): number => socket.bytesRead + (socket.bytes
 
 /** The body is not complete, and nothing of it is left to process. */
 const waitsToRead = (request: IncomingMessage): boolean =>
-  request.method === 'POST' && !request.complete && !request.isPaused() && request.readableLength === 0
+  request.method === 'POST' && !request.complete && request.readableLength === 0

@@ -1,0 +1,28 @@
+/** What repositories of the built-in git host may take. */
+export interface HostLimits {
+  /** On disk, of one repository and of all repositories of an organization. */
+  readonly repositoryBytes: number
+  readonly organizationBytes: number
+  /** Of an organization. */
+  readonly repositories: number
+  /** Branches, tags and other references of one repository. */
+  readonly refs: number
+  /** Sent by one push. */
+  readonly pushBytes: number
+  /** The list of references that one push changes. */
+  readonly commandBytes: number
+}
+
+export const defaultHostLimits: HostLimits = {
+  repositoryBytes: 4 * 1024 ** 3,
+  organizationBytes: 20 * 1024 ** 3,
+  repositories: 1000,
+  refs: 10_000,
+  pushBytes: 1024 ** 3,
+  commandBytes: 1024 ** 2,
+}
+
+/** A push that is not accepted. `message` is for the person at the git client. */
+export class PushRefused extends Error {
+  override readonly name = 'PushRefused'
+}

@@ -1,0 +1,86 @@
+import { readdir } from 'node:fs/promises'
+import { basename, dirname } from 'node:path'
+import { run } from '../lib/run.ts'
+import type { GitProgram } from './git-program.ts'
+import { type HostLimits, PushRefused } from './host-limits.ts'
+
+/** How long the disk may take to be measured. */
+const measureMs = 20_000
+
+/** Says how much a push may bring. Pushes in progress reserve their share, so together they stay within the limits. */
+export interface PushRoom {
+  /** Throws PushRefused if the organization may have no further repository. `path`: of a repository that does not exist. */
+  checkNew(path: string): Promise<void>
+  /** `bytes` is 0 if nothing may be added; then references can still be deleted. Disposing gives the share back. */
+  reserve(path: string, signal: AbortSignal): Promise<Disposable & { readonly bytes: number; readonly full: string }>
+}
+
+export function createPushRoom(program: GitProgram, limits: HostLimits): PushRoom {
+  /** By the directory of the organization, and by that of the repository. */
+  const reserved = new Map<string, number>()
+  const change = (path: string, by: number): void => {
+    for (const name of [path, dirname(path)]) {
+      const now = (reserved.get(name) ?? 0) + by
+      if (now === 0) reserved.delete(name)
+      else reserved.set(name, now)
+    }
+  }
+  return {
+    async checkNew(path) {
+      const found = await readdir(dirname(path)).catch(() => [])
+      if (found.filter((name) => name.endsWith('.git')).length < limits.repositories) return
+      throw new PushRefused(
+        `The organization has ${limits.repositories} repositories, which is the limit. Delete one first.`,
+      )
+    },
+    async reserve(path, signal) {
+      const [used, refs] = await Promise.all([measure(path, signal), countRefs(program, path, limits.refs, signal)])
+      const organization = dirname(path)
+      const left = {
+        repository: limits.repositoryBytes - used.repository - (reserved.get(path) ?? 0),
+        organization: limits.organizationBytes - used.organization - (reserved.get(organization) ?? 0),
+      }
+      const full = whyFull({ ...left, refs }, limits)
+      const bytes = full ? 0 : Math.min(limits.pushBytes, left.repository, left.organization)
+      change(path, bytes)
+      return { bytes, full, [Symbol.dispose]: () => change(path, -bytes) }
+    },
+  }
+}
+
+/** Pure: why nothing may be added; empty if something may. */
+export function whyFull(
+  left: { readonly repository: number; readonly organization: number; readonly refs: number },
+  limits: HostLimits,
+): string {
+  const free = 'Delete branches or repositories that nobody needs, or ask the operator for more.'
+  if (left.refs >= limits.refs) return `The repository has ${limits.refs} references, which is the limit. ${free}`
+  if (left.repository <= 0) return `The repository takes ${inMiB(limits.repositoryBytes)}, which is the limit. ${free}`
+  if (left.organization > 0) return ''
+  return `The repositories of the organization take ${inMiB(limits.organizationBytes)}, which is the limit. ${free}`
+}
+
+const inMiB = (bytes: number): string => `${Math.round(bytes / 1024 ** 2)} MiB`
+
+/** Bytes on disk of the repository, and of all of its organization. */
+async function measure(path: string, signal: AbortSignal): Promise<{ repository: number; organization: number }> {
+  const args = ['-k', '-x', '--max-depth=1', '--', dirname(path)]
+  const { stdout, exitCode } = await run('du', args, { signal, timeoutMs: measureMs, stdin: '' })
+  const lines = stdout.toString().split('\n')
+  // Files of a push that ends meanwhile are gone when they are looked at: du says so with its exit code.
+  const sizeOf = (name: string): number | undefined => {
+    const line = lines.find((text) => text.endsWith(`\t${name}`))
+    return line === undefined ? undefined : Number.parseInt(line, 10) * 1024
+  }
+  const [repository, organization] = [sizeOf(path), sizeOf(dirname(path))]
+  if (repository === undefined || organization === undefined) {
+    throw new Error(`the size of ${basename(path)} could not be measured (exit code ${exitCode})`)
+  }
+  return { repository, organization }
+}
+
+async function countRefs(program: GitProgram, path: string, most: number, signal: AbortSignal): Promise<number> {
+  const args = ['for-each-ref', `--count=${most}`, '--format=x']
+  const { stdout } = await program.run({ gitDirectory: path, args, signal, timeoutMs: measureMs })
+  return stdout.length / 2
+}
