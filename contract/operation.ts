@@ -47,6 +47,8 @@ export interface Operation {
   readonly query?: TObject
   /** A text where `contentType` says so. */
   readonly body?: TObject | TString
+  /** Its states are the short ones of the specification for clients that know no others (ADR 0003). Everything else answers full ones. */
+  readonly shortStates?: true
   /** Of a body that may be larger than others. */
   readonly maxBodyBytes?: number
   /** Serialises too: what is not in it cannot leak. */

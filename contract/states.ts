@@ -111,11 +111,14 @@ export function environmentState(states: readonly State[]): State {
   return atRest === 'DELETED' ? 'STOPPED' : atRest
 }
 
+/** States of a service for pollers of the specification, which know RUNNING, STOPPED and ERROR. */
+export const shortStateNames = [...stateNames, 'RUNNING', 'ERROR'] as const
+
 /**
  * What a poller of the specification reads: it knows RUNNING, STOPPED and ERROR. `failing` says that the engine sees the
  * service exit again and again: it is never called RUNNING then.
  */
-export function specificationState(state: State, failing: boolean): string {
+export function specificationState(state: State, failing: boolean): (typeof shortStateNames)[number] {
   if (state === 'DEPLOYED' || state === 'RESTARTED') return failing ? 'ERROR' : 'RUNNING'
   return isFailed(state) ? 'ERROR' : state
 }

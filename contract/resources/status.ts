@@ -9,7 +9,7 @@ import {
   subActions,
 } from '../enums.ts'
 import { Enum, Nullable, Timestamp, Type, Uuid } from '../schema.ts'
-import { stateNames } from '../states.ts'
+import { shortStateNames, stateNames } from '../states.ts'
 
 export const StatusDetails = Type.Object({
   action: Enum(serviceActions),
@@ -25,10 +25,10 @@ export const ServiceStepMetrics = Type.Object({
   ),
 })
 
-/** `state` is text: one of StateEnum, or RUNNING, STOPPED, ERROR for a poller of the specification (ADR 0003). */
+/** Status of a service. */
 export const Status = Type.Object({
   id: Uuid,
-  state: Type.String(),
+  state: Enum(stateNames),
   service_deployment_status: Enum(deploymentStatuses),
   last_deployment_date: Nullable(Timestamp),
   is_part_last_deployment: Type.Boolean(),
@@ -39,6 +39,9 @@ export const Status = Type.Object({
   deployment_requests_count: Type.Integer(),
   reason: Nullable(Type.String({ description: 'why the last deployment failed, or why the service is not running' })),
 })
+
+/** The same with the states of a poller of the specification as well. */
+export const ShortStatus = Type.Object({ ...Status.properties, state: Enum(shortStateNames) })
 
 /** The answer of deploy, stop, restart …: the deployment in the specification's words, and the whole Status. */
 export const DeploymentAccepted = Type.Object({

@@ -7,7 +7,7 @@ import {
   stopOperation,
 } from './deployment-operations.ts'
 import { serviceKinds } from './kinds.ts'
-import { linkOperation, logOperation, statusOperations } from './reading-operations.ts'
+import { linkOperation, logOperation, shortStatusOperation, statusOperations } from './reading-operations.ts'
 import {
   deleteQuery,
   deleteTerraformQuery,
@@ -46,6 +46,7 @@ export const kindOperations = {
   ...listOperation('application', application, toUpdate),
   ...recordOperations('application', application, deleteQuery),
   ...statusOperations('application', application),
+  ...shortStatusOperation,
   ...deployOperation('application', application, { body: Type.Object({ git_commit_id: commit }) }),
   ...deploymentOperations('application', application, {}, {}),
   ...rollbackOperation('application', application),

@@ -1,6 +1,6 @@
 import { named, operation } from '../operation.ts'
 import { Link, Log } from '../resources/log.ts'
-import { Status } from '../resources/status.ts'
+import { ShortStatus, Status } from '../resources/status.ts'
 import { Integer, Results, Type } from '../schema.ts'
 import type { KindName } from './kinds.ts'
 import { type Noun, onService, pathOf } from './on-service.ts'
@@ -33,6 +33,21 @@ export const statusOperations = <const N extends KindName, const K extends strin
       status: 200,
     }),
   })
+
+/** The one status whose states are short for clients that know no others: the specification has it for applications alone. */
+export const shortStatusOperation = {
+  getApplicationStatus: operation({
+    ...onService('application', { noun: 'Application' }),
+    method: 'GET',
+    path: `${pathOf('application')}/status`,
+    handler: 'getStatusForClient',
+    access: 'read',
+    shortStates: true,
+    summary: 'What it is doing, and what its last deployment did.',
+    reply: ShortStatus,
+    status: 200,
+  }),
+}
 
 export const logOperation = <const N extends KindName, const K extends string>(name: N, kind: Noun<K>) =>
   named(kind.noun, {

@@ -127,7 +127,7 @@ test('restored, the rows are back, it runs again, and what was there before is a
   assert.deepEqual([state, message], ['SUCCEEDED', 'Its volumes are those of the backup.'])
   assert.equal(volumes.read(store), 'rows')
   await atRest()
-  assert.equal((await ask('GET', `${path}/status`)).state, 'RUNNING')
+  assert.equal((await ask('GET', `${path}/status`)).state, 'DEPLOYED')
   const { results } = await ask('GET', `${path}/backup`)
   const before = results.find((one: { name: string }) => one.name === `before restoring ${name}`)
   await isJudged(before.id)
@@ -307,7 +307,7 @@ test('a restore that cannot write goes back to what was there, and the service r
   assert.deepEqual([state, message], ['FAILED', 'no space left on the device What was there before was written back.'])
   assert.equal(volumes.read(store), 'later rows')
   await atRest()
-  assert.equal((await ask('GET', `${path}/status`)).state, 'RUNNING')
+  assert.equal((await ask('GET', `${path}/status`)).state, 'DEPLOYED')
 })
 
 test('what is there is not given up where it could not be backed up first', async () => {
@@ -321,7 +321,7 @@ test('what is there is not given up where it could not be backed up first', asyn
   assert.match(message, /could not be backed up first: no space left.* Its data were not touched/)
   assert.equal(volumes.read(store), 'later rows')
   await atRest()
-  assert.equal((await ask('GET', `${path}/status`)).state, 'RUNNING')
+  assert.equal((await ask('GET', `${path}/status`)).state, 'DEPLOYED')
   const { results } = await ask('GET', `${path}/backup`)
   assert.deepEqual([results[0].status.state, results[0].proof.state], ['FAILED', 'NONE'])
   await isTidy()

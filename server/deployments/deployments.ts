@@ -45,7 +45,7 @@ export function createDeployments(options: DeploymentsOptions) {
     const wish = { environment: environmentOf(service), action, targets, by }
     const accepted = await acceptRequest(options, wish)
     const { id, created_at } = accepted
-    const status = acceptedStatus(service, action, accepted) ?? (await serviceStatus(database, service.id, 'full'))
+    const status = acceptedStatus(service, action, accepted) ?? (await serviceStatus(database, service.id))
     if (!status) throw new AppError('notFound', 'There is no such object.')
     return { ...status, id, status: 'QUEUED' as const, ...namedId(service), created_at }
   }

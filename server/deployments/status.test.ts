@@ -9,7 +9,7 @@ import { AppError } from '../lib/error.ts'
 import { CanceledError, LeaseLostError, StepTimeoutError } from '../workflows/index.ts'
 import { toFailure } from './failure.ts'
 import { toDuration } from './history.ts'
-import { toStatus } from './status.ts'
+import { toShortStatus, toStatus } from './status.ts'
 import type { StatusRow } from './status-store.ts'
 
 const at = new Date('2026-01-01T00:00:00Z')
@@ -44,47 +44,47 @@ const row = (change: Partial<StatusRow> = {}): StatusRow => ({
 })
 
 test('a status speaks the words that its reader knows', () => {
-  assert.equal(toStatus(row(), 'full').state, 'DEPLOYED')
-  assert.equal(toStatus(row(), 'specification').state, 'RUNNING')
-  assert.equal(toStatus(row({ state: 'BUILD_ERROR' }), 'specification').state, 'ERROR')
-  assert.equal(toStatus(row({ state: 'STOPPED' }), 'specification').state, 'STOPPED')
+  assert.equal(toStatus(row()).state, 'DEPLOYED')
+  assert.equal(toShortStatus(row()).state, 'RUNNING')
+  assert.equal(toShortStatus(row({ state: 'BUILD_ERROR' })).state, 'ERROR')
+  assert.equal(toShortStatus(row({ state: 'STOPPED' })).state, 'STOPPED')
 })
 
 test('what the engine sees fail is never called RUNNING, and says why', () => {
   for (const observed_state of ['failing', 'absent']) {
     const failing = row({ observed_state, observed_reason: 'exited with code 1' })
-    assert.deepEqual([toStatus(failing, 'specification').state, toStatus(failing, 'full').state], ['ERROR', 'DEPLOYED'])
-    assert.equal(toStatus(failing, 'full').reason, 'exited with code 1')
+    assert.deepEqual([toShortStatus(failing).state, toStatus(failing).state], ['ERROR', 'DEPLOYED'])
+    assert.equal(toStatus(failing).reason, 'exited with code 1')
   }
   const stopped = row({ state: 'STOPPED', observed_state: 'absent', observed_reason: 'x' })
-  assert.equal(toStatus(stopped, 'full').reason, null)
-  assert.equal(toStatus(row({ observed_state: 'starting' }), 'specification').state, 'RUNNING')
+  assert.equal(toStatus(stopped).reason, null)
+  assert.equal(toShortStatus(row({ observed_state: 'starting' })).state, 'RUNNING')
 })
 
 test('a service is up to date, out of date or was never deployed', () => {
-  const of = (change: Partial<StatusRow>) => toStatus(row(change), 'full').service_deployment_status
+  const of = (change: Partial<StatusRow>) => toStatus(row(change)).service_deployment_status
   assert.equal(of({}), 'UP_TO_DATE')
   assert.equal(of({ config_version: 4 }), 'OUT_OF_DATE')
   assert.equal(of({ deployed_config_version: null }), 'NEVER_DEPLOYED')
 })
 
 test('steps are those that the API names, and their sum is told when all are over', () => {
-  const ended = toStatus(row(), 'full')
+  const ended = toStatus(row())
   assert.deepEqual(ended.steps?.details.map(({ step_name }) => step_name), ['GIT_CLONE', 'BUILD'])
   assert.deepEqual([ended.steps?.total_duration_sec, ended.steps?.total_computing_duration_sec], [7, 7])
   assert.equal(ended.deployment_request_id, null)
-  const running = toStatus(row({ request_status: 'ONGOING', target_status: 'ONGOING' }), 'full')
+  const running = toStatus(row({ request_status: 'ONGOING', target_status: 'ONGOING' }))
   assert.deepEqual([running.steps?.total_duration_sec, running.deployment_request_id], [null, 'request'])
 }) // biome-ignore format: one line
 
 test('before any request nothing is said of one', () => {
-  const none = toStatus(row({ request_id: null, execution_id: null, action: null, request_status: null, target_status: null, steps: null, state: 'READY' }), 'full')
+  const none = toStatus(row({ request_id: null, execution_id: null, action: null, request_status: null, target_status: null, steps: null, state: 'READY' }))
   assert.deepEqual(none.status_details, { action: 'UNKNOWN', status: 'NEVER', sub_action: 'NONE' })
   assert.equal('steps' in none || 'execution_id' in none, false)
 }) // biome-ignore format: one line
 
 test('words that only we have are told in words of the API', () => {
-  const { status_details } = toStatus(row({ action: 'UNINSTALL', target_status: 'SKIPPED' }), 'full')
+  const { status_details } = toStatus(row({ action: 'UNINSTALL', target_status: 'SKIPPED' }))
   assert.deepEqual(status_details, { action: 'DELETE', status: 'CANCELED', sub_action: 'NONE' })
 })
 
@@ -127,7 +127,7 @@ test('no status of ERROR has an empty reason, whatever was observed and recorded
       for (const observed_reason of [null, '', ' ']) {
         for (const reason of [null, '', '\n']) {
           const seen = row({ state, observed_state, observed_reason, reason })
-          const told = toStatus(seen, 'specification')
+          const told = toShortStatus(seen)
           const isFailed = told.state === 'ERROR' || state.endsWith('_ERROR')
           if (isFailed) assert.match(told.reason ?? '', /\w/, JSON.stringify({ state, observed_state }))
         }

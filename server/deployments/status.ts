@@ -12,14 +12,21 @@ import { readStatuses, type StatusRow, type StepRow } from './status-store.ts'
 export type Dialect = 'full' | 'specification'
 
 /** The status of one service; undefined when it is gone. */
-export async function serviceStatus(sql: Sql, serviceId: string, dialect: Dialect) {
-  const [status] = await serviceStatuses(sql, [serviceId], dialect)
+export async function serviceStatus(sql: Sql, serviceId: string) {
+  const [status] = await serviceStatuses(sql, [serviceId])
   return status
 }
 
+/** The same in the words that the client knows. */
+export async function statusForClient(sql: Sql, serviceId: string, dialect: Dialect) {
+  const [row] = await readStatuses(sql, { serviceIds: [serviceId] })
+  if (!row) return undefined
+  return dialect === 'full' ? toStatus(row) : toShortStatus(row)
+}
+
 /** The status of each of these services, in one question. */
-export async function serviceStatuses(sql: Sql, serviceIds: readonly string[], dialect: Dialect) {
-  return (await readStatuses(sql, { serviceIds })).map((row) => toStatus(row, dialect))
+export async function serviceStatuses(sql: Sql, serviceIds: readonly string[]) {
+  return (await readStatuses(sql, { serviceIds })).map(toStatus)
 }
 
 /**
@@ -38,7 +45,7 @@ export function acceptedStatus(service: ServiceRow, action: Action, { id, alone 
     observed_state: null,
     observed_reason: null,
   }
-  return toStatus({ ...service, state, ...request, ...progress, ...observed }, 'full')
+  return toStatus({ ...service, state, ...request, ...progress, ...observed })
 }
 
 /** The status of an environment and of each of its services. */
@@ -60,19 +67,29 @@ export async function readEnvironment(database: Database, environmentId: string)
 /** A list for each kind. */
 export function toStatuses(rows: readonly StatusRow[]) {
   const ofKind = Map.groupBy(rows, ({ kind }) => kind)
-  return listsOfKinds((kind) => (ofKind.get(kind) ?? []).map((row) => toStatus(row, 'full')))
+  return listsOfKinds((kind) => (ofKind.get(kind) ?? []).map(toStatus))
 }
 
+/** Pure: whether a deployed service exits again and again. */
+function isFailingNow({ state, observed_state }: StatusRow): boolean {
+  const isUp = state === 'DEPLOYED' || state === 'RESTARTED'
+  return isUp && (observed_state === 'failing' || observed_state === 'absent')
+}
+
+/** Pure: a row as the API's Status, for pollers of the specification (ADR 0003). */
+export const toShortStatus = (row: StatusRow) => ({
+  ...toStatus(row),
+  state: specificationState(row.state, isFailingNow(row)),
+})
+
 /** Pure: a row as the API's Status. */
-export function toStatus(row: StatusRow, dialect: Dialect) {
-  const isUp = row.state === 'DEPLOYED' || row.state === 'RESTARTED'
-  const isFailing = isUp && (row.observed_state === 'failing' || row.observed_state === 'absent')
+export function toStatus(row: StatusRow) {
   const ended =
     row.request_status !== 'QUEUED' && row.request_status !== 'ONGOING' && row.request_status !== 'CANCELING'
   const steps = toMetrics(row.steps ?? [], ended)
   return {
     id: row.id,
-    state: dialect === 'full' ? row.state : specificationState(row.state, isFailing),
+    state: row.state,
     service_deployment_status: deploymentStatus(row),
     last_deployment_date: row.last_deployment_date,
     is_part_last_deployment: row.is_part_last_deployment,
@@ -81,7 +98,7 @@ export function toStatus(row: StatusRow, dialect: Dialect) {
     status_details: statusDetails(row.action, row.target_status),
     deployment_request_id: ended ? null : row.request_id,
     deployment_requests_count: row.requests_count,
-    reason: statusReason(row, isFailing),
+    reason: statusReason(row, isFailingNow(row)),
   }
 }
 

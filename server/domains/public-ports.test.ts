@@ -23,7 +23,7 @@ const deploys = async (id: string): Promise<void> => {
     const { body } = await send('GET', `/database/${id}/status`)
     return body.deployment_request_id === null ? body : undefined
   })
-  assert.equal(state, 'RUNNING', reason)
+  assert.equal(state, 'DEPLOYED', reason)
 }
 
 test('public databases have ports of their own, until there are none', async () => {

@@ -16,6 +16,10 @@ const clients: [Record<string, string>, string, string][] = [
 ]
 for (const [headers, origin, dialect] of clients) {
   test(`${JSON.stringify(headers)} stands as ${origin} in history and knows the ${dialect} words`, () => {
-    assert.deepEqual(readClient(headers), { origin, dialect })
+    assert.deepEqual(readClient(headers, true), { origin, dialect })
   })
 }
+
+test('operations without short states know one dialect, whoever asks', () => {
+  for (const [headers] of clients) assert.equal(readClient(headers, undefined).dialect, 'full')
+})

@@ -4,11 +4,14 @@ import type { Client } from './call.ts'
 
 const fullDialect = /^(?:CLI |Terraform provider |OpenAPI-Generator\/|Mozilla\/)/
 
-/** Which words a client knows and where it stands in history, from what it says of itself (spec: two dialects of `state`). */
-export function readClient(headers: IncomingHttpHeaders): Client {
+/**
+ * Reads the origin of a client for the history and the states that it knows (ADR 0003) from its headers. Operations without
+ * `shortStates` know one dialect.
+ */
+export function readClient(headers: IncomingHttpHeaders, shortStates: true | undefined): Client {
   const agent = headers['user-agent'] ?? ''
   const asked = headers['x-state-dialect']
-  const full = asked === 'full' || (asked !== 'specification' && fullDialect.test(agent))
+  const full = !shortStates || asked === 'full' || (asked !== 'specification' && fullDialect.test(agent))
   return { origin: originOf(agent), dialect: full ? 'full' : 'specification' }
 }
 

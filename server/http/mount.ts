@@ -102,7 +102,7 @@ function createHandler(operation: Operation, options: MountOptions) {
       kind: operation.kind,
       provider: operation.provider,
       words: params,
-      client: readClient(request.headers),
+      client: readClient(request.headers, operation.shortStates),
       query: validateQuery?.(request.query),
       body: readBody(request),
     }

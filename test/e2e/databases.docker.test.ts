@@ -34,7 +34,7 @@ before(
     for (const environment of [shop, other]) await server.must('POST', `/environment/${environment}/deploy`)
     for (const service of [database, client, stranger]) {
       const { state, reason } = await service.settles()
-      assert.deepEqual({ state, reason }, { state: 'RUNNING', reason: null })
+      assert.deepEqual({ state, reason }, { state: 'DEPLOYED', reason: null })
     }
   },
   { timeout: 600_000 },

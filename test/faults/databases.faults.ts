@@ -80,7 +80,7 @@ test('a deployment that the engine is killed under ends well, with the data of b
   })
   await engine.kill9()
   await engine.start()
-  assert.equal((await database.settles()).state, 'RUNNING')
+  assert.equal((await database.settles()).state, 'RESTARTED')
   await assertKept()
 })
 

@@ -34,7 +34,7 @@ test('MySQL and Redis take their owner as soon as they are deployed, and keep th
   await server.must('POST', `/environment/${environmentId}/deploy`)
   for (const database of [mysql, redis]) {
     const { state, reason } = await database.settles()
-    assert.deepEqual({ state, reason }, { state: 'RUNNING', reason: null })
+    assert.deepEqual({ state, reason }, { state: 'DEPLOYED', reason: null })
   }
   const inMysql = (sql: string) =>
     ask(mysql, `MYSQL_PWD="$0" mysql --host="$1" --user=root --skip-column-names --execute='${sql}'`)

@@ -1,14 +1,14 @@
 import assert from 'node:assert/strict'
 import type { DeploymentHistory, EnvironmentLog } from '@quayside/contract/resources/deployment.ts'
 import type { Log } from '@quayside/contract/resources/log.ts'
-import type { Status } from '@quayside/contract/resources/status.ts'
+import type { ShortStatus } from '@quayside/contract/resources/status.ts'
 import type { Application } from '@quayside/contract/services/application.ts'
 import { type GitRemote, openGitRemote, type Tree } from './git-remote.ts'
 import type { ServerProcess } from './server-process.ts'
 import { get } from './traffic.ts'
 import { until } from './until.ts'
 
-export type StatusReply = typeof Status.static
+export type StatusReply = typeof ShortStatus.static
 
 /** One application of a server under test, its repository included. */
 export interface TestApplication {

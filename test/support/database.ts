@@ -93,7 +93,7 @@ function serviceAt(server: ServerProcess, path: string): TestService {
     id,
     path,
     settles,
-    acts: async (action, state = 'RUNNING') => {
+    acts: async (action, state = action === 'restart-service' ? 'RESTARTED' : 'DEPLOYED') => {
       await server.must('POST', `${path}/${action}`, action === 'deploy' ? {} : undefined)
       const status = await settles()
       assert.equal(status.state, state, status.reason ?? undefined)

@@ -34,13 +34,12 @@ export const registryHandlers = (rooms: Rooms, browse: Browse) => {
       })
       return { results }
     },
-    listRegistryServiceStatuses: async ({ target, ids, caller, client }) => {
+    listRegistryServiceStatuses: async ({ target, ids, caller }) => {
       const { id } = await images.get(target.id, idOf(ids))
       const services = await referringServices(rooms.database, caller, 'container_registry_id', id)
       const results = await serviceStatuses(
         rooms.database,
         services.map(({ service_id }) => service_id),
-        client.dialect,
       )
       return { results }
     },

@@ -1,6 +1,12 @@
 import { serviceKinds } from '@quayside/contract/services/kinds.ts'
 import { notFound, requireOn } from '../../access/index.ts'
-import { environmentStatuses, serviceHistory, serviceStatus, type WantedVersion } from '../../deployments/index.ts'
+import {
+  environmentStatuses,
+  serviceHistory,
+  serviceStatus,
+  statusForClient,
+  type WantedVersion,
+} from '../../deployments/index.ts'
 import { listLinks } from '../../domains/index.ts'
 import type { JobEvent } from '../../jobs/index.ts'
 import { AppError } from '../../lib/error.ts'
@@ -48,8 +54,13 @@ export const serviceHandlers = (rooms: Rooms) => {
       return services.clone(target, environment, { name: body.name, withData: body.with_data === true })
     },
 
-    getServiceStatus: async ({ target, client }) => {
-      const status = await serviceStatus(database, target.id, client.dialect)
+    getServiceStatus: async ({ target }) => {
+      const status = await serviceStatus(database, target.id)
+      if (!status) throw notFound()
+      return status
+    },
+    getStatusForClient: async ({ target, client }) => {
+      const status = await statusForClient(database, target.id, client.dialect)
       if (!status) throw notFound()
       return status
     },

@@ -89,7 +89,7 @@ async function record(
   const { pod_name = null, port = null } = query
   const entry = auditEntry({
     operation: { target: subject.type, event: { type: stream.event, target: 'SERVICE' } },
-    call: { caller, target, ids: [], client: readClient(headers) },
+    call: { caller, target, ids: [], client: readClient(headers, undefined) },
     place: undefined,
     reply: { pod_name, port },
     former: undefined,
