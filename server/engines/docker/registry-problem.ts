@@ -62,7 +62,7 @@ export function problemText(kind: ProblemKind, image: string, host: string, said
     case 'platform':
       return `The image ${image} of the registry ${host} is not made for the engine's platform ${because}. Push one that is.`
     case 'address':
-      return `The image ${image} is not fetched: ${plain}. Use a registry with a public address, or ask the operator to list its network in QUAYSIDE_ALLOW_PRIVATE_TARGETS.`
+      return `The image ${image} is not fetched: ${plain}.`
     case 'certificate':
       return `The image ${image} cannot be fetched: the registry ${host} did not prove who it is ${because}. Give it a valid certificate, or put its authority into /etc/docker/certs.d/${host}/ca.crt.`
     case 'form':

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { gzipSync, zstdCompressSync } from 'node:zlib'
 import { localName } from '../local-name.ts'
-import { openFetchBench } from './test-fetching.ts'
+import { openFetchBench, say } from './test-fetching.ts'
 import { makeImage, sha256, type TestImage, tarOf } from './test-registry.ts'
 
 const image = await makeImage()
@@ -123,6 +123,17 @@ describe('forms of images', () => {
       assert.equal(bench.docker.loaded.length, 0)
     })
   }
+
+  it('are told by what a manifest holds, whatever its header says', async () => {
+    await using bench = await openFetchBench()
+    bench.registry.put(image)
+    bench.registry.misbehave = (request, response) => {
+      if (!request.url?.includes('/manifests/')) return undefined
+      response.writeHead(200, { 'content-type': 'application/vnd.docker.distribution.manifest.v1+prettyjws' })
+      return say(image.manifest)(request, response)
+    }
+    await bench.fetch(image)
+  })
 
   it('a manifest without end is cut off', async () => {
     await using bench = await openFetchBench()

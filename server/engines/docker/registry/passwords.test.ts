@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import type { ServerResponse } from 'node:http'
 import { describe, it } from 'node:test'
 import { Secret } from '../../../lib/secret.ts'
 import { fetchImage, pinImage } from '../fetch-image.ts'
@@ -6,6 +7,10 @@ import { startTestDocker } from './test-docker.ts'
 import { isBlob, openFetchBench, say, status } from './test-fetching.ts'
 import { type Misbehaviour, makeImage, startTestRegistry } from './test-registry.ts'
 
+const redirect = (response: ServerResponse, location: string): boolean => {
+  response.writeHead(307, { location }).end()
+  return true
+}
 const login = { username: 'robot', password: new Secret('SECRET') }
 
 describe('passwords and tokens', () => {
@@ -35,6 +40,24 @@ describe('passwords and tokens', () => {
       const { reference } = await pinImage(docker.registries, `${name}:1`, login, docker.attempt)
       await fetchImage(docker.registries, reference, login, docker.attempt)
       await assert.rejects(bench.pin(), { reason: 'image-missing' })
+    }
+  })
+
+  it('a token server that redirects, or answers without a token, is not believed', async () => {
+    const answers: readonly (readonly [Misbehaviour, RegExp])[] = [
+      [(_request, response) => redirect(response, '/elsewhere'), /status 307/],
+      [say('{"token":"a\\r\\nb"}'), /answered without a token/],
+      [say('{}'), /answered without a token/],
+      [say('x'.repeat(2_000_000)), /answered with more than/],
+    ]
+    for (const [answer, message] of answers) {
+      await using bench = await openFetchBench()
+      const { registry, docker, name } = bench
+      const gate = wants(`Bearer realm="http://${registry.host}/token"`, 'none')
+      registry.misbehave = (request, response) =>
+        request.url?.startsWith('/token') ? answer(request, response) : gate(request, response)
+      await assert.rejects(pinImage(docker.registries, `${name}:1`, login, docker.attempt), { message })
+      assert.equal(registry.asked.filter(({ path }) => path === '/elsewhere').length, 0)
     }
   })
 
