@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { masker, Secret } from '../lib/secret.ts'
+import { masker } from '../lib/masker.ts'
+import { Secret } from '../lib/secret.ts'
 import { type DeploymentReporter, deploymentSink, readDeploymentLog } from './deployment-log.ts'
 import { openStore, temporaryDirectory } from './test-support.ts'
 

@@ -1,5 +1,6 @@
+import { masker } from '../lib/masker.ts'
 import type { SafeResponse } from '../lib/safe-fetch.ts'
-import { masker, Secret } from '../lib/secret.ts'
+import { Secret } from '../lib/secret.ts'
 
 const shownBytes = 1024
 

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
-import { masker, Secret } from '../../server/lib/secret.ts'
+import { masker } from '../../server/lib/masker.ts'
+import { Secret } from '../../server/lib/secret.ts'
 import { idsOf, operations, pathOf, unknownId } from '../contract/requests.ts'
 import { canaryOf } from '../support/fixture.ts'
 import { createPlatform } from '../support/platform.ts'

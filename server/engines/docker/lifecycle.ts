@@ -1,7 +1,7 @@
 import type { ContainerInfo } from 'dockerode'
 import type { Clock } from '../../lib/clock.ts'
 import { messageOf } from '../../lib/error.ts'
-import { masker } from '../../lib/secret.ts'
+import { masker } from '../../lib/masker.ts'
 import { EngineError, type LongRunning, secretsIn } from '../engine.ts'
 import { execIn } from './container-output.ts'
 import { inspectContainer, listContainers, stopContainer } from './containers.ts'

@@ -1,4 +1,4 @@
-import { masker } from '../../lib/secret.ts'
+import { masker } from '../../lib/masker.ts'
 import { EngineError, type Release, secretsIn, type Task, type TaskOutcome } from '../engine.ts'
 import { lastLines } from './container-output.ts'
 import { inspectContainer, listContainers, stopContainer, untilStopped } from './containers.ts'

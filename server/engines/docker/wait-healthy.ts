@@ -1,7 +1,7 @@
 import type { LineSink } from '../../lib/attempt.ts'
 import type { Clock } from '../../lib/clock.ts'
+import { masker } from '../../lib/masker.ts'
 import { nobodyWaits } from '../../lib/nobody-waits.ts'
-import { masker } from '../../lib/secret.ts'
 import { EngineError, type LongRunning, secretsIn } from '../engine.ts'
 import { execIn, lastLines } from './container-output.ts'
 import { inspectContainer, startContainer } from './containers.ts'

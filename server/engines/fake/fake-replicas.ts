@@ -1,6 +1,6 @@
 import type { Clock } from '../../lib/clock.ts'
 import { failpoint } from '../../lib/failpoint.ts'
-import { masker } from '../../lib/secret.ts'
+import { masker } from '../../lib/masker.ts'
 import { type Endpoint, EngineError, type LongRunning, type Release, type Starting, secretsIn } from '../engine.ts'
 import type { Behaviour, Effects } from './fake-behaviour.ts'
 import type { FakeOutput } from './fake-output.ts'

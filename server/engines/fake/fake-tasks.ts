@@ -1,6 +1,6 @@
 import type { Clock } from '../../lib/clock.ts'
 import { failpoint } from '../../lib/failpoint.ts'
-import { masker } from '../../lib/secret.ts'
+import { masker } from '../../lib/masker.ts'
 import {
   EngineError,
   longestOutputBytes,
