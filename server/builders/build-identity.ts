@@ -2,7 +2,6 @@ import { createHash } from 'node:crypto'
 import { recipeHash } from './build-order.ts'
 import type { BuildRecipe } from './builder.ts'
 import { parseDockerfile } from './dockerfile.ts'
-import { flagsOf } from './image-references.ts'
 
 /**
  * Pure: what two builds have in common that may stand in for each other: repository, commit, paths, stage, the arguments that the Dockerfile declares,
@@ -16,12 +15,11 @@ export function buildIdentity(recipe: BuildRecipe, repository: string): string |
     .digest('hex')
 }
 
-/** Whether a step may mount a cache; where that cannot be told, it may. */
+/** Whether a step may mount a cache; what cannot be known before the build may be one. */
 export function mountsCache(dockerfileText: string): boolean {
-  // A builder that does not know heredocs takes their body for instructions.
-  const readings = [true, false].flatMap((heredocs) => parseDockerfile(dockerfileText, { heredocs }))
-  return readings.some(({ keyword, rest }) => {
-    const step = keyword === 'ONBUILD' ? rest.replace(/^\S+\s+/, '') : rest
-    return flagsOf(step).some((flag) => /^--mount/i.test(flag) && /cache|\$/i.test(flag))
-  })
+  const { instructions } = parseDockerfile(dockerfileText)
+  return instructions.some((instruction) => (instruction.trigger ?? instruction).flags.some(mayMountCache))
 }
+
+/** Whether a flag may mount a cache. */
+export const mayMountCache = (flag: string): boolean => /^--mount/i.test(flag) && /cache|\$/i.test(flag)

@@ -3,6 +3,7 @@ import { test } from 'node:test'
 import { buildOrder, isReserved, selectBuildArguments } from './build-order.ts'
 import { recipeOf } from './builder.cases.ts'
 import type { BuildRecipe } from './builder.ts'
+import { parseDockerfile } from './dockerfile.ts'
 
 const text = 'ARG A\nARG B=1\nFROM scratch\n'
 const tagOf = (change: Partial<BuildRecipe>): string => buildOrder(recipeOf('1234-ab', text, change)).tag
@@ -38,7 +39,7 @@ test('gives the same tag whatever the order of variables, those not declared, an
 test('takes only variables that are declared and not reserved', () => {
   const variables = { A: 'a=b\nc', SECRET: 'x', BUILDKIT_SYNTAX: 'evil', http_proxy: 'x', TARGETARCH: 'arm64' }
   const dockerfile = 'ARG A B BUILDKIT_SYNTAX http_proxy TARGETARCH toString\nFROM a\n'
-  assert.deepEqual(selectBuildArguments(dockerfile, variables), { A: 'a=b\nc' })
+  assert.deepEqual(selectBuildArguments(parseDockerfile(dockerfile), variables), { A: 'a=b\nc' })
 })
 
 test('reserves what steers the builder', () => {

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import type { BuildLimits, BuildRecipe } from './builder.ts'
-import { declaredArguments } from './dockerfile.ts'
+import { argumentsOf } from './declared-arguments.ts'
+import { type Dockerfile, parseDockerfile } from './dockerfile.ts'
 
 /** A recipe turned into what an engine is asked for. */
 export interface BuildOrder {
@@ -17,7 +18,7 @@ export const recipeLabel = 'quayside.recipe'
 
 /** What to ask for: the same for the same recipe, always. Throws where the service's id cannot be part of an image name. */
 export function buildOrder(recipe: BuildRecipe): BuildOrder {
-  const buildArguments = selectBuildArguments(recipe.dockerfileText, recipe.variables)
+  const buildArguments = argumentsFor(recipe)
   const hash = recipeHash(recipe)
   return {
     tag: `${repositoryOf(recipe.service)}:${hash}`,
@@ -30,7 +31,7 @@ export function buildOrder(recipe: BuildRecipe): BuildOrder {
 
 /** Pure: a hash of everything that the image depends on; whose it is, is no part of it. */
 export function recipeHash(recipe: BuildRecipe): string {
-  const buildArguments = selectBuildArguments(recipe.dockerfileText, recipe.variables)
+  const buildArguments = argumentsFor(recipe)
   return createHash('sha256')
     .update(
       JSON.stringify([
@@ -57,16 +58,19 @@ export function repositoryOf(service: string): string {
 
 /** The variables that the Dockerfile declares as ARG, sorted by name, without those that steer the builder itself. */
 export function selectBuildArguments(
-  dockerfileText: string,
+  dockerfile: Dockerfile,
   variables: Readonly<Record<string, string>>,
 ): Record<string, string> {
   const selected: Record<string, string> = {}
-  for (const name of [...declaredArguments(dockerfileText)].sort()) {
+  for (const name of [...argumentsOf(dockerfile)].sort()) {
     const value = Object.hasOwn(variables, name) ? variables[name] : undefined
     if (value !== undefined && !isReserved(name)) selected[name] = value
   }
   return selected
 }
+
+const argumentsFor = ({ dockerfileText, dockerfile, variables }: BuildRecipe): Record<string, string> =>
+  selectBuildArguments(parseDockerfile(dockerfileText, dockerfile), variables)
 
 const reserved = /^(BUILDKIT_.*|DOCKER_.*|(HTTP|HTTPS|FTP|ALL|NO)_PROXY|(BUILD|TARGET)(PLATFORM|OS|ARCH|VARIANT))$/i
 

@@ -22,6 +22,8 @@ export interface Builder {
 /** Everything that the image depends on. `source()` gives the context (the tree under root_path) as a tar stream. */
 export interface BuildRecipe {
   readonly service: string
+  /** Whose build it is: images that came to the engine by the password of another organization are not used. No part of what the image depends on. */
+  readonly organization?: string
   /** Full commit id. */
   readonly commit: string
   /** Relative POSIX path of the context inside the repository; '' is the top. */
@@ -60,6 +62,24 @@ export interface Image {
 /** An image that was there, and when it was built. */
 export interface Promoted extends Image {
   readonly builtAt: Date
+}
+
+/** Brings the base images of builds to the engine. */
+export interface BaseImages {
+  /**
+   * Makes sure that the image is on the engine. `organization` is whose build it is for; undefined: nobody's, and only what is open to all is
+   * used. Throws BuildError.
+   */
+  bring(image: string, organization: string | undefined, attempt: Attempt): Promise<BroughtImage>
+}
+
+export interface BroughtImage {
+  /** Immutable, and known to this engine alone: nothing else can stand under it. */
+  readonly reference: string
+  /** What its ONBUILD asks for. */
+  readonly onBuild: readonly string[]
+  /** Called when the build has ended: the reference may go. */
+  release?(): Promise<void>
 }
 
 /** A build that failed because of what it was given. `message` says what happened and what to do. */

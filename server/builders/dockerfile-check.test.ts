@@ -1,10 +1,21 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { planBuild } from './build-plan.ts'
 import { recipeOf } from './builder.cases.ts'
 import { BuildError } from './builder.ts'
-import { checkDockerfile, checkRegistries, missingDockerfile } from './dockerfile-check.ts'
+import {
+  checkDockerfile,
+  checkFrontend,
+  checkRegistries,
+  checkTriggers,
+  missingDockerfile,
+} from './dockerfile-check.ts'
 
-const check = (text: string) => () => checkDockerfile(recipeOf('1', text))
+const check = (text: string) => () => checkRecipe(recipeOf('1', text))
+const checkRecipe = (recipe: ReturnType<typeof recipeOf>): void => {
+  checkFrontend(recipe)
+  checkDockerfile(planBuild(recipe), recipe.dockerfile)
+}
 const refusedFor = (reason: BuildError['reason']) => (error: unknown) =>
   error instanceof BuildError && error.reason === reason
 
@@ -17,6 +28,8 @@ test('accepts what builds from the repository', () => {
     'FROM a\nADD . /app\nADD --chown=1000 dist/app-$VERSION.tar.gz ./x /app/\nADD ["a b", "/c"]\n',
     'FROM a\nRUN curl http://example.com/\nCOPY --from=b /x $HOME/\n',
     'FROM a\nADD x $TARGET\n',
+    'FROM a\nRUN cat <<CMD\nADD http://a/b /x\nCMD\n',
+    'FROM --platform=$BUILDPLATFORM a\n',
   ]) {
     assert.doesNotThrow(check(text), text)
   }
@@ -56,7 +69,6 @@ test('refuses every way to begin with, or to copy from, what was built for a ser
     `FROM a\nRUN --mount=type=bind,from=${someone},target=/x cat /x/y`,
     `FROM a\nRUN --mount=from=${someone},target=/x --network=none cat /x/y`,
     `FROM a\nONBUILD COPY --from=${someone} /x /y`,
-    `FROM a\nRUN cat <<CMD\nCOPY --from=${someone} /x /y\nCMD`,
     `FROM a\nCOPY --from=later /x /y\nFROM ${someone} AS later`,
     `FROM a\nRUN --mount=type=bind,FROM=${someone},target=/x cat /x/y`,
     `FROM a\nRUN --mount=from=a,from=${someone},target=/x cat /x/y`,
@@ -64,13 +76,24 @@ test('refuses every way to begin with, or to copy from, what was built for a ser
     `FROM a\nRUN --mount=type=tmpfs,target=/a\\ b --mount="type=bind,from=${someone},target=/x" cat /x/y`,
     `# escape=\`\nFROM a\nRUN --mount=type=tmpfs,target=/a\` b --mount=from=${someone},target=/x cat /x/y`,
     `FROM a\nCOPY --chown="a b" --from='${someone}' /x /y`,
-    `FROM a\nRUN cat <<CMD\nFROM \${NONE}${someone}\nCMD`,
-    `ARG A=${someone}\nFROM a\nRUN cat <<CMD\nFROM \${A:?}\nCMD`,
+    `FROM a\n# comment\r \\\nCOPY --from=${someone} /x /y`,
+    `FROM a\n# comment\u2028\\\nCOPY --from=${someone} /x /y`,
+    `FROM a\nRUN --mount=type=bind,target=/\u00e0\u00a0--mount=from=${someone} x`,
+    `FROM a\nCOPY "--from=${someone}" /x /y\nCOPY --"from=${someone}" /x /y`,
+    'FROM sha256:0123456789abcdef',
+    'FROM sha256:' + 'a'.repeat(64),
+    'FROM ' + 'a'.repeat(64),
+    'FROM base.quayside.invalid/image:x',
+    'FROM a\nCOPY --from=99999999999999999999999 /x /y',
+    'FROM a\nCOPY --from=1 /x /y',
+    'FROM a\nCOPY --from=-1 /x /y',
+    'FROM a\nRUN --mount=from=0,target=/x cat /x/y',
+    'FROM a AS b\nONBUILD COPY --from=b /x /y',
   ]) {
     assert.throws(check(`${text}\n`), refusedFor('dockerfile'), text)
   }
   const given = { ...recipeOf('1', 'ARG BASE=a\nFROM $BASE\n'), variables: { BASE: someone } }
-  assert.throws(() => checkDockerfile(given), refusedFor('dockerfile'))
+  assert.throws(() => checkRecipe(given), refusedFor('dockerfile'))
 })
 
 test('refuses an image whose name cannot be told', () => {
@@ -91,6 +114,7 @@ test('accepts other images, and stages by their names and numbers', () => {
     'FROM a AS build-amd64\nFROM a AS build-arm64\nFROM build-$TARGETARCH\nRUN --mount=type=cache,target=/c x',
     'FROM ghcr.io/quayside/x\nRUN echo --mount=from=quayside/x',
     'FROM a\nRUN python3 <<CMD\nfrom x import y\nCMD',
+    `FROM a\nRUN cat <<CMD\nCOPY --from=${someone} /x /y\nCMD`,
   ]) {
     assert.doesNotThrow(check(`${text}\n`), text)
   }
@@ -104,10 +128,10 @@ test('asks about each registry that images come from, and says which one may not
     asked.push(host)
     return host === refused ? 'it is private.' : undefined
   }
-  await checkRegistries(recipeOf('1', text), ask())
+  await checkRegistries(planBuild(recipeOf('1', text)), 'Dockerfile', ask())
   assert.deepEqual([...new Set(asked)], ['10.0.0.1:5000', 'localhost', 'ghcr.io'])
   await assert.rejects(
-    checkRegistries(recipeOf('1', text), ask('localhost')),
+    checkRegistries(planBuild(recipeOf('1', text)), 'Dockerfile', ask('localhost')),
     /^BuildError: Dockerfile, line 4: "localhost\/x" is not fetched: it is private\.$/,
   )
 })
@@ -129,9 +153,69 @@ test('refuses every way to let the engine open an address', () => {
     'ADD http\\\n://a/b /x',
     'AD\\\nD http://a/b /x',
     'ONBUILD ADD http://a/b /x',
-    'RUN cat <<CMD\nADD http://a/b /x\nCMD',
+    '# comment\r \\\nADD http://a/b /x',
+    '# comment\u2028\\\nADD http://a/b /x',
+    'ADD\u00a0http://a/b /x',
+    'ADD ["ht\\\\tp://a/b", "/x"]',
+    'ADD ["ht\\u0074p://a/b", "/x"]',
+    'ADD ["./a", "/x"] http://a/b',
+    'ADD ["http://a/b", "/x"] y',
+    'ADD "a http://a/b b" /x',
+    'ADD -- http://a/b /x',
+    'ADD --chown="a b" http://a/b /x',
   ]) {
     assert.throws(check(`FROM a\n${line}\n`), refusedFor('dockerfile'), line)
+  }
+})
+
+test('refuses stages that could be taken for others, and platforms that the engine would fetch by itself', () => {
+  for (const [text, problem] of [
+    ['FROM a AS b\nFROM c AS B', /line 2: two stages have the name "b"/],
+    ['FROM a\nCOPY --from=b /x /y\nFROM c AS b', /line 2: the stage "b" begins later/],
+    ['FROM a AS b\nCOPY --from=b /x /y', /line 2: the stage "b" begins later/],
+    ['FROM a AS scratch', /line 1: FROM takes an image, or/],
+    ['FROM a AS', /line 1: FROM takes an image, or/],
+    ['FROM a b', /line 1: FROM takes an image, or/],
+    ['FROM --platform=linux/riscv64 a', /line 1: the platform "linux\/riscv64" is not the engine's own/],
+    ['FROM --other=1 a', /does not know the flag "--other=1"/],
+    ['RUN x\nFROM a', /line 1: RUN is before the first FROM/],
+  ] as const) {
+    assert.throws(check(`${text}\n`), problem, text)
+  }
+})
+
+test('a name that doubles with each argument is not written out', () => {
+  const lines = Array.from({ length: 100 }, (_, index) => `ARG A${index + 1}=$A${index}$A${index}`)
+  assert.throws(check(`ARG A0=xxxxxxxx\n${lines.join('\n')}\nFROM $A100\n`), /cannot be told/)
+})
+
+test('what a base image asks for by ONBUILD follows the same rules', () => {
+  const ask = (trigger: string) => () => checkTriggers([trigger], 'node:24', { path: 'Dockerfile', line: 3 })
+  for (const trigger of ['RUN npm ci', 'COPY --chown=1 . /app', 'ADD ./a.tar /x', 'ARG X', 'USER node']) {
+    assert.doesNotThrow(ask(trigger), trigger)
+  }
+  for (const trigger of [
+    'ADD http://127.0.0.1:1/x /y',
+    'add ["ht\\u0074p://127.0.0.1:1/x", "/y"]',
+    'ADD $X /y',
+    'RUN x\nADD http://127.0.0.1:1/x /y',
+    '# x\r \\\nADD http://127.0.0.1:1/x /y',
+    'COPY --from=someone/else /x /y',
+    'RUN --mount=type=bind,from=someone/else,target=/x cat /x/y',
+    'RUN --mount=type=cache,target=/c x',
+    'RUN cat <<E\nE',
+    'ONBUILD ADD http://127.0.0.1:1/x /y',
+    'FROM x',
+    'MAINTAINER x',
+    'FOO x',
+    '# escape=`',
+    '',
+  ]) {
+    assert.throws(
+      ask(trigger),
+      /^BuildError: Dockerfile, line 3: the base image "node:24" asks by ONBUILD for "/,
+      trigger,
+    )
   }
 })
 
@@ -142,7 +226,7 @@ test('says which line is refused', () => {
 test('refuses a file of very many instructions', () => {
   const text = (count: number) => `FROM a\n${'RUN x\n'.repeat(count)}`
   assert.doesNotThrow(check(text(999)))
-  assert.throws(check(text(10_000)), /has 10001 instructions, and at most 1000 are built/)
+  assert.throws(check(text(10_000)), /at most 1000 instructions are built/)
 })
 
 test('refuses a file without FROM', () => {

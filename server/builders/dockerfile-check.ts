@@ -1,45 +1,94 @@
+import { mayMountCache } from './build-identity.ts'
+import type { BuildPlan } from './build-plan.ts'
+import { fromsOf } from './build-stages.ts'
 import { BuildError, type BuildRecipe } from './builder.ts'
-import { type Instruction, parseDockerfile, splitWords, unquoted } from './dockerfile.ts'
-import { familiarName, imageReferences, registryHostOf } from './image-references.ts'
+import { type Instruction, parseDockerfile } from './dockerfile.ts'
+import { DockerfileError } from './dockerfile-text.ts'
+import { fullImageName, isOwnImage, registryHostOf } from './image-names.ts'
+import { jsonWords } from './json-form.ts'
 import { isOfficialFrontend, requestedFrontend } from './official-frontend.ts'
+import { remoteSource } from './remote-source.ts'
+
+/** Refuses another frontend (`# syntax=`) than Docker's own, for which the built-in one stands in. Throws BuildError. */
+export function checkFrontend({
+  dockerfile,
+  dockerfileText,
+}: Pick<BuildRecipe, 'dockerfile' | 'dockerfileText'>): void {
+  const frontend = requestedFrontend(dockerfileText)
+  if (!frontend || isOfficialFrontend(frontend)) return
+  throw new BuildError(
+    'frontend',
+    `${dockerfile} asks for the frontend "${frontend.slice(0, 200)}", and a frontend not allowed here would run as part of the engine. Remove the "syntax" line: the built-in frontend is used.`,
+  )
+}
 
 /**
- * Refuses Dockerfiles that would make the engine itself load foreign code or open addresses: another frontend (`# syntax=`) than Docker's own,
- * for which the built-in one stands in,
- * ADD of remote addresses, which the engine fetches from the host's own network, and images that were built for a service: whoever knows the name of
- * another one's could read what is in it. Throws BuildError.
+ * Refuses Dockerfiles that would make the engine open addresses from the host's network (ADD of remote addresses), and images that were built for a
+ * service: whoever knows the name of another one's could read what is in it. Throws BuildError.
  */
-export function checkDockerfile(recipe: BuildRecipe): void {
-  const frontend = requestedFrontend(recipe.dockerfileText)
-  if (frontend && !isOfficialFrontend(frontend)) {
-    throw new BuildError(
-      'frontend',
-      `${recipe.dockerfile} asks for the frontend "${frontend}", and a frontend not allowed here would run as part of the engine. Remove the "# syntax=" line: the built-in frontend is used.`,
-    )
-  }
-  const instructions = parseDockerfile(recipe.dockerfileText)
-  if (!instructions.some(({ keyword }) => keyword === 'FROM')) {
+export function checkDockerfile({ dockerfile, named }: BuildPlan, path: string): void {
+  if (!dockerfile.instructions.some(({ keyword }) => keyword === 'FROM')) {
     throw new BuildError(
       'dockerfile',
-      `${recipe.dockerfile} has no FROM instruction, so there is nothing to build. Begin it with FROM and a base image.`,
+      `${path} has no FROM instruction, so there is nothing to build. Begin it with FROM and a base image.`,
     )
   }
-  if (instructions.length > maxInstructions) {
-    throw new BuildError(
-      'dockerfile',
-      `${recipe.dockerfile} has ${instructions.length} instructions, and at most ${maxInstructions} are built. Join them, or put them into a script that one RUN runs.`,
+  checkImages(named, path)
+  for (const instruction of dockerfile.instructions) {
+    const problem = problemOf(instruction)
+    if (problem !== undefined) throw new DockerfileError(instruction.line, problem, path)
+  }
+}
+
+/**
+ * Refuses what the ONBUILD of a base image asks for, under the same rules as the Dockerfile itself, and caches: who fills those is another build. Throws
+ * BuildError.
+ */
+export function checkTriggers(triggers: readonly string[], image: string, place: { path: string; line: number }): void {
+  for (const trigger of triggers) {
+    const problem = triggerProblem(trigger)
+    if (problem === undefined) continue
+    const shown = JSON.stringify(trigger.slice(0, 200))
+    throw new DockerfileError(
+      place.line,
+      `the base image "${image}" asks by ONBUILD for ${shown}, which is not done: ${problem} Use another base image.`,
+      place.path,
     )
   }
-  checkImages(recipe)
-  // A builder that does not know heredocs takes their body for instructions, so those are looked at as well.
-  for (const instruction of [...instructions, ...parseDockerfile(recipe.dockerfileText, { heredocs: false })]) {
-    const source = remoteSource(instruction)
-    if (source === undefined) continue
-    throw new BuildError(
-      'dockerfile',
-      `${recipe.dockerfile}, line ${instruction.line}: ADD may not fetch "${source}", because the engine would open that address from the host's network. Fetch it in a RUN instruction, or begin a path in the repository with "./".`,
-    )
+}
+
+const notInTriggers: ReadonlySet<string> = new Set(['FROM', 'ONBUILD', 'MAINTAINER'])
+
+function triggerProblem(trigger: string): string | undefined {
+  try {
+    const [instruction, ...more] = parseDockerfile(trigger).instructions
+    // A directive, a comment or a continuation would be of no use in it.
+    if (!instruction || more.length > 0 || trigger.includes('\n')) return 'it must be one line with one instruction.'
+    if (notInTriggers.has(instruction.keyword)) return `${instruction.keyword} may not be asked for.`
+    if (instruction.flags.some(mayMountCache)) return 'it may not mount a cache.'
+    return problemOf({ ...instruction, keyword: 'ONBUILD', trigger: instruction })
+  } catch (error) {
+    if (error instanceof DockerfileError) return error.problem
+    throw error
   }
+}
+
+/** What an instruction may not do; undefined if it may be done. */
+function problemOf(instruction: Instruction): string | undefined {
+  const { trigger } = instruction
+  if (trigger && fromsOf(trigger).length > 0) {
+    return 'ONBUILD may not take files from another stage or image, because nobody can know then which one that is. Copy them in a stage of its own.'
+  }
+  const { keyword, rest } = trigger ?? instruction
+  if (keyword !== 'ADD') return undefined
+  if (rest.startsWith('[') && /^\[[ \t]*["\]]/.test(rest) && !jsonWords(rest)) {
+    return 'the list in brackets is not valid JSON, so builders read it differently. Correct it.'
+  }
+  const source = remoteSource(rest)
+  return (
+    source &&
+    `ADD may not fetch "${source.slice(0, 200)}", because the engine would open that address from the host's network. Fetch it in a RUN instruction, or begin a path in the repository with "./".`
+  )
 }
 
 /**
@@ -47,36 +96,38 @@ export function checkDockerfile(recipe: BuildRecipe): void {
  * be, else undefined. Throws BuildError.
  */
 export async function checkRegistries(
-  recipe: BuildRecipe,
+  { named }: BuildPlan,
+  path: string,
   isRefused: (host: string) => Promise<string | undefined>,
 ): Promise<void> {
-  for (const { image = '', line } of imageReferences(recipe)) {
+  for (const { image = '', line } of named) {
     const host = registryHostOf(image)
     const why = host === undefined ? undefined : await isRefused(host)
-    if (why === undefined) continue
-    throw new BuildError('dockerfile', `${recipe.dockerfile}, line ${line}: "${image}" is not fetched: ${why}`)
+    if (why !== undefined) throw new DockerfileError(line, `"${image}" is not fetched: ${why}`, path)
   }
 }
 
-/** Far more than an image can have layers, in all of its stages. */
-const maxInstructions = 1000
-
-/** Images that this platform makes, but for the one that everybody may begin with. */
-const ownImages = /^quayside\/(?!node(?:[:@]|$))/
-
-function checkImages(recipe: BuildRecipe): void {
-  for (const { written, image, line } of imageReferences(recipe)) {
-    const at = `${recipe.dockerfile}, line ${line}`
+function checkImages(named: BuildPlan['named'], path: string): void {
+  for (const { written, image, line } of named) {
     if (image === undefined) {
-      throw new BuildError(
-        'dockerfile',
-        `${at}: which image "${written}" stands for cannot be told. Give each of its variables a default by ARG before the first FROM, and use no more than \${NAME}, \${NAME:-default} and \${NAME:+other}; COPY --from and RUN --mount take a name without variables.`,
+      throw new DockerfileError(
+        line,
+        `which image "${written.slice(0, 200)}" stands for cannot be told. Give each of its variables a default by ARG before the first FROM, and use no more than \${NAME}, \${NAME:-default} and \${NAME:+other}; COPY --from and RUN --mount take a name without variables.`,
+        path,
       )
     }
-    if (ownImages.test(familiarName(image))) {
-      throw new BuildError(
-        'dockerfile',
-        `${at}: "${image}" is kept for the images that are built here for services, and nothing else is built on those. Push what you need to a registry, and name it there.`,
+    if (isOwnImage(image)) {
+      throw new DockerfileError(
+        line,
+        `"${image}" is kept for the images that are built here for services, and nothing else is built on those. Push what you need to a registry, and name it there.`,
+        path,
+      )
+    }
+    if (fullImageName(image) === undefined) {
+      throw new DockerfileError(
+        line,
+        `"${image}" is not the name of an image in a registry. Write lower-case letters and digits with "/", ".", "_" or "-" between, and a tag or digest; ids of images are not accepted.`,
+        path,
       )
     }
   }
@@ -89,33 +140,4 @@ export function missingDockerfile(recipe: Pick<BuildRecipe, 'commit' | 'rootPath
     'dockerfile',
     `There is no Dockerfile at "${path}" in commit ${recipe.commit.slice(0, 12)}. Set dockerfile_path or root_path to where it is, or add one, and deploy again.`,
   )
-}
-
-function remoteSource(instruction: Instruction): string | undefined {
-  const onbuild = instruction.keyword === 'ONBUILD'
-  const rest = onbuild ? instruction.rest.replace(/^ADD\s+/i, '') : instruction.rest
-  if (onbuild ? rest === instruction.rest : instruction.keyword !== 'ADD') return undefined
-  return wordsOf(rest)
-    .filter((word) => !word.startsWith('--'))
-    .slice(0, -1)
-    .find(mayBeRemote)
-}
-
-function wordsOf(rest: string): string[] {
-  const form = rest.replace(/^(--\S+\s+)+/, '')
-  try {
-    const words: unknown = JSON.parse(form)
-    if (Array.isArray(words)) return words.map(String)
-  } catch {
-    // Not the JSON form: words separated by blanks.
-  }
-  return splitWords(form).map(unquoted)
-}
-
-/** A source with a variable counts as a path only when it begins with a literal directory. */
-function mayBeRemote(source: string): boolean {
-  if (/^[a-z][a-z0-9+.-]*:\/\//i.test(source) || /^github\.com\//i.test(source) || /^[^/]*@[^/]*:/.test(source))
-    return true
-  const variable = source.indexOf('$')
-  return variable !== -1 && !/^[A-Za-z0-9_./-]*\//.test(source.slice(0, variable))
 }

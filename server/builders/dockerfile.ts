@@ -1,105 +1,226 @@
-/** One instruction of a Dockerfile. `line` counts from 1; continuation lines are joined as they are, also inside of a word. */
+import { DockerfileError, linesOf, maxLineBytes, trimBlanksEnd } from './dockerfile-text.ts'
+import { heredocsOf } from './heredocs.ts'
+import { splitFlags, writeFlags } from './instruction-flags.ts'
+
+export { DockerfileError } from './dockerfile-text.ts'
+
+/** A Dockerfile as it is read here, and as it is written for the engine: comments and continuation lines are gone. */
+export interface Dockerfile {
+  readonly escapeCharacter: Escape
+  readonly instructions: readonly Instruction[]
+}
+
+export type Escape = '\\' | '`'
+
+/** One instruction. `line` counts from 1; continuation lines are joined as they are, also inside of a word. */
 export interface Instruction {
+  /** In upper case. */
   readonly keyword: string
+  /** `--name=value`, without quotes. */
+  readonly flags: readonly string[]
+  /** What follows the flags. */
   readonly rest: string
   readonly line: number
+  readonly heredocs: readonly Heredoc[]
+  /** What an ONBUILD asks for. */
+  readonly trigger?: Instruction
 }
+
+export interface Heredoc {
+  readonly name: string
+  readonly lines: readonly string[]
+}
+
+/** Far more than an image can have layers, in all of its stages. */
+const maxInstructions = 1000
+const maxHeredocs = 100
+
+const keywords: ReadonlySet<string> = new Set(
+  'ADD ARG CMD COPY ENTRYPOINT ENV EXPOSE FROM HEALTHCHECK LABEL MAINTAINER ONBUILD RUN SHELL STOPSIGNAL USER VOLUME WORKDIR'.split(
+    ' ',
+  ),
+)
+const withHeredocs: ReadonlySet<string> = new Set(['ADD', 'COPY', 'RUN'])
 
 interface Cursor {
   readonly lines: readonly string[]
+  readonly escapeCharacter: Escape
   next: number
 }
 
-const blankOrComment = /^\s*(#.*)?$/
-const directive = /^\s*#\s*([a-z][a-z0-9]*)\s*=\s*(.*?)\s*$/i
-
 /**
- * The instructions of a Dockerfile, without judging them: what is not understood is left to the builder to complain about.
- * `heredocs: false` reads the body of a heredoc as instructions, as builders do that do not know heredocs.
+ * Reads a Dockerfile the way BuildKit does, in linear time. Throws DockerfileError for what its versions read differently, for unknown
+ * instructions and for what is too long. `path` is for the messages.
  */
-export function parseDockerfile(text: string, options: { heredocs: boolean } = { heredocs: true }): Instruction[] {
-  const cursor: Cursor = { lines: linesOf(text), next: 0 }
-  const continuation = continuationCharacter(cursor.lines)
-  const instructions: Instruction[] = []
-  while (cursor.next < cursor.lines.length) {
-    const line = cursor.next + 1
-    const joined = readLogicalLine(cursor, continuation)
-    const match = /^(\S+)\s*([\s\S]*)$/.exec(joined)
-    if (!match?.[1]) continue
-    const instruction = { keyword: match[1].toUpperCase(), rest: match[2] ?? '', line }
-    instructions.push(instruction)
-    if (options.heredocs) skipHeredocs(cursor, instruction)
+export function parseDockerfile(text: string, path = 'Dockerfile'): Dockerfile {
+  try {
+    return readInstructions(linesOf(text))
+  } catch (error) {
+    throw error instanceof DockerfileError ? new DockerfileError(error.line, error.problem, path) : error
   }
-  return instructions
 }
 
-/** Names that the Dockerfile declares by ARG, in any stage. */
-export function declaredArguments(text: string): ReadonlySet<string> {
-  const names = new Set<string>()
-  for (const { keyword, rest } of parseDockerfile(text)) {
-    if (keyword !== 'ARG') continue
-    for (const word of splitWords(rest)) {
-      const name = /^([A-Za-z_][A-Za-z0-9_]*)(=|$)/.exec(word)?.[1]
-      if (name) names.add(name)
+function readInstructions(lines: readonly string[]): Dockerfile {
+  const cursor: Cursor = { lines, escapeCharacter: escapeOf(lines), next: 0 }
+  const instructions: Instruction[] = []
+  let heredocs = 0
+  while (cursor.next < lines.length) {
+    const line = cursor.next + 1
+    const joined = readLogicalLine(cursor)
+    if (joined === undefined) continue
+    const instruction = at(line, () => readInstruction(joined, line))
+    const documents = readHeredocs(cursor, instruction)
+    heredocs += documents.length
+    instructions.push({ ...instruction, heredocs: documents })
+    if (instructions.length > maxInstructions) {
+      throw new DockerfileError(
+        line,
+        `at most ${maxInstructions} instructions are built. Join them, or put them into a script that one RUN runs.`,
+      )
+    }
+    if (heredocs > maxHeredocs) {
+      throw new DockerfileError(line, `at most ${maxHeredocs} here-documents are built. Move them into files.`)
     }
   }
-  return names
+  return { escapeCharacter: cursor.escapeCharacter, instructions }
 }
 
-/** Words as a shell would split them; quotes and what they hold stay as written. */
-export function splitWords(text: string): string[] {
-  return text.match(/(?:[^\s"'\\]|\\[\s\S]|"(?:[^"\\]|\\[\s\S])*"|'[^']*'|["'\\])+/g) ?? []
-}
-
-/** A word without what quotes or escapes it. */
-export const unquoted = (word: string): string => word.replace(/["'\\`]/g, '')
-
-/** Lines before the first instruction: where a frontend may be asked for. */
-export function leadingLines(text: string): string[] {
-  const lines = linesOf(text)
-  const first = lines.findIndex((line) => !/^\s*(#.*|\/\/.*)?$/.test(line))
-  return first === -1 ? lines : lines.slice(0, first)
-}
-
-const linesOf = (text: string): string[] => text.replace(/^\uFEFF/, '').split(/\r?\n/)
-
-function continuationCharacter(lines: readonly string[]): string {
-  for (const line of lines) {
-    const [, name, value] = directive.exec(line) ?? []
-    if (!name) break
-    if (name.toLowerCase() === 'escape' && value === '`') return '`'
+/** Adds the line to the problem that an inner reader found. */
+function at<T>(line: number, work: () => T): T {
+  try {
+    return work()
+  } catch (error) {
+    throw error instanceof DockerfileError && error.line === 0 ? new DockerfileError(line, error.problem) : error
   }
-  return '\\'
 }
 
-/** Joins continuation lines; comments and empty lines between them do not end the instruction. */
-function readLogicalLine(cursor: Cursor, continuation: string): string {
+/** The escape character that a directive names. Directives are the first lines of a file, without anything between them. */
+function escapeOf(lines: readonly string[]): Escape {
+  const seen = new Set<string>()
+  let escapeCharacter: Escape = '\\'
+  for (const [index, text] of lines.entries()) {
+    const [name, value] = directiveOf(text) ?? []
+    if (name === undefined || value === undefined) break
+    if (seen.has(name)) throw new DockerfileError(index + 1, `the directive "${name}" is there twice. Remove one.`)
+    seen.add(name)
+    if (name !== 'escape') continue
+    if (value !== '\\' && value !== '`') {
+      throw new DockerfileError(index + 1, `the escape character must be \\ or \`, not "${value.slice(0, 20)}".`)
+    }
+    escapeCharacter = value
+  }
+  return escapeCharacter
+}
+
+const directives: ReadonlySet<string> = new Set(['syntax', 'escape', 'check'])
+
+function directiveOf(line: string): [name: string, value: string] | undefined {
+  const comment = line.trim()
+  const equals = comment.indexOf('=')
+  if (!comment.startsWith('#') || equals === -1) return undefined
+  const [name, value] = [comment.slice(1, equals).trim().toLowerCase(), comment.slice(equals + 1).trim()]
+  return directives.has(name) && value !== '' ? [name, value] : undefined
+}
+
+/** Joins continuation lines; comments and empty lines between them do not end the instruction. Undefined: there is none on this line. */
+function readLogicalLine(cursor: Cursor): string | undefined {
+  const first = cursor.next
   const parts: string[] = []
+  let bytes = 0
   while (cursor.next < cursor.lines.length) {
     const line = cursor.lines[cursor.next++] ?? ''
-    if (blankOrComment.test(line)) {
-      if (parts.length === 0) return ''
+    if (isBlankOrComment(line)) {
+      if (cursor.next === first + 1) return undefined
       continue
     }
-    const trimmed = line.trimEnd()
-    if (!trimmed.endsWith(continuation)) {
-      parts.push(trimmed)
-      break
+    const continued = beforeContinuation(line, cursor.escapeCharacter)
+    const part = continued ?? line
+    bytes += Buffer.byteLength(part)
+    if (bytes > maxLineBytes) {
+      throw new DockerfileError(
+        first + 1,
+        `an instruction may have ${maxLineBytes} bytes. Move what it does into a script.`,
+      )
     }
-    parts.push(trimmed.slice(0, -1))
+    parts.push(part)
+    if (continued === undefined) break
   }
-  return parts.join('').trim()
+  const joined = parts.join('').trim()
+  if (beforeContinuation(joined, cursor.escapeCharacter) === undefined) return joined
+  throw new DockerfileError(
+    first + 1,
+    `the instruction ends with ${cursor.escapeCharacter}, and the next line is missing. Remove it.`,
+  )
 }
 
-function skipHeredocs(cursor: Cursor, { keyword, rest }: Instruction): void {
-  if (keyword !== 'RUN' && keyword !== 'COPY' && keyword !== 'ADD') return
-  for (const word of splitWords(rest)) {
-    const [, dash, quoted] = /^\d*<<(-?)([^<\s]+)$/.exec(word) ?? []
-    if (quoted === undefined) continue
-    const name = quoted.replace(/^(["'])(.*)\1$/, '$2')
-    const end = cursor.lines.findIndex(
-      (line, index) => index >= cursor.next && (dash ? line.replace(/^\t+/, '') : line) === name,
+function isBlankOrComment(line: string): boolean {
+  const text = line.trimStart()
+  return text === '' || text.startsWith('#')
+}
+
+/** The text before an escape character at the end of a line; undefined if the line does not go on. */
+function beforeContinuation(line: string, escapeCharacter: Escape): string | undefined {
+  const text = trimBlanksEnd(line)
+  return text.endsWith(escapeCharacter) && text.at(-2) !== escapeCharacter ? text.slice(0, -1) : undefined
+}
+
+function readInstruction(joined: string, line: number, isTrigger = false): Instruction {
+  const end = joined.search(/[ \t]/)
+  const word = end === -1 ? joined : joined.slice(0, end)
+  const keyword = word.toUpperCase()
+  if (!/^[A-Za-z]+$/.test(word) || !keywords.has(keyword)) {
+    throw new DockerfileError(
+      0,
+      `unknown instruction: ${JSON.stringify(word.slice(0, 100))}. Correct it and deploy again.`,
     )
-    cursor.next = end === -1 ? cursor.lines.length : end + 1
   }
+  const { flags, rest } = splitFlags(end === -1 ? '' : joined.slice(end).trim())
+  const instruction = { keyword, flags, rest, line, heredocs: [] }
+  if (keyword !== 'ONBUILD') return instruction
+  if (isTrigger) throw new DockerfileError(0, 'ONBUILD may not ask for another ONBUILD. Remove one.')
+  const trigger = readInstruction(rest, line, true)
+  if (startsOf(trigger).length > 0)
+    throw new DockerfileError(0, 'ONBUILD may not have a here-document. Move its text into a file.')
+  return { ...instruction, rest: textOf(trigger), trigger }
+}
+
+const startsOf = (instruction: Instruction) =>
+  withHeredocs.has(instruction.keyword) ? heredocsOf(textOf(instruction), instruction.rest) : []
+
+function readHeredocs(cursor: Cursor, instruction: Instruction): Heredoc[] {
+  return at(instruction.line, () => startsOf(instruction)).map(({ name, chomp }) => {
+    const lines: string[] = []
+    while (cursor.next < cursor.lines.length) {
+      const line = cursor.lines[cursor.next++] ?? ''
+      if ((chomp ? line.replace(/^\t+/, '') : line) === name) return { name, lines }
+      if (Buffer.byteLength(line) > maxLineBytes) {
+        throw new DockerfileError(
+          cursor.next,
+          `a line of a here-document may have ${maxLineBytes} bytes. Move it into a file.`,
+        )
+      }
+      lines.push(line)
+    }
+    throw new DockerfileError(instruction.line, `the here-document "${name}" does not end. Add a line "${name}".`)
+  })
+}
+
+/** An instruction on one line. */
+export const textOf = (instruction: Instruction): string => {
+  const further = writeFlags(instruction)
+  return further === '' ? instruction.keyword : `${instruction.keyword} ${further}`
+}
+
+/** Writes a Dockerfile that every version of BuildKit reads as this one. Each instruction is on the line on which it began. */
+export function writeDockerfile({ escapeCharacter, instructions }: Dockerfile): string {
+  const lines: string[] = escapeCharacter === '`' ? ['# escape=`'] : []
+  for (const instruction of instructions) {
+    while (lines.length < instruction.line - 1) lines.push('')
+    lines.push(textOf(instruction))
+    for (const { name, lines: body } of instruction.heredocs) {
+      for (const line of body) lines.push(line)
+      lines.push(name)
+    }
+  }
+  return `${lines.join('\n')}\n`
 }

@@ -1,9 +1,12 @@
 /** Makes images out of source trees: one interface, a builder on Docker's BuildKit, and a fake one that follows the same rules. */
 export { buildIdentity } from './build-identity.ts'
 export * from './builder.ts'
+export { declaredArguments } from './declared-arguments.ts'
 export { ensureBaseImage } from './docker/base-image.ts'
+export { createDockerBaseImages, type DockerBaseImagesOptions } from './docker/docker-base-images.ts'
 export { createDockerBuilder, type DockerBuilderOptions } from './docker/docker-builder.ts'
 export { removePortRules } from './docker/step-ports.ts'
-export { declaredArguments, parseDockerfile, splitWords } from './dockerfile.ts'
+export { type Dockerfile, DockerfileError, parseDockerfile } from './dockerfile.ts'
 export { missingDockerfile } from './dockerfile-check.ts'
 export { createFakeBuilder, type FakeBehaviour, type FakeBuilder } from './fake/fake-builder.ts'
+export { plainWords } from './words.ts'

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { AddressError, createAddressGuard } from '../lib/address.ts'
+import { imagesByName as baseImages } from './bring-images.ts'
 import { contextOf, recipeOf, recording } from './builder.cases.ts'
 import { type BuildBackend, createBuilder } from './recipe-builder.ts'
 
@@ -18,7 +19,7 @@ const backendWith = (change: Partial<BuildBackend>): BuildBackend => ({
 })
 
 test('an engine that never answers does not hold up whoever gives up', async () => {
-  const stuck = createBuilder(backendWith({ find: never, prune: never }))
+  const stuck = createBuilder(backendWith({ find: never, prune: never }), { baseImages })
   const stop = new AbortController()
   const calls = [
     stuck.find(recipe, stop.signal),
@@ -31,6 +32,7 @@ test('an engine that never answers does not hold up whoever gives up', async () 
 
 test('a source that is never given counts against the time of the build', async () => {
   const builder = createBuilder(backendWith({}), {
+    baseImages,
     clock: { now: () => new Date(0), monotonic: () => 0, sleep: async (ms) => assert.equal(ms, 60_000) },
   })
   await assert.rejects(builder.build(never, recipe, recording().attempt), /did not end within 60 s/)
@@ -42,7 +44,7 @@ test('base images of private registries are not asked for, those whose name is n
     return [host === 'inside.example' ? '10.1.2.3' : '93.184.216.34']
   }
   const guard = createAddressGuard({ allowedPrivateCidrs: [], resolve })
-  const builder = createBuilder(backendWith({}), { guard })
+  const builder = createBuilder(backendWith({}), { guard, baseImages })
   const build = (base: string) => {
     const own = recipeOf('1234', `FROM ${base}\n`)
     return builder.build(contextOf(own), own, recording().attempt)
@@ -57,7 +59,7 @@ test('base images of private registries are not asked for, those whose name is n
 test('closes the source when the build has ended, well or not', async () => {
   for (const build of [async () => image, async () => assert.fail('broken')]) {
     const source = await contextOf(recipe)()
-    const builder = createBuilder(backendWith({ build }))
+    const builder = createBuilder(backendWith({ build }), { baseImages })
     await builder.build(async () => source, recipe, recording().attempt).catch(() => {})
     assert.ok(source.destroyed)
   }

@@ -2,11 +2,13 @@ import { finished, type Readable } from 'node:stream'
 import { AddressError, type AddressGuard } from '../lib/address.ts'
 import type { Attempt, LineSink } from '../lib/attempt.ts'
 import { type Clock, systemClock } from '../lib/clock.ts'
+import { bringImages, keepNames } from './bring-images.ts'
 import { capLog } from './build-log.ts'
 import { type BuildOrder, buildOrder } from './build-order.ts'
-import { BuildError, type Builder, type BuildRecipe, type Image, type Promoted } from './builder.ts'
-import { checkDockerfile, checkRegistries } from './dockerfile-check.ts'
-import { replaceFile, requestedFrontend, withoutSyntaxLine } from './official-frontend.ts'
+import { type BuildPlan, planBuild } from './build-plan.ts'
+import { type BaseImages, BuildError, type Builder, type Image, type Promoted } from './builder.ts'
+import { checkDockerfile, checkFrontend, checkRegistries } from './dockerfile-check.ts'
+import { replaceFile } from './replace-file.ts'
 
 /** What one engine does for a builder; everything that holds for all engines is in `createBuilder`. */
 export interface BuildBackend {
@@ -18,13 +20,20 @@ export interface BuildBackend {
   prune(service: string, keep: readonly string[], signal: AbortSignal): Promise<void>
 }
 
+export interface BuilderOptions {
+  readonly baseImages: BaseImages
+  readonly clock?: Clock
+  /** Says which registries may be asked; without it all may be. */
+  readonly guard?: Pick<AddressGuard, 'check'>
+}
+
 /**
- * A Builder out of a backend: refuses what is not allowed, builds the same recipe once, keeps to the limits of time and log. `guard` says which
- * registries may be asked.
+ * A Builder out of a backend: refuses what is not allowed, builds the same recipe once, keeps to the limits of time and log. The backend gets a
+ * Dockerfile that is written anew from what was read, and in which images are those that were brought.
  */
 export function createBuilder(
   backend: BuildBackend,
-  { clock = systemClock, guard }: { readonly clock?: Clock; readonly guard?: Pick<AddressGuard, 'check'> } = {},
+  { baseImages, clock = systemClock, guard }: BuilderOptions,
 ): Builder {
   const running = new Map<string, Promise<unknown>>()
   return {
@@ -33,15 +42,18 @@ export function createBuilder(
     promote: (digest, recipe, signal) => abortable(backend.promote(digest, buildOrder(recipe), signal), signal),
     prune: (service, keep, signal) => abortable(backend.prune(service, keep, signal), signal),
     async build(source, recipe, attempt) {
-      checkDockerfile(recipe)
-      if (guard) await checkRegistries(recipe, (host) => refusalOf(guard, host, attempt.signal))
+      checkFrontend(recipe)
+      const plan = planBuild(recipe)
+      checkDockerfile(plan, recipe.dockerfile)
+      if (guard) await checkRegistries(plan, recipe.dockerfile, (host) => refusalOf(guard, host, attempt.signal))
       const order = buildOrder(recipe)
       if (running.has(order.tag)) attempt.output.line('The same image is being built already; waiting for it.')
       // Someone else's failure is theirs: whoever waited then looks and builds for itself.
       for (let other = running.get(order.tag); other; other = running.get(order.tag)) {
         await abortable(other.catch(ignored), attempt.signal)
       }
-      const image = findOrBuild(backend, source, order, { attempt, clock }).finally(() => running.delete(order.tag))
+      const work = { backend, baseImages, source, order, plan }
+      const image = findOrBuild(work, { attempt, clock }).finally(() => running.delete(order.tag))
       running.set(order.tag, image)
       return await image
     },
@@ -66,12 +78,17 @@ async function refusalOf(
   }
 }
 
-async function findOrBuild(
-  backend: BuildBackend,
-  source: () => Promise<Readable>,
-  order: BuildOrder,
-  { attempt, clock }: { attempt: Attempt; clock: Clock },
-): Promise<Image> {
+/** What one build is made of. */
+interface BuildWork {
+  readonly backend: BuildBackend
+  readonly baseImages: BaseImages
+  readonly source: () => Promise<Readable>
+  readonly order: BuildOrder
+  readonly plan: BuildPlan
+}
+
+async function findOrBuild(work: BuildWork, { attempt, clock }: { attempt: Attempt; clock: Clock }): Promise<Image> {
+  const { backend, order } = work
   const found = await abortable(backend.find(order, attempt.signal), attempt.signal)
   if (found) {
     attempt.output.line(`The image of this commit and recipe is there already: ${found.reference}`)
@@ -84,7 +101,7 @@ async function findOrBuild(
   attempt.signal.addEventListener('abort', onAbort, { once: true })
   try {
     attempt.signal.throwIfAborted()
-    return await buildFrom(backend, source, order, { stop, output: capLog(attempt.output, order.limits.maxLogBytes) })
+    return await buildFrom(work, { stop, output: capLog(attempt.output, order.limits.maxLogBytes) })
   } catch (error) {
     // Whoever stopped the build knows why; what the engine says about it is only the consequence.
     throw stop.signal.aborted ? stop.signal.reason : error
@@ -95,18 +112,25 @@ async function findOrBuild(
 }
 
 async function buildFrom(
-  backend: BuildBackend,
-  source: () => Promise<Readable>,
-  order: BuildOrder,
+  work: BuildWork,
   { stop, output }: { stop: AbortController; output: LineSink },
 ): Promise<Image> {
+  const { backend, source, order, plan, baseImages } = work
+  const attempt = { signal: stop.signal, output }
+  const bringing = bringImages(baseImages, plan, order.recipe, attempt)
+  bringing.then((late) => (stop.signal.aborted ? late[Symbol.asyncDispose]() : undefined), ignored)
+  await using images = await abortable(bringing, stop.signal)
   const opening = source()
   opening.then((late) => stop.signal.aborted && late.destroy(), ignored)
   const stream = await abortable(opening, stop.signal)
   // A source that breaks off would leave the engine waiting for the rest of it.
   const forget = finished(stream, { writable: false }, (error) => error && stop.abort(error))
   try {
-    return await backend.build(plainSource(stream, order.recipe), order, { signal: stop.signal, output })
+    const { dockerfile } = order.recipe
+    const context = replaceFile(stream, dockerfile, plan.write(images.references), {
+      addsIt: order.recipe.hasOwnDockerfile === true,
+    })
+    return await keepNames(images, attempt, (named) => backend.build(context, order, named))
   } finally {
     forget()
     stream.on('error', ignored).destroy()
@@ -132,10 +156,3 @@ async function abortable<T>(promise: Promise<T>, signal: AbortSignal): Promise<T
 }
 
 function ignored(): void {}
-
-/** The context as the built-in frontend reads it, where the Dockerfile asks for Docker's own one. */
-function plainSource(stream: Readable, { dockerfile, dockerfileText, hasOwnDockerfile }: BuildRecipe): Readable {
-  if (hasOwnDockerfile) return replaceFile(stream, dockerfile, withoutSyntaxLine(dockerfileText), { addsIt: true })
-  if (requestedFrontend(dockerfileText) === undefined) return stream
-  return replaceFile(stream, dockerfile, withoutSyntaxLine(dockerfileText))
-}

@@ -10,6 +10,7 @@ import type { Logger } from '../lib/log.ts'
 import { createOwnRouter, type Router } from '../routers/index.ts'
 import type { Vault } from '../vault/index.ts'
 import type { Reconciler } from '../workflows/index.ts'
+import { createBaseImages } from './base-images.ts'
 
 /** What is there before the rooms: opened by main, or by a test. */
 export interface Ground {
@@ -42,7 +43,8 @@ export interface Drivers {
 
 const gibibyte = 1024 ** 3
 
-export function createDrivers({ config, instance, controlSocket }: Ground): Drivers {
+export function createDrivers(ground: Ground): Drivers {
+  const { config, instance, controlSocket } = ground
   const guard = createAddressGuard({ allowedPrivateCidrs: config.allowPrivateTargets })
   const maxImageBytes = config.imageSizeGiB * gibibyte
   const socketPath = config.dockerSocket
@@ -52,6 +54,7 @@ export function createDrivers({ config, instance, controlSocket }: Ground): Driv
     engine,
     builder: createDockerBuilder({
       socketPath,
+      baseImages: createBaseImages(ground, engine),
       clock,
       guard,
       network: config.buildNetwork,

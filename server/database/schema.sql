@@ -724,6 +724,13 @@ create table hosted_repository (
   constraint hosted_repository_pkey PRIMARY KEY (organization_id, name)
 );
 
+create table image_owner (
+  digest text not null,
+  organization_id uuid not null,
+  constraint image_owner_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organization(id) ON DELETE CASCADE,
+  constraint image_owner_pkey PRIMARY KEY (digest, organization_id)
+);
+
 create table invitation (
   id uuid not null,
   organization_id uuid not null,

@@ -46,5 +46,5 @@ export async function wholeRecipe(
 ): Promise<BuildRecipe> {
   const secrets = await buildSecretsOf(options, work.organizationId, release)
   work.report.hide(Object.values(secrets.secrets ?? {}))
-  return { ...plainRecipe(options, release, dockerfileText), ...secrets }
+  return { ...plainRecipe(options, release, dockerfileText), organization: work.organizationId, ...secrets }
 }

@@ -1,5 +1,5 @@
 import type { Sql } from '../database/index.ts'
-import { noteFetched } from '../disk/index.ts'
+import { noteFetched, noteOwner } from '../disk/index.ts'
 import { EngineError, type PinnedImage } from '../engines/index.ts'
 import type { Attempt } from '../lib/attempt.ts'
 import { findService, type Origin } from '../services/index.ts'
@@ -84,7 +84,10 @@ async function mirror(
   )
   report.line(foundText(image, pinned))
   const { reference, digest } = pinned
-  const note = (sql: Sql) => noteFetched(sql, pinned, options.clock.now())
+  const note = async (sql: Sql): Promise<void> => {
+    await noteFetched(sql, pinned, options.clock.now())
+    if (login && pinned.namedBy === 'registry') await noteOwner(sql, pinned, organizationId)
+  }
   const keep = (sql: Sql) => setReleaseImage(sql, release, { reference, digest })
   if (pinned.isThere) return void (await context.fenced((sql) => Promise.all([note(sql), keep(sql)])))
   await context.fenced(note)

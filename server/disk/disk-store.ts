@@ -19,6 +19,33 @@ export async function noteFetched(
   }
 }
 
+/**
+ * Written before an organization fetches an image by its password: from then on the image is no one else's. An image that the engine has from
+ * elsewhere stays open to all.
+ */
+export async function noteOwner(
+  sql: Sql,
+  { digest, isThere }: { readonly digest: string; readonly isThere: boolean },
+  organizationId: string,
+): Promise<void> {
+  await sql`
+    insert into image_owner (digest, organization_id)
+      select ${digest}, ${organizationId}
+      where not ${isThere}::boolean or exists (select from image_owner where digest = ${digest})
+    on conflict do nothing`
+}
+
+/** Whether an organization may use an image that came from registries under these digests, without asking one. */
+export async function isOpenTo(
+  sql: Sql,
+  digests: readonly string[],
+  organizationId: string | undefined,
+): Promise<boolean> {
+  const owners = await sql<{ organization_id: string }[]>`
+    select organization_id from image_owner where digest = any(${[...digests]}::text[])`
+  return owners.length === 0 || owners.some((owner) => owner.organization_id === organizationId)
+}
+
 /** References of the images that versions of a service may need again: those beyond the kept ones have given theirs up. */
 export async function keptImages(sql: Sql, serviceId: string): Promise<string[]> {
   const rows = await sql<{ reference: string }[]>`

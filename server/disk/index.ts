@@ -1,3 +1,3 @@
 /** What images, build caches, volumes and lines take on the machine's disk: measured now and then, and freed where nothing needs it. */
-export { keptImages, noteFetched } from './disk-store.ts'
+export { isOpenTo, keptImages, noteFetched, noteOwner } from './disk-store.ts'
 export { createDiskKeeper, type DiskKeeper } from './keeper.ts'

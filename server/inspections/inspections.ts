@@ -1,5 +1,5 @@
 import { parse, YAMLError } from 'yaml'
-import { declaredArguments, parseDockerfile, splitWords } from '../builders/index.ts'
+import { type Dockerfile, DockerfileError, declaredArguments, parseDockerfile, plainWords } from '../builders/index.ts'
 import { type TreeView, treePath } from '../git/index.ts'
 import { AppError } from '../lib/error.ts'
 import { readAssignments, readVariableDefinitions, type VariableDefinition } from './terraform-files.ts'
@@ -27,10 +27,11 @@ export function inspect(tree: TreeView, rootPath: string) {
     /** Its arguments, and the images that its stages begin with. */
     async dockerfile(path: string) {
       const text = await need(path, 'Dockerfile')
-      if (!parseDockerfile(text).some(({ keyword }) => keyword === 'FROM')) {
+      const dockerfile = readDockerfile(text, at(inside(path)))
+      if (!dockerfile.instructions.some(({ keyword }) => keyword === 'FROM')) {
         throw new AppError('invalid', `"${at(inside(path))}" has no FROM instruction, so it is no Dockerfile.`)
       }
-      return { dockerfile_path: path, arg: [...declaredArguments(text)], repositories: baseImages(text) }
+      return { dockerfile_path: path, arg: [...declaredArguments(text)], repositories: baseImages(dockerfile) }
     },
 
     async files(paths: readonly string[]): Promise<void> {
@@ -84,13 +85,22 @@ async function readAll(tree: TreeView, paths: readonly string[]) {
   return found
 }
 
+function readDockerfile(text: string, path: string): Dockerfile {
+  try {
+    return parseDockerfile(text, path)
+  } catch (error) {
+    if (!(error instanceof DockerfileError)) throw error
+    throw new AppError('invalid', error.message, { cause: error })
+  }
+}
+
 /** Without stages of the same file, `scratch`, and names that hold an argument. */
-function baseImages(text: string): string[] {
+function baseImages({ instructions }: Dockerfile): string[] {
   const stages = new Set(['scratch'])
   const images = new Set<string>()
-  for (const { keyword, rest } of parseDockerfile(text)) {
+  for (const { keyword, rest } of instructions) {
     if (keyword !== 'FROM') continue
-    const [image = '', as, stage] = splitWords(rest).filter((word) => !word.startsWith('--'))
+    const [image = '', as, stage] = plainWords(rest)
     if (image !== '' && !stages.has(image.toLowerCase())) images.add(image)
     if (as?.toLowerCase() === 'as' && stage) stages.add(stage.toLowerCase())
   }

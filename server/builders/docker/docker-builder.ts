@@ -5,13 +5,15 @@ import type { Attempt } from '../../lib/attempt.ts'
 import { type Clock, systemClock } from '../../lib/clock.ts'
 import { messageOf } from '../../lib/error.ts'
 import type { BuildOrder } from '../build-order.ts'
-import { BuildError, type Builder, type Image } from '../builder.ts'
+import { type BaseImages, BuildError, type Builder, type Image } from '../builder.ts'
 import { type BuildBackend, createBuilder } from '../recipe-builder.ts'
 import { type BuildResult, readBuildEvents } from './build-events.ts'
 import { type BuildProgress, followProgress } from './build-progress.ts'
 import { openBuildSession } from './build-session.ts'
+import { checkHeredocs } from './check-heredocs.ts'
 import { dial } from './dial.ts'
 import { type DiskFloor, imageSizeError, watchFloor } from './disk-floor.ts'
+import { createDockerBaseImages } from './docker-base-images.ts'
 import { findImage, hasImage, promoteImage, pruneImages, removeTag, sizeOf } from './docker-images.ts'
 import { dropLeftovers } from './drop-leftovers.ts'
 import { explainFailure } from './explain-failure.ts'
@@ -24,6 +26,8 @@ export interface DockerBuilderOptions {
   readonly clock?: Clock
   /** Says which registries of base images may be asked; without it all may be. */
   readonly guard?: Pick<AddressGuard, 'check'>
+  /** Brings base images; without it only those are used that the engine has. */
+  readonly baseImages?: BaseImages
   /** Of the steps of builds; 'none' is no network at all. Base images are fetched by the engine all the same. */
   readonly network?: 'default' | 'none'
   /** Larger images fail their build. */
@@ -37,7 +41,12 @@ export interface DockerBuilderOptions {
  * no credentials or keys are offered, and of secrets those of the recipe, to steps that mount them. See StepLimits for memory and cores, and DiskFloor for the disk.
  */
 export function createDockerBuilder(options: DockerBuilderOptions): Builder {
-  const { socketPath, clock = systemClock, guard } = options
+  const {
+    socketPath,
+    clock = systemClock,
+    guard,
+    baseImages = createDockerBaseImages({ socketPath, namespace: `process-${process.pid}` }),
+  } = options
   const docker = new Docker({ socketPath })
   let known: Promise<EngineFacts> | undefined
   const facts = (): Promise<EngineFacts> => {
@@ -64,7 +73,10 @@ export function createDockerBuilder(options: DockerBuilderOptions): Builder {
       }),
     prune: (service, keep, signal) => reaching(socketPath, () => pruneImages(docker, service, keep, signal)),
   }
-  return createBuilder(backend, { clock, ...(guard && { guard }) })
+  const reached: BaseImages = {
+    bring: (image, organization, attempt) => reaching(socketPath, () => baseImages.bring(image, organization, attempt)),
+  }
+  return createBuilder(backend, { clock, baseImages: reached, ...(guard && { guard }) })
 }
 
 /** Reasons of builds of which nothing shall stay in the engine's cache. */
@@ -77,6 +89,7 @@ interface EngineFacts {
   readonly floor: DiskFloor
   readonly network: 'default' | 'none'
   readonly maxImageBytes: number
+  readonly version: string
 }
 
 /** Ends the build when the disk gets too full for what runs. */
@@ -98,11 +111,12 @@ async function aboveFloor(
 }
 
 async function build(
-  { docker, limits, network, maxImageBytes }: EngineFacts,
+  { docker, limits, network, maxImageBytes, version }: EngineFacts,
   source: Readable,
   order: BuildOrder,
   attempt: Attempt,
 ): Promise<Image> {
+  checkHeredocs(order.recipe, version)
   const held = await limits.hold(order.limits, (problem) => attempt.output.line(problem, 'warning'))
   if (!held.enforced) {
     attempt.output.line(
@@ -176,13 +190,19 @@ async function makeRoom(docker: Docker, began: Date, { output, signal }: Attempt
 
 async function readFacts(docker: Docker, options: DockerBuilderOptions, clock: Clock): Promise<EngineFacts> {
   // dockerode's types leave some of the documented fields out.
-  const info = (await docker.info()) as { CgroupVersion?: string; CgroupDriver?: string; DockerRootDir?: string }
+  const info = (await docker.info()) as {
+    CgroupVersion?: string
+    CgroupDriver?: string
+    DockerRootDir?: string
+    ServerVersion?: string
+  }
   const layout = { version: info.CgroupVersion === '2' ? 2 : 1, driver: info.CgroupDriver ?? '' } as const
   return {
     docker,
     limits: createStepLimits(layout, clock, options.network === 'none' ? {} : { ports: portsOf(docker, clock) }),
     floor: { directory: info.DockerRootDir ?? '', floorBytes: options.floorBytes, clock },
     network: options.network ?? 'default',
+    version: info.ServerVersion ?? '',
     maxImageBytes: options.maxImageBytes ?? Number.POSITIVE_INFINITY,
   }
 }

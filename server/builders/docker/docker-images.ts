@@ -4,18 +4,18 @@ import type { Image, Promoted } from '../builder.ts'
 
 /** The image of the order, by its tag. A tag without our label is somebody else's image and counts as absent. */
 export async function findImage(docker: Docker, order: BuildOrder): Promise<Image | undefined> {
-  const image = await inspect(docker, order.tag)
+  const image = await inspectImage(docker, order.tag)
   if (!image || image.Config.Labels?.[recipeLabel] !== order.labels[recipeLabel]) return undefined
   return { reference: order.tag, digest: image.Id }
 }
 
 /** Whether the tag is there and stands for the same image. */
 export const hasImage = async (docker: Docker, { reference, digest }: Image): Promise<boolean> =>
-  (await inspect(docker, reference))?.Id === digest
+  (await inspectImage(docker, reference))?.Id === digest
 
 /** Tags an image that was built by the same recipe for the order's service, too. Each service takes its own tags away, and the last one takes the image. */
 export async function promoteImage(docker: Docker, digest: string, order: BuildOrder): Promise<Promoted | undefined> {
-  const image = await inspect(docker, digest)
+  const image = await inspectImage(docker, digest)
   if (!image || image.Config.Labels?.[recipeLabel] !== order.labels[recipeLabel]) return undefined
   const [repo = '', tag = ''] = order.tag.split(':')
   try {
@@ -31,7 +31,7 @@ export async function promoteImage(docker: Docker, digest: string, order: BuildO
 /** What an image takes with all that it begins with, in bytes. */
 export const sizeOf = async (docker: Docker, id: string): Promise<number> => (await docker.getImage(id).inspect()).Size
 
-async function inspect(docker: Docker, tag: string): Promise<Docker.ImageInspectInfo | undefined> {
+export async function inspectImage(docker: Docker, tag: string): Promise<Docker.ImageInspectInfo | undefined> {
   try {
     return await docker.getImage(tag).inspect()
   } catch (error) {

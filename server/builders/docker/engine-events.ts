@@ -1,3 +1,5 @@
+import { linesOf } from '../../lib/lines-of.ts'
+
 /** One line of what the engine reports while it works; the fields that its API documents and that are looked at here. */
 export interface EngineEvent {
   readonly id?: string
@@ -8,13 +10,9 @@ export interface EngineEvent {
 
 /** The events of an answer, one JSON object a line, as they come. */
 export async function* readEvents(answer: NodeJS.ReadableStream): AsyncGenerator<EngineEvent> {
-  let pending = ''
-  for await (const chunk of answer.setEncoding('utf8')) {
-    const lines = (pending + chunk).split('\n')
-    pending = lines.pop() ?? ''
-    for (const line of lines) if (line.trim() !== '') yield parseEvent(line)
-  }
-  if (pending.trim() !== '') yield parseEvent(pending)
+  // Text, once an encoding is set.
+  const text = answer.setEncoding('utf8') as AsyncIterable<string>
+  for await (const line of linesOf(text)) if (line.trim() !== '') yield parseEvent(line)
 }
 
 // The engine is trusted to keep to its API; fields are tested for their type where they are used.

@@ -1,3 +1,4 @@
+import { withoutEnd } from '../../lib/without-end.ts'
 import { BuildError, type BuildRecipe } from '../builder.ts'
 import { missingDockerfile } from '../dockerfile-check.ts'
 import type { FailedStep } from './build-progress.ts'
@@ -21,11 +22,11 @@ export function explainFailure(failure: BuildFailure): BuildError {
 }
 
 function dockerfileProblem({ error, recipe }: BuildFailure): BuildError | undefined {
-  if (/failed to read dockerfile: .*no such file/.test(error)) return missingDockerfile(recipe)
+  if (error.includes('failed to read dockerfile: ') && error.includes('no such file')) return missingDockerfile(recipe)
   const [, line, problem] = /dockerfile parse error(?: on)? line (\d+): ([\s\S]*)/.exec(error) ?? []
   if (line)
     return new BuildError('dockerfile', `${recipe.dockerfile}, line ${line}: ${problem}. Correct it and deploy again.`)
-  if (/target stage .* could not be found/.test(error)) {
+  if (error.includes('target stage ') && error.includes(' could not be found')) {
     return new BuildError(
       'dockerfile',
       `${recipe.dockerfile} has no stage named "${recipe.targetStage}". Set docker_target_build_stage to one that it has, or leave it empty.`,
@@ -86,7 +87,6 @@ const lastLines = (step: FailedStep | undefined): string =>
 
 /** Without the engine's own wrapping and its directories. */
 const publicText = (error: string): string =>
-  error
-    .replace(/^(failed to (solve|create)[^:]*: )+/, '')
-    .replace(/\/var\/lib\/docker\/[^\s:"]*/g, '(engine)')
-    .replace(/[\s.]+$/, '')
+  withoutEnd(
+    error.replace(/^(failed to (solve|create)[^:]*: )+/, '').replace(/\/var\/lib\/docker\/[^\s:"]*/g, '(engine)'),
+  )

@@ -5,6 +5,7 @@ import { pipeline } from 'node:stream/promises'
 import { extract } from 'tar-stream'
 import type { Attempt } from '../../lib/attempt.ts'
 import { type Clock, systemClock } from '../../lib/clock.ts'
+import { imagesByName } from '../bring-images.ts'
 import { type BuildOrder, repositoryOf } from '../build-order.ts'
 import { BuildError, type Builder, type BuildRecipe, type Image } from '../builder.ts'
 import { missingDockerfile } from '../dockerfile-check.ts'
@@ -62,7 +63,7 @@ export function createFakeBuilder(clock: Clock = systemClock): FakeBuilder {
         }
       },
     },
-    { clock },
+    { clock, baseImages: imagesByName },
   )
   return {
     ...builder,

@@ -1,5 +1,5 @@
 import type { Attempt } from '../../lib/attempt.ts'
-import type { PinnedImage } from '../engine.ts'
+import { EngineError, type PinnedImage } from '../engine.ts'
 import { assertOpen, fetchImage, pinImage } from './fetch-image.ts'
 import { isImageId } from './image-reference.ts'
 import { inspectImage } from './local-images.ts'
@@ -10,8 +10,8 @@ import type { Registries } from './registry/registries.ts'
 export type NoteImage = (image: Pick<PinnedImage, 'reference' | 'isThere'>) => Promise<void>
 
 /**
- * Has the engine get an image that a Dockerfile names, and gives the name by which it is there. No password is used, and one that was fetched with a
- * password is not given out by its name or digest alone. Throws EngineError.
+ * Has the engine get an image that a Dockerfile names, and gives the name by which it is there. No password is used: an image that the engine has is
+ * given out only if its registry gives it to everybody, or if it came from none. Throws EngineError.
  */
 export async function fetchBaseImage(
   registries: Registries,
@@ -21,6 +21,12 @@ export async function fetchBaseImage(
 ): Promise<string> {
   const pinned = await pinImage(registries, image, undefined, attempt)
   if (isImageId(pinned.reference)) return pinned.reference
+  if (pinned.namedBy === 'engine') {
+    throw new EngineError(
+      'registry-away',
+      `The image ${image} came to the engine by a password, and its registry cannot be asked whether it gives it to everybody. Deploy again when it answers.`,
+    )
+  }
   // Whoever knows a digest need not have asked its registry.
   if (pinned.isThere && image.includes('@')) await assertOpen(registries, image, attempt)
   await note(pinned)

@@ -149,7 +149,7 @@ async function fetchAndLoad(
   throw new RegistryProblem('form', 'Docker made another image of it')
 }
 
-/** Throws EngineError where the registry gives the image to nobody without a password. One that cannot be asked is believed. */
+/** Throws EngineError if the registry does not give the image to everybody without a password, or cannot be asked. */
 export async function assertOpen(registries: Registries, image: string, attempt: Attempt): Promise<void> {
   const reference = parseReference(image)
   const ask = async () => {
@@ -157,7 +157,7 @@ export async function assertOpen(registries: Registries, image: string, attempt:
     return source.digestOf(reference.digest ?? reference.tag ?? 'latest', attempt.signal)
   }
   const answer = await tryOften(registries, reference, attempt, { ask, isEnough: () => true, bytes: () => 0 })
-  if (typeof answer !== 'string' && (answer.problem === 'denied' || answer.problem === 'absent')) throw toError(answer)
+  if (typeof answer !== 'string') throw toError(answer)
 }
 
 const gibibytes = (bytes: number): string => `${(bytes / 1024 ** 3).toFixed(2)} GiB`

@@ -1,0 +1,99 @@
+import { selectBuildArguments } from './build-order.ts'
+import { type ImageSource, readStages, type Source, type Stage, type Stages, withFroms } from './build-stages.ts'
+import type { BuildRecipe } from './builder.ts'
+import { type Dockerfile, type Instruction, parseDockerfile, writeDockerfile } from './dockerfile.ts'
+
+/** Everything that a build takes from its Dockerfile. */
+export interface BuildPlan {
+  readonly dockerfile: Dockerfile
+  /** All images that the file names, also those of stages that are not built. */
+  readonly named: readonly ImageSource[]
+  /** The images of the stages that are built, each once. */
+  readonly needed: readonly NeededImage[]
+  /** The Dockerfile for the engine, with these references in the place of images. */
+  write(references: ReadonlyMap<string, string>): string
+}
+
+export interface NeededImage {
+  readonly image: string
+  readonly line: number
+  /** Whether a stage begins with it: then what its ONBUILD asks for is done. */
+  readonly isBase: boolean
+}
+
+type PlannedRecipe = Pick<BuildRecipe, 'dockerfile' | 'dockerfileText' | 'variables' | 'targetStage'>
+
+/** Pure: reads the Dockerfile of a recipe. Throws DockerfileError. */
+export function planBuild(recipe: PlannedRecipe): BuildPlan {
+  const dockerfile = parseDockerfile(recipe.dockerfileText, recipe.dockerfile)
+  const given = new Map(Object.entries(selectBuildArguments(dockerfile, recipe.variables)))
+  const read = readStages(dockerfile, given)
+  const reached = reachedFrom(read.stages, recipe.targetStage)
+  return {
+    dockerfile,
+    named: read.stages.flatMap(sourcesOf).filter(isImage),
+    needed: neededBy(read.stages.filter((_, index) => reached.has(index))),
+    write: (references) =>
+      writeDockerfile({
+        escapeCharacter: dockerfile.escapeCharacter,
+        instructions: instructionsFor(read, reached, references),
+      }),
+  }
+}
+
+const isImage = (source: Source): source is ImageSource => source.kind === 'image'
+
+const sourcesOf = ({ base, steps }: Stage): Source[] => [base, ...steps.flatMap(({ sources }) => [...sources.values()])]
+
+/** The stages that the build goes through; an unknown target is the engine's to complain about. */
+function reachedFrom(stages: readonly Stage[], target: string | undefined): ReadonlySet<number> {
+  const named = stages.findIndex(({ name }) => name === target?.toLowerCase())
+  if (target !== undefined && named === -1) return new Set(stages.keys())
+  const reached = new Set<number>()
+  const visit = [target === undefined ? stages.length - 1 : named]
+  for (let index = visit.pop(); index !== undefined; index = visit.pop()) {
+    const stage = stages[index]
+    if (!stage || reached.has(index)) continue
+    reached.add(index)
+    visit.push(...sourcesOf(stage).flatMap((source) => (source.kind === 'stage' ? source.stage : [])))
+  }
+  return reached
+}
+
+function neededBy(stages: readonly Stage[]): NeededImage[] {
+  const needed = new Map<string, NeededImage>()
+  for (const { base, steps } of stages) {
+    for (const source of [base, ...steps.flatMap(({ sources }) => [...sources.values()])]) {
+      if (source.kind !== 'image' || source.image === undefined) continue
+      const { image, line } = source
+      const isBase = source === base || needed.get(image)?.isBase === true
+      needed.set(image, { image, line: needed.get(image)?.line ?? line, isBase })
+    }
+  }
+  return [...needed.values()]
+}
+
+/** Stages that are not built keep their place and name, and nothing else. */
+function instructionsFor(
+  { globals, stages }: Stages,
+  reached: ReadonlySet<number>,
+  references: ReadonlyMap<string, string>,
+): Instruction[] {
+  const nameOf = (source: Source | undefined): string => {
+    if (source === undefined || source.kind === 'none') return 'scratch'
+    if (source.kind === 'stage') return stages[source.stage]?.name ?? `${source.stage}`
+    const reference = references.get(source.image ?? '')
+    if (reference === undefined) throw new Error(`nobody brought the image "${source.written}"`)
+    return reference
+  }
+  const built = stages.flatMap(({ name, base, from, steps }, index) => {
+    const as = name === undefined ? '' : ` AS ${name}`
+    const first = { ...from, flags: [], rest: `${reached.has(index) ? nameOf(base) : 'scratch'}${as}` }
+    if (!reached.has(index)) return [first]
+    const rewritten = steps.map(({ instruction, sources }) =>
+      instruction.trigger ? instruction : withFroms(instruction, (written) => nameOf(sources.get(written))),
+    )
+    return [first, ...rewritten]
+  })
+  return [...globals, ...built]
+}

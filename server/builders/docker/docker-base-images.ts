@@ -1,0 +1,155 @@
+import Docker from 'dockerode'
+import type { Attempt } from '../../lib/attempt.ts'
+import { createKeyedSlots } from '../../lib/keyed-slots.ts'
+import { withoutEnd } from '../../lib/without-end.ts'
+import { recipeLabel, serviceLabel } from '../build-order.ts'
+import { type BaseImages, type BroughtImage, BuildError } from '../builder.ts'
+import { baseRepository, fetchedPrefix, fullImageName, isOwnImage, isServiceImage } from '../image-names.ts'
+import { inspectImage, removeTag } from './docker-images.ts'
+
+export interface DockerBaseImagesOptions {
+  /** Unix socket of the Docker Engine. */
+  readonly socketPath: string
+  /** Tells the tags of this installation from those of others on the same engine; letters, digits and hyphens. */
+  readonly namespace: string
+  /**
+   * Has the engine get an image that is open to all, and returns the name by which it is there. Throws Error with the reason. Without it only
+   * images are used that the engine has.
+   */
+  readonly fetch?: (image: string, attempt: Attempt) => Promise<string>
+  /**
+   * Whether an organization may use an image of the engine that came from registries under these digests, without asking one. Without it
+   * every image is for all.
+   */
+  readonly mayUse?: (digests: readonly string[], organization: string | undefined) => Promise<boolean>
+}
+
+type Inspected = Docker.ImageInspectInfo
+
+/**
+ * Base images on a Docker Engine. Each gets a tag that is made of its id, for as long as a build needs it. The engine prefers an image that it
+ * has under that name, so that it asks no registry, and no one else can put another image there.
+ */
+export function createDockerBaseImages(options: DockerBaseImagesOptions): BaseImages {
+  const docker = new Docker({ socketPath: options.socketPath })
+  const tags = createTags(docker, options.namespace)
+  return {
+    async bring(image, organization, attempt) {
+      const found = await findOrFetch(docker, options, image, { organization, attempt })
+      refuseForeign(found, image)
+      const { Os, Architecture } = found
+      const native = (await platformOf(docker)).join('/')
+      if (`${Os}/${Architecture}` !== native) {
+        throw new BuildError(
+          'dockerfile',
+          `The base image "${image}" is made for ${Os}/${Architecture}, and the engine is ${native}. Use an image for that platform.`,
+        )
+      }
+      const tag = await tags.hold(found.Id, attempt.signal)
+      // The field is of Docker's published API.
+      const { OnBuild } = found.Config as { readonly OnBuild?: readonly string[] | null }
+      return { ...tag, onBuild: OnBuild ?? [] }
+    },
+  }
+}
+
+async function findOrFetch(
+  docker: Docker,
+  { fetch, mayUse }: DockerBaseImagesOptions,
+  image: string,
+  { organization, attempt }: { readonly organization: string | undefined; readonly attempt: Attempt },
+): Promise<Inspected> {
+  const name = fullImageName(image)
+  if (name === undefined || isOwnImage(image))
+    throw new BuildError('dockerfile', `"${image}" is not the name of an image that builds may use.`)
+  const local = await inspectImage(docker, name)
+  if (local) refuseForeign(local, image)
+  if (local && (!mayUse || (await mayUse(digestsOf(local), organization)))) return local
+  if (!fetch) throw absent(image, 'there is no image of that name')
+  const fetched = await fetch(name, attempt).catch((error: unknown) => {
+    attempt.signal.throwIfAborted()
+    throw error instanceof BuildError || !(error instanceof Error) ? error : absent(image, error.message, error)
+  })
+  const found = await inspectImage(docker, fetched)
+  if (!found) throw absent(image, 'it was fetched and is gone again')
+  return found
+}
+
+const absent = (image: string, why: string, cause?: Error): BuildError =>
+  new BuildError(
+    'failed',
+    `The base image "${image}" is not on the engine and could not be fetched: ${withoutEnd(why)}. Correct the FROM line, or make the image available.`,
+    { cause },
+  )
+
+/** Digests by which the image came from registries: Docker knows those that it pulled, and tags tell those that the server fetched. */
+const digestsOf = ({ RepoDigests, RepoTags }: Inspected): string[] => [
+  ...(RepoDigests ?? []).flatMap((name) => name.split('@')[1] ?? []),
+  ...(RepoTags ?? []).flatMap((tag) => {
+    const hex = tag.startsWith(fetchedPrefix) ? /:sha256-([0-9a-f]{64})$/.exec(tag)?.[1] : undefined
+    return hex === undefined ? [] : `sha256:${hex}`
+  }),
+]
+
+/** Whatever name leads to it: what was built here for a service is nobody else's. */
+function refuseForeign(found: Inspected, image: string): void {
+  const labels = found.Config.Labels ?? {}
+  const isBuilt = serviceLabel in labels || recipeLabel in labels || (found.RepoTags ?? []).some(isServiceImage)
+  if (!isBuilt) return
+  throw new BuildError(
+    'dockerfile',
+    `"${image}" was built here for a service, and nothing else is built on those. Use the image that it was built on, or another one.`,
+  )
+}
+
+async function platformOf(docker: Docker): Promise<[os: string, architecture: string]> {
+  const { Os, Arch } = await docker.version()
+  return [Os, Arch]
+}
+
+/** Tags for the time of builds. */
+function createTags(docker: Docker, namespace: string) {
+  const users = new Map<string, number>()
+  const alone = createKeyedSlots()
+  let swept: Promise<void> | undefined
+  const leave = async (reference: string): Promise<void> => {
+    const signal = AbortSignal.timeout(60_000)
+    using _ = await alone.take(reference, signal)
+    const left = (users.get(reference) ?? 1) - 1
+    if (left > 0) return void users.set(reference, left)
+    users.delete(reference)
+    await removeTag(docker, reference, signal)
+  }
+  return {
+    async hold(
+      id: string,
+      signal: AbortSignal,
+    ): Promise<Pick<BroughtImage, 'reference' | 'release'> & { reference: string }> {
+      swept ??= sweep(docker, namespace).catch(() => {
+        swept = undefined
+      })
+      await swept
+      const tag = `${namespace}-${id.replace(/^sha256:/, '')}`
+      const reference = `${baseRepository}:${tag}`
+      using _ = await alone.take(reference, signal)
+      await docker.getImage(id).tag({ repo: baseRepository, tag })
+      users.set(reference, (users.get(reference) ?? 0) + 1)
+      let isHeld = true
+      return {
+        reference,
+        release: async () => {
+          if (isHeld) await leave(reference)
+          isHeld = false
+        },
+      }
+    },
+  }
+}
+
+/** Removes what a process that was killed has left. */
+async function sweep(docker: Docker, namespace: string): Promise<void> {
+  const images = await docker.listImages({ filters: { reference: [baseRepository] } })
+  for (const tag of images.flatMap(({ RepoTags }) => RepoTags ?? [])) {
+    if (tag.startsWith(`${baseRepository}:${namespace}-`)) await removeTag(docker, tag, AbortSignal.timeout(60_000))
+  }
+}

@@ -1,0 +1,78 @@
+import { DockerfileError, isBlank } from './dockerfile-text.ts'
+import { readsAsJson } from './json-form.ts'
+
+/** A here-document that an instruction announces by `<<NAME`. */
+export interface HeredocStart {
+  readonly name: string
+  /** `<<-`: tabs at the beginning of lines do not count. */
+  readonly chomp: boolean
+}
+
+const mayStart = /(?:^|[ \t])\d*<<(?!<)/
+const start = /^\d{0,9}<<(-?)(?:([A-Za-z_]\w*)|"([A-Za-z_]\w*)"|'([A-Za-z_]\w*)')$/
+
+/**
+ * Returns the here-documents that the line of a RUN, COPY or ADD announces; `rest` is what follows its flags. Throws Error with the problem if
+ * versions of BuildKit see different ones: they split the line like a shell, and where that fails they see none.
+ */
+export function heredocsOf(line: string, rest: string): HeredocStart[] {
+  if (!mayStart.test(line)) return []
+  const json = readsAsJson(rest)
+  if (json === 'yes') return []
+  if (json === 'unclear') throw new DockerfileError(0, unclear)
+  return shellWords(line).flatMap((word) => {
+    const isCandidate = /^\d*<<(?!<)/.test(word) && word.lastIndexOf('<') === word.indexOf('<') + 1
+    if (!isCandidate || /<<-?$/.test(word)) return []
+    const [, dash, ...names] = start.exec(word) ?? []
+    const name = names.find((one) => one !== undefined)
+    if (name !== undefined) return [{ name, chomp: dash === '-' }]
+    throw new DockerfileError(
+      0,
+      `the here-document "${word.slice(0, 100)}" needs a name of letters, digits and underscores. Rename it.`,
+    )
+  })
+}
+
+/** Words as the shell lexer of BuildKit splits them, with their quotes and escapes. */
+function shellWords(line: string): string[] {
+  const words: string[] = []
+  let [from, quote] = [-1, '']
+  for (let at = 0; at < line.length; at++) {
+    const character = line[at] ?? ''
+    if (quote === '' && isBlank(character)) {
+      if (from !== -1) words.push(line.slice(from, at))
+      from = -1
+      continue
+    }
+    if (from === -1) from = at
+    if (character === quote) quote = ''
+    else if (quote === '' && (character === '"' || character === "'")) quote = character
+    else if (character === '\\' && quote !== "'") at++
+    else if (character === '$' && quote !== "'") at += variableLength(line, at)
+    else if (character === '<' && quote === '') at += arrowsLength(line, at)
+  }
+  if (quote !== '') throw new DockerfileError(0, unclear)
+  return from === -1 ? words : [...words, line.slice(from)]
+}
+
+const unclear =
+  'builders read this line differently, because it has a here-document beside unusual quotes, variables or "<<". Write "<<NAME" without a space, or move the text into a file.'
+
+const variable = /\$\{[A-Za-z_]\w*\}/y
+
+/** How many characters to skip behind `$`. Only plain variables are read in the same way everywhere. */
+function variableLength(line: string, at: number): number {
+  if (line[at + 1] !== '{') return 0
+  variable.lastIndex = at
+  const found = variable.exec(line)
+  if (!found) throw new DockerfileError(0, unclear)
+  return found[0].length - 1
+}
+
+/** The newest versions join `<<` and the word behind the space. */
+function arrowsLength(line: string, at: number): number {
+  let end = at
+  while (line[end] === '<') end++
+  if ((end - at) % 2 === 0 && isBlank(line[end])) throw new DockerfileError(0, unclear)
+  return end - at - 1
+}

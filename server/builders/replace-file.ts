@@ -1,0 +1,49 @@
+import { Readable } from 'node:stream'
+import { pipeline } from 'node:stream/promises'
+import { extract, type Header, pack } from 'tar-stream'
+
+/**
+ * The same archive with another content of one file, which comes last: whatever leads to that path is overwritten. `addsIt`: also if the archive
+ * has nothing of that name.
+ */
+export function replaceFile(
+  archive: Readable,
+  path: string,
+  content: string,
+  { addsIt = false }: { readonly addsIt?: boolean } = {},
+): Readable {
+  const packed = pack()
+  const wanted = plainPath(path)
+  let former: Header | undefined
+  let isBehindLink = false
+  const copy = async (): Promise<void> => {
+    for await (const entry of archive.pipe(extract())) {
+      const { header } = entry
+      const name = plainPath(header.name)
+      if (header.type === 'symlink' && wanted.startsWith(`${name}/`)) isBehindLink = true
+      if (name === wanted) {
+        former = header
+        entry.resume()
+      } else {
+        await pipeline(entry, packed.entry(header))
+      }
+    }
+    if (former || addsIt || isBehindLink) packed.entry(headerOf(path, former), content)
+    packed.finalize()
+  }
+  archive.once('error', (error) => packed.destroy(error))
+  copy().catch((error: unknown) => packed.destroy(error instanceof Error ? error : new Error(String(error))))
+  return Readable.from(packed)
+}
+
+const plainPath = (path: string): string =>
+  path
+    .split('/')
+    .filter((part) => part !== '' && part !== '.')
+    .join('/')
+
+const headerOf = (path: string, former: Header | undefined): { name: string; mode: number; mtime?: Date } => ({
+  name: former?.type === 'file' ? former.name : path,
+  mode: (former?.type === 'file' && former.mode) || 0o644,
+  ...(former?.mtime && { mtime: former.mtime }),
+})

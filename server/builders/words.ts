@@ -1,0 +1,26 @@
+import { isBlank } from './dockerfile-text.ts'
+
+/** Words as BuildKit splits those of ARG and ENV; quotes and escapes stay as written. Reads each character once. */
+export function splitWords(text: string, escapeCharacter = '\\'): string[] {
+  const words: string[] = []
+  let [from, quote] = [-1, '']
+  for (let at = 0; at < text.length; at++) {
+    const character = text[at] ?? ''
+    if (quote === '' && isBlank(character)) {
+      if (from !== -1) words.push(text.slice(from, at))
+      from = -1
+      continue
+    }
+    if (from === -1) from = at
+    if (character === quote) quote = ''
+    else if (quote === '' && (character === '"' || character === "'")) quote = character
+    else if (character === escapeCharacter && quote !== "'") at++
+  }
+  return from === -1 ? words : [...words, text.slice(from)]
+}
+
+/** Words as BuildKit splits those of FROM, ADD and COPY: at each blank, whether or not it is quoted. */
+export const plainWords = (text: string): string[] => text.split(/[ \t]/).filter((word) => word !== '')
+
+/** A word without what quotes or escapes it. */
+export const unquoted = (word: string): string => word.replace(/["'\\`]/g, '')

@@ -1,0 +1,18 @@
+import { type BaseImages, createDockerBaseImages } from '../builders/index.ts'
+import { isOpenTo, noteFetched } from '../disk/index.ts'
+import type { DockerEngine } from '../engines/index.ts'
+import { systemClock as clock } from '../lib/clock.ts'
+import type { Ground } from './ground.ts'
+
+/** Base images of builds: those of the engine, else fetched by the server. Builds have no logins of registries. */
+export const createBaseImages = (
+  { config, database, instance }: Pick<Ground, 'database' | 'config' | 'instance'>,
+  engine: Pick<DockerEngine, 'fetchBaseImage'>,
+): BaseImages =>
+  createDockerBaseImages({
+    socketPath: config.dockerSocket,
+    namespace: instance,
+    mayUse: (digests, organization) => isOpenTo(database, digests, organization),
+    fetch: (image, attempt) =>
+      engine.fetchBaseImage(image, (fetched) => noteFetched(database, fetched, clock.now()), attempt),
+  })

@@ -1,0 +1,217 @@
+import assert from 'node:assert/strict'
+import { createHash } from 'node:crypto'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { after, before, describe, test } from 'node:test'
+import Docker from 'dockerode'
+import { contextOf, failureOf, recipeOf, recording, tarOf } from '../../server/builders/builder.cases.ts'
+import type { BaseImages, BuildRecipe } from '../../server/builders/builder.ts'
+import { baseImage, ensureBaseImage } from '../../server/builders/docker/base-image.ts'
+import { createDockerBaseImages } from '../../server/builders/docker/docker-base-images.ts'
+import { createDockerBuilder } from '../../server/builders/docker/docker-builder.ts'
+import { engineForTests } from '../../server/builders/docker/engine-for-tests.ts'
+import { changeImage, removeImages, tagImage } from '../../server/engines/docker/test-push.ts'
+
+/** What a Dockerfile, and the images that it names, may make the engine open or read. */
+const { socketPath, skip } = await engineForTests()
+const docker = new Docker({ socketPath })
+const namespace = `attack-${process.pid}`
+const service = `test-base-${process.pid}`
+const signal = AbortSignal.timeout(200_000)
+let count = 0
+
+describe('base images of builds', { skip }, () => {
+  /** Counts what the engine asks a program on the loopback device of the machine. */
+  const asked: string[] = []
+  const secret = createServer((request, response) => {
+    asked.push(`${request.method} ${request.url}`)
+    response.end('HOST-SECRET')
+  })
+  const made: string[] = []
+  let host = ''
+  before(async () => {
+    await ensureBaseImage({ socketPath }, signal)
+    await new Promise<void>((resolve) => secret.listen(0, '127.0.0.1', resolve))
+    // An address of a TCP server.
+    host = `127.0.0.1:${(secret.address() as AddressInfo).port}`
+  })
+  after(async () => {
+    secret.close()
+    await createDockerBuilder({ socketPath }).prune(service, [], signal)
+    await removeImages(socketPath, made)
+  })
+  const image = async (name: string, changes: readonly string[]): Promise<string> => {
+    const reference = `${host}/${name}:1`
+    await changeImage(socketPath, baseImage, reference, changes)
+    made.push(reference)
+    return reference
+  }
+  const baseImages = createDockerBaseImages({ socketPath, namespace })
+  const build = async (dockerfileText: string, images: BaseImages = baseImages, change: Partial<BuildRecipe> = {}) => {
+    const recipe = recipeOf(service, dockerfileText, {
+      commit: `${process.pid}${count++}`.padStart(40, '0'),
+      ...change,
+    })
+    const { attempt, lines } = recording()
+    const built = await createDockerBuilder({ socketPath, baseImages: images }).build(
+      contextOf(recipe),
+      recipe,
+      attempt,
+    )
+    return { lines, built }
+  }
+  /** A step that no earlier one has. */
+  const print = (text: string): string =>
+    `RUN ${JSON.stringify(['/usr/local/bin/node', '-p', `/* ${process.pid} ${count++} */ ${text}`])}`
+  const tagsOf = async (id: string): Promise<string[]> => (await docker.getImage(id).inspect()).RepoTags
+
+  test('what a base image asks for by ONBUILD opens no address of the machine', async () => {
+    for (const trigger of [
+      `ADD http://${host}/ /x`,
+      `ADD ["ht\\\\u0074p://${host}/", "/x"]`,
+      'COPY --from=busybox / /x',
+    ]) {
+      const base = await image('onbuild', [`ONBUILD ${trigger}`])
+      const { message } = await failureOf(build(`FROM ${base}\n${print('"unreached"')}\n`))
+      assert.match(message, /^Dockerfile, line 1: the base image ".+" asks by ONBUILD for "/)
+      // A stage that begins with another asks for nothing more.
+      assert.match(
+        (await failureOf(build(`FROM ${baseImage} AS a\nFROM a\nFROM ${base}\nCOPY --from=a / /b\n`))).message,
+        /line 3: the base/,
+      )
+    }
+    assert.deepEqual(asked, [])
+  })
+
+  test('ONBUILD works where it only runs steps and copies files', async () => {
+    const base = await image('steps', [`ONBUILD ${print('"triggered"')}`, 'ONBUILD COPY Dockerfile /copied'])
+    const { lines } = await build(
+      `FROM ${base}\n${print('require("fs").readFileSync("/copied", "utf8").length > 0')}\n`,
+    )
+    assert.ok(lines.includes('triggered') && lines.includes('true'), lines.join('\n'))
+    // Files of an image of which nothing is begun do not trigger it.
+    const other = await image('unused', [`ONBUILD ADD http://${host}/ /x`])
+    await build(
+      `FROM ${baseImage}\nCOPY --from=${other} /tmp /y\nRUN --mount=from=${other},target=/z ["/usr/local/bin/node","-v"]\n`,
+    )
+    assert.deepEqual(asked, [])
+  })
+
+  test('an image that is there is used without asking its registry, and keeps its name in the log', async () => {
+    const base = await image('there', ['ENV WHO=there'])
+    const text = `FROM ${base} AS one\nFROM one\nCOPY --from=${base} /tmp /y\nRUN --mount=from=${base},target=/z ${print('process.env.WHO').slice(4)}\n`
+    const { lines } = await build(text)
+    assert.ok(lines.includes('there'), lines.join('\n'))
+    assert.ok(
+      lines.some((line) => line.includes(`FROM ${base}`)),
+      lines.join('\n'),
+    )
+    assert.ok(!lines.join('\n').includes('quayside.invalid'), lines.join('\n'))
+    assert.deepEqual(asked, [])
+  })
+
+  test('an image that is exchanged while a build begins is not used', async () => {
+    const base = await image('exchanged', ['ENV WHO=checked'])
+    const evil = await image('evil', ['ENV WHO=evil', `ONBUILD ADD http://${host}/ /x`])
+    const exchanging: BaseImages = {
+      async bring(name, organization, attempt) {
+        const brought = await baseImages.bring(name, organization, attempt)
+        await tagImage(socketPath, evil, base)
+        return brought
+      },
+    }
+    const { lines } = await build(`FROM ${base}\n${print('process.env.WHO')}\n`, exchanging)
+    assert.ok(lines.includes('checked') && !lines.includes('evil'), lines.join('\n'))
+    assert.deepEqual(asked, [])
+  })
+
+  test('an image of another platform is refused, and its registry is not asked for a better one', async () => {
+    const base = `${host}/foreign:1`
+    const layer = Buffer.alloc(1024)
+    const config = JSON.stringify({
+      architecture: 's390x',
+      os: 'linux',
+      config: {},
+      rootfs: { type: 'layers', diff_ids: [`sha256:${createHash('sha256').update(layer).digest('hex')}`] },
+    })
+    const manifest = JSON.stringify([{ Config: 'config.json', RepoTags: [base], Layers: ['layer.tar'] }])
+    const files = { 'config.json': config, 'manifest.json': manifest, 'layer.tar': layer }
+    for await (const _ of await docker.loadImage(await tarOf(files)()));
+    made.push(base)
+    const { message } = await failureOf(build(`FROM ${base}\n`))
+    assert.match(message, /made for linux\/s390x, and the engine is linux\//)
+    assert.deepEqual(asked, [])
+  })
+
+  test('nothing is left on the engine of what a build named its images', async () => {
+    const base = await image('left', ['ENV WHO=left'])
+    const { Id } = await docker.getImage(base).inspect()
+    await Promise.all([build(`FROM ${base}\n${print('1')}\n`), build(`FROM ${base}\n${print('2')}\n`)])
+    await failureOf(build(`FROM ${base}\n${print('process.exit(3)')}\n`))
+    assert.deepEqual(await tagsOf(Id), [base])
+    // A process that was killed has left one; the next one removes it.
+    await tagImage(socketPath, base, `base.quayside.invalid/image:${namespace}-left`)
+    await build(`FROM ${base}\n${print('3')}\n`, createDockerBaseImages({ socketPath, namespace }))
+    assert.deepEqual(await tagsOf(Id), [base])
+  })
+
+  test('what was built for a service is reached by no name of it', async () => {
+    const { built } = await build(`FROM ${baseImage}\n${print('"mine"')}\n`)
+    const { Id } = await docker.getImage(built.digest).inspect()
+    const hex = Id.replace('sha256:', '')
+    const names = [`${host}/mine:1`, 'mine-of-the-test:1', `docker.io/library/mine-of-the-test:1`]
+    for (const name of names.slice(0, 2)) {
+      await tagImage(socketPath, Id, name)
+      made.push(name)
+    }
+    for (const name of [
+      built.reference,
+      Id,
+      hex,
+      hex.slice(0, 12),
+      `sha256:${hex.slice(0, 12)}`,
+      `sha256:${hex}`,
+      `library/${hex.slice(0, 12)}`,
+      ...names,
+    ]) {
+      for (const text of [
+        `FROM ${name}\n`,
+        `FROM ${baseImage}\nCOPY --from=${name} / /x\n`,
+        `FROM ${baseImage}\nRUN --mount=from=${name},target=/x ["/usr/local/bin/node","-v"]\n`,
+      ]) {
+        const { message } = await failureOf(build(text))
+        assert.match(
+          message,
+          /is kept for the images that are built here|not the name of an image|was built here for a service|is not on the engine and could not be fetched/,
+          `${text}: ${message}`,
+        )
+      }
+    }
+    assert.deepEqual(asked, [])
+  })
+
+  test('bytes that readers see differently reach no engine', async () => {
+    for (const line of [
+      `# x\r \\\nADD http://${host}/ /x`,
+      `# x\u2028\\\nADD http://${host}/ /x`,
+      `# x \\\u0085\nADD http://${host}/ /x`,
+    ]) {
+      assert.equal((await failureOf(build(`FROM ${baseImage}\n${line}\n`))).reason, 'dockerfile')
+    }
+    assert.deepEqual(asked, [])
+  })
+
+  test('the archive cannot bring another Dockerfile than the one that was read', async () => {
+    const recipe = recipeOf(service, `FROM ${baseImage}\n${print('"read"')}\n`, {
+      commit: `${process.pid}${count++}`.padStart(40, '0'),
+    })
+    const other = contextOf({
+      ...recipe,
+      dockerfileText: `FROM ${baseImage}\nADD http://${host}/ /x\n${print('"other"')}\n`,
+    })
+    const { attempt, lines } = recording()
+    await createDockerBuilder({ socketPath, baseImages }).build(other, recipe, attempt)
+    assert.ok(lines.includes('read') && !lines.includes('other'), lines.join('\n'))
+    assert.deepEqual(asked, [])
+  })
+})
