@@ -7,6 +7,7 @@ import { dataDirectoryOf } from './data-directory.mjs'
 import { handOver } from './execute.mjs'
 import { prepare, root } from './prepare.mjs'
 import { main, Refusal } from './progress.mjs'
+import { findUnit, removeUnit, runSystemctl } from './service-unit.mjs'
 import { databaseHome, stopInstallation } from './stop-installation.mjs'
 import { readIfThere } from './system.mjs'
 
@@ -31,9 +32,12 @@ await main(async () => {
   const paths = keepsData ? [] : directoriesOf(directory)
   console.log(`\nDirectories${keepsData ? ': none, the data stays' : ''}`)
   for (const path of paths) console.log(`  ${path}`)
+  const unit = findUnit(directory)
+  if (unit) console.log(`\nUnit of systemd\n  ${unit.path}`)
   for (const line of remarks(directory)) console.log(line)
   const name = readIfThere(join(directory, 'instance')).trim() || basename(directory)
   if (!args.includes('--yes') && !(await isConfirmed(name))) throw new Refusal('Nothing was removed.')
+  if (unit) await removeUnit(unit, { run: runSystemctl() })
   const { lock } = await stopInstallation(directory)
   lock.close()
   if ((await onEngine('remove')) !== 0) return 1

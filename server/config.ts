@@ -84,6 +84,22 @@ export class ConfigError extends Error {
 
 type Variables = Readonly<Record<string, string | undefined>>
 
+/**
+ * The same for commands that report a mistake instead of ending with it: then, the defaults with the
+ * data directory of the environment.
+ */
+export function readConfigOrDefaults(variables: Variables = process.env): {
+  readonly config: Config
+  readonly problem?: string
+} {
+  try {
+    return { config: readConfig(variables) }
+  } catch (error) {
+    if (!(error instanceof ConfigError)) throw error
+    return { config: readConfig({ QUAYSIDE_DATA: variables['QUAYSIDE_DATA'] }), problem: error.message }
+  }
+}
+
 /** Reads and checks the environment; throws ConfigError that names the variable. */
 export function readConfig(variables: Variables = process.env): Config {
   const dataDirectory = resolve(variables['QUAYSIDE_DATA'] || '.quayside')

@@ -5,6 +5,7 @@ import { compose, createDrivers, type Ground } from './composition/index.ts'
 import { type Config, readConfig } from './config.ts'
 import { lockDataDirectory, openSchema, startDatabase } from './data-directory.ts'
 import type { Database } from './database/index.ts'
+import { examine, gatherFacts } from './doctor/index.ts'
 import { type FirstStart, firstStart, tokenFile } from './first-start.ts'
 import { systemClock as clock } from './lib/clock.ts'
 import { messageOf } from './lib/error.ts'
@@ -96,6 +97,7 @@ async function run(
   const first = await firstStart({ config, database, composition, say, signal })
   await syncMembers(database, clock, config.issuers)
   await report(config, first, await composition.accounts.firstAccountLink())
+  void warnOfMachine(config, log).catch((error: unknown) => log.warn({ err: error }, 'machine could not be checked'))
 }
 
 /** PostgreSQL's account has to pass through; what is secret in there is private by itself. */
@@ -177,6 +179,14 @@ async function noteInstance({ dataDirectory }: Config, instance: string): Promis
   const file = join(dataDirectory, 'instance')
   await writeFile(`${file}.next`, `${instance}\n`)
   await rename(`${file}.next`, file)
+}
+
+/** The checks of `npm run doctor`. Nothing that they find ends the server. */
+async function warnOfMachine(settings: Config, log: Logger): Promise<void> {
+  const findings = examine(await gatherFacts({ settings, clock, isRunning: true }))
+  for (const { check, status, message, remedy } of findings) {
+    if (status !== 'ok') log.warn({ check, status, reason: message, remedy }, 'machine check found a problem')
+  }
 }
 
 async function report(config: Config, first: FirstStart | undefined, link: string | undefined): Promise<void> {

@@ -136,7 +136,9 @@ const reserved: Record<string, { pattern: RegExp; places: readonly string[] }> =
   },
   'write to the console': {
     pattern: /\bconsole\./,
-    places: ['main', 'rotate-key', 'restore-snapshot', 'check-upgrade', 'uninstall'].map((name) => `server/${name}.ts`),
+    places: ['main', 'rotate-key', 'restore-snapshot', 'check-upgrade', 'uninstall', 'doctor'].map(
+      (name) => `server/${name}.ts`,
+    ),
   },
 }
 for (const [what, { pattern, places }] of Object.entries(reserved)) {

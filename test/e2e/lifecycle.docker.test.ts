@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { access, readFile } from 'node:fs/promises'
+import { access, chmod, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { after, before, describe, test } from 'node:test'
 import { fileURLToPath } from 'node:url'
@@ -17,9 +17,19 @@ import { until } from '../support/until.ts'
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
 
+interface CommandOptions {
+  readonly args?: readonly string[]
+  readonly stdin?: string
+  readonly settings?: Readonly<Record<string, string>>
+}
+
 /** Runs a command of the checkout as an operator does. */
-async function command(name: string, dataDirectory: string, args: readonly string[] = [], stdin = '') {
-  const env = { QUAYSIDE_DATA: dataDirectory, QUAYSIDE_DOCKER_HOST: `unix://${usualSocket}` }
+async function command(
+  name: string,
+  dataDirectory: string,
+  { args = [], stdin = '', settings = {} }: CommandOptions = {},
+) {
+  const env = { QUAYSIDE_DATA: dataDirectory, QUAYSIDE_DOCKER_HOST: `unix://${usualSocket}`, ...settings }
   const program = [join(root, 'bootstrap', `${name}.mjs`), ...args]
   const { exitCode, stdout, stderr } = await run(process.execPath, program, { env, stdin, timeoutMs: 200_000 })
   return { exitCode, said: `${stdout}${stderr}` }
@@ -94,7 +104,7 @@ describe('the life of an installation', () => {
 
   test('npm stop -- --applications stops the services too, and a start brings them back', async () => {
     await first.restart()
-    const { exitCode, said } = await command('stop', first.dataDirectory, ['--applications'])
+    const { exitCode, said } = await command('stop', first.dataDirectory, { args: ['--applications'] })
     assert.equal(exitCode, 0, said)
     assert.match(said, /1 containers were stopped/)
     assert.equal(await runningOf(first), 0)
@@ -103,10 +113,35 @@ describe('the life of an installation', () => {
     await until('the example answers', () => exampleAnswers(first).catch(() => false), { limitMs: 60_000 })
   })
 
+  test('npm run doctor and the start of a server report the same problems', async () => {
+    const file = join(first.dataDirectory, 'admin-token')
+    await chmod(file, 0o644)
+    const settings = { QUAYSIDE_PORT: new URL(first.apiUrl).port, QUAYSIDE_ROUTER_PORT: String(first.routerPort) }
+    const examined = await command('doctor', first.dataDirectory, { args: ['--json'], settings })
+    assert.equal(examined.exitCode, 1, examined.said)
+    const findings: { check: string; status: string; message: string }[] = JSON.parse(examined.said)
+    const ports = findings.filter(({ check }) => check === 'port').map(({ message }) => message.replace(/^.* is/, 'is'))
+    assert.deepEqual(ports, ['is used by this installation.', 'is used by this installation.'])
+    const failed = findings.filter(({ status }) => status === 'fail')
+    assert.deepEqual(
+      failed.map(({ message }) => message),
+      [`${file} has mode 644: others may read it.`],
+    )
+    await first.restart()
+    await until('the server logs it', () => first.output.some((line) => line.includes(`${file} has mode 644`)))
+    await chmod(file, 0o600)
+    const plain = await command('doctor', first.dataDirectory, { settings })
+    assert.equal(plain.exitCode, 0, plain.said)
+    assert.match(plain.said, /^ok +settings +All settings can be used\.$/m)
+    const mistaken = await command('doctor', first.dataDirectory, { settings: { QUAYSIDE_PORT: 'none' } })
+    assert.equal(mistaken.exitCode, 1)
+    assert.match(mistaken.said, /^fail +settings +QUAYSIDE_PORT must be/m)
+  })
+
   test('npm run uninstall removes nothing until the name is typed', async () => {
     const instance = (await readFile(join(first.dataDirectory, 'instance'), 'utf8')).trim()
     assert.equal(instance, first.instance)
-    const { exitCode, said } = await command('uninstall', first.dataDirectory, [], 'yes\n')
+    const { exitCode, said } = await command('uninstall', first.dataDirectory, { stdin: 'yes\n' })
     assert.equal(exitCode, 1)
     assert.match(
       said,
@@ -117,7 +152,7 @@ describe('the life of an installation', () => {
 
   test('npm run uninstall removes all of one installation while its server runs, and nothing of the other', async () => {
     const [service] = await first.sql<{ id: string }[]>`select id from service`
-    const { exitCode, said } = await command('uninstall', first.dataDirectory, [], `${first.instance}\n`)
+    const { exitCode, said } = await command('uninstall', first.dataDirectory, { stdin: `${first.instance}\n` })
     assert.equal(exitCode, 0, said)
     const label = `quayside.instance=${first.instance}`
     const left = [
@@ -135,7 +170,7 @@ describe('the life of an installation', () => {
 
   test('npm run uninstall -- --keep-data removes an installation whose server was killed, and leaves its data', async () => {
     await second.kill9()
-    const { exitCode, said } = await command('uninstall', second.dataDirectory, ['--yes', '--keep-data'])
+    const { exitCode, said } = await command('uninstall', second.dataDirectory, { args: ['--yes', '--keep-data'] })
     assert.equal(exitCode, 0, said)
     assert.equal((await second.engine.containersWith(`quayside.instance=${second.instance}`)).length, 0)
     assert.deepEqual(await processesOf(second.dataDirectory), [])

@@ -12,6 +12,7 @@ export const roomImports: Readonly<Record<string, readonly string[]>> = {
   clusters: ['catalogue', 'credentials', 'database', 'groups', 'organizations', 'vault', 'workflows'],
   credentials: ['database', 'vault'],
   database: [],
+  doctor: [],
   deployments: [
     'audit',
     'builders',

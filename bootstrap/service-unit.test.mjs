@@ -1,0 +1,111 @@
+import assert from 'node:assert/strict'
+import { existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import { execute } from './execute.mjs'
+import { findUnit, installUnit, removeUnit } from './service-unit.mjs'
+import { isInstalled } from './system.mjs'
+import { environmentText, unitText } from './unit-text.mjs'
+
+const what = {
+  node: '/usr/bin/node',
+  root: '/opt/quayside',
+  directory: '/var/lib/data',
+  environmentFile: '/etc/quayside/quayside.env',
+  uid: 0,
+}
+/** The settings of a section of a unit. */
+const settingOf = (text, name) => new RegExp(`^${name}=(.*)$`, 'm').exec(text)?.[1]
+
+function openPlaces(t) {
+  const home = mkdtempSync(join(tmpdir(), 'quayside-unit-'))
+  t.after(() => rmSync(home, { recursive: true, force: true }))
+  const called = []
+  return {
+    home,
+    places: { units: home, settings: join(home, 'settings') },
+    called,
+    run: async (...args) => void called.push(args.join(' ')),
+  }
+}
+
+test('the unit restarts after failures, stops with SIGTERM, and leaves the router alone', () => {
+  const text = unitText(what)
+  const expected = {
+    KillMode: 'process',
+    KillSignal: 'SIGTERM',
+    Restart: 'on-failure',
+    ProtectSystem: 'yes',
+    NoNewPrivileges: 'yes',
+    ProtectHome: 'yes',
+    User: '0',
+  }
+  assert.deepEqual(Object.fromEntries(Object.keys(expected).map((name) => [name, settingOf(text, name)])), expected)
+  // More than the server takes for what is open, and PostgreSQL.
+  assert.ok(Number(settingOf(text, 'TimeoutStopSec')) > 120)
+  assert.equal(settingOf(text, 'ExecStart'), '"/usr/bin/node" "/opt/quayside/bootstrap/start.mjs"')
+})
+
+test('homes are hidden unless something of the installation is in one', () => {
+  for (const change of [{ root: '/root/quayside' }, { directory: '/home/me/data' }, { node: '/root/.nvm/node' }])
+    assert.equal(settingOf(unitText({ ...what, ...change }), 'ProtectHome'), 'no')
+})
+
+test('paths and settings with odd characters reach the server as they are', () => {
+  const text = unitText({ ...what, root: '/opt/a b"c%d$e' })
+  assert.equal(settingOf(text, 'ExecStart'), '"/usr/bin/node" "/opt/a b\\"c%%d$$e/bootstrap/start.mjs"')
+  const variables = { QUAYSIDE_OIDC_ISSUERS: '[{"a":\n "b$"}]', QUAYSIDE_HOST: '', HOME: '/root' }
+  assert.equal(
+    environmentText(variables, '/data'),
+    'QUAYSIDE_DATA="/data"\nQUAYSIDE_OIDC_ISSUERS="[{\\"a\\": \\"b\\$\\"}]"\n',
+  )
+})
+
+test('systemd accepts the unit', {
+  skip: isInstalled('systemd-analyze') ? false : 'there is no systemd-analyze',
+}, async (t) => {
+  const { home } = openPlaces(t)
+  const environmentFile = join(home, 'quayside.env')
+  writeFileSync(environmentFile, '')
+  const path = join(home, 'quayside.service')
+  writeFileSync(path, unitText({ ...what, node: process.execPath, root: home, directory: home, environmentFile }))
+  const { code, output } = await execute('systemd-analyze', ['verify', '--man=no', path])
+  // Other units of this machine may be missing; nothing is to be said of this one.
+  const said = output.split('\n').filter((line) => line.includes('quayside'))
+  assert.deepEqual(said, [], `${code} ${output}`)
+})
+
+test('without systemd the command says what another supervisor has to do', {
+  skip: existsSync('/run/systemd/system') && 'systemd runs here',
+}, async () => {
+  const env = { ...process.env, QUAYSIDE_DATA: '/nowhere/data' }
+  const { code, output } = await execute(process.execPath, [join(import.meta.dirname, 'service.mjs')], { env })
+  assert.equal(code, 1)
+  assert.match(output, /systemd does not run here.*QUAYSIDE_DATA=\/nowhere\/data.*SIGTERM.*KillMode=process/s)
+  const removal = await execute(process.execPath, [join(import.meta.dirname, 'service.mjs'), '--remove'], { env })
+  assert.match(removal.output, /There is no unit of systemd for \/nowhere\/data/)
+})
+
+test('a unit is installed, found again, given new settings, and removed', async (t) => {
+  const { places, called, run } = openPlaces(t)
+  const variables = { QUAYSIDE_DATABASE_URL: 'postgres://a:secret@b/c' }
+  const unit = await installUnit({ ...what, variables }, { run, places })
+  assert.deepEqual(called, ['daemon-reload', 'enable quayside.service', 'restart quayside.service'])
+  assert.equal(statSync(unit.environmentFile).mode & 0o777, 0o600)
+  assert.ok(!readFileSync(unit.path, 'utf8').includes('secret'))
+  assert.deepEqual(findUnit(what.directory, places), unit)
+  assert.deepEqual(await installUnit({ ...what, variables: { QUAYSIDE_PORT: '4000' } }, { run, places }), unit)
+  assert.match(readFileSync(unit.environmentFile, 'utf8'), /QUAYSIDE_PORT="4000"/)
+  // Another installation of the machine.
+  const other = await installUnit({ ...what, directory: '/var/lib/data2', variables }, { run, places })
+  assert.match(other.name, /^quayside-[0-9a-f]{8}\.service$/)
+  called.length = 0
+  await removeUnit(unit, { run })
+  assert.deepEqual(called, ['disable --now quayside.service', 'daemon-reload'])
+  assert.deepEqual(
+    [existsSync(unit.path), existsSync(unit.environmentFile), existsSync(other.path)],
+    [false, false, true],
+  )
+  assert.equal(findUnit(what.directory, places), undefined)
+})

@@ -1,0 +1,79 @@
+/** The line by which the unit of an installation is found again. */
+export const markOf = (directory) => `# Data directory: ${directory}`
+
+/**
+ * Pure: the unit of systemd. `{ node, root, directory, environmentFile, uid }`: the Node that runs `bootstrap/start.mjs`, the
+ * checkout, the data directory, the file with the settings and the user.
+ *
+ * What stays open, and why: /etc, because the first start may make the account of PostgreSQL; control groups, /sys and
+ * capabilities of the network, because the server limits build steps and sets rules of the packet filter; /tmp, because
+ * commands outside the unit find sockets there; memory that is written and run, because of Node's compiler.
+ */
+export const unitText = ({ node, root, directory, environmentFile, uid }) => `${markOf(directory)}
+[Unit]
+Description=Quayside
+Wants=network-online.target docker.service
+After=network-online.target docker.service
+StartLimitIntervalSec=300
+StartLimitBurst=5
+
+[Service]
+Type=exec
+User=${uid}
+WorkingDirectory=${literal(root)}
+EnvironmentFile=${literal(environmentFile)}
+ExecStart=${quote(node)} ${quote(`${root}/bootstrap/start.mjs`)}
+Restart=on-failure
+RestartSec=5
+KillSignal=SIGTERM
+# The router and its connections outlive the server. PostgreSQL is ended by the server.
+KillMode=process
+TimeoutStopSec=150
+LimitNOFILE=1048576
+OOMScoreAdjust=-500
+
+NoNewPrivileges=yes
+ProtectSystem=yes
+ProtectHome=${isBelowHome(root) || isBelowHome(directory) || isBelowHome(node) ? 'no' : 'yes'}
+ProtectKernelModules=yes
+ProtectKernelLogs=yes
+ProtectClock=yes
+ProtectHostname=yes
+RestrictNamespaces=yes
+RestrictRealtime=yes
+RestrictSUIDSGID=yes
+RestrictAddressFamilies=AF_UNIX AF_INET AF_INET6 AF_NETLINK
+LockPersonality=yes
+SystemCallArchitectures=native
+CapabilityBoundingSet=~CAP_SYS_MODULE CAP_SYS_BOOT CAP_SYS_TIME CAP_SYS_RAWIO CAP_SYSLOG CAP_MAC_ADMIN CAP_MAC_OVERRIDE
+
+[Install]
+WantedBy=multi-user.target
+`
+
+const isBelowHome = (path) => /^\/(?:root|home|run\/user)(?:\/|$)/.test(path)
+
+/** systemd replaces %. */
+const literal = (text) => text.replaceAll('%', '%%')
+
+/** As one word of a command line, in which $ stands for variables, too. */
+const quote = (text) => `"${literal(text).replaceAll('\\', '\\\\').replaceAll('"', '\\"').replaceAll('$', '$$$$')}"`
+
+/** Pure: the file with the settings, for systemd's parser: those of the environment and the data directory. */
+export function environmentText(variables, directory) {
+  const settings = { ...variables, QUAYSIDE_DATA: directory }
+  const names = Object.keys(settings).filter((name) => name.startsWith('QUAYSIDE_') && settings[name])
+  return names
+    .sort()
+    .map((name) => `${name}=${quoteValue(settings[name])}\n`)
+    .join('')
+}
+
+/** Line breaks would begin another setting. */
+const quoteValue = (text) =>
+  `"${text
+    .replaceAll(/\s*\n\s*/g, ' ')
+    .replaceAll('\\', '\\\\')
+    .replaceAll('"', '\\"')
+    .replaceAll('$', '\\$')
+    .replaceAll('`', '\\`')}"`

@@ -1,0 +1,57 @@
+import { fail, isOlder, type Outcome, ok, warn } from './check.ts'
+import type { EngineFact, Facts } from './facts.ts'
+
+type Answering = Extract<EngineFact, { readonly state: 'answers' }>
+
+/** Errors of the Docker Engine that affect the platform: in versions from `since`, before the fixed ones. */
+const knownErrors = [
+  {
+    name: 'moby#45057',
+    since: '20.10.23',
+    isFixed: (version: string) =>
+      version.startsWith('20.10.') ? !isOlder(version, '20.10.25') : !isOlder(version, '24.0.0'),
+    message: 'it does not start again after it was killed while it removed a network',
+    remedy: 'Upgrade to Docker 24 or newer. Until then, npm start as root mends it.',
+  },
+] as const
+
+const checkVersion = ({ version }: Answering): Outcome => {
+  const oldest = '20.10.0'
+  if (isOlder(version, oldest))
+    return fail(`The Docker Engine is ${version}.`, 'Upgrade to 20.10 or newer: builds need it.')
+  const error = knownErrors.find(({ since, isFixed }) => !isOlder(version, since) && !isFixed(version))
+  return error
+    ? warn(`The Docker Engine is ${version} and has ${error.name}: ${error.message}.`, error.remedy)
+    : ok(`The Docker Engine is ${version}.`)
+}
+
+const checkLiveRestore = ({ liveRestore }: Answering): Outcome =>
+  liveRestore
+    ? ok('Containers outlive a restart of the Docker Engine.')
+    : warn(
+        'A restart of the Docker Engine ends all containers.',
+        'Put "live-restore": true into /etc/docker/daemon.json, and give systemctl reload docker.',
+      )
+
+const good = ['overlay2', 'overlayfs', 'btrfs', 'zfs']
+
+const checkStorage = ({ storageDriver, backingFilesystem }: Answering): Outcome =>
+  good.includes(storageDriver)
+    ? ok(`Docker stores images with ${storageDriver} on ${backingFilesystem || 'an unknown file system'}.`)
+    : warn(
+        `Docker stores images with ${storageDriver}, which is slow or takes much room.`,
+        'Use overlay2: https://docs.docker.com/engine/storage/drivers/select-storage-driver/',
+      )
+
+/** Pure: what there is to say about the engine, by the names of the checks. */
+export function engineChecks({ engine }: Facts): readonly (readonly [string, Outcome])[] {
+  if (engine.state === 'silent') {
+    const remedy = 'Start Docker (npm start does so as root), or let QUAYSIDE_DOCKER_HOST name its socket.'
+    return [['engine', fail(`No Docker Engine answers at ${engine.socket} (${engine.reason}).`, remedy)]]
+  }
+  return [
+    ['engine', checkVersion(engine)],
+    ['live-restore', checkLiveRestore(engine)],
+    ['storage driver', checkStorage(engine)],
+  ]
+}

@@ -1,0 +1,185 @@
+import assert from 'node:assert/strict'
+import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { createServer } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import { systemClock as clock } from '../lib/clock.ts'
+import { isOlder, parseVersion } from './check.ts'
+import { examine } from './examine.ts'
+import type { EngineFact, Facts } from './facts.ts'
+import { availableBytes, gatherFacts, parseRange } from './gather.ts'
+
+const gibibyte = 1024 ** 3
+const engine: Extract<EngineFact, { state: 'answers' }> = {
+  state: 'answers',
+  version: '27.3.1',
+  liveRestore: true,
+  storageDriver: 'overlay2',
+  backingFilesystem: 'extfs',
+  skewMs: 0,
+}
+const port = { setting: 'QUAYSIDE_PORT', host: '127.0.0.1', port: 3000, state: 'free' } as const
+const disk = {
+  path: '/data',
+  totalBytes: 100 * gibibyte,
+  freeBytes: 50 * gibibyte,
+  totalInodes: 1000,
+  freeInodes: 900,
+}
+const domain = { name: 'quayside-check.example.org', addresses: ['192.0.2.1'], ownAddresses: ['192.0.2.1'] }
+const secret = { path: '/data/master.key', kind: 'secret', mode: 0o100600, isOwn: true } as const
+const good: Facts = {
+  nodeVersion: '24.21.0',
+  isRoot: true,
+  ports: [port],
+  publicPorts: { first: 30_000, last: 30_999 },
+  outgoingPorts: { first: 32_768, last: 60_999 },
+  disks: [disk],
+  memory: { totalBytes: 4 * gibibyte, availableBytes: 2 * gibibyte },
+  kernel: '6.1.0-28-amd64',
+  cgroupVersion: 2,
+  gitVersion: '2.47.3',
+  missingFilters: [],
+  engine,
+  domain,
+  clock: { isSynchronized: true, nowMs: Date.UTC(2026, 5, 1), jumpMs: 0 },
+  files: [{ path: '/data', kind: 'directory', mode: 0o40711, isOwn: true }, secret],
+}
+
+test('a machine on which all is well has nothing to remedy', () => {
+  const findings = examine(good)
+  assert.deepEqual(
+    findings.filter(({ status, remedy }) => status !== 'ok' || remedy !== undefined),
+    [],
+  )
+})
+
+/** What is wrong, and which check says so how. */
+const wrong: readonly (readonly [string, 'warn' | 'fail', string, Partial<Facts>])[] = [
+  ['settings', 'fail', 'a setting that cannot be used', { settingsProblem: 'QUAYSIDE_PORT must be a number.' }],
+  ['node', 'fail', 'an old Node.js', { nodeVersion: '22.1.0' }],
+  ['port', 'fail', 'a port that another program has', { ports: [{ ...port, state: 'taken' }] }],
+  ['port', 'fail', 'a port that cannot be opened', { ports: [{ ...port, state: 'problem' }] }],
+  ['public ports', 'warn', 'public ports among outgoing ones', { outgoingPorts: { first: 1024, last: 65_535 } }],
+  ['disk', 'warn', 'a disk that is nearly full', { disks: [{ ...disk, freeBytes: 4 * gibibyte }] }],
+  ['disk', 'fail', 'a full disk', { disks: [{ ...disk, freeBytes: gibibyte / 2 }] }],
+  ['inodes', 'warn', 'few inodes', { disks: [{ ...disk, freeInodes: 40 }] }],
+  ['inodes', 'fail', 'no inodes', { disks: [{ ...disk, freeInodes: 4 }] }],
+  ['memory', 'fail', 'a tiny machine', { memory: { totalBytes: gibibyte / 2, availableBytes: gibibyte / 2 } }],
+  ['memory', 'warn', 'a small machine', { memory: { totalBytes: gibibyte, availableBytes: gibibyte } }],
+  ['memory', 'warn', 'memory in use', { memory: { totalBytes: 8 * gibibyte, availableBytes: 1000 } }],
+  ['kernel', 'warn', 'an old kernel', { kernel: '4.15.0-20-generic' }],
+  ['control groups', 'warn', 'no control groups', { cgroupVersion: undefined }],
+  ['engine', 'fail', 'no engine', { engine: { state: 'silent', socket: '/run/docker.sock', reason: 'ENOENT' } }],
+  ['engine', 'fail', 'an old engine', { engine: { ...engine, version: '19.03.15' } }],
+  ['engine', 'warn', 'an engine with moby#45057', { engine: { ...engine, version: '20.10.24+dfsg1' } }],
+  ['engine', 'warn', 'another engine with moby#45057', { engine: { ...engine, version: '23.0.1' } }],
+  ['live-restore', 'warn', 'containers that end with the engine', { engine: { ...engine, liveRestore: false } }],
+  ['storage driver', 'warn', 'a bad storage driver', { engine: { ...engine, storageDriver: 'vfs' } }],
+  ['packet filter', 'warn', 'a server without root', { isRoot: false }],
+  ['packet filter', 'warn', 'no ebtables', { missingFilters: ['ebtables'] }],
+  ['git', 'fail', 'no git', { gitVersion: undefined }],
+  ['git', 'warn', 'a git with known holes', { gitVersion: '2.39.2' }],
+  ['git', 'warn', 'a newer git with known holes', { gitVersion: '2.45.0' }],
+  ['git', 'warn', 'a very old git', { gitVersion: '2.25.1' }],
+  ['domain', 'warn', 'a domain without an address', { domain: { ...domain, addresses: [] } }],
+  ['domain', 'warn', 'a domain that leads elsewhere', { domain: { ...domain, addresses: ['198.51.100.1'] } }],
+  ['clock', 'fail', 'a clock of another century', { clock: { ...good.clock, nowMs: 0 } }],
+  ['clock', 'warn', 'a clock that jumps', { clock: { ...good.clock, jumpMs: -5000 } }],
+  ['clock', 'warn', 'an unsynchronized clock', { clock: { ...good.clock, isSynchronized: false } }],
+  ['clock', 'warn', 'an engine with another clock', { engine: { ...engine, skewMs: 60_000 } }],
+  ['permissions', 'fail', 'a key that others may read', { files: [{ ...secret, mode: 0o100644 }] }],
+  [
+    'permissions',
+    'fail',
+    'a directory that others may change',
+    { files: [{ ...secret, kind: 'directory', mode: 0o40777 }] },
+  ],
+  ['permissions', 'fail', "another user's file", { files: [{ ...secret, isOwn: false }] }],
+]
+for (const [check, status, what, change] of wrong) {
+  test(`${check} is "${status}" for ${what}, with one remedy`, () => {
+    const found = examine({ ...good, ...change }).filter((finding) => finding.status !== 'ok')
+    assert.deepEqual(
+      found.map((finding) => [finding.check, finding.status]),
+      [[check, status]],
+    )
+    assert.ok(found[0]?.remedy)
+  })
+}
+
+test('every check can fail', () => {
+  const failing = new Set(wrong.map(([check]) => check))
+  assert.deepEqual(
+    examine(good)
+      .map(({ check }) => check)
+      .filter((check) => !failing.has(check)),
+    [],
+  )
+})
+
+test('a fixed engine, a patched git and a machine without inodes or a clock service are well', () => {
+  for (const change of [
+    { engine: { ...engine, version: '20.10.26' } },
+    { engine: { ...engine, version: '20.10.22' } },
+    { gitVersion: '2.39.5' },
+    { disks: [{ ...disk, totalInodes: 0, freeInodes: 0 }] },
+    { clock: { ...good.clock, isSynchronized: undefined } },
+    { domain: undefined },
+    { outgoingPorts: undefined },
+    { ports: [{ ...port, state: 'own' as const }] },
+  ])
+    assert.ok(
+      examine({ ...good, ...change }).every(({ status }) => status === 'ok'),
+      JSON.stringify(change),
+    )
+})
+
+test('versions are compared by number', () => {
+  assert.deepEqual(parseVersion('20.10.24+dfsg1'), [20, 10, 24])
+  assert.ok(isOlder('2.9.1', '2.39.0') && !isOlder('2.39.0', '2.39.0') && !isOlder('unknown', '1.0.0'))
+})
+
+test('what the kernel says is read', () => {
+  assert.deepEqual(parseRange('32768\t60999\n'), { first: 32_768, last: 60_999 })
+  assert.equal(parseRange(''), undefined)
+  assert.equal(availableBytes('MemTotal: 10 kB\nMemAvailable:  2048 kB\n'), 2 * 1024 ** 2)
+})
+
+test('facts of this machine are gathered: a taken port, a readable key, a silent engine', async (t) => {
+  const directory = await mkdtemp(join(tmpdir(), 'quayside-doctor-'))
+  const server = createServer().listen(0, '127.0.0.1')
+  t.after(async () => {
+    server.close()
+    await rm(directory, { recursive: true })
+  })
+  await new Promise((resolve) => server.once('listening', resolve))
+  const bound = server.address()
+  const taken = typeof bound === 'object' && bound ? bound.port : 0
+  const masterKeyFile = join(directory, 'master.key')
+  await writeFile(masterKeyFile, '')
+  await chmod(masterKeyFile, 0o644)
+  const settings = {
+    dataDirectory: directory,
+    masterKeyFile,
+    host: '127.0.0.1',
+    port: taken,
+    routerHost: '192.0.2.7',
+    routerPort: 8080,
+    publicPorts: good.publicPorts,
+    domain: 'localhost',
+    dockerSocket: join(directory, 'none.sock'),
+  }
+  const facts = await gatherFacts({ settings, clock, isRunning: false })
+  assert.deepEqual(
+    facts.ports.map(({ state }) => state),
+    ['taken', 'problem'],
+  )
+  const failed = examine(facts).filter(({ status }) => status === 'fail')
+  const checks = failed.map(({ check }) => check)
+  for (const check of ['port', 'permissions', 'engine']) assert.ok(checks.includes(check), checks.join())
+  assert.ok(facts.disks[0] && facts.disks[0].totalBytes > 0 && facts.memory.availableBytes > 0 && facts.gitVersion)
+  const own = await gatherFacts({ settings, clock, isRunning: true })
+  assert.equal(own.ports[0]?.state, 'own')
+})

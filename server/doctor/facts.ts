@@ -1,0 +1,71 @@
+/** What is known of the machine before any judgement. Undefined: it could not be found out. */
+export interface Facts {
+  readonly nodeVersion: string
+  readonly isRoot: boolean
+  /** Why the settings cannot be used. */
+  readonly settingsProblem?: string | undefined
+  readonly ports: readonly PortFact[]
+  readonly publicPorts: { readonly first: number; readonly last: number }
+  /** The ports that the kernel gives to outgoing connections. */
+  readonly outgoingPorts?: { readonly first: number; readonly last: number } | undefined
+  readonly disks: readonly DiskFact[]
+  readonly memory: { readonly totalBytes: number; readonly availableBytes: number }
+  readonly kernel: string
+  readonly cgroupVersion?: 1 | 2 | undefined
+  readonly gitVersion?: string | undefined
+  /** Names of the programs of packet filters that are missing. */
+  readonly missingFilters: readonly string[]
+  readonly engine: EngineFact
+  readonly domain?: DomainFact | undefined
+  readonly clock: ClockFact
+  readonly files: readonly FileFact[]
+}
+
+export interface PortFact {
+  readonly setting: 'QUAYSIDE_PORT' | 'QUAYSIDE_ROUTER_PORT'
+  readonly host: string
+  readonly port: number
+  /** `own`: by this installation. `problem`: why it cannot be opened. */
+  readonly state: 'free' | 'own' | 'taken' | 'problem'
+}
+
+export interface DiskFact {
+  readonly path: string
+  readonly totalBytes: number
+  readonly freeBytes: number
+  /** Zero: the file system does not count them. */
+  readonly totalInodes: number
+  readonly freeInodes: number
+}
+
+export type EngineFact =
+  | { readonly state: 'silent'; readonly socket: string; readonly reason: string }
+  | {
+      readonly state: 'answers'
+      readonly version: string
+      readonly liveRestore: boolean
+      readonly storageDriver: string
+      readonly backingFilesystem: string
+      /** Its clock less this one's. */
+      readonly skewMs: number
+    }
+
+export interface DomainFact {
+  readonly name: string
+  readonly addresses: readonly string[]
+  readonly ownAddresses: readonly string[]
+}
+
+export interface ClockFact {
+  readonly isSynchronized?: boolean | undefined
+  readonly nowMs: number
+  /** How far wall clock and steady clock drifted apart while the facts were gathered. */
+  readonly jumpMs: number
+}
+
+export interface FileFact {
+  readonly path: string
+  readonly kind: 'directory' | 'secret'
+  readonly mode: number
+  readonly isOwn: boolean
+}

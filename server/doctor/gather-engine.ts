@@ -1,0 +1,53 @@
+import { request } from 'node:http'
+import { json } from 'node:stream/consumers'
+import { messageOf } from '../lib/error.ts'
+import type { EngineFact } from './facts.ts'
+
+const limitMs = 5_000
+
+/** Asks the engine at a unix socket. `now` is the time in milliseconds. */
+export async function gatherEngine(
+  socket: string,
+  now: () => number,
+): Promise<EngineFact & { readonly root?: string }> {
+  try {
+    const asked = now()
+    // The shape is that of Docker's published API.
+    const info = (await ask(socket, '/info')) as {
+      ServerVersion?: string
+      LiveRestoreEnabled?: boolean
+      Driver?: string
+      DriverStatus?: readonly (readonly [string, string])[] | null
+      SystemTime?: string
+      DockerRootDir?: string
+    }
+    const itsTime = Date.parse(info.SystemTime ?? '')
+    return {
+      state: 'answers',
+      version: info.ServerVersion ?? 'unknown',
+      liveRestore: info.LiveRestoreEnabled === true,
+      storageDriver: info.Driver ?? 'unknown',
+      backingFilesystem: info.DriverStatus?.find(([name]) => name === 'Backing Filesystem')?.[1] ?? '',
+      // It looked at its clock while it was asked.
+      skewMs: Number.isNaN(itsTime) ? 0 : itsTime - Math.max(asked, Math.min(itsTime, now())),
+      ...(info.DockerRootDir && { root: info.DockerRootDir }),
+    }
+  } catch (error) {
+    return { state: 'silent', socket, reason: messageOf(error) }
+  }
+}
+
+function ask(socketPath: string, path: string): Promise<unknown> {
+  const { promise, resolve, reject } = Promise.withResolvers<unknown>()
+  const outgoing = request({ socketPath, path, timeout: limitMs }, (answer) => {
+    if (answer.statusCode === 200) json(answer).then(resolve, reject)
+    else {
+      answer.resume()
+      reject(new Error(`it answered ${answer.statusCode}`))
+    }
+  })
+  outgoing.on('timeout', () => outgoing.destroy(new Error(`no answer within ${limitMs / 1000} s`)))
+  outgoing.on('error', reject)
+  outgoing.end()
+  return promise
+}

@@ -1,0 +1,5 @@
+/** Checks of the machine before and while the platform runs: facts are gathered, then judged by pure functions. Repairs nothing. */
+export type { Finding } from './check.ts'
+export { examine } from './examine.ts'
+export type { Facts } from './facts.ts'
+export { type DoctorSettings, gatherFacts } from './gather.ts'

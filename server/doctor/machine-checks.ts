@@ -1,0 +1,147 @@
+import { fail, isOlder, type Outcome, ok, sizeOf, warn } from './check.ts'
+import type { DiskFact, Facts, FileFact, PortFact } from './facts.ts'
+
+const gibibyte = 1024 ** 3
+
+export const checkSettings = ({ settingsProblem }: Facts): Outcome =>
+  settingsProblem === undefined
+    ? ok('All settings can be used.')
+    : fail(settingsProblem, 'Correct the environment variable.')
+
+export const checkNode = ({ nodeVersion }: Facts): Outcome =>
+  isOlder(nodeVersion, '24.0.0')
+    ? fail(`Node.js is ${nodeVersion}.`, 'Let npm start install the packages, which include Node.js 24.')
+    : ok(`Node.js is ${nodeVersion}.`)
+
+export function checkPort({ setting, host, port, state }: PortFact): Outcome {
+  const where = `Port ${port} on ${host}`
+  if (state === 'free') return ok(`${where} is free.`)
+  if (state === 'own') return ok(`${where} is used by this installation.`)
+  if (state === 'taken')
+    return fail(
+      `${where} is in use by another program.`,
+      `End that program (ss -ltnp names it), or set ${setting} to another port.`,
+    )
+  return fail(
+    `${where} cannot be opened.`,
+    `Set ${setting} to a port from 1024 on, and its host to an address of this machine.`,
+  )
+}
+
+export function checkPublicPorts({ publicPorts, outgoingPorts }: Facts): Outcome {
+  const range = `Public ports are ${publicPorts.first}-${publicPorts.last}.`
+  const overlaps = outgoingPorts && publicPorts.first <= outgoingPorts.last && outgoingPorts.first <= publicPorts.last
+  if (!overlaps) return ok(range)
+  return warn(
+    `${range} The kernel gives ${outgoingPorts.first}-${outgoingPorts.last} to outgoing connections, which may take them.`,
+    'Set QUAYSIDE_PUBLIC_PORTS below that range, or net.ipv4.ip_local_port_range above the public ports.',
+  )
+}
+
+export function checkDisk({ path, totalBytes, freeBytes }: DiskFact): Outcome {
+  const free = `${sizeOf(freeBytes)} of ${sizeOf(totalBytes)} are free at ${path}.`
+  const remedy =
+    'Free space: GET …/diskUsage of the cluster shows what the platform takes. QUAYSIDE_DISK_BUDGET limits it.'
+  if (freeBytes < gibibyte) return fail(free, remedy)
+  return freeBytes < Math.min(totalBytes / 20, 10 * gibibyte) ? warn(free, remedy) : ok(free)
+}
+
+export function checkInodes({ path, totalInodes, freeInodes }: DiskFact): Outcome {
+  if (totalInodes === 0) return ok(`The file system at ${path} has no fixed number of files.`)
+  const share = freeInodes / totalInodes
+  const free = `${freeInodes} of ${totalInodes} files can still be created at ${path}.`
+  const remedy = 'Delete directories with very many small files, or use a file system with more inodes.'
+  if (share < 0.01) return fail(free, remedy)
+  return share < 0.05 ? warn(free, remedy) : ok(free)
+}
+
+export function checkMemory({ memory: { totalBytes, availableBytes } }: Facts): Outcome {
+  const text = `${sizeOf(availableBytes)} of ${sizeOf(totalBytes)} memory are available.`
+  if (totalBytes < 0.9 * gibibyte) return fail(text, 'Use a machine with at least 1 GiB; 2 GiB if it builds images.')
+  if (totalBytes < 1.9 * gibibyte)
+    return warn(text, 'Builds need more: use 2 GiB, or set QUAYSIDE_PARALLEL_BUILDS to 1.')
+  return availableBytes < 256 * 1024 ** 2 ? warn(text, 'Stop services or other programs.') : ok(text)
+}
+
+export const checkKernel = ({ kernel }: Facts): Outcome =>
+  isOlder(kernel, '4.18.0')
+    ? warn(
+        `The kernel is ${kernel}; it cannot isolate ports of a bridge.`,
+        'Use 4.18 or newer, so that build steps are kept apart.',
+      )
+    : ok(`The kernel is ${kernel}.`)
+
+export const checkControlGroups = ({ cgroupVersion }: Facts): Outcome =>
+  cgroupVersion === undefined
+    ? warn('Control groups cannot be seen at /sys/fs/cgroup.', 'Mount them: without, builds have no limits.')
+    : ok(`Control groups are version ${cgroupVersion}.`)
+
+/** The first release of each line without CVE-2024-32002, CVE-2024-32004 and CVE-2024-32465. */
+const safeGit = ['2.39.4', '2.40.2', '2.41.1', '2.42.2', '2.43.4', '2.44.1', '2.45.1']
+
+export function checkGit({ gitVersion }: Facts): Outcome {
+  const remedy = 'Install a newer git with the package manager of this system.'
+  if (gitVersion === undefined) return fail('There is no program git.', remedy)
+  const line = gitVersion.split('.').slice(0, 2).join('.')
+  const bound = safeGit.find((version) => version.startsWith(`${line}.`)) ?? (safeGit[0] as string)
+  return isOlder(gitVersion, bound)
+    ? warn(`git is ${gitVersion}, which has CVE-2024-32002 unless your distribution has repaired it.`, remedy)
+    : ok(`git is ${gitVersion}.`)
+}
+
+export function checkPacketFilter({ isRoot, missingFilters }: Facts): Outcome {
+  const loses = 'services and builds reach programs of this machine and the metadata of its cloud'
+  if (!isRoot)
+    return warn(
+      `The server does not run as root: ${loses}.`,
+      'Run it as root, or set rules of the packet filter by hand.',
+    )
+  if (missingFilters.length > 0)
+    return warn(`Missing: ${missingFilters.join(', ')}: ${loses}.`, 'Install the package iptables.')
+  return ok('iptables, ip6tables and ebtables are there.')
+}
+
+export function checkDomain({ domain }: Facts): Outcome {
+  if (!domain) return ok('The domain is localhost: services answer on this machine.')
+  const { name, addresses, ownAddresses } = domain
+  const remedy = `Make a DNS record for *.${name.split('.').slice(1).join('.')} that leads to this machine.`
+  if (addresses.length === 0) return warn(`${name} has no address.`, remedy)
+  const listed = addresses.join(', ')
+  if (addresses.some((address) => ownAddresses.includes(address))) return ok(`${name} leads here (${listed}).`)
+  return warn(
+    `${name} leads to ${listed}, which is no address of this machine.`,
+    `${remedy} Nothing is wrong if a proxy or a router in front has that address.`,
+  )
+}
+
+/** Before this version was made. */
+const earliest = Date.UTC(2025, 0, 1)
+
+export function checkClock({ clock, engine }: Facts): Outcome {
+  const remedy = 'Switch time synchronization on: timedatectl set-ntp true.'
+  if (clock.nowMs < earliest) return fail(`The clock says ${new Date(clock.nowMs).toISOString()}.`, remedy)
+  if (Math.abs(clock.jumpMs) > 1000) return warn(`The clock jumped by ${Math.round(clock.jumpMs)} ms.`, remedy)
+  const skewMs = engine.state === 'answers' ? engine.skewMs : 0
+  if (Math.abs(skewMs) > 5000)
+    return warn(
+      `The clock of the Docker Engine differs by ${Math.round(skewMs / 1000)} s.`,
+      'Run the engine on this machine.',
+    )
+  if (clock.isSynchronized === false) return warn('The clock is not synchronized.', remedy)
+  return ok(
+    clock.isSynchronized
+      ? 'The clock is synchronized.'
+      : 'The clock is plausible; whether it is synchronized is not known.',
+  )
+}
+
+export function checkFile({ path, kind, mode, isOwn }: FileFact): Outcome {
+  const shown = (mode & 0o777).toString(8)
+  if (!isOwn)
+    return fail(`${path} belongs to another user.`, `Run the server as that user, or change the owner (chown).`)
+  if (kind === 'secret' && (mode & 0o077) !== 0)
+    return fail(`${path} has mode ${shown}: others may read it.`, `chmod 600 ${path}`)
+  if (kind === 'directory' && (mode & 0o022) !== 0)
+    return fail(`${path} has mode ${shown}: others may change it.`, `chmod 711 ${path}`)
+  return ok(`${path} has mode ${shown}.`)
+}
