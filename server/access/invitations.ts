@@ -1,5 +1,6 @@
 import { createHmac } from 'node:crypto'
 import { type Database, inTransaction, isUniqueViolation, type Sql } from '../database/index.ts'
+import { decodeBase64url } from '../lib/base64url.ts'
 import type { Clock } from '../lib/clock.ts'
 import { AppError } from '../lib/error.ts'
 import { newRandomId, parseId } from '../lib/id.ts'
@@ -115,7 +116,8 @@ export function createInvitations({ database, clock, pepper, publicUrl }: Invita
     /** What a link leads to: `<id>.<proof>`. Undefined where it proves nothing, or the invitation is gone or has expired. */
     async open(text: string): Promise<InvitationRow | undefined> {
       const [, id = '', proof = ''] = /^([0-9a-f-]{36})\.([\w-]{43})$/.exec(text) ?? []
-      if (!parseId(id) || !sameHash(Buffer.from(proof, 'base64url'), proofOf(id))) return undefined
+      const given = decodeBase64url(proof)
+      if (!parseId(id) || !given || !sameHash(given, proofOf(id))) return undefined
       const row = await findInvitationById(database, id)
       return row && row.expires_at > clock.now() ? row : undefined
     },

@@ -9,6 +9,7 @@ import {
   type JWTVerifyGetKey,
   jwtVerify,
 } from 'jose'
+import { decodeBase64url } from '../lib/base64url.ts'
 import type { Clock } from '../lib/clock.ts'
 import { AppError } from '../lib/error.ts'
 import { parseStrictJson } from '../lib/strict-json.ts'
@@ -136,12 +137,16 @@ async function verify(
   }
 }
 
-/** Two readers of its JSON read the same: no member stands there twice, and a key id, where there is one, is a short text. */
+/**
+ * Whether two readers of the token read the same: each part has its one spelling, no member of its JSON appears twice, and a key id is a short
+ * string.
+ */
 function isUnambiguous(token: string): boolean {
-  const [header = '', claims = ''] = token.split('.')
+  const [header, claims, signature] = token.split('.').map(decodeBase64url)
+  if (!header || !claims || !signature) return false
   try {
-    const { kid } = Object(parseStrictJson(Buffer.from(header, 'base64url')))
-    parseStrictJson(Buffer.from(claims, 'base64url'))
+    const { kid } = Object(parseStrictJson(header))
+    parseStrictJson(claims)
     return kid === undefined || (typeof kid === 'string' && keyIdForm.test(kid))
   } catch (error) {
     if (error instanceof AppError) return false

@@ -117,8 +117,10 @@ const features = (publicUrl: string): Configuration['features'] => ({
     enabled: true,
     charset: 'base-20',
     mask: '****-****',
-    userCodeInputSource: (ctx, form, _out, error) =>
-      show(ctx, deviceCodePage(form, error && 'The code is not right, or too old.')),
+    userCodeInputSource: (ctx, form, _out, error) => {
+      if (error && isUnsaved(ctx)) return show(ctx, messagePage('That did not work', noFormText(publicUrl)))
+      show(ctx, deviceCodePage(form, error && 'The code is not right, or too old.'))
+    },
     userCodeConfirmSource: (ctx, form, client, _device, code) =>
       show(ctx, deviceConfirmPage(form, client.clientName ?? client.clientId, code)),
     successSource: (ctx) => show(ctx, messagePage('Signed in', 'You can close this page and go back to the device.')),
@@ -137,6 +139,19 @@ const features = (publicUrl: string): Configuration['features'] => ({
     }),
   },
 })
+
+const noFormText = (publicUrl: string): string =>
+  `The form was not sent from the page that shows it, or the page is too old. Open ${issuerOf(publicUrl)}device again.`
+
+/**
+ * Whether a request has no session that a form could belong to. The library puts a new form into the session after it has saved it, and then
+ * fails to save one that it never saved before: such a session is not kept, and the page has no form.
+ */
+function isUnsaved({ oidc: { session } }: KoaContextWithOIDC): boolean {
+  if (!session || typeof session.exp === 'number') return false
+  Object.assign(session, { touched: false })
+  return true
+}
 
 async function grantEverything(ctx: KoaContextWithOIDC, publicUrl: string) {
   const { client, session, provider, result } = ctx.oidc

@@ -76,10 +76,12 @@ const noSuchRepository = (): AppError => new AppError('notFound', 'There is no s
 const pushText =
   'A push needs the permission WRITE in every environment with a service that uses the repository; to one that none uses, in every project. The token lacks it.'
 
-/** The password of Basic authentication as a Bearer credential; other schemes as they are. */
+/** The password of Basic authentication as a Bearer credential, in the one spelling of base64; other schemes as they are. */
 function tokenOf(authorization: string | undefined): string | undefined {
   const [, encoded] = /^basic ([A-Za-z0-9+/=]+)$/i.exec(authorization ?? '') ?? []
   if (encoded === undefined) return authorization
-  const text = Buffer.from(encoded, 'base64').toString()
+  const bytes = Buffer.from(encoded, 'base64')
+  if (bytes.toString('base64') !== encoded) return undefined
+  const text = bytes.toString()
   return `Bearer ${text.slice(text.indexOf(':') + 1)}`
 }
