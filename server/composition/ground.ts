@@ -49,7 +49,8 @@ export function createDrivers(ground: Ground): Drivers {
   const maxImageBytes = config.imageSizeGiB * gibibyte
   const socketPath = config.dockerSocket
   const spoolDirectory = join(config.dataDirectory, 'fetches')
-  const engine = new DockerEngine({ socketPath, instance, clock, guard, maxImageBytes, spoolDirectory })
+  const floor = config.diskFloorGiB === undefined ? {} : { floorBytes: config.diskFloorGiB * gibibyte }
+  const engine = new DockerEngine({ socketPath, instance, clock, guard, maxImageBytes, spoolDirectory, ...floor })
   return {
     engine,
     builder: createDockerBuilder({
@@ -59,7 +60,7 @@ export function createDrivers(ground: Ground): Drivers {
       guard,
       network: config.buildNetwork,
       maxImageBytes,
-      ...(config.diskFloorGiB === undefined ? {} : { floorBytes: config.diskFloorGiB * gibibyte }),
+      ...floor,
     }),
     router: createOwnRouter({ controlSocket }),
   }

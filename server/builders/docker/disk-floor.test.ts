@@ -3,7 +3,8 @@ import { statfs } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { test } from 'node:test'
 import { systemClock } from '../../lib/clock.ts'
-import { usualFloor, watchFloor } from './disk-floor.ts'
+import { usualFloor } from '../../lib/disk-floor.ts'
+import { watchFloor } from './disk-floor.ts'
 
 const gibibyte = 1024 ** 3
 const directory = tmpdir()

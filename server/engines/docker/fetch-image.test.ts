@@ -160,6 +160,18 @@ describe('fetching images', () => {
     }
   }) // biome-ignore format: two rows
 
+  it('ends where less stays free on the disk than has to, and keeps nothing', async () => {
+    await using bench = await openFetchBench({ floorBytes: 2 ** 60 })
+    const image = await makeImage()
+    bench.registry.put(image)
+    bench.registry.misbehave = (request) => isBlob(request.url)
+    await assert.rejects(bench.fetch(image), {
+      reason: 'disk-full',
+      message: /disk of the engine is full \(less than .* are free \(QUAYSIDE_DISK_FLOOR\)\)/,
+    })
+    assert.equal(bench.docker.loaded.length, 0)
+  })
+
   it('says in words that the disk of the engine is full', async () => {
     const loads: TestDockerOptions['loads'] = (request, response) => {
       request.resume()

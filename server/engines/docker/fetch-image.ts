@@ -1,6 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Attempt } from '../../lib/attempt.ts'
+import { sizeText, watchFloor } from '../../lib/disk-floor.ts'
 import { EngineError, type EngineReason, type PinnedImage, type RegistryLogin } from '../engine.ts'
 import { removeImage } from './disk.ts'
 import { type ImageReference, isImageId, parseReference } from './image-reference.ts'
@@ -86,11 +87,12 @@ async function bring(
     const progress = followPull(attempt.output, registries.clock)
     const spool = new Spool(directory)
     const room: Room = { leftBytes: registries.maxImageBytes }
-    const ask = async () => {
-      const source = await sourceOf(registries, reference, login, attempt.signal)
-      await fetchAndLoad(registries, reference, { source, progress, spool, room }, attempt.signal)
-      return 'fetched'
-    }
+    const ask = () =>
+      aboveFloor(registries, directory, attempt.signal, async (signal) => {
+        const source = await sourceOf(registries, reference, login, signal)
+        await fetchAndLoad(registries, reference, { source, progress, spool, room }, signal)
+        return 'fetched'
+      })
     const answer = await tryOften(registries, reference, attempt, {
       ask,
       isEnough: () => false,
@@ -101,6 +103,31 @@ async function bring(
     progress.end()
   } finally {
     await rm(directory, { recursive: true, force: true })
+  }
+}
+
+/** Ends the work when a disk that it writes to gets too full for what runs. */
+async function aboveFloor<T>(
+  { clock, floorBytes, settings }: Registries,
+  directory: string,
+  signal: AbortSignal,
+  work: (bounded: AbortSignal) => Promise<T>,
+): Promise<T> {
+  const { dataDirectory } = await settings(signal)
+  const [controller, over] = [new AbortController(), new AbortController()]
+  const error = (floor: number) =>
+    new RegistryProblem('disk-full', `less than ${sizeText(floor)} are free (QUAYSIDE_DISK_FLOOR)`)
+  const watching = [directory, dataDirectory].map((place) =>
+    watchFloor({ directory: place, floorBytes, clock }, { controller, error }, over.signal),
+  )
+  try {
+    return await work(AbortSignal.any([signal, controller.signal]))
+  } catch (thrown) {
+    signal.throwIfAborted()
+    throw controller.signal.aborted ? controller.signal.reason : thrown
+  } finally {
+    over.abort()
+    await Promise.all(watching)
   }
 }
 

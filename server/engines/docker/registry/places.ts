@@ -11,6 +11,8 @@ export interface RegistrySettings {
   /** Whether a `host` or `host:port` may be asked over plain http, and with any certificate. */
   isInsecure(host: string): boolean
   readonly platform: Platform
+  /** Where the engine keeps its data. */
+  readonly dataDirectory: string
 }
 
 export interface Platform {
@@ -35,6 +37,7 @@ interface Info {
     readonly IndexConfigs?: Readonly<Record<string, { readonly Secure?: boolean }>> | null
   } | null
   readonly Architecture?: string
+  readonly DockerRootDir?: string
 }
 
 export async function readSettings(daemon: DockerDaemon, signal: AbortSignal): Promise<RegistrySettings> {
@@ -47,6 +50,7 @@ export async function readSettings(daemon: DockerDaemon, signal: AbortSignal): P
   return {
     mirrors: (Mirrors ?? []).flatMap((text) => URL.parse(text) ?? []),
     isInsecure: insecurity(new Set(named), InsecureRegistryCIDRs ?? []),
+    dataDirectory: info.DockerRootDir ?? '',
     platform: {
       os: version.Os ?? 'linux',
       architecture: version.Arch ?? 'amd64',

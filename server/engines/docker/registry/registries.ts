@@ -19,6 +19,8 @@ export interface Registries {
   readonly open: OpenStream
   /** What an image may take. */
   readonly maxImageBytes: number
+  /** What stays free on the disk of the engine, and where parts of images lie; undefined: as much as is usual. */
+  readonly floorBytes: number | undefined
   readonly present: PresentLayers
   /** Whose image is being fetched, by pinned reference. */
   readonly fetching: KeyedSlots
@@ -35,6 +37,7 @@ export interface RegistriesOptions {
   readonly clock: Clock
   readonly guard: AddressGuard
   readonly maxImageBytes: number
+  readonly floorBytes?: number
   /** This engine's alone: what an earlier process left there is removed. Without it, the machine's directory for such. */
   readonly spoolDirectory?: string
 }
@@ -48,6 +51,7 @@ export function createRegistries(options: RegistriesOptions): Registries {
     clock,
     open: createOpenStream(guard),
     maxImageBytes,
+    floorBytes: options.floorBytes,
     present: new PresentLayers(daemon),
     fetching: createKeyedSlots(),
     async spoolDirectory() {

@@ -7,6 +7,7 @@ import { buffer } from 'node:stream/consumers'
 import { extract } from 'tar-stream'
 import { createAddressGuard, type ResolveHost } from '../../../lib/address.ts'
 import { type Clock, systemClock } from '../../../lib/clock.ts'
+import { watchEveryMs } from '../../../lib/disk-floor.ts'
 import { DockerDaemon } from '../daemon.ts'
 import { createRegistries, type Registries } from './registries.ts'
 import { sha256 } from './test-registry.ts'
@@ -34,6 +35,7 @@ export interface TestDockerOptions {
   readonly info?: object
   readonly loads?: RequestListener
   readonly maxImageBytes?: number
+  readonly floorBytes?: number
   readonly resolve?: ResolveHost
   readonly allowed?: readonly string[]
   readonly monotonic?: () => number
@@ -78,6 +80,7 @@ export async function startTestDocker(options: TestDockerOptions = {}): Promise<
     ...systemClock,
     // Pauses pass at once; the long wait for a silent registry when the test says so.
     sleep: async (ms, signal) => {
+      if (ms === watchEveryMs) return systemClock.sleep(ms, signal)
       if (ms < 90_000) return void waited.push(ms)
       await Promise.race([silence.promise, signal && once(signal, 'abort')])
       signal?.throwIfAborted()
@@ -91,6 +94,7 @@ export async function startTestDocker(options: TestDockerOptions = {}): Promise<
       clock,
       guard: createAddressGuard({ allowedPrivateCidrs: allowed, ...(resolve && { resolve }) }),
       maxImageBytes: options.maxImageBytes ?? 2 * 1024 ** 3,
+      floorBytes: options.floorBytes ?? 0,
       spoolDirectory: join(directory, 'spool'),
     }),
     attempt: { signal: AbortSignal.timeout(60_000), output: { line: (text) => void lines.push(text) } },

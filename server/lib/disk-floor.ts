@@ -1,0 +1,36 @@
+import { statfs } from 'node:fs/promises'
+import type { Clock } from './clock.ts'
+
+const gibibyte = 1024 ** 3
+/** Asking takes some microseconds. */
+export const watchEveryMs = 250
+
+/** Pure: how much of a disk stays free where nobody has set that. */
+export const usualFloor = (diskBytes: number): number => Math.min(10 * gibibyte, Math.floor(diskBytes / 20))
+
+export interface DiskFloor {
+  /** A directory on the disk. Where it cannot be seen from here, nothing is watched. */
+  readonly directory: string
+  /** Undefined: `usualFloor`. */
+  readonly floorBytes: number | undefined
+  readonly clock: Clock
+}
+
+/** Aborts `stop` with the error as soon as less is free than the floor; ends with `over`. */
+export async function watchFloor(
+  { directory, floorBytes, clock }: DiskFloor,
+  stop: { readonly controller: AbortController; error(floorBytes: number): Error },
+  over: AbortSignal,
+): Promise<void> {
+  while (!over.aborted) {
+    const disk = await statfs(directory).catch(() => undefined)
+    if (!disk) return
+    const floor = floorBytes ?? usualFloor(disk.bsize * disk.blocks)
+    if (disk.bsize * disk.bavail < floor) return stop.controller.abort(stop.error(floor))
+    await clock.sleep(watchEveryMs, over).catch(() => {})
+  }
+}
+
+/** `1.5 GiB`, `12 MiB`. */
+export const sizeText = (bytes: number): string =>
+  bytes >= gibibyte ? `${(bytes / gibibyte).toFixed(1)} GiB` : `${Math.ceil(bytes / 1024 ** 2)} MiB`
