@@ -46,6 +46,33 @@ test('a killed router process comes back by itself with the table that it had, w
   assert.equal((await ask(home.process.port, 'app.test')).body, 'ok')
 })
 
+test('a router process that is killed before it answers is started again', async (t) => {
+  const home = await routerHome()
+  t.after(() => home.close())
+  await endProcess(home.process.pid)
+  const pids: number[] = []
+  const spawned = (pid: number): void => {
+    pids.push(pid)
+    if (pids.length < 3) process.kill(pid, 'SIGKILL')
+  }
+  const again = await ensureRouterProcess({ ...home.options, spawned })
+  assert.equal(again.pid, pids[2])
+  assert.equal(again.adopted, false)
+})
+
+test('a router process that is killed again and again is reported', async (t) => {
+  const home = await routerHome()
+  t.after(() => home.close())
+  await endProcess(home.process.pid)
+  let starts = 0
+  const spawned = (pid: number): void => {
+    starts++
+    process.kill(pid, 'SIGKILL')
+  }
+  await assert.rejects(ensureRouterProcess({ ...home.options, spawned }), { code: 'unavailable' })
+  assert.equal(starts, 5)
+})
+
 test('a socket file that nobody listens on is replaced', async (t) => {
   const home = await routerHome()
   t.after(() => home.close())

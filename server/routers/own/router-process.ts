@@ -25,6 +25,8 @@ export interface RouterProcessOptions {
   readonly trusted?: readonly string[]
   /** Connections of each port, and of one client among them. */
   readonly connections?: { readonly total: number; readonly perClient: number }
+  /** Notified of each process that is started, before it answers. */
+  readonly spawned?: (pid: number) => void
   readonly signal?: AbortSignal
   readonly clock?: Clock
 }
@@ -44,6 +46,8 @@ const sharingSince = 7
 const portInUse = 98
 const answerMs = 2_000
 const startMs = 15_000
+/** Of processes that are killed one after the other. */
+const mostStarts = 5
 /** A process that has to go finishes what is open for at most 30 s. */
 const endMs = 35_000
 const program = fileURLToPath(new URL('../../../router/main.ts', import.meta.url))
@@ -162,11 +166,36 @@ async function endRouter(options: RouterProcessOptions): Promise<void> {
   }
 }
 
+/** A process that was killed before it answered is started again, a few times: whoever killed it may have meant another one. */
 async function startRouter(options: RouterProcessOptions, more: readonly string[] = []): Promise<Health> {
-  const { signal, clock = systemClock } = options
+  const { clock = systemClock } = options
   for (const path of [options.controlSocket, options.stateFile, options.logFile]) {
     await mkdir(dirname(path), { recursive: true, mode: 0o700 })
   }
+  const end = clock.monotonic() + startMs
+  for (let left = mostStarts; ; left--) {
+    const outcome = await startOnce(options, more, end)
+    if ('pid' in outcome) return outcome
+    // Another control plane may have started one at the same moment.
+    const other = await findRouter(options)
+    if (other && serves(other, options)) return other
+    if (!outcome.wasKilled || left <= 1 || clock.monotonic() >= end) throw await notStarted(options, outcome)
+  }
+}
+
+interface NotStarted {
+  readonly exitCode: number | null
+  readonly wasKilled: boolean
+  readonly failure: unknown
+}
+
+/** Starts one process and waits until it answers, ends, or `end` is reached. */
+async function startOnce(
+  options: RouterProcessOptions,
+  more: readonly string[],
+  end: number,
+): Promise<Health | NotStarted> {
+  const { signal, clock = systemClock } = options
   const log = openSync(options.logFile, 'a', 0o600)
   const child = start(process.execPath, [...commandLine(options), ...more], {
     stdio: ['ignore', log, log],
@@ -178,17 +207,14 @@ async function startRouter(options: RouterProcessOptions, more: readonly string[
   child.once('error', (error) => {
     failure = error
   })
-  const end = clock.monotonic() + startMs
+  if (child.pid !== undefined) options.spawned?.(child.pid)
   while (clock.monotonic() < end) {
     if (failure !== undefined || child.exitCode !== null || child.signalCode !== null) break
     const found = await findRouter(options)
     if (found) return found
     await clock.sleep(20, signal)
   }
-  // Another control plane may have started one at the same moment.
-  const other = await findRouter(options)
-  if (other && serves(other, options)) return other
-  throw await notStarted(options, child.exitCode, failure)
+  return { exitCode: child.exitCode, wasKilled: child.signalCode !== null, failure }
 }
 
 function commandLine(options: RouterProcessOptions): string[] {
@@ -201,7 +227,7 @@ function commandLine(options: RouterProcessOptions): string[] {
   return ['--max-semi-space-size=4', program, ...flags]
 }
 
-async function notStarted(options: RouterProcessOptions, exitCode: number | null, cause: unknown): Promise<AppError> {
+async function notStarted(options: RouterProcessOptions, { exitCode, failure: cause }: NotStarted): Promise<AppError> {
   if (exitCode === portInUse) {
     const where = `Port ${options.port} on ${options.host}, where applications are to answer, is in use`
     return new AppError(
