@@ -13,7 +13,8 @@ const inCluster = { organization: Uuid, cluster: Uuid }
 const ofService = { ...inCluster, project: Uuid, environment: Uuid, service: Uuid }
 const serviceType = Type.Optional(Text(40))
 const replicaName = Type.Optional(Type.String({ maxLength: 200, pattern: '^[A-Za-z0-9][A-Za-z0-9_.-]*$' }))
-const terminal = { tty_width: Integer(1, 1000), tty_height: Integer(1, 1000) }
+/** Both 0: without a terminal. */
+const terminal = { tty_width: Integer(0, 1000), tty_height: Integer(0, 1000) }
 
 /** What a stream is about: the narrowest of what its query names is loaded inside the caller's organization. */
 export type StreamTarget = 'service' | 'environment' | 'project' | 'cluster'
@@ -153,7 +154,8 @@ export const streams = {
     refuses: nothingThere,
   },
   '/shell/exec': {
-    summary: 'A terminal in a replica: `command`, or `sh`. It ends with its connection.',
+    summary:
+      'A command in a replica: `command`, or `sh`. With `tty_width` and `tty_height` of 0 it has no terminal, and the byte 04 as a message of its own ends its input. It ends with its connection.',
     targets: ['service'],
     access: 'write',
     query: Type.Object(shell),

@@ -75,6 +75,12 @@ export const clusterTarget = (sql: Sql, id: string) => sql`${from(sql)} where c.
 export const listClusters = (sql: Sql, organizationId: string) =>
   sql<ClusterRow[]>`${from(sql)} where c.organization_id = ${organizationId} order by c.created_at, c.id`
 
+/** The organization that a cluster belongs to. */
+export async function organizationOfCluster(sql: Sql, id: string): Promise<string | undefined> {
+  const [row] = await sql<{ organization_id: string }[]>`select organization_id from cluster where id = ${id}`
+  return row?.organization_id
+}
+
 /** The organization's cluster of that id; without an id its default one. */
 export async function findCluster(
   sql: Sql,

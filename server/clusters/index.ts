@@ -4,7 +4,13 @@ import { type ClusterOperationsOptions, createClusterOperations } from './cluste
 import { type ClusterPartsOptions, createClusterParts } from './cluster-parts.ts'
 import { type ClustersOptions, createClusterRecords } from './clusters.ts'
 
-export { type ClusterRow, clusterTarget, findCluster, insertBuiltInCluster } from './cluster-store.ts'
+export {
+  type ClusterRow,
+  clusterTarget,
+  findCluster,
+  insertBuiltInCluster,
+  organizationOfCluster,
+} from './cluster-store.ts'
 export { type ClusterParts, createClusterWorkflow } from './cluster-workflow.ts'
 
 /** Everything that can be asked of clusters. */

@@ -7,6 +7,8 @@ import type { Release } from './engine.ts'
 export interface ShellBench extends EngineBench {
   /** Prints `size <columns>x<rows>` at the start and when that changes, answers each line with `said <line>`, and ends at `exit`. */
   readonly terminalCommand: readonly string[]
+  /** Prints the bytes of its input, and ends with code 3 once that ends. */
+  readonly echoCommand: readonly string[]
 }
 
 /** What every engine does with terminals and connections. */
@@ -45,6 +47,21 @@ export function shellCases(name: string, open: () => Promise<ShellBench>): void 
       await ended
     })
 
+    it('without a terminal carries every byte both ways, ends its input at a lone byte 04, and says the exit code', async () => {
+      const wish = { command: bench.echoCommand, columns: 0, rows: 0, replica }
+      const { stream, exitCode } = await bench.engine.shell(release.service, wish, limit())
+      const sent = Buffer.from(Array.from({ length: 256 * 40 }, (_, index) => index % 256))
+      const got: Buffer[] = []
+      stream.on('data', (chunk) => got.push(chunk))
+      const ended = new Promise((resolve) => stream.once('end', resolve))
+      for (let at = 0; at < sent.length; at += 4096) stream.write(sent.subarray(at, at + 4096))
+      await eventually('the bytes', () => Buffer.concat(got).length === sent.length)
+      stream.write(Buffer.from([4]))
+      await ended
+      assert.deepEqual(Buffer.concat(got), sent)
+      assert.equal(await exitCode(), 3)
+    })
+
     it('ends the terminal with the signal', async () => {
       const stop = new AbortController()
       const { stream } = await openShell({}, stop.signal)
@@ -69,7 +86,7 @@ export function shellCases(name: string, open: () => Promise<ShellBench>): void 
       socket.write('GET / HTTP/1.1\r\nHost: x\r\n\r\n')
       await eventually('the answer', () => answer.startsWith('HTTP/1.1 200') && answer.includes('ok'))
       socket.destroy()
-      await assert.rejects(bench.engine.connect(release.service, 8081, replica, limit()), { reason: 'refused' })
+      await assert.rejects(bench.engine.connect(release.service, 8081, replica, limit()), { reason: 'unreachable' })
     })
   })
 }

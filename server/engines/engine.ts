@@ -125,7 +125,7 @@ export interface Engine {
    * such replica. When the stream is closed, or the signal aborted, the command is ended.
    */
   shell(service: string, wish: ShellWish, signal: AbortSignal): Promise<Terminal>
-  /** A TCP connection to a port of a replica, whether or not its settings name the port. Throws EngineError('refused') where nobody listens. */
+  /** A TCP connection to a port of a replica, whether or not its settings name the port. Throws EngineError('unreachable') if nobody listens. */
   connect(service: string, port: number, replica: string | undefined, signal: AbortSignal): Promise<Duplex>
   /** What each running replica of the service uses now; nothing runs: an empty list. May take half a second for replicas never asked before. */
   usage(service: string, signal: AbortSignal): Promise<ReplicaUsage[]>

@@ -5,6 +5,7 @@ export interface ShellWish {
   /** Absent: the newest replica that runs. */
   readonly replica?: string
   readonly command: readonly string[]
+  /** Both 0: without a terminal. */
   readonly columns: number
   readonly rows: number
 }
@@ -13,4 +14,6 @@ export interface ShellWish {
 export interface Terminal {
   readonly stream: Duplex
   resize(columns: number, rows: number): Promise<void>
+  /** What the command ended with, once `stream` has ended; undefined if that is not known. */
+  exitCode(): Promise<number | undefined>
 }

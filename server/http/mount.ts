@@ -1,6 +1,7 @@
 import { contract, type Operation, pathParameters } from '@quayside/contract'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { authorize, placeOf, type ReadCredential, type TargetQuery } from '../access/index.ts'
+import { organizationOfCluster } from '../clusters/index.ts'
 import type { Pulse } from '../database/index.ts'
 import { AppError } from '../lib/error.ts'
 import { parseId } from '../lib/id.ts'
@@ -17,6 +18,8 @@ import { queryValidator } from './validate.ts'
 
 /** Stands for an id that has no valid form: nothing has it, so it is answered like any other that is unknown. */
 const noId = '00000000-0000-0000-0000-000000000000'
+/** The command line asks for a kubeconfig with this in place of its organization. */
+const unnamedOrganization = '00000000-0000-0000-000000000000'
 
 export interface MountOptions extends ChangeOptions {
   readonly readCredential: ReadCredential
@@ -86,9 +89,13 @@ function createHandler(operation: Operation, options: MountOptions) {
     // Path parameters are text: the router gives them so.
     const params = request.params as Record<string, string>
     const clusterId = params['clusterId']
+    const isUnnamed = operation.handler === 'getKubeconfig' && params[first] === unnamedOrganization
+    const targetId = isUnnamed
+      ? await organizationOfCluster(database, parseId(clusterId ?? '') ?? noId)
+      : parseId(params[first] ?? '')
     const wish = {
       ...needs,
-      ...(query ? { query, targetId: parseId(params[first] ?? '') } : {}),
+      ...(query ? { query, targetId } : {}),
       place: (target: Readonly<Record<string, unknown>>) =>
         placeOf(operation, target, clusterId && (parseId(clusterId) ?? noId)),
     }

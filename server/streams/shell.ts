@@ -2,22 +2,28 @@ import { AppError } from '../lib/error.ts'
 import { type StreamCall, serviceOf, textOf } from './stream-call.ts'
 import type { Feed, StreamsOptions } from './streams.ts'
 
-/** A command with a terminal in a replica of the service. It ends with the connection, and the other way round. */
+/** A command in a replica of the service, with a terminal if it has a size. It ends with the connection, and the other way round. */
 export function shell({ engine }: Pick<StreamsOptions, 'engine'>): Feed {
   return async (call, outlet, signal) => {
     const { id } = serviceOf(call)
     const replica = replicaOf(call)
+    const [columns, rows] = [Number(call.query['tty_width']), Number(call.query['tty_height'])]
+    if ((columns === 0) !== (rows === 0)) {
+      throw new AppError('invalid', 'tty_width and tty_height must both be 0, for no terminal, or both be at least 1.')
+    }
     const terminal = await engine.shell(
       id,
       {
         ...(replica === undefined ? {} : { replica }),
         command: call.command.length > 0 ? call.command : ['sh'],
-        columns: Number(call.query['tty_width']),
-        rows: Number(call.query['tty_height']),
+        columns,
+        rows,
       },
       signal,
     )
     await outlet.carry(terminal.stream)
+    const exitCode = signal.aborted ? undefined : await terminal.exitCode()
+    return exitCode === undefined ? undefined : `The command ended with exit code ${exitCode}.`
   }
 }
 

@@ -30,9 +30,13 @@ export interface StreamsOptions {
 
 /**
  * Sends until the signal is aborted, or until there is nothing more to come. Throws AppError for what the client can change, EngineError
- * for what the engine says.
+ * for what the engine says. May return how it ended, for the client.
  */
-export type Feed = (call: StreamCall, outlet: Outlet, signal: AbortSignal) => Promise<void>
+export type Feed = (
+  call: StreamCall,
+  outlet: Outlet,
+  signal: AbortSignal,
+) => Promise<void> | Promise<string | undefined>
 export type Feeds = Readonly<Record<StreamPath, Feed>>
 
 export function createStreams(options: StreamsOptions): Feeds {

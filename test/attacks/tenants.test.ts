@@ -186,3 +186,20 @@ test('D22: what the server decides cannot be sent, and does not keep a body from
     assert.ok(!updated_at.startsWith('2001'))
   }
 }) // biome-ignore format: one line
+
+test('a kubeconfig is found by its cluster when the command line names no organization, in the own organization alone', async () => {
+  const unnamed = '00000000-0000-0000-000000000000'
+  const ask = (token: string, id: unknown, organization: unknown) =>
+    call(token, 'GET', `/organization/${organization}/cluster/${id}/kubeconfig`)
+  const named = await ask(admin, a.clusterId, a.organizationId)
+  assert.deepEqual((await ask(admin, a.clusterId, unnamed)).status, named.status)
+  assert.notEqual(named.status, 404)
+  assert.equal((await ask(admin, b.clusterId, unnamed)).status, 404)
+  assert.equal((await ask(admin, unknownId, unnamed)).status, 404)
+  assert.equal((await ask(admin, 'garbage', unnamed)).status, 404)
+  assert.equal((await ask(a.tokens.READ, a.clusterId, unnamed)).status, 403)
+  assert.equal(
+    (await call(admin, 'GET', `/organization/${unnamed}/cluster/${a.clusterId}/advancedSettings`)).status,
+    404,
+  )
+})

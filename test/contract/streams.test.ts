@@ -374,3 +374,35 @@ test('/service/logs finds the lines of a deployment by its execution, its reques
     close()
   }
 })
+
+const shellOf = (more: Record<string, string>): string => queryOf(streams['/shell/exec'], ofA, more)
+
+test('/shell/portforward: closed with 1011 and a reason when nobody listens on the port', async () => {
+  const query = queryOf(streams['/shell/portforward'], ofA, { port: '9' })
+  const { code, reason } = await connect('/shell/portforward', query).ended
+  assert.deepEqual([code, /port 9 of the replica/.test(reason)], [1011, true])
+})
+
+test('the answer to an upgrade names the request, and so does a refusal', async () => {
+  const client = connect('/shell/exec', shellOf({}))
+  await until('it is open', () => client.requestId())
+  const known = client.requestId() ?? ''
+  assert.match(known, /^[0-9a-f-]{36}$/)
+  const written = () => database`select from audit_event where request_id = ${known}`
+  await until('the record of the shell', async () => (await written()).length === 1)
+  client.socket.close()
+  await client.ended
+  const refused = connect('/shell/exec', '', { token: 'garbage' })
+  assert.equal((await refused.ended).status, 401)
+  assert.match(refused.requestId() ?? '', /^[0-9a-f-]{36}$/)
+})
+
+test('/shell/exec: without a size there is no terminal, and the close names the exit code', async () => {
+  const client = connect('/shell/exec', shellOf({ tty_width: '0', tty_height: '0' }))
+  client.socket.once('open', () => client.socket.send(Buffer.from('a\n')))
+  await until('its bytes', () => client.bytes() === 'a\n')
+  client.socket.send(Buffer.from([4]))
+  assert.deepEqual(await client.ended, { code: 1000, reason: 'The command ended with exit code 3.', status: undefined })
+  const half = await connect('/shell/exec', shellOf({ tty_width: '0', tty_height: '24' })).ended
+  assert.deepEqual([half.code, /must both be 0/.test(half.reason)], [1007, true])
+})

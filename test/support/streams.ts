@@ -11,6 +11,8 @@ export interface SocketClient {
   readonly socket: WebSocket
   /** Resolves when it was closed, or was never opened: then `status` is that of the answer. */
   readonly ended: Promise<{ readonly code: number; readonly reason: string; readonly status: number | undefined }>
+  /** The `X-Qovery-Request-Id` of the answer, once there is one. */
+  readonly requestId: () => string | undefined
 }
 
 export interface SocketOptions {
@@ -32,19 +34,25 @@ export function openSocket(origin: string, target: string, options: SocketOption
   let bytes = ''
   let status: number | undefined
   const { promise, resolve } = Promise.withResolvers<Awaited<SocketClient['ended']>>()
+  let requestId: string | undefined
+  const noteId = ({ headers: { 'x-qovery-request-id': id } }: IncomingMessage): void => {
+    requestId = id?.toString()
+  }
+  socket.on('upgrade', noteId)
   socket.on('message', (data, isBinary) => {
     if (isBinary) bytes += String(data)
     else messages.push(JSON.parse(String(data)))
   })
   socket.on('unexpected-response', (_request, response: IncomingMessage) => {
     status = response.statusCode
+    noteId(response)
     response.resume()
     resolve({ code: 0, reason: '', status })
     socket.terminate()
   })
   socket.on('error', () => {})
   socket.on('close', (code, reason) => resolve({ code, reason: String(reason), status }))
-  return { messages, bytes: () => bytes, socket, ended: promise }
+  return { messages, bytes: () => bytes, socket, ended: promise, requestId: () => requestId }
 }
 
 /** One event as it came. */

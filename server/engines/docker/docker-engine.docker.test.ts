@@ -55,7 +55,12 @@ shellCases('docker', async () => {
   const size = `const size=()=>console.log('size '+process.stdout.columns+'x'+process.stdout.rows)`
   const answer = `(line)=>line==='exit'?process.exit(0):console.log('said '+line)`
   const source = `${size};setTimeout(size,200);process.stdout.on('resize',size);require('readline').createInterface({input:process.stdin}).on('line',${answer})`
-  return { ...(await openDockerBench({ socketPath, image })), terminalCommand: ['node', '-e', source] }
+  const echo = `process.stdin.on('data',(chunk)=>process.stdout.write(chunk)).on('end',()=>{process.exitCode=3})`
+  return {
+    ...(await openDockerBench({ socketPath, image })),
+    terminalCommand: ['node', '-e', source],
+    echoCommand: ['node', '-e', echo],
+  }
 })
 usageCases('docker', async () => {
   const bench = await openDockerBench({ socketPath, image })

@@ -5,30 +5,35 @@ import { messageOf } from '../../lib/error.ts'
 import { EngineError, type ShellWish, type Terminal } from '../engine.ts'
 import { inspectContainer } from './containers.ts'
 import { isRefusal } from './daemon.ts'
+import { plainCommand } from './plain-command.ts'
 import type { Host } from './start.ts'
 
-/** Begins a command with a terminal inside a running container. The daemon would let it go on without anybody, so it is ended here. */
+/** Begins a command inside a running container, with a terminal if it has a size. The daemon would let it go on without anybody, so it is ended here. */
 export async function openTerminal(
   { daemon, clock }: Host,
   container: string,
   { command, columns, rows }: ShellWish,
   signal: AbortSignal,
 ): Promise<Terminal> {
-  const streams = { AttachStdin: true, AttachStdout: true, AttachStderr: true, Tty: true }
-  const body = { ...streams, Cmd: command, Env: ['TERM=xterm-256color'] }
+  const Tty = columns > 0 && rows > 0
+  const streams = { AttachStdin: true, AttachStdout: true, AttachStderr: true, Tty }
+  const body = { ...streams, Cmd: command, ...(Tty && { Env: ['TERM=xterm-256color'] }) }
   const created = await daemon.json({ method: 'POST', path: `/containers/${container}/exec`, body, signal })
   const id = 'Id' in created ? String(created.Id) : ''
-  const stream = await daemon.duplex({
+  const connection = await daemon.duplex({
     method: 'POST',
     path: `/exec/${id}/start`,
-    body: { Detach: false, Tty: true },
+    body: { Detach: false, Tty },
     signal,
   })
   // A command that ended meanwhile, or an engine that is away: nobody is left who could be told.
-  stream.once('close', () => void endCommand({ daemon, clock }, container, id).catch(() => {}))
+  connection.once('close', () => void endCommand({ daemon, clock }, container, id).catch(() => {}))
   const resize = (wide: number, high: number): Promise<void> => setSize({ daemon, clock }, id, wide, high, signal)
+  const exitCode = async (): Promise<number | undefined> =>
+    (await stateOf({ daemon }, id, AbortSignal.timeout(10_000)).catch(() => undefined))?.exitCode
+  if (!Tty) return { stream: plainCommand(connection), resize: async () => {}, exitCode }
   await resize(columns, rows)
-  return { stream, resize }
+  return { stream: connection, resize, exitCode }
 }
 
 type Line = Pick<Host, 'daemon' | 'clock'>
@@ -49,7 +54,8 @@ async function setSize({ daemon, clock }: Line, id: string, w: number, h: number
 async function stateOf({ daemon }: Pick<Line, 'daemon'>, id: string, signal: AbortSignal) {
   const state = await daemon.json({ method: 'GET', path: `/exec/${id}/json`, signal })
   const isRunning = 'Running' in state && state.Running === true
-  return { isRunning, pid: 'Pid' in state && typeof state.Pid === 'number' ? state.Pid : 0 }
+  const exitCode = 'ExitCode' in state && typeof state.ExitCode === 'number' ? state.ExitCode : undefined
+  return { isRunning, exitCode, pid: 'Pid' in state && typeof state.Pid === 'number' ? state.Pid : 0 }
 }
 
 const graceMs = 500
@@ -88,7 +94,7 @@ export async function connectTo(
   } catch (error) {
     socket.destroy()
     signal.throwIfAborted()
-    throw new EngineError('refused', `port ${port} of the replica does not answer: ${messageOf(error)}`, {
+    throw new EngineError('unreachable', `port ${port} of the replica does not answer: ${messageOf(error)}`, {
       cause: error,
     })
   }

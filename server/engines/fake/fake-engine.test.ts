@@ -49,7 +49,7 @@ const openVolumeBench = async (): Promise<VolumeBench> => {
 }
 volumeCases('fake', openVolumeBench)
 archiveCases('fake', openVolumeBench)
-shellCases('fake', async () => ({ ...(await openBench()), terminalCommand: ['terminal'] }))
+shellCases('fake', async () => ({ ...(await openBench()), terminalCommand: ['terminal'], echoCommand: ['echo'] }))
 usageCases('fake', async () => {
   const engine = new FakeEngine({ clock: systemClock })
   const busy = () => fakeWorkload('web')

@@ -46,7 +46,7 @@ export class FakeInside extends FakeStock implements Inside {
     this.reach(signal)
     const { workload } = this.replicas.running(service, replica)
     if (workload.ports.some(({ internalPort }) => internalPort === port)) return fakeConnection(signal)
-    throw new EngineError('refused', `nothing listens on port ${port} of the replica`)
+    throw new EngineError('unreachable', `nothing listens on port ${port} of the replica`)
   }
 
   async usage(service: string, signal: AbortSignal): Promise<ReplicaUsage[]> {

@@ -1,8 +1,22 @@
 import { Duplex } from 'node:stream'
 import type { ShellWish, Terminal } from '../engine.ts'
 
+/** Without a terminal: prints what it is given, byte by byte, until the byte 04 comes alone, and ends with 3. */
+function fakeCommand(signal: AbortSignal): Terminal {
+  const stream = new Duplex({
+    read() {},
+    write(chunk: Buffer, _encoding, done) {
+      stream.push(chunk.length === 1 && chunk[0] === 4 ? null : chunk)
+      done()
+    },
+  })
+  endWith(stream, signal)
+  return { stream, resize: async () => {}, exitCode: async () => 3 }
+}
+
 /** Prints its size, at the start and whenever it changes, answers each line with it, and ends at `exit`. */
 export function fakeTerminal({ columns, rows }: ShellWish, signal: AbortSignal): Terminal {
+  if (columns === 0) return fakeCommand(signal)
   let typed = ''
   const print = (text: string): void => void stream.push(`${text}\r\n`)
   const stream = new Duplex({
@@ -20,7 +34,7 @@ export function fakeTerminal({ columns, rows }: ShellWish, signal: AbortSignal):
   })
   endWith(stream, signal)
   print(`size ${columns}x${rows}`)
-  return { stream, resize: async (wide, high) => print(`size ${wide}x${high}`) }
+  return { stream, resize: async (wide, high) => print(`size ${wide}x${high}`), exitCode: async () => 0 }
 }
 
 /** Answers every request of HTTP with `ok`. */

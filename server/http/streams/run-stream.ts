@@ -8,7 +8,6 @@ import { recordChange } from '../../audit/index.ts'
 import type { Database } from '../../database/index.ts'
 import type { Clock } from '../../lib/clock.ts'
 import { AppError, messageOf } from '../../lib/error.ts'
-import { newId } from '../../lib/id.ts'
 import type { Logger } from '../../lib/log.ts'
 import type { Feeds } from '../../streams/index.ts'
 import { auditEntry } from '../audit-entry.ts'
@@ -33,6 +32,8 @@ export interface Admitted {
   readonly stream: Stream
   readonly authorization: string
   readonly headers: IncomingHttpHeaders
+  /** What the answer to the upgrade names as `X-Qovery-Request-Id`, and the record of changes. */
+  readonly requestId: string
   readonly release: () => void
   /** What he asked for, or why he does not get it. */
   readonly outcome: { readonly query: StreamQuery; readonly found: AuthorizedStream } | { readonly refused: AppError }
@@ -69,8 +70,8 @@ export async function runStream(
   const call = { subject, organizationId, ...query, visible: () => visible((authorized ?? first).caller) }
   try {
     await record(options, admitted, outcome.found, query)
-    await feeds[path](call, connection, connection.signal)
-    connection.close(closeCodes.done, '')
+    const ending = await feeds[path](call, connection, connection.signal)
+    connection.close(closeCodes.done, typeof ending === 'string' ? ending : '')
   } catch (error) {
     if (connection.signal.aborted) return
     connection.close(...closeOf(error))
@@ -81,7 +82,7 @@ export async function runStream(
 /** Who opens a shell or a port is written down before it is open. What is typed, and the command, may hold secrets: they are not. */
 async function record(
   { database, clock }: StreamRunOptions,
-  { stream, headers }: Admitted,
+  { stream, headers, requestId }: Admitted,
   { authorized: { caller, target }, subject }: AuthorizedStream,
   { query }: StreamQuery,
 ): Promise<void> {
@@ -93,7 +94,7 @@ async function record(
     place: undefined,
     reply: { pod_name, port },
     former: undefined,
-    requestId: newId(),
+    requestId,
     userAgent: headers['user-agent'],
     now: clock.now(),
   })

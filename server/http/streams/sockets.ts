@@ -5,6 +5,7 @@ import type { FastifyInstance } from 'fastify'
 import { WebSocketServer } from 'ws'
 import { authorize } from '../../access/index.ts'
 import { AppError, errorCodes } from '../../lib/error.ts'
+import { newId } from '../../lib/id.ts'
 import type { Logger } from '../../lib/log.ts'
 import type { Budgets } from '../budgets.ts'
 import { countHeader } from '../count-header.ts'
@@ -22,6 +23,8 @@ export interface SocketsOptions extends StreamRunOptions {
 }
 
 const maxMessageBytes = 1024 * 1024
+/** Clients show it when something goes wrong. */
+const requestIdHeader = 'X-Qovery-Request-Id'
 const versionProtocol = 'v1'
 const tokenProtocol = 'auth.bearer.'
 
@@ -36,21 +39,25 @@ export function mountSockets(app: FastifyInstance, options: SocketsOptions): voi
     // A token that is offered is never selected: it would be sent back.
     handleProtocols: (offered) => (offered.has(versionProtocol) ? versionProtocol : false),
   })
+  const requestIds = new WeakMap<IncomingMessage, string>()
+  server.on('headers', (headers, request) => headers.push(`${requestIdHeader}: ${requestIds.get(request)}`))
   app.server.on('upgrade', (request: IncomingMessage, socket: Duplex, head: Buffer) => {
+    const requestId = newId()
+    requestIds.set(request, requestId)
     const onError = (): void => void socket.destroy()
     socket.on('error', onError)
-    admit(options, request)
+    admit(options, request, requestId)
       .then((admitted) => {
         if (socket.destroyed) return admitted.release()
         socket.off('error', onError)
         socket.once('close', admitted.release)
         server.handleUpgrade(request, socket, head, (webSocket) => void runStream(options, admitted, webSocket, socket))
       })
-      .catch((error: unknown) => refuse(options.log, socket, error))
+      .catch((error: unknown) => refuse(options.log, socket, { error, requestId }))
   })
 }
 
-async function admit(options: SocketsOptions, request: IncomingMessage): Promise<Admitted> {
+async function admit(options: SocketsOptions, request: IncomingMessage, requestId: string): Promise<Admitted> {
   const { database, readCredential, budgets, openStreams, origins } = options
   const refused = options.refusal(request)
   if (refused) throw refused
@@ -70,7 +77,7 @@ async function admit(options: SocketsOptions, request: IncomingMessage): Promise
   const counted = organizationIds.includes(organizationId) ? organizationId : caller.id
   const release = openStreams.reserve({ callerId: caller.id, organizationId: counted })
   const { headers } = request
-  const admitted = { path, stream, authorization: authorization ?? '', headers, release }
+  const admitted = { path, stream, authorization: authorization ?? '', headers, requestId, release }
   try {
     const query = readers.get(path)?.(url.searchParams) ?? { query: {}, command: [] }
     const found = await authorizeStream(database, credential, stream, query)
@@ -102,9 +109,13 @@ function checkOrigin({ headers }: IncomingMessage, origins: readonly string[]): 
 }
 
 /** Answers in HTTP: there was no upgrade. */
-function refuse(log: Logger, socket: Duplex, error: unknown): void {
+function refuse(
+  log: Logger,
+  socket: Duplex,
+  { error, requestId }: { readonly error: unknown; readonly requestId: string },
+): void {
   const expected = error instanceof Error ? expectedError(error) : undefined
-  if (!expected) log.error({ err: error }, 'a stream could not be opened')
+  if (!expected) log.error({ err: error, requestId }, 'a stream could not be opened')
   const known = expected
     ? errorReply(expected.code, expected.message)
     : {
@@ -115,7 +126,7 @@ function refuse(log: Logger, socket: Duplex, error: unknown): void {
       }
   const body = JSON.stringify({ detail: known.message, ...known })
   socket.end(
-    `HTTP/1.1 ${known.status} ${known.error}\r\nContent-Type: application/json; charset=utf-8\r\nCache-Control: no-store\r\n` +
+    `HTTP/1.1 ${known.status} ${known.error}\r\nContent-Type: application/json; charset=utf-8\r\nCache-Control: no-store\r\n${requestIdHeader}: ${requestId}\r\n` +
       `${known.status === 401 ? 'WWW-Authenticate: Bearer\r\n' : ''}Content-Length: ${Buffer.byteLength(body)}\r\nConnection: close\r\n\r\n${body}`,
   )
 }

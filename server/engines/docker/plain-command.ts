@@ -1,0 +1,27 @@
+import { Duplex, Readable, Writable } from 'node:stream'
+import { frames } from './frames.ts'
+
+/** What clients send alone, as the last message, when their input has ended. */
+const endOfInput = 0x04
+
+/**
+ * A command without a terminal: bytes go in as they are written, and what it prints, errors included, comes out byte by byte. One write of the
+ * byte 04 alone ends its input.
+ */
+export function plainCommand(connection: Duplex): Duplex {
+  const input = new Writable({
+    write: (chunk: Buffer, _encoding, done) => {
+      if (connection.writableEnded) return done()
+      if (chunk.length !== 1 || chunk[0] !== endOfInput) return void connection.write(chunk, () => done())
+      connection.end()
+      done()
+    },
+  })
+  const stream = Duplex.from({ writable: input, readable: Readable.from(printed(connection), { objectMode: false }) })
+  stream.once('close', () => connection.destroy())
+  return stream
+}
+
+async function* printed(connection: Duplex): AsyncGenerator<Buffer> {
+  for await (const { payload } of frames(connection)) if (payload.length > 0) yield payload
+}
