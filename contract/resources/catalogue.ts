@@ -32,13 +32,14 @@ const feature = {
   cloud_provider_feature_documentation: Nullable(word),
   is_qovery_paying_feature: Type.Boolean(),
   qovery_feature_documentation: Nullable(word),
-  value_type: Type.Optional(Enum(['BOOLEAN'])),
+  /** The public API names BOOLEAN alone; its Go client takes any text. */
+  value_type: Enum(featureTypes),
   /** `value` is true or false for BOOLEAN, a text for STRING, else an object. */
   value_object: Nullable(Type.Object({ type: Enum(featureTypes), value: Type.Unknown() })),
   is_value_updatable: Type.Boolean(),
   accepted_values: Type.Array(word),
 }
-const CatalogueFeature = Type.Object({ id: Uuid, ...feature })
+export const CatalogueFeature = Type.Object({ id: Uuid, ...feature })
 /** `id` as the client called the feature: by its id or by its key. */
 export const ClusterFeature = Type.Object({ id: word, ...feature })
 

@@ -122,8 +122,7 @@ export function featureRecord(provider: ProviderName, feature: Feature, given?: 
     cloud_provider_feature_documentation: feature.documentation,
     is_qovery_paying_feature: false,
     qovery_feature_documentation: null,
-    // Clients know this one word for it; what else a value is, its object says.
-    ...(type === 'BOOLEAN' ? { value_type: 'BOOLEAN' as const } : {}),
+    value_type: type,
     value_object: value === null ? null : { type, value },
     is_value_updatable: isUpdatable,
     accepted_values: type === 'BOOLEAN' ? ['true', 'false'] : [],
