@@ -35,7 +35,8 @@ export const importOperation = <const P extends string, const K extends string>(
     access: 'write',
     tag: 'Variable',
     event: { type: 'UPDATE', target: 'SERVICE', sub: 'VARIABLE' },
-    summary: 'Writes many variables and secrets at once, all or none; what must not be written is skipped.',
+    summary:
+      'Writes many variables and secrets at once, all or none; those of other kinds of services and those in use are skipped.',
     body: VariableImportRequest,
     maxBodyBytes: maxImportBytes,
     reply: VariableImport,

@@ -34,7 +34,12 @@ export const EnvironmentVariable = Type.Object({
   aliased_variable: variableOrigin,
 })
 /** Has no value at all. */
-export const Secret = Type.Object({ ...common, overridden_secret: secretOrigin, aliased_secret: secretOrigin })
+export const Secret = Type.Object({
+  ...common,
+  mount_path: Nullable(Type.String()),
+  overridden_secret: secretOrigin,
+  aliased_secret: secretOrigin,
+})
 
 export const key = Text(255, 1)
 export const value = Text(131_072)

@@ -38,8 +38,8 @@ test('variables and secrets land at their scopes, and are deployed', async () =>
   const vars = [
     sent('A', 'PROJECT'),
     sent('B', 'ENVIRONMENT'),
-    sent('C', 'CONTAINER'),
-    sent('D', 'JOB', { is_secret: true }),
+    sent('C', 'APPLICATION'),
+    sent('D', 'APPLICATION', { is_secret: true }),
   ]
   assert.deepEqual(await importAll(vars), vars)
   const { projectId, environmentId, serviceId } = place.service

@@ -3,7 +3,7 @@ import { type Changing, change, type VariableContext } from './change.ts'
 import { insertRows, lockRows, updateTexts } from './import-store.ts'
 import { type Creation, type ImportedVariable, type ImportPlan, planImport, type Replacement } from './plan-import.ts'
 import { findAll } from './reachable.ts'
-import { type Reachable, scopeOf } from './record.ts'
+import { apiScopeOf, type Reachable, scopeOf } from './record.ts'
 import { type Chain, chainOf, ownerOf, type Scope, type ServiceScope, widen } from './scope.ts'
 import { ownedBy } from './write-variable.ts'
 
@@ -25,7 +25,7 @@ export async function importVariables<V extends ImportedVariable>(
   return change(context, widest, 'like one of those sent', async (changing) => {
     const { sql, outdate } = changing
     const reachable = await findAll(sql, service)
-    const plan = planImport(vars, { overwrite, ...presentOf(reachable), newId })
+    const plan = planImport(vars, { overwrite, ...presentOf(reachable), ownScope: apiScopeOf(service.kind), newId })
     await lockRows(sql, [
       ...plan.replacements.map(({ id }) => id),
       ...plan.creations.flatMap(({ baseId }) => baseId ?? []),

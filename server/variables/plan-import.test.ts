@@ -23,11 +23,12 @@ const there = (scope: Scope, more: Partial<Present> = {}): Present => ({
 const plan = (vars: readonly ImportedVariable[], overwrite: boolean, present: readonly Present[] = []) => {
   let made = 0
   const builtInKeys = new Set(['QOVERY_PROJECT_ID'])
-  return planImport(vars, { overwrite, present, builtInKeys, newId: () => `new ${++made}` })
+  return planImport(vars, { overwrite, present, builtInKeys, ownScope: 'APPLICATION', newId: () => `new ${++made}` })
 }
 /** What becomes of one variable: `create`, `override <base>`, `replace <id>` or `skip`. */
 function fateOf(variable: ImportedVariable, overwrite: boolean, present: readonly Present[]): string {
-  const { creations, replacements, written } = plan([variable], overwrite, present)
+  const scope = variable.scope === 'SERVICE' ? 'APPLICATION' : variable.scope
+  const { creations, replacements, written } = plan([{ ...variable, scope }], overwrite, present)
   const [made] = creations
   const [replaced] = replacements
   assert.equal(written.length, creations.length + replacements.length)
@@ -36,8 +37,13 @@ function fateOf(variable: ImportedVariable, overwrite: boolean, present: readonl
 }
 
 test('a name that is free is made at every scope, with and without overwrite', () => {
-  for (const scope of [...scopes.slice(0, 2), 'APPLICATION', 'CONTAINER', 'JOB', 'HELM', 'TERRAFORM'])
+  for (const scope of scopes)
     for (const overwrite of [false, true]) assert.equal(fateOf(sent({ scope }), overwrite, []), 'create')
+})
+
+test('a scope of services of another kind is skipped', () => {
+  for (const scope of ['CONTAINER', 'JOB', 'HELM', 'TERRAFORM'])
+    for (const overwrite of [false, true]) assert.equal(fateOf(sent({ scope }), overwrite, []), 'skip')
 })
 
 test('without overwrite nothing that is there is touched, wherever it is', () => {

@@ -4,7 +4,7 @@ import { rankOf, type Scope } from './scope.ts'
 
 type ScopeName = Scope['scope']
 
-/** One variable as a caller sends it. The type of any service means the service that the import is for. */
+/** One variable as a caller sends it. */
 export interface ImportedVariable {
   readonly name: string
   readonly value: string
@@ -52,13 +52,15 @@ export interface ImportRules {
   /** Everything that is reachable from the service, in any order. */
   readonly present: readonly Present[]
   readonly builtInKeys: ReadonlySet<string>
+  /** What the API calls the scope of the service that the import is for. */
+  readonly ownScope: string
   readonly newId: () => string
 }
 
 /**
  * What an import does. One after the other: a name that is free is made; where there is one, `overwrite` replaces its text at
  * the same scope and overrides it at a narrower one. The narrowest of a name counts. Skipped are built-in names, aliases, a
- * scope that is wider than that of the one there, and a secret for a variable or the other way round.
+ * scope that is wider than that of the one there, a scope of services of another kind, and a secret for a variable or the other way round.
  * Throws AppError `invalid` that names the fields, and then nothing is to be done.
  */
 export function planImport<V extends ImportedVariable>(vars: readonly V[], rules: ImportRules): ImportPlan<V> {
@@ -74,6 +76,7 @@ export function planImport<V extends ImportedVariable>(vars: readonly V[], rules
   for (const [index, variable] of vars.entries()) {
     const { name: key, value: text, is_secret: isSecret } = variable
     const scope = scopes[index] ?? 'SERVICE'
+    if (scope === 'SERVICE' && variable.scope !== rules.ownScope) continue
     const found = narrowest.get(key)
     if (rules.builtInKeys.has(key) || (found && isSkipped(found, scope, isSecret, rules.overwrite))) continue
     written.push(variable)

@@ -12,7 +12,7 @@ export type VariableRecord = Static<typeof EnvironmentVariable>
 export type SecretRecord = Static<typeof SecretSchema>
 /** Either; `is_secret` says which. */
 export type AnyRecord = Static<typeof AnyVariable>
-type CommonRecord = Omit<SecretRecord, 'overridden_secret' | 'aliased_secret'>
+type CommonRecord = Omit<SecretRecord, 'mount_path' | 'overridden_secret' | 'aliased_secret'>
 
 type BaseVariable = Pick<VariableRecord, 'id' | 'key' | 'value' | 'mount_path' | 'scope' | 'variable_type'>
 type BaseSecret = Pick<VariableRecord, 'id' | 'key' | 'mount_path' | 'scope' | 'variable_type'> &
@@ -41,7 +41,7 @@ export function toVariableRecord(row: VariableRow, reachable: Reachable): Variab
 }
 
 export function toSecretRecord(row: VariableRow, reachable: Reachable): SecretRecord {
-  const common = commonRecord(row, reachable.scope)
+  const common = { ...commonRecord(row, reachable.scope), mount_path: mountPathOf(row, reachable) }
   const found = commonBaseOf(row, reachable)
   if (!found) return common
   const { id, key, scope, variable_type, description, enable_interpolation_in_file, mount_path } = found
@@ -68,7 +68,7 @@ export const builtInRecord = (builtIn: BuiltIn): VariableRecord => ({
   mount_path: null,
 })
 
-export const builtInSecretRecord = (builtIn: BuiltIn): SecretRecord => builtInCommon(builtIn)
+export const builtInSecretRecord = (builtIn: BuiltIn): SecretRecord => ({ ...builtInCommon(builtIn), mount_path: null })
 
 export const anyBuiltInRecord = (builtIn: BuiltIn): AnyRecord =>
   builtIn.isSecret
@@ -109,12 +109,16 @@ function commonRecord(row: VariableRow, scope: Scope): CommonRecord {
   }
 }
 
-/** `PROJECT`, `ENVIRONMENT`, or the type of the service; a database has no variables of its own. */
+/** The scope of variables of a service of this kind. The API has none for databases, which have no variables of their own. */
+export function apiScopeOf(kind: string): VariableRecord['scope'] {
+  const type = serviceTypeOf(kind)
+  return type === 'DATABASE' ? 'APPLICATION' : type
+}
+
+/** `PROJECT`, `ENVIRONMENT`, or the type of the service. */
 function apiScope(row: VariableRow, service: ServiceScope | undefined): VariableRecord['scope'] {
   const scope = scopeOf(row)
-  if (scope !== 'SERVICE') return scope
-  const type = serviceTypeOf(service?.kind ?? 'application')
-  return type === 'DATABASE' ? 'APPLICATION' : type
+  return scope === 'SERVICE' ? apiScopeOf(service?.kind ?? 'application') : scope
 }
 
 const serviceFields = ({ serviceId, serviceName, kind }: ServiceScope) => ({

@@ -66,7 +66,7 @@ describe('creating', () => {
     })
   })
 
-  test('a secret is answered without value and without path', async () => {
+  test('a secret is answered with its path and without a value', async () => {
     const record = await createSecret(place.project, 'TOKEN')
     assert.deepEqual(Object.keys(record).sort(), [
       'created_at',
@@ -74,6 +74,7 @@ describe('creating', () => {
       'enable_interpolation_in_file',
       'id',
       'key',
+      'mount_path',
       'owned_by',
       'scope',
       'updated_at',

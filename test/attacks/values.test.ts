@@ -89,6 +89,25 @@ test('H11 no answer has a place for the value of a secret', async () => {
   assert.ok(platform.logged.every((line) => !line.includes(canary)))
 })
 
+test('H11 a secret that is a file answers its path and no value, by every way', async () => {
+  const canary = canaryOf(a)
+  const mount_path = '/etc/secrets/file'
+  const made = await call(token, 'POST', secrets, { key: 'HIDDEN_FILE', value: canary, mount_path })
+  const { id } = Object(made.body)
+  const alias = await call(token, 'POST', `${secrets}/${id}/alias`, { key: 'HIDDEN_FILE_AGAIN' })
+  const edited = await call(token, 'PUT', `${secrets}/${id}`, { key: 'HIDDEN_FILE' })
+  const list = await call(token, 'GET', secrets)
+  const plain = await call(token, 'POST', secrets, { key: 'HIDDEN_TEXT', value: canary })
+  for (const { body, text } of [made, alias, edited]) {
+    assert.equal(Object(body).mount_path, mount_path, text)
+    assert.ok(!('value' in Object(body)))
+  }
+  assert.equal(Object(plain.body).mount_path, null)
+  const found = Object(list.body).results.filter((one: { key: string }) => one.key.startsWith('HIDDEN_FILE'))
+  assert.deepEqual(found.map((one: { mount_path: unknown }) => one.mount_path), [mount_path, mount_path])
+  for (const { text } of [made, alias, edited, list, plain]) assert.ok(!text.includes(canary))
+}) // biome-ignore format: one line
+
 test('H15 E10 keys that are members of every object are plain data', async () => {
   assert.equal((await call(token, 'POST', variables, { key: '__proto__', value: 'x' })).status, 400)
   for (const key of ['constructor', 'toString', 'hasOwnProperty', 'valueOf', 'length']) {

@@ -274,7 +274,7 @@ test('D23: an import writes above its service at the service’s own project and
   const vars = [
     sent('D23_P', { scope: 'PROJECT' }),
     sent('D23_E', { scope: 'ENVIRONMENT' }),
-    sent('D23_S', { scope: 'JOB' }),
+    sent('D23_S', { scope: 'APPLICATION' }),
   ]
   assert.equal((await call(admin, 'POST', importPath, { vars })).status, 201)
   const rows = await database`
