@@ -17,13 +17,16 @@ export const Organization = Type.Object({
   organization_plan: Type.Object({ plan: Enum(planNames), audit_logs_retention_in_days: Type.Integer() }),
 })
 
+/** An address, a path, or the image itself as a data URI. Two fit into a body. */
+const image = Text(100_000)
+
 export const OrganizationEdit = Type.Object({
   name: Text(255, 1),
   description: Type.Optional(Nullable(Text(1000))),
   website_url: Type.Optional(Nullable(Text(2000))),
   repository: Type.Optional(Nullable(Text(2000))),
-  logo_url: Type.Optional(Nullable(Text(2000))),
-  icon_url: Type.Optional(Nullable(Text(2000))),
+  logo_url: Type.Optional(Nullable(image)),
+  icon_url: Type.Optional(Nullable(image)),
   admin_emails: Type.Optional(Nullable(List(Text(320, 3), 100))),
 })
 

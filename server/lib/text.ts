@@ -11,10 +11,18 @@ export function checkName(field: string, text: string): string {
   return name
 }
 
-/** Throws unless the text is an http or https address without credentials. */
-export function checkWebAddress(field: string, text: string): void {
-  const url = URL.parse(text)
-  if (!url || (url.protocol !== 'https:' && url.protocol !== 'http:') || url.username || url.password) {
-    throw new AppError('invalid', `${field} must be an http or https address without credentials.`)
-  }
+/**
+ * Throws if a browser that opens the text as an address would run it. Other texts pass: addresses without a scheme, `git@host:path`,
+ * paths and images as data.
+ */
+export function checkNoScript(field: string, text: string): void {
+  // Browsers leave out control characters and spaces in front of and within a scheme.
+  const [scheme = '', rest] = text
+    .slice(0, 2000)
+    .replace(/[\p{Cc}\s]/gu, '')
+    .toLowerCase()
+    .split(':', 2)
+  if (rest === undefined) return
+  const isScript = scheme === 'javascript' || scheme === 'vbscript' || (scheme === 'data' && !rest.startsWith('image/'))
+  if (isScript) throw new AppError('invalid', `${field} must be an address or an image, not a script.`)
 }

@@ -48,10 +48,34 @@ test('an organization changes what is named, and null clears', async () => {
   assert.equal(second.organization_plan.plan, second.plan)
 }) // biome-ignore format: one line
 
-test('an organization’s addresses are addresses, and its name is its own', async () => {
+test('an organization’s addresses are kept as they are sent', async () => {
+  const change = {
+    website_url: 'example.org',
+    repository: 'git@github.com:shop/shop.git',
+    logo_url: '/logo.png',
+    icon_url: `data:image/png;base64,${'A'.repeat(99_000)}`,
+  }
+  const edited = await organizations.edit(organization, { name: 'New', ...change })
+  const { website_url, repository, logo_url, icon_url } = edited
+  assert.deepEqual({ website_url, repository, logo_url, icon_url }, change)
+  const cleared = await organizations.edit(organization, { name: 'New', logo_url: null, icon_url: '' })
+  assert.deepEqual([cleared.logo_url, cleared.icon_url, cleared.website_url], [null, '', 'example.org'])
+})
+
+test('an organization’s addresses are no scripts, and its name is its own', async () => {
   const edit = (change: object) => organizations.edit(organization, { name: 'New', ...change })
-  await assert.rejects(edit({ website_url: 'javascript:alert(1)' }), { code: 'invalid', message: /^website_url/ })
-  await assert.rejects(edit({ logo_url: 'https://user:pass@x.example' }), { message: /^logo_url/ })
+  const scripts = [
+    'javascript:alert(1)',
+    ' JavaScript:alert(1)',
+    'java\nscript:alert(1)',
+    '\u0001vbscript:x',
+    'data:text/html,x',
+  ]
+  for (const script of scripts) {
+    for (const field of ['website_url', 'repository', 'logo_url', 'icon_url']) {
+      await assert.rejects(edit({ [field]: script }), { code: 'invalid', message: new RegExp(`^${field} must`) })
+    }
+  }
   await assert.rejects(edit({ admin_emails: ['a@b.example', 'no'] }), { message: /^admin_emails\[1\]/ })
   await assert.rejects(edit({ name: other.name.toUpperCase() }), { code: 'conflict' })
 })

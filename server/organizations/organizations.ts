@@ -3,7 +3,7 @@ import { type Database, inTransaction, type Sql } from '../database/index.ts'
 import type { Clock } from '../lib/clock.ts'
 import { AppError } from '../lib/error.ts'
 import { newId } from '../lib/id.ts'
-import { checkName, checkWebAddress } from '../lib/text.ts'
+import { checkName, checkNoScript } from '../lib/text.ts'
 import { nameTaken } from './name-taken.ts'
 import {
   deleteOrganization,
@@ -71,7 +71,7 @@ export function createOrganizations({ database, clock, found }: OrganizationsOpt
 }
 
 function checked(body: OrganizationChange): OrganizationChange {
-  for (const field of addresses) if (body[field]) checkWebAddress(field, body[field])
+  for (const field of addresses) if (body[field]) checkNoScript(field, body[field])
   for (const [index, address] of (body.admin_emails ?? []).entries()) {
     if (!mail.test(address)) throw new AppError('invalid', `admin_emails[${index}] is not an e-mail address.`)
   }
