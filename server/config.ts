@@ -84,6 +84,17 @@ export class ConfigError extends Error {
 
 type Variables = Readonly<Record<string, string | undefined>>
 
+/** Names that programs beside the server read. */
+const othersSettings = ['QUAYSIDE_DEBIAN_MIRROR', 'QUAYSIDE_REQUIRE_DOCKER']
+
+/** Pure: settings that nothing reads, such as misspelled ones. */
+export function unknownSettings(variables: Variables = process.env): string[] {
+  const known = new Set(othersSettings)
+  const recording = new Proxy<Variables>({}, { get: (_, name) => void known.add(String(name)) })
+  readConfig(recording)
+  return Object.keys(variables).filter((name) => name.startsWith('QUAYSIDE_') && !known.has(name))
+}
+
 /**
  * The same for commands that report a mistake instead of ending with it: then, the defaults with the
  * data directory of the environment.

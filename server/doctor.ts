@@ -1,4 +1,4 @@
-import { readConfigOrDefaults } from './config.ts'
+import { readConfigOrDefaults, unknownSettings } from './config.ts'
 import { exclusiveLock } from './database/index.ts'
 import { examine, type Finding, gatherFacts } from './doctor/index.ts'
 import { systemClock as clock } from './lib/clock.ts'
@@ -11,7 +11,15 @@ async function main(options: readonly string[]): Promise<void> {
   const { config: settings, problem: settingsProblem } = readConfigOrDefaults()
   const lock = await exclusiveLock(`data ${settings.dataDirectory}`)
   lock?.close()
-  const findings = examine(await gatherFacts({ settings, clock, settingsProblem, isRunning: lock === undefined }))
+  const findings = examine(
+    await gatherFacts({
+      settings,
+      clock,
+      settingsProblem,
+      unknownSettings: unknownSettings(),
+      isRunning: lock === undefined,
+    }),
+  )
   if (options.includes('--json')) console.log(JSON.stringify(findings, undefined, 2))
   else for (const finding of findings) console.log(lineOf(finding))
   if (findings.some(({ status }) => status === 'fail')) process.exitCode = 1

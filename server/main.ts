@@ -2,7 +2,7 @@ import { mkdir, readFile, rename, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { syncMembers } from './access/index.ts'
 import { compose, createDrivers, type Ground } from './composition/index.ts'
-import { type Config, readConfig } from './config.ts'
+import { type Config, readConfig, unknownSettings } from './config.ts'
 import { lockDataDirectory, openSchema, startDatabase } from './data-directory.ts'
 import type { Database } from './database/index.ts'
 import { examine, gatherFacts } from './doctor/index.ts'
@@ -183,7 +183,7 @@ async function noteInstance({ dataDirectory }: Config, instance: string): Promis
 
 /** The checks of `npm run doctor`. Nothing that they find ends the server. */
 async function warnOfMachine(settings: Config, log: Logger): Promise<void> {
-  const findings = examine(await gatherFacts({ settings, clock, isRunning: true }))
+  const findings = examine(await gatherFacts({ settings, clock, unknownSettings: unknownSettings(), isRunning: true }))
   for (const { check, status, message, remedy } of findings) {
     if (status !== 'ok') log.warn({ check, status, reason: message, remedy }, 'machine check found a problem')
   }

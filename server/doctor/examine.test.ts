@@ -32,6 +32,7 @@ const secret = { path: '/data/master.key', kind: 'secret', mode: 0o100600, isOwn
 const good: Facts = {
   nodeVersion: '24.21.0',
   isRoot: true,
+  unknownSettings: [],
   ports: [port],
   publicPorts: { first: 30_000, last: 30_999 },
   outgoingPorts: { first: 32_768, last: 60_999 },
@@ -58,6 +59,7 @@ test('a machine on which all is well has nothing to remedy', () => {
 /** What is wrong, and which check says so how. */
 const wrong: readonly (readonly [string, 'warn' | 'fail', string, Partial<Facts>])[] = [
   ['settings', 'fail', 'a setting that cannot be used', { settingsProblem: 'QUAYSIDE_PORT must be a number.' }],
+  ['settings', 'warn', 'a misspelled setting', { unknownSettings: ['QUAYSIDE_PROT'] }],
   ['node', 'fail', 'an old Node.js', { nodeVersion: '22.1.0' }],
   ['port', 'fail', 'a port that another program has', { ports: [{ ...port, state: 'taken' }] }],
   ['port', 'fail', 'a port that cannot be opened', { ports: [{ ...port, state: 'problem' }] }],
@@ -171,7 +173,7 @@ test('facts of this machine are gathered: a taken port, a readable key, a silent
     domain: 'localhost',
     dockerSocket: join(directory, 'none.sock'),
   }
-  const facts = await gatherFacts({ settings, clock, isRunning: false })
+  const facts = await gatherFacts({ settings, clock, unknownSettings: [], isRunning: false })
   assert.deepEqual(
     facts.ports.map(({ state }) => state),
     ['taken', 'problem'],
@@ -180,6 +182,6 @@ test('facts of this machine are gathered: a taken port, a readable key, a silent
   const checks = failed.map(({ check }) => check)
   for (const check of ['port', 'permissions', 'engine']) assert.ok(checks.includes(check), checks.join())
   assert.ok(facts.disks[0] && facts.disks[0].totalBytes > 0 && facts.memory.availableBytes > 0 && facts.gitVersion)
-  const own = await gatherFacts({ settings, clock, isRunning: true })
+  const own = await gatherFacts({ settings, clock, unknownSettings: [], isRunning: true })
   assert.equal(own.ports[0]?.state, 'own')
 })

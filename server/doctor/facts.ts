@@ -4,6 +4,8 @@ export interface Facts {
   readonly isRoot: boolean
   /** Why the settings cannot be used. */
   readonly settingsProblem?: string | undefined
+  /** Variables of the environment that look like settings, and that nothing reads. */
+  readonly unknownSettings: readonly string[]
   readonly ports: readonly PortFact[]
   readonly publicPorts: { readonly first: number; readonly last: number }
   /** The ports that the kernel gives to outgoing connections. */

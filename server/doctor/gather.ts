@@ -26,12 +26,19 @@ export interface GatherOptions {
   readonly settings: DoctorSettings
   readonly clock: Clock
   readonly settingsProblem?: string | undefined
+  readonly unknownSettings: readonly string[]
   /** Whether the server of this installation runs: its ports are its own then. */
   readonly isRunning: boolean
 }
 
 /** Looks at the machine. Changes nothing, and asks nobody but the engine and the resolver. */
-export async function gatherFacts({ settings, clock, settingsProblem, isRunning }: GatherOptions): Promise<Facts> {
+export async function gatherFacts({
+  settings,
+  clock,
+  settingsProblem,
+  unknownSettings,
+  isRunning,
+}: GatherOptions): Promise<Facts> {
   const now = (): number => clock.now().getTime()
   const [wall, steady] = [now(), clock.monotonic()]
   const { root, ...engine } = await gatherEngine(settings.dockerSocket, now)
@@ -58,6 +65,7 @@ export async function gatherFacts({ settings, clock, settingsProblem, isRunning 
     nodeVersion: process.versions.node,
     isRoot: process.getuid?.() === 0,
     settingsProblem,
+    unknownSettings,
     ports,
     publicPorts: settings.publicPorts,
     outgoingPorts: parseRange(await text('/proc/sys/net/ipv4/ip_local_port_range')),

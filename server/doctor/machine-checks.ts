@@ -3,10 +3,12 @@ import type { DiskFact, Facts, FileFact, PortFact } from './facts.ts'
 
 const gibibyte = 1024 ** 3
 
-export const checkSettings = ({ settingsProblem }: Facts): Outcome =>
-  settingsProblem === undefined
-    ? ok('All settings can be used.')
-    : fail(settingsProblem, 'Correct the environment variable.')
+export function checkSettings({ settingsProblem, unknownSettings }: Facts): Outcome {
+  if (settingsProblem !== undefined) return fail(settingsProblem, 'Correct the environment variable.')
+  if (unknownSettings.length > 0)
+    return warn(`Nothing reads ${unknownSettings.join(', ')}.`, 'Compare the name with the settings in README.md.')
+  return ok('All settings can be used.')
+}
 
 export const checkNode = ({ nodeVersion }: Facts): Outcome =>
   isOlder(nodeVersion, '24.0.0')

@@ -7,9 +7,11 @@ import { contextOf, recipeOf, recording } from '../../server/builders/builder.ca
 import { baseImage, ensureBaseImage } from '../../server/builders/docker/base-image.ts'
 import { createDockerBuilder } from '../../server/builders/docker/docker-builder.ts'
 import { engineForTests } from '../../server/builders/docker/engine-for-tests.ts'
+import { otherHost, otherHostName, whyNoOtherHost } from '../../server/builders/docker/test-other-host.ts'
 import { DockerEngine } from '../../server/engines/index.ts'
 import { systemClock as clock } from '../../server/lib/clock.ts'
 import { newId } from '../../server/lib/id.ts'
+import { run } from '../../server/lib/run.ts'
 import { until } from '../support/until.ts'
 
 /** Containers and build steps try programs that listen on all addresses of the machine. */
@@ -19,6 +21,8 @@ const instance = `test-host-${process.pid}`
 const engine = new DockerEngine({ socketPath, instance, clock })
 const builder = createDockerBuilder({ socketPath })
 const signal = AbortSignal.timeout(120_000)
+const attempt = { signal, output: { line: () => {} } }
+const noOtherHost = await whyNoOtherHost()
 
 /** A program of the machine on all addresses of both kinds. Gives its port. */
 async function listen(t: TestContext): Promise<number> {
@@ -65,8 +69,8 @@ async function seenFrom(t: TestContext, network: string, program: string): Promi
 
 async function seenByStep(program: string): Promise<unknown> {
   const recipe = recipeOf(newId(), `FROM ${baseImage}\nRUN ${JSON.stringify(['node', '-e', program])}\n`)
-  const { attempt, lines } = recording()
-  await builder.build(contextOf(recipe), recipe, attempt)
+  const { attempt: building, lines } = recording()
+  await builder.build(contextOf(recipe), recipe, building)
   await builder.prune(recipe.service, [], signal)
   return JSON.parse(lines.find((line) => line.startsWith('["')) ?? '[]')
 }
@@ -80,8 +84,8 @@ describe('programs of the machine', { skip }, () => {
     await engine.guardNetworks({ host: [{ first: open, last: open, protocol: 'tcp' }] }, signal)
     assert.equal(await engine.guardNetworks({ host: [{ first: open, last: open, protocol: 'tcp' }] }, signal), false)
     const environment = newId()
-    await engine.prepareEnvironment(environment, { signal, output: { line: () => {} } })
-    t.after(() => engine.eraseEnvironment(environment, { signal, output: { line: () => {} } }))
+    await engine.prepareEnvironment(environment, attempt)
+    t.after(() => engine.eraseEnvironment(environment, attempt))
     const network = `quay-env-${environment}`
     const attack = dialing([
       ['gateway', closed],
@@ -121,5 +125,33 @@ describe('programs of the machine', { skip }, () => {
     // A new address is not used before the kernel has seen that nobody else has it.
     const waiting = `setTimeout(() => { ${program} }, 2500)`
     assert.deepEqual(await seenFrom(t, instance, waiting), ['ECONNREFUSED', 'open'])
+  })
+
+  test('a published port of an environment answers other machines, and this one', { skip: noOtherHost }, async (t) => {
+    t.after(() => engine.removeGuards({ isShared: true }, signal))
+    await engine.guardNetworks({ host: [] }, signal)
+    await otherHost(t, '198.18.254.1')
+    const environment = newId()
+    await engine.prepareEnvironment(environment, attempt)
+    t.after(() => engine.eraseEnvironment(environment, attempt))
+    const port = 20_000 + (process.pid % 10_000)
+    const program = 'require("http").createServer((_, answer) => answer.end("ok")).listen(80)'
+    const database = await docker.createContainer({
+      Image: baseImage,
+      Cmd: ['node', '-e', program],
+      Labels: { 'quayside.test': instance },
+      ExposedPorts: { '80/tcp': {} },
+      HostConfig: {
+        NetworkMode: `quay-env-${environment}`,
+        PortBindings: { '80/tcp': [{ HostIp: '0.0.0.0', HostPort: String(port) }] },
+      },
+    })
+    t.after(() => database.remove({ force: true }))
+    await database.start()
+    const ask = () => fetch(`http://127.0.0.1:${port}`).then((answer) => answer.text())
+    assert.equal(await until('the port answers this machine', () => ask().catch(() => undefined)), 'ok')
+    const there = ['netns', 'exec', otherHostName, process.execPath, '-e', dialing([['198.18.255.1', port]])]
+    const { stdout } = await run('ip', there, { timeoutMs: 10_000 })
+    assert.deepEqual(JSON.parse(stdout.toString()), ['open'])
   })
 })

@@ -73,6 +73,17 @@ test('lets what is built yield to what runs, and says where limits of a step cou
   }
 })
 
+test('thaws a step that a killed server has left frozen', async (t) => {
+  const root = await mkdtemp(join(tmpdir(), 'quayside-cgroup-'))
+  t.after(() => rm(root, { recursive: true }))
+  const step = join(root, 'docker', 'buildkit', 'd'.repeat(25))
+  await mkdir(step, { recursive: true })
+  await writeFile(join(step, 'cgroup.freeze'), '1')
+  const held = await createStepLimits({ version: 2, driver: 'cgroupfs' }, systemClock, { root }).hold(caps, never)
+  assert.equal(await readFile(join(step, 'cgroup.freeze'), 'utf8'), '0')
+  held.release()
+})
+
 test('says that it cannot enforce limits where it may not write', async () => {
   const stepLimits = createStepLimits({ version: 1, driver: 'cgroupfs' }, systemClock, { root: '/dev/null' })
   const held = await stepLimits.hold(caps, never)

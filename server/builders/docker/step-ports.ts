@@ -69,8 +69,7 @@ export function createStepPorts(options: StepPortsOptions): StepPorts {
   const removeGone = async (name: string): Promise<void> => {
     const ports = new Set(await readdir(join(sys, name, 'brif')))
     const listed = await filter('ebtables', ['-t', 'nat', '-L'])
-    // Another installation may remove the same rules. What is left is removed after the next step.
-    for (const args of removalCommands(listed, ports)) await filter('ebtables', args).catch(() => {})
+    for (const args of removalCommands(listed, ports)) await filter('ebtables', args)
   }
 
   const setUp = async (group: StepGroup, { index, address }: Step): Promise<void> => {
@@ -100,7 +99,8 @@ export function createStepPorts(options: StepPortsOptions): StepPorts {
         await group.setFrozen(false)
       }
       const { name } = await bridge()
-      await cleaning.run(new AbortController().signal, () => removeGone(name))
+      // Another installation may remove the same rules. What is left is removed after the next step.
+      await cleaning.run(new AbortController().signal, () => removeGone(name)).catch(() => {})
     },
   }
 }

@@ -2,6 +2,9 @@ import { connect } from 'node:net'
 import { run, start } from '../../lib/run.ts'
 import { until } from '../../workflows/testing.ts'
 
+/** The namespace of the kernel that stands for the other host. */
+export const otherHostName = `quay${process.pid}`
+
 /** False where `otherHost` works. */
 export async function whyNoOtherHost(): Promise<string | false> {
   if (process.getuid?.() !== 0) return 'only root may make networks and rules of the machine'
@@ -14,7 +17,7 @@ export async function whyNoOtherHost(): Promise<string | false> {
  * somebody listens on ports 80 and 53. Not the address of most clouds, which the machine of the tests may need.
  */
 export async function otherHost(t: { after(end: () => Promise<void>): void }, address: string): Promise<void> {
-  const name = `quay${process.pid}`
+  const name = otherHostName
   const ip = async (...args: string[]): Promise<void> => {
     const { exitCode, stderr } = await run('ip', args, { timeoutMs: 10_000 })
     if (exitCode !== 0) throw new Error(`ip ${args.join(' ')}: ${stderr}`)
