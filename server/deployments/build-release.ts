@@ -148,8 +148,8 @@ async function readSource(options: RecipeOptions, work: Work, source: Source, si
   const { release } = source
   const checkout = await open(options, work, source, signal)
   failpoint('git.cloned')
-  const { id, createdAt, message, authorName } = checkout.commit
-  const commit = { id, created_at: createdAt.toISOString(), message, author_name: authorName }
+  const { id, createdAt, message, authorName, tag } = checkout.commit
+  const commit = { id, created_at: createdAt.toISOString(), message, author_name: authorName, tag }
   await work.context.fenced(async (sql) => {
     await setTargetCommit(sql, work.target, commit)
     await setReleaseCommit(sql, release.id, commit)

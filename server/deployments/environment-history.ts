@@ -124,5 +124,5 @@ function stageMs(members: readonly Target[], now: Date): number {
 function toV1(target: Target & Pick<HistoryRow, 'action' | 'created_at' | 'updated_at'>) {
   const { request_id: id, created_at, updated_at, name, state: status, commit } = target
   const details = deployedDetails(target)
-  return { id, created_at, updated_at, name, status, commit: commit && toCommit(commit), ...details }
+  return { id, created_at, updated_at, name, status, commit: commit && toCommit(commit, target), ...details }
 }

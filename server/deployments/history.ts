@@ -1,6 +1,7 @@
 import { serviceTypeOf } from '@quayside/contract/enums.ts'
 import type { State } from '@quayside/contract/states.ts'
 import type { Database } from '../database/index.ts'
+import { commitPage, repositoriesOf, type Settings } from '../services/index.ts'
 import { historyDetails } from './deployed-details.ts'
 import { type HistoryRow, listHistory, type WithSettings } from './history-store.ts'
 import { statusDetails } from './status.ts'
@@ -22,7 +23,7 @@ export function toEntry(row: HistoryRow & WithSettings) {
     status: row.state satisfies State,
     auditing_data: { created_at, updated_at, triggered_by, origin },
     details: {
-      commit: row.commit && toCommit(row.commit),
+      commit: row.commit && toCommit(row.commit, row),
       build_pod_name: null,
       ...historyDetails(row.settings),
     },
@@ -35,13 +36,23 @@ export function toEntry(row: HistoryRow & WithSettings) {
   }
 }
 
-export const toCommit = ({ id, created_at, message, author_name }: CommitJson) => ({
-  created_at: new Date(created_at),
-  git_commit_id: id,
-  tag: '',
-  message,
-  author_name,
-})
+/** `origin`: the service as it was deployed, which tells where the commit can be seen. */
+export function toCommit(
+  { id, created_at, message, author_name, tag = '' }: CommitJson,
+  { kind, settings }: Pick<HistoryRow, 'kind'> & WithSettings,
+) {
+  // Settings of a release were checked when they were stored.
+  const [source] = settings ? repositoriesOf(kind, settings as unknown as Settings) : []
+  const commit_page_url = source && commitPage(source.repository, id)
+  return {
+    created_at: new Date(created_at),
+    git_commit_id: id,
+    tag,
+    message,
+    author_name,
+    ...(commit_page_url && { commit_page_url }),
+  }
+}
 
 /** ISO 8601, in whole seconds: `PT1M5S`. */
 export function toDuration(ms: number): string {

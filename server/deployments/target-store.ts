@@ -35,6 +35,8 @@ export interface CommitJson {
   readonly created_at: string
   readonly message: string
   readonly author_name: string
+  /** Absent from commits of earlier versions. */
+  readonly tag?: string
 }
 
 export interface WantedTarget {

@@ -4,6 +4,7 @@ import { commitFormat, parseCommit } from './commit-info.ts'
 import { type Checkout, type CommitInfo, GitError, type TreeView } from './git.ts'
 import { type GitProgram, records } from './git-program.ts'
 import type { GitLimits } from './limits.ts'
+import type { Tags } from './tags.ts'
 import {
   escapingLink,
   findEntry,
@@ -21,9 +22,12 @@ export interface CheckoutSource {
   readonly limits: GitLimits
   readonly gitDirectory: string
   readonly commit: string
+  readonly tags: Tags
   /** Called once, when the checkout is disposed of. */
   readonly release: () => Promise<void>
 }
+
+type TreeSource = Omit<CheckoutSource, 'release' | 'tags'>
 
 /** Reads what the commit is and lists its tree; says in the output which submodules stay empty. */
 export async function openCheckout(source: CheckoutSource, attempt: Attempt): Promise<Checkout> {
@@ -46,7 +50,7 @@ export async function openCheckout(source: CheckoutSource, attempt: Attempt): Pr
 }
 
 /** The tree alone, as it is looked into. */
-export async function openTree(source: Omit<CheckoutSource, 'release'>, signal: AbortSignal): Promise<TreeView> {
+export async function openTree(source: TreeSource, signal: AbortSignal): Promise<TreeView> {
   const tree = await readTree(source, signal)
   const utf8 = (path: string): string => Buffer.from(path, 'latin1').toString()
   return {
@@ -72,10 +76,10 @@ async function readCommit(source: CheckoutSource, signal: AbortSignal): Promise<
     timeoutMs: source.limits.questionMs,
     maxBytes: 64 * 1024,
   })
-  return parseCommit(stdout.toString())
+  return parseCommit(stdout.toString(), source.tags)
 }
 
-async function readTree(source: Omit<CheckoutSource, 'release'>, signal: AbortSignal): Promise<Tree> {
+async function readTree(source: TreeSource, signal: AbortSignal): Promise<Tree> {
   const { program, limits, gitDirectory, commit } = source
   const tree = new Map<string, TreeEntry>()
   const args = ['ls-tree', '-r', '-t', '-z', '--full-tree', '--end-of-options', commit]
@@ -93,7 +97,7 @@ async function readTree(source: Omit<CheckoutSource, 'release'>, signal: AbortSi
 }
 
 async function readFile(
-  source: Omit<CheckoutSource, 'release'>,
+  source: TreeSource,
   tree: Tree,
   path: string,
   signal: AbortSignal,

@@ -1,16 +1,18 @@
 import type { CommitInfo } from './git.ts'
+import type { Tags } from './tags.ts'
 
 /** What git is asked to write of a commit. */
 export const commitFormat = '--format=%H%n%ct%n%an%n%B'
 
 /** Reads it. Texts are cut, see CommitInfo. */
-export function parseCommit(text: string): CommitInfo {
+export function parseCommit(text: string, tags: Tags): CommitInfo {
   const [id = '', seconds = '', author = '', ...message] = text.split('\n')
   const createdAt = new Date(Number(seconds) * 1000)
   return {
     id,
     createdAt: Number.isNaN(createdAt.getTime()) ? new Date(0) : createdAt,
     authorName: printable(author, 200),
+    tag: tags.get(id) ?? '',
     message: printable(message.join('\n').trim(), 1000),
   }
 }

@@ -18,6 +18,7 @@ import { readDirectories, readHead, searchCommit } from './questions.ts'
 import type { RemoteRepository } from './remote-repository.ts'
 import { parseRepositoryAddress } from './repository-address.ts'
 import { createScratch } from './scratch.ts'
+import { readTags } from './tags.ts'
 import { pathInTree } from './tree.ts'
 
 export interface GitOptions {
@@ -135,10 +136,11 @@ function createCheckoutSources(
 ): (place: Place, commit: string, attempt: Attempt) => Promise<CheckoutSource> {
   const { program, limits } = server
   const fetchCommit = createFetchedCommits(server)
-  return async (place, commit, attempt) =>
-    typeof place === 'string'
-      ? { program, limits, commit, gitDirectory: place, release: async () => {} }
-      : { program, limits, commit, ...(await fetchCommit(place, commit, attempt)) }
+  return async (place, commit, attempt) => {
+    if (typeof place !== 'string') return { program, limits, commit, ...(await fetchCommit(place, commit, attempt)) }
+    const tags = await readTags(server, place, attempt.signal)
+    return { program, limits, commit, tags, gitDirectory: place, release: async () => {} }
+  }
 }
 
 function checkCommitId(text: string): string {

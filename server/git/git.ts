@@ -59,6 +59,8 @@ export interface CommitInfo {
   readonly createdAt: Date
   readonly message: string
   readonly authorName: string
+  /** Of several the highest version, else the last by name; empty for a commit without a tag. */
+  readonly tag: string
 }
 
 /** `message` says what happened and what to do; it never holds a credential. */

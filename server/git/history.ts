@@ -6,6 +6,7 @@ import type { Head } from './heads.ts'
 import type { Place } from './locate.ts'
 import { matchCommit, maxListing, withHistory } from './questions.ts'
 import type { RemoteRepository } from './remote-repository.ts'
+import { readTags } from './tags.ts'
 
 /** The last commits of the head's history, newest first; those from the commit `from` on, which has to be in it. */
 export async function readLog(
@@ -21,6 +22,7 @@ export async function readLog(
   const { head, count, from, signal } = question
   const depth = from === undefined ? count : 2147483647
   const flags = [`--depth=${depth}`, '--filter=tree:0']
+  const tagged = readTags(server, place, signal).catch(() => new Map<string, string>())
   return withHistory(server, place, { ...question, flags }, async (gitDirectory) => {
     const { program, limits } = server
     const first =
@@ -33,8 +35,9 @@ export async function readLog(
       timeoutMs: limits.questionMs,
       maxBytes: maxListing,
     })
+    const tags = await tagged
     const texts = stdout.toString().split('\0')
-    return texts.filter((text) => text.trim() !== '').map((text) => parseCommit(text.trimStart()))
+    return texts.filter((text) => text.trim() !== '').map((text) => parseCommit(text.trimStart(), tags))
   })
 }
 

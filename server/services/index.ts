@@ -1,5 +1,6 @@
 /** Services as records: settings, rules and what the API answers of them. What runs of them is the deployments room's. */
 export { type Clone, cloneService } from './clone.ts'
+export { commitPage } from './commit-page.ts'
 export { repositoriesOf } from './kind-settings.ts'
 export { type LifecycleTemplate, lifecycleTemplatesOf } from './lifecycle-templates.ts'
 export { listReferringServices } from './referring-store.ts'

@@ -11,6 +11,8 @@ export interface DeployedCommit {
   readonly message: string
   readonly author_name: string
   readonly branch: string
+  /** Absent from commits of earlier versions. */
+  readonly tag?: string
 }
 
 /** A service of one kind, with what stands above it. */

@@ -3,7 +3,7 @@ import type { CommitInfo, TreeView } from '../../git/index.ts'
 import { inspect } from '../../inspections/index.ts'
 import { AppError } from '../../lib/error.ts'
 import { derivedId } from '../../lib/id.ts'
-import { lifecycleTemplatesOf, repositoriesOf, type ServiceRow } from '../../services/index.ts'
+import { commitPage, lifecycleTemplatesOf, repositoriesOf, type ServiceRow } from '../../services/index.ts'
 import type { Handlers } from '../call.ts'
 import type { Browse } from './browsing.ts'
 import { openRepository } from './repository.ts'
@@ -52,11 +52,11 @@ export const gitHandlers = (rooms: Rooms, browse: Browse) => {
     listCommits: async ({ caller, target, query: { startId, gitCommitId } }) => {
       const commits = await commitsOf({ caller, target }, gitCommitId ?? startId)
       const isOlder = gitCommitId === undefined && startId !== undefined
-      return { results: (isOlder ? commits.slice(1) : commits).map(commitRecord) }
+      return { results: (isOlder ? commits.slice(1) : commits).map(commitRecord(sourceOf(target))) }
     },
     listChartCommits: async ({ caller, target, query }) => {
       const place = query.of === 'values' ? repositoryAt(target, 1) : sourceOf(target)
-      return { results: (await commitsOf({ caller, target }, undefined, place)).map(commitRecord) }
+      return { results: (await commitsOf({ caller, target }, undefined, place)).map(commitRecord(place)) }
     },
     listContributors: async ({ caller, target }) => ({
       results: contributorsOf(await commitsOf({ caller, target })),
@@ -143,13 +143,19 @@ function repositoryAt(service: ServiceRow, position: number) {
   )
 }
 
-const commitRecord = ({ id, createdAt, message, authorName }: CommitInfo) => ({
-  created_at: createdAt,
-  git_commit_id: id,
-  tag: id,
-  message,
-  author_name: authorName,
-})
+const commitRecord =
+  (source: ReturnType<typeof repositoryAt>) =>
+  ({ id, createdAt, message, authorName, tag }: CommitInfo) => {
+    const commit_page_url = commitPage(source, id)
+    return {
+      created_at: createdAt,
+      git_commit_id: id,
+      tag,
+      message,
+      author_name: authorName,
+      ...(commit_page_url && { commit_page_url }),
+    }
+  }
 
 /** Each author once, with the moments of the first and last commit that are shown. */
 function contributorsOf(commits: readonly CommitInfo[]) {

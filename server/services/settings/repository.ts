@@ -49,6 +49,7 @@ export interface Deployed {
   readonly created_at: string
   readonly author_name: string
   readonly branch: string
+  readonly tag?: string
 }
 
 /** The repository as the API answers it. */
@@ -64,7 +65,7 @@ export function repositoryRecord(
     deployed_commit_id: commit?.id ?? '',
     deployed_commit_date: commit ? new Date(commit.created_at) : null,
     deployed_commit_contributor: commit?.author_name ?? '',
-    deployed_commit_tag: '',
+    deployed_commit_tag: commit?.tag ?? '',
     git_token_name: repository.git_token_id === null ? null : tokenName,
   }
 }

@@ -1,0 +1,71 @@
+import assert from 'node:assert/strict'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import { createAddressGuard } from '../lib/address.ts'
+import { Secret } from '../lib/secret.ts'
+import { createGit } from './create-git.ts'
+import {
+  commit,
+  git,
+  newWorkTree,
+  organizationA,
+  scratchDirectory,
+  startHost,
+  withToken,
+} from './git-server.fixture.ts'
+import { chooseTags } from './tags.ts'
+
+const id = (digit: string): string => digit.repeat(40)
+const tagOf = (...names: string[]): string | undefined =>
+  chooseTags(names.map((name) => `${id('a')}\trefs/tags/${name}`).join('\n')).get(id('a'))
+
+test('of several tags of a commit the highest version counts', () => {
+  assert.equal(tagOf('v1.9.0', 'v1.10.0', 'v1.2.0'), 'v1.10.0')
+  assert.equal(tagOf('2.0.0-rc.2', '2.0.0-rc.10'), '2.0.0-rc.10')
+  assert.equal(tagOf('2.0.0', '2.0.0-rc.10'), '2.0.0')
+  assert.equal(tagOf('zebra', '1.0'), '1.0')
+  assert.equal(tagOf('build-9', 'build-10'), 'build-10')
+  assert.equal(tagOf(), undefined)
+})
+
+test('an annotated tag counts for its commit, and odd names for nothing', () => {
+  const output = `${id('f')}\trefs/tags/v1\n${id('a')}\trefs/tags/v1^{}\n${id('b')}\trefs/tags/a b\n${id('c')}\trefs/heads/x\nnonsense`
+  assert.deepEqual([...chooseTags(output)], [[id('a'), 'v1']])
+})
+
+for (const at of ['the built-in host', 'a server'] as const) {
+  test(`a checkout and a list of commits have the tags of ${at}`, async (t) => {
+    const server = await startHost(t)
+    const work = await newWorkTree(t)
+    const first = await commit(work, { 'a.txt': 'one' })
+    await git(work, 'tag', 'v1.0.0')
+    await git(work, 'tag', '--annotate', '--message=x', 'v1.1.0')
+    const second = await commit(work, { 'a.txt': 'two' })
+    const url = `${server.origin}/git/app.git`
+    await git(work, 'push', '--quiet', '--tags', withToken(url, 'token-of-a'), 'main')
+    const driver = createGit({
+      directory: join(await scratchDirectory(t), 'checkouts'),
+      guard: createAddressGuard({ allowedPrivateCidrs: ['127.0.0.0/8'] }),
+      ...(at === 'a server'
+        ? {}
+        : {
+            builtInHost: {
+              origins: [server.origin],
+              repositoryPath: (name) => server.host.repositoryPath(organizationA, name),
+            },
+          }),
+    })
+    const repository = { url, credential: { username: 'git', password: new Secret('token-of-a') } }
+    const { signal } = new AbortController()
+    const told = await driver.log(repository, { count: 5 }, signal)
+    assert.deepEqual(
+      told.map((info) => [info.id, info.tag]),
+      [
+        [second, ''],
+        [first, 'v1.1.0'],
+      ],
+    )
+    await using checkout = await driver.checkout(repository, first, { signal, output: { line: () => {} } })
+    assert.equal(checkout.commit.tag, 'v1.1.0')
+  })
+}
