@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import test, { after } from 'node:test'
 import { systemClock } from '../lib/clock.ts'
 import { silentLogger } from '../lib/log.ts'
-import { start } from '../lib/run.ts'
+import { run, start } from '../lib/run.ts'
 import { databaseUser } from './database-user.ts'
 import { type EmbeddedDatabase, embeddedUrl, startEmbedded } from './embedded.ts'
 import { openDatabase } from './pool.ts'
@@ -119,6 +119,27 @@ test('nothing acknowledged is lost when PostgreSQL is killed under writers, and 
     [],
   )
   t.diagnostic(`${acknowledged.size} acknowledged, ${stored.size} stored`)
+})
+
+test('a PostgreSQL that is killed with all of its processes leaves no shared memory behind', async (t) => {
+  const directory = await reachableDirectory(t)
+  const segments = async (): Promise<string[]> => (await readdir(join(directory, 'cluster', 'pg_dynshmem'))).sort()
+  const killed = (await open(directory)).pid()
+  const before = await segments()
+  assert.ok(before.length > 0)
+  assert.doesNotMatch(await readFile(`/proc/${killed}/maps`, 'utf8'), /\/dev\/shm\/PostgreSQL/)
+  const { stdout } = await run('ps', ['-o', 'pid=', '--ppid', String(killed)], { timeoutMs: 5_000, stdin: '' })
+  const children = stdout.toString().split('\n').map(Number).filter(Boolean)
+  assert.ok(children.length > 0)
+  for (const pid of [killed, ...children]) process.kill(pid, 'SIGKILL')
+  const next = await open(directory)
+  t.after(() => next.stop())
+  const found = await segments()
+  assert.deepEqual(
+    found.filter((name) => before.includes(name)),
+    [],
+  )
+  assert.ok(found.length <= before.length)
 })
 
 test('a killed PostgreSQL that nobody collects (a zombie) does not hinder the next start', async (t) => {

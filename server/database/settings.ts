@@ -21,6 +21,8 @@ export function settingsText(place: Place, sizes: Sizes): string {
     max_connections: sizes.maxConnections,
     shared_buffers: `${sizes.sharedBuffersMb}MB`,
     maintenance_work_mem: '32MB',
+    // Segments are files of the cluster, so a start removes what a killed PostgreSQL left.
+    dynamic_shared_memory_type: 'mmap',
     huge_pages: false,
     max_wal_size: '256MB',
     min_wal_size: '32MB',
