@@ -22,7 +22,7 @@ export const advancedSettings = {
   'build.ephemeral_storage_in_gib': needs('terraform-stacks', number('T', null)),
   'build.disable_buildkit_cache': flag('AJ', false),
   'build.secrets': own(names('AJ')),
-  'build.skip_git_submodules': flag('AJT', false),
+  'build.skip_git_submodules': needs('git-submodules', flag('AJT', true)),
   'deployment.custom_domain_check_enabled': needs('domain-check', flag('ACH', true), [false]),
   'deployment.termination_grace_period_seconds': number('ACJT', 60, 0, 86_400),
   'deployment.affinity.node.required': needs('node-placement', map('ACJT')),

@@ -11,6 +11,8 @@ export const capabilities = {
   'service-accounts': 'the engine of its cluster has no service accounts',
   'gradual-rollout':
     'all replicas of a new version start beside the previous version, which keeps all of its own until the new one is ready',
+  'git-submodules':
+    'submodules are never fetched: their addresses come from the repository, and their directories stay empty',
   'domain-check': 'no deployment checks custom domains; checkCustomDomain does',
   'proxy-buffers': 'the router passes requests and answers on as they come and keeps no buffers',
   'connections-by-service': 'connections of clients are shared by all services of the router',

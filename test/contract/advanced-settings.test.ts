@@ -112,9 +112,6 @@ const acting: Readonly<Record<string, readonly [value: unknown, file: string, na
   ],
 }
 
-/** Both of its values are taken: submodules are a matter of the git room and its tests. */
-const submodules = 'build.skip_git_submodules'
-
 /** Another valid value than the default, found by the schema. */
 function otherValue({ schema, default: usual }: AdvancedSetting): unknown {
   const type = [schema['type']].flat()[0]
@@ -137,7 +134,6 @@ const grants = ({ granted }: AdvancedSetting, value: unknown): boolean => grante
 async function checkRecord(path: string, table: SettingTable, mayAct: (key: string) => boolean): Promise<void> {
   assert.equal((await put(path, settingDefaults(table))).status, 201, `${path}: all defaults`)
   for (const [key, setting] of Object.entries(table)) {
-    if (key === submodules) continue
     assert.equal((await put(path, { [key]: setting.default })).status, 201, `${key}: its default`)
     assert.equal((await put(path, { [key]: wrongValue(setting) })).status, 400, `${key}: a wrong type`)
     const value = acting[key] && mayAct(key) ? acting[key][0] : otherValue(setting)
