@@ -128,13 +128,16 @@ test('I20: names at, below and above a proven name of another organization are r
     'ｃorp.four.example',
     'corp。four.example',
   ]
-  const before = await platform.fingerprint()
+  // The audit chain grows meanwhile, so only this table is compared.
+  const stored = async () => (await platform.fingerprint())['custom_domain']
+  const before = await stored()
   for (const domain of refused) {
     const answer = await ask(b, domain)
     assert.equal(answer.status, 409, domain)
     assert.match(answer.text, /in use already/)
   }
-  assert.deepEqual(await platform.fingerprint(), before)
+  assert.ok(before)
+  assert.equal(await stored(), before)
   // Beside it nothing is anybody's.
   await add(b, 'other.four.example')
   await add(b, 'xcorp.four.example')
