@@ -64,6 +64,8 @@ export interface Config {
   readonly organizationRepositoriesGiB: number
   /** How long logs of deployments are kept; the newest of each environment longer. */
   readonly deploymentLogDays: number
+  /** How long the record of changes is kept; undefined: as long as each organization says. */
+  readonly auditDays: number | undefined
   /** How long what uses volumes may stand still while they are copied. */
   readonly copySeconds: number
   readonly logLevel: string
@@ -157,6 +159,7 @@ export function readConfig(variables: Variables = process.env): Config {
     diskBudgetGiB: number(variables, 'QUAYSIDE_DISK_BUDGET', 0, 0, 1_000_000) || undefined,
     repositorySizeGiB: number(variables, 'QUAYSIDE_REPOSITORY_SIZE', 4, 1, 1_000_000),
     organizationRepositoriesGiB: number(variables, 'QUAYSIDE_ORGANIZATION_REPOSITORIES', 20, 1, 1_000_000),
+    auditDays: optionalNumber(variables, 'QUAYSIDE_AUDIT_DAYS', 1, 36_500),
     deploymentLogDays: number(variables, 'QUAYSIDE_DEPLOYMENT_LOG_DAYS', 90, 1, 36_500),
     copySeconds: number(variables, 'QUAYSIDE_COPY_SECONDS', 900, 1, 86_400),
     logLevel: oneOf(variables, 'QUAYSIDE_LOG_LEVEL', ['info', 'debug', 'warn', 'error', 'fatal', 'trace', 'silent']),

@@ -1,9 +1,8 @@
 import { access } from 'node:fs/promises'
-import { join } from 'node:path'
 import { ownColumns } from './accounts/index.ts'
-import { type Config, readConfig } from './config.ts'
-import { openSchema, startDatabase, tryLockDataDirectory } from './data-directory.ts'
-import { type Database, embeddedUrl, openDatabase } from './database/index.ts'
+import { openCommandDatabase } from './command-database.ts'
+import { readConfig } from './config.ts'
+import type { Database } from './database/index.ts'
 import { systemClock as clock } from './lib/clock.ts'
 import { armFailpoints } from './lib/failpoint.ts'
 import { createLogger, type Logger } from './lib/log.ts'
@@ -33,7 +32,7 @@ async function main(): Promise<void> {
   })
   const log = createLogger(config.logLevel)
   await using started = new AsyncDisposableStack()
-  const database = await open(config, log, started)
+  const database = await openCommandDatabase(config, log, started, session)
   if (isOfOrganizations) return await rotateOrganizations(database, file, log)
   const count = await exchangeMasterKey({ database, file, columns: ownColumns })
   if (count === undefined) console.log(`An exchange that was cut off is ended: ${file} holds its key.`)
@@ -61,18 +60,6 @@ async function rotateOrganizations(database: Database, masterKeyFile: string, lo
   console.log(
     `New keys seal the secrets of ${begun} organizations; of ${underWay} more they were being rotated already. The server, once it runs, seals anew what the former keys sealed, and deletes them then.`,
   )
-}
-
-/** The database of the server that runs; where none does, it is started for as long as this takes. */
-async function open(config: Config, log: Logger, started: AsyncDisposableStack): Promise<Database> {
-  if (await tryLockDataDirectory(config, started)) {
-    const url = await startDatabase(config, log, new AbortController().signal, started)
-    return openSchema(url, log, started, session)
-  }
-  const url = config.databaseUrl ?? (await embeddedUrl(join(config.dataDirectory, 'postgresql')))
-  const database = openDatabase({ url, name: session })
-  started.defer(() => database.end({ timeout: 5 }))
-  return database
 }
 
 await main().catch((error: unknown) => {

@@ -136,7 +136,7 @@ const reserved: Record<string, { pattern: RegExp; places: readonly string[] }> =
   },
   'write to the console': {
     pattern: /\bconsole\./,
-    places: ['main', 'rotate-key', 'restore-snapshot', 'check-upgrade', 'uninstall', 'doctor'].map(
+    places: ['main', 'rotate-key', 'verify-audit', 'restore-snapshot', 'check-upgrade', 'uninstall', 'doctor'].map(
       (name) => `server/${name}.ts`,
     ),
   },

@@ -96,3 +96,24 @@ export async function moveAnchor(
     where organization_id = ${organizationId}`
   await sql`delete from audit_event where organization_id = ${organizationId} and sequence <= ${anchor.sequence}`
 }
+
+/** Sets how long every organization keeps its record. */
+export async function setRetention(sql: Sql, days: number): Promise<void> {
+  await sql`
+    update organization set audit_logs_retention_in_days = ${days} where audit_logs_retention_in_days <> ${days}`
+}
+
+/** Organizations with a chain, or with sealed rows although their chain is gone. */
+export const listChained = (sql: Sql) =>
+  sql<{ organization_id: string; name: string; has_chain: boolean }[]>`
+    select i.organization_id, coalesce(o.name, '') as name, c.organization_id is not null as has_chain
+    from (select organization_id from audit_chain
+      union select organization_id from audit_event where sequence is not null) i
+    left join audit_chain c on c.organization_id = i.organization_id
+    left join organization o on o.id = i.organization_id order by i.organization_id`
+
+export async function findSealed(sql: Sql, organizationId: string, sequence: number): Promise<SealedRow | undefined> {
+  const [row] = await sql<SealedRow[]>`
+    select * from audit_event where organization_id = ${organizationId} and sequence = ${sequence}`
+  return row
+}

@@ -1,14 +1,22 @@
 import { type Database, inTransaction } from '../database/index.ts'
 import type { Clock } from '../lib/clock.ts'
-import { findNewAnchor, listOverdue, lockChain, moveAnchor } from './chain-store.ts'
+import { findNewAnchor, listOverdue, lockChain, moveAnchor, setRetention } from './chain-store.ts'
 
 const mostRows = 5000
 
-/** Removes what is older than its organization keeps it: the beginning of the chain, which is anchored behind it anew. */
-export const createPruner = ({ database, clock }: { readonly database: Database; readonly clock: Clock }) => ({
+export interface PrunerOptions {
+  readonly database: Database
+  readonly clock: Clock
+  /** How long every organization keeps its record, if the operator says so; otherwise each as long as its row says. */
+  readonly days?: number | undefined
+}
+
+/** Removes what is older than its organization keeps it: the beginning of the chain, which is anchored behind it again. */
+export const createPruner = ({ database, clock, days }: PrunerOptions) => ({
   name: 'audit retention',
   everyMs: 60_000,
   async reconcile(signal: AbortSignal): Promise<void> {
+    if (days !== undefined) await setRetention(database, days)
     for (const { organization_id: organizationId, cutoff } of await listOverdue(database, clock.now())) {
       while (!signal.aborted && (await pruneSome(database, organizationId, cutoff))) {}
     }

@@ -128,7 +128,7 @@ export function compose(ground: Ground, drivers: Drivers) {
     createScheduler({ database, clock, log, ...createScheduled({ database, clock, workflows }) }),
     createWebhookReconciler({ database, vault, clock, log, safeFetch }),
     createSealer({ database }),
-    createPruner({ database, clock }),
+    createPruner({ database, clock, days: config.auditDays }),
     createReplyPruner({ database, clock }),
     createReleasePruner({ database, keptReleases }),
     createLogPruner({ database, clock, lines, days: config.deploymentLogDays }),

@@ -1,0 +1,25 @@
+import { join } from 'node:path'
+import type { Config } from './config.ts'
+import { openSchema, startDatabase, tryLockDataDirectory } from './data-directory.ts'
+import { type Database, embeddedUrl, openDatabase } from './database/index.ts'
+import type { Logger } from './lib/log.ts'
+
+/**
+ * Opens the database for a command, until `started` is disposed of: that of the server that runs; without one, it is started for as long as the
+ * command takes. `session` names the command's sessions.
+ */
+export async function openCommandDatabase(
+  config: Config,
+  log: Logger,
+  started: AsyncDisposableStack,
+  session: string,
+): Promise<Database> {
+  if (await tryLockDataDirectory(config, started)) {
+    const url = await startDatabase(config, log, new AbortController().signal, started)
+    return openSchema(url, log, started, session)
+  }
+  const url = config.databaseUrl ?? (await embeddedUrl(join(config.dataDirectory, 'postgresql')))
+  const database = openDatabase({ url, name: session })
+  started.defer(() => database.end({ timeout: 5 }))
+  return database
+}
