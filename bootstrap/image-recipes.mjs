@@ -32,10 +32,7 @@ export function chosen(names) {
 /** Longer names of the image, by the version of the package: `postgres:15.14` for `postgres:15` and `15.14-0+deb12u1`. */
 export function furtherNames(reference, debianVersion) {
   const [repository, series] = reference.split(':')
-  const numbers = debianVersion
-    .replace(/^\d+:/, '')
-    .replace(/[-+~].*$/, '')
-    .split('.')
+  const numbers = debianVersion.replace(/^\d+:/, '').split(/[-+~]/, 1).join('').split('.')
   const names = numbers.map((_, index) => `${repository}:${numbers.slice(0, index + 1).join('.')}`)
   return names.filter((name) => name.startsWith(`${repository}:${series}.`))
 }

@@ -72,7 +72,9 @@ export function environmentText(variables, directory) {
 /** Line breaks would begin another setting. */
 const quoteValue = (text) =>
   `"${text
-    .replaceAll(/\s*\n\s*/g, ' ')
+    .split('\n')
+    .map((line) => line.trim())
+    .join(' ')
     .replaceAll('\\', '\\\\')
     .replaceAll('"', '\\"')
     .replaceAll('$', '\\$')

@@ -71,5 +71,8 @@ const isObject = (node: Json | undefined): node is JsonObject =>
 const isObjectSchema = ({ type, properties }: JsonObject): boolean =>
   isObject(properties) && (type === 'object' || (Array.isArray(type) && type.includes('object')))
 const pascalCase = (text: string): string =>
-  text.replace(/(?:^|[^A-Za-z0-9]+)([A-Za-z0-9])/g, (_, first: string) => first.toUpperCase())
+  text
+    .split(/[^A-Za-z0-9]/)
+    .map((word) => word.slice(0, 1).toUpperCase() + word.slice(1))
+    .join('')
 const byName = ([a]: readonly [string, unknown], [b]: readonly [string, unknown]): number => (a < b ? -1 : 1)

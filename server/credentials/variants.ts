@@ -38,11 +38,18 @@ interface Variant {
   readonly derived?: (settings: CredentialsSettings) => CredentialsSettings
 }
 
+/** The project of a service account: `name@project.iam.gserviceaccount.com`. */
+function projectOf(email: string): string {
+  const [, host = ''] = email.split('@', 2)
+  const end = host.indexOf('.')
+  return end > 0 ? host.slice(0, end) : ''
+}
+
 /** Nothing is registered with Azure here, so that there is no application to name. */
 const noApplication = (): CredentialsSettings => ({ azure_application_id: '', azure_application_object_id: '' })
 /** `name@project.iam.gserviceaccount.com` is of `project`. */
 const googleProject = ({ service_account_email: email }: CredentialsSettings): CredentialsSettings => ({
-  project_id: /@([^.]+)\./.exec(String(email))?.[1] ?? '',
+  project_id: projectOf(String(email)),
   token_lifetime_seconds: 3600,
 })
 

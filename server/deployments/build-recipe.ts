@@ -1,4 +1,5 @@
 import type { BuildRecipe } from '../builders/index.ts'
+import { withoutEnds } from '../lib/trim.ts'
 import { buildLimitsOf, isBuiltWithoutCache } from './acting-settings.ts'
 import { buildSecretsOf } from './build-secrets.ts'
 import type { RecipeOptions, Work } from './recipe.ts'
@@ -14,7 +15,7 @@ export function existingBuild(versioned: Versioned): Build {
 
 /** Where in the repository the context of a build is: '' is the top. */
 export const contextPath = (release: ReleaseRow): string =>
-  existingBuild(release).repository.root_path.replace(/^\/+|\/+$/g, '')
+  withoutEnds(existingBuild(release).repository.root_path, '/')
 
 /** Everything that the image of a version depends on, but for its secrets. */
 export function plainRecipe(

@@ -1,5 +1,6 @@
 import { databaseTable } from '@quayside/contract/services/database.ts'
 import type { KindName } from '@quayside/contract/services/kinds.ts'
+import { withoutEnd } from '../lib/trim.ts'
 import type { Origin, Repository, SettingsOf } from '../services/index.ts'
 
 /** Settings with the kind that tells what they are: of a service, or of one of its releases. */
@@ -59,10 +60,12 @@ export function imageOf(versioned: Versioned, origin: Origin | null): string | u
 
 /** Host and path of a registry's address, as they stand before the name of an image. Docker Hub has several addresses and one name. */
 export const registryHost = (url: string): string =>
-  url
-    .replace(/^[a-z]+:\/\//i, '')
-    .replace(/^(?:index\.|registry-1\.)?docker\.io(?:\/v[12])?(?=\/|$)|^hub\.docker\.com(?=\/|$)/, 'docker.io')
-    .replace(/\/+$/, '')
+  withoutEnd(
+    url
+      .replace(/^[a-z]+:\/\//i, '')
+      .replace(/^(?:index\.|registry-1\.)?docker\.io(?:\/v[12])?(?=\/|$)|^hub\.docker\.com(?=\/|$)/, 'docker.io'),
+    '/',
+  )
 
 function registryImageOf({ kind, settings }: Versioned): { image_name: string; tag: string } | undefined {
   if (kind === 'container') return settings

@@ -15,7 +15,7 @@ export const fail = (message: string, remedy: string): Outcome => ({ status: 'fa
 
 /** Pure: the first three numbers of a version such as `20.10.24+dfsg1`; undefined if there are none. */
 export function parseVersion(text: string): readonly [number, number, number] | undefined {
-  const [, major, minor, patch = '0'] = /(\d+)\.(\d+)(?:\.(\d+))?/.exec(text) ?? []
+  const [, major, minor, patch = '0'] = /(?<!\d)(\d{1,9})\.(\d{1,9})(?:\.(\d{1,9}))?/.exec(text) ?? []
   return major === undefined ? undefined : [Number(major), Number(minor), Number(patch)]
 }
 

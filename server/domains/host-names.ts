@@ -1,4 +1,5 @@
 import type { RoutePort } from '@quayside/contract/routes.ts'
+import { withoutEnd, withoutEnds } from '../lib/trim.ts'
 import { type PortSettings, readPublicPath, sharesHost } from '../services/index.ts'
 
 /** One public port and where it answers: at a host name of the router, or at a port of this machine that the host then ends with. */
@@ -44,12 +45,14 @@ export function hostName(
 ): string {
   const name = label(service.name) || 'service'
   const first = port === undefined ? name : `${label(port)}-${name}`
-  return `${first.slice(0, 54).replace(/-+$/, '')}-${service.id.slice(0, 8)}.${domain}`
+  return `${withoutEnd(first.slice(0, 54), '-')}-${service.id.slice(0, 8)}.${domain}`
 }
 
 const label = (text: string): string =>
-  text
-    .normalize('NFKD')
-    .toLowerCase()
-    .replace(/[^a-z0-9]+/g, '-')
-    .replace(/^-+|-+$/g, '')
+  withoutEnds(
+    text
+      .normalize('NFKD')
+      .toLowerCase()
+      .replace(/[^a-z0-9]+/g, '-'),
+    '-',
+  )

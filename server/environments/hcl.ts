@@ -1,3 +1,4 @@
+import { withoutEnds } from '../lib/trim.ts'
 /** Terraform's configuration language, as much as an export needs: blocks with attributes. */
 export type Hcl = string | number | boolean | Expression | readonly Hcl[] | { readonly [name: string]: Hcl | undefined }
 
@@ -59,10 +60,7 @@ const unicode = (character: string): string => `\\u${character.charCodeAt(0).toS
 export function labels(): (name: string) => string {
   const taken = new Set<string>()
   return (name) => {
-    const plain = name
-      .toLowerCase()
-      .replace(/[^a-z0-9]+/g, '_')
-      .replace(/^_+|_+$/g, '')
+    const plain = withoutEnds(name.toLowerCase().replace(/[^a-z0-9]+/g, '_'), '_')
     const base = /^[a-z]/.test(plain) ? plain : `_${plain}`
     let label = base
     for (let count = 2; taken.has(label); count++) label = `${base}_${count}`

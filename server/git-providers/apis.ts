@@ -1,3 +1,4 @@
+import { withoutEnd } from '../lib/trim.ts'
 /** A repository as its provider lists it. */
 export interface ListedRepository {
   readonly id: string
@@ -20,7 +21,7 @@ export interface ProviderApi {
   repository(item: Readonly<Record<string, unknown>>): ListedRepository
 }
 
-const below = (address: URL): string => address.href.replace(/\/+$/, '')
+const below = (address: URL): string => withoutEnd(address.href, '/')
 /** With the version of the API, unless the address has it already. */
 const versioned = (address: URL, version: string): string =>
   below(address).endsWith(version) ? below(address) : `${below(address)}${version}`

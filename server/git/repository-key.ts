@@ -1,3 +1,4 @@
+import { withoutEnds } from '../lib/trim.ts'
 import { isRepositoryName } from './names.ts'
 
 /**
@@ -29,9 +30,6 @@ function homeKeyOf(path: string): string | undefined {
 }
 
 function keyOf(host: string, path: string): string | undefined {
-  const name = path
-    .replace(/^\/+/, '')
-    .replace(/\/+$/, '')
-    .replace(/\.git$/i, '')
+  const name = withoutEnds(path, '/').replace(/\.git$/i, '')
   return host !== '' && name !== '' ? `${host}/${name}`.toLowerCase() : undefined
 }

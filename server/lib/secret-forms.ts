@@ -1,3 +1,4 @@
+import { withoutEnd } from './trim.ts'
 /** Shorter texts are in too many harmless words. */
 export const shortestHidden = 6
 
@@ -41,7 +42,7 @@ function base64Forms(bytes: Buffer): string[] {
     // The first characters hold bits of what stands before, the last one of what follows.
     return text.slice(Math.ceil((before * 8) / 6), Math.floor(((before + bytes.length) * 8) / 6))
   })
-  const whole = bytes.toString('base64').replace(/=+$/, '')
+  const whole = withoutEnd(bytes.toString('base64'), '=')
   const lines = base64Lines.flatMap((length) =>
     Array.from({ length: Math.max(0, Math.ceil(whole.length / length) - 1) }, (_, index) =>
       whole.slice((index + 1) * length, (index + 2) * length),

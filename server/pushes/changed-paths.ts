@@ -1,3 +1,4 @@
+import { withoutEnd } from '../lib/trim.ts'
 import type { RestrictionValues } from '../service-parts/index.ts'
 
 export type Restriction = Pick<RestrictionValues, 'mode' | 'value'>
@@ -35,7 +36,7 @@ function isNamedBy(values: readonly string[]): (path: string) => boolean {
   const names = new Set(values.filter((value) => !value.endsWith('*')).map(plain))
   const beginnings = values
     .filter((value) => value.endsWith('*'))
-    .map((value) => value.replace(/^\.?\/+/, '').replace(/\*+$/, ''))
+    .map((value) => withoutEnd(value.replace(/^\.?\/+/, ''), '*'))
   if (names.has('')) return () => true
   return (path) => {
     if (beginnings.some((beginning) => path.startsWith(beginning))) return true

@@ -76,7 +76,9 @@ function readChange(change: unknown, pusher: string | undefined): ToldPush | { r
   const after = at(change, 'new')
   if (at(after, 'type') !== 'branch') return { ignored: 'It is no branch.' }
   const before = at(change, 'old', 'target', 'hash')
-  const author = text(at(after, 'target', 'author', 'raw'))?.replace(/\s*<.*$/, '')
+  const author = text(at(after, 'target', 'author', 'raw'))
+    ?.split('<', 1)[0]
+    ?.trimEnd()
   return readBranch(
     `refs/heads/${text(at(after, 'name')) ?? ''}`,
     before,

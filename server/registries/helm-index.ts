@@ -95,7 +95,8 @@ class IndexReader {
   #field(text: string): void {
     const current = this.#versions?.at(-1)
     if (!current) return
-    const [, key = '', value = ''] = /^["']?(version|urls)["']?:\s*(.*)$/.exec(text) ?? []
+    const [, key = '', rest = ''] = /^["']?(version|urls)["']?:(.*)$/.exec(text) ?? []
+    const value = rest.trimStart()
     if (key === 'version') current.version ??= scalar(value)
     if (key === 'urls') {
       this.#inUrls = true
@@ -132,5 +133,7 @@ function scalar(text: string): string {
   }
   const single = /^'((?:[^']|'')*)'/.exec(trimmed)
   if (single) return (single[1] ?? '').replaceAll("''", "'")
-  return trimmed.replace(/\s+#.*$/, '')
+  // A `#` inside of a word begins no comment.
+  const comment = /\s#/.exec(trimmed)
+  return comment ? trimmed.slice(0, comment.index).trimEnd() : trimmed
 }

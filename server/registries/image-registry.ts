@@ -2,6 +2,7 @@ import { type Challenge, mayGetPassword, parseChallenge, tokenOf } from '../lib/
 import { AppError } from '../lib/error.ts'
 import { type Ask, parseJson, type Question } from '../lib/outside.ts'
 import type { SafeResponse } from '../lib/safe-fetch.ts'
+import { withoutEnds } from '../lib/trim.ts'
 import { basic, type Login, loginOf, type Opened } from './login.ts'
 
 /** Where the API of a registry answers, and what stands before the names of its images. */
@@ -138,7 +139,7 @@ function placeOf(registry: Opened): Place {
 }
 
 function prefixOf(pathname: string): string {
-  const path = pathname.replace(/^\/+|\/+$/g, '')
+  const path = withoutEnds(pathname, '/')
   return path === '' ? '' : `${path}/`
 }
 

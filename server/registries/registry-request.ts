@@ -3,6 +3,7 @@ import type { AddressGuard } from '../lib/address.ts'
 import { AppError } from '../lib/error.ts'
 import { targetProblem } from '../lib/target.ts'
 import { checkName } from '../lib/text.ts'
+import { withoutEnd } from '../lib/trim.ts'
 import type { RegistryRow, RegistryValues } from './registry-store.ts'
 
 export type Config = Readonly<Record<string, string | number | null | undefined>>
@@ -93,5 +94,5 @@ function checkedUrl(
   const problem = url ? targetProblem(guard, url) : 'The address is not a valid URL.'
   if (problem) throw new AppError('invalid', `url: ${problem}`)
   if (url?.search || url?.hash) throw new AppError('invalid', 'url must not contain "?" or "#".')
-  return text.replace(/\/+$/, '')
+  return withoutEnd(text, '/')
 }

@@ -45,9 +45,12 @@ export async function ensureBaseImage(options: { readonly socketPath: string }, 
 
 /** Paths of the shared libraries and of the loader, out of what `ldd` prints. Throws for one that is missing. */
 export function parseLibraries(lddOutput: string): string[] {
-  const missing = /^\s*(\S+) => not found/m.exec(lddOutput)?.[1]
-  if (missing) throw new Error(`the shared library ${missing} is not installed`)
-  return Array.from(lddOutput.matchAll(/^\s*(?:\S+ => )?(\/\S+) \(0x[0-9a-f]+\)$/gm), ([, path]) => path ?? '')
+  return lddOutput.split('\n').flatMap((line) => {
+    const [name = '', address = ''] = line.trim().split(' => ', 2)
+    if (address.startsWith('not found')) throw new Error(`the shared library ${name} is not installed`)
+    const [, path] = /^(\/\S+) \(0x[0-9a-f]+\)$/.exec(address || name) ?? []
+    return path === undefined ? [] : [path]
+  })
 }
 
 /** Older C libraries load these for host names only when they need them, so that `ldd` does not know them. */

@@ -1,6 +1,7 @@
 import { basicAuthorization, type Challenge, mayGetPassword, parseChallenge, tokenOf } from '../../../lib/challenge.ts'
 import type { Clock } from '../../../lib/clock.ts'
 import type { OpenStream, SafeStream } from '../../../lib/safe-stream.ts'
+import { withoutEnd } from '../../../lib/trim.ts'
 import type { RegistryLogin } from '../../engine.ts'
 import { kindOfStatus, RegistryProblem } from '../registry-problem.ts'
 import { readWhole, saidIn } from './answers.ts'
@@ -88,7 +89,7 @@ export class RegistryClient {
 
   #urlOf({ path }: RegistryQuestion): URL {
     const { place, repository } = this.#options
-    const base = place.origin.pathname.replace(/\/+$/, '')
+    const base = withoutEnd(place.origin.pathname, '/')
     return new URL(`${this.#origin.origin}${base}/v2/${repository}/${path}`)
   }
 
