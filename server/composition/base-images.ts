@@ -6,11 +6,11 @@ import type { Ground } from './ground.ts'
 
 /** Base images of builds: those of the engine, else fetched by the server. Builds have no logins of registries. */
 export const createBaseImages = (
-  { config, database, instance }: Pick<Ground, 'database' | 'config' | 'instance'>,
+  { socketPath, database, instance }: Pick<Ground, 'database' | 'instance'> & { readonly socketPath: string },
   engine: Pick<DockerEngine, 'fetchBaseImage'>,
 ): BaseImages =>
   createDockerBaseImages({
-    socketPath: config.dockerSocket,
+    socketPath,
     namespace: instance,
     mayUse: (digests, organization) => isOpenTo(database, digests, organization),
     fetch: (image, attempt) =>

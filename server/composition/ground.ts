@@ -55,7 +55,7 @@ export function createDrivers(ground: Ground): Drivers {
     engine,
     builder: createDockerBuilder({
       socketPath,
-      baseImages: createBaseImages(ground, engine),
+      baseImages: createBaseImages({ socketPath, database: ground.database, instance }, engine),
       clock,
       guard,
       network: config.buildNetwork,

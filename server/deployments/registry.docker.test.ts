@@ -1,11 +1,14 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
+import Docker from 'dockerode'
 import { createPlatform, type Platform } from '../../test/support/platform.ts'
 import { type Registry, startRegistry, whyNoRegistry } from '../../test/support/registry.ts'
 import { until } from '../../test/support/until.ts'
 import { ensureBaseImage } from '../builders/docker/base-image.ts'
 import { engineForTests } from '../builders/docker/engine-for-tests.ts'
-import { changeImage, pushImage, removeImages, removeImagesOf } from '../engines/docker/test-push.ts'
+import { createBaseImages } from '../composition/base-images.ts'
+import { localName } from '../engines/docker/local-name.ts'
+import { changeImage, pushImage, removeImages, removeImagesOf, tagImage } from '../engines/docker/test-push.ts'
 import { DockerEngine } from '../engines/index.ts'
 import { createAddressGuard } from '../lib/address.ts'
 import { systemClock } from '../lib/clock.ts'
@@ -86,6 +89,7 @@ describe('a container of a registry with a password', { skip: skip || (await why
       return status.deployment_request_id === null && status.last_deployment_date !== undefined ? status : undefined
     })
   }
+  const inspect = (name: string) => new Docker({ socketPath }).getImage(name).inspect()
   /** What runs: VERSION inside of it. */
   const version = async (): Promise<string> =>
     (await engine.exec(path.slice('/container/'.length), ['node', '-p', 'process.env.VERSION'], limit())).output.trim()
@@ -114,6 +118,39 @@ describe('a container of a registry with a password', { skip: skip || (await why
     await must('PUT', at, login())
     assert.equal((await ends('/deploy')).state, 'DEPLOYED')
     assert.ok(!JSON.stringify(platform.logged).includes(registry.password))
+  })
+
+  it('is no base image of another organization, by whatever name, and while its registry is away', async () => {
+    const bases = createBaseImages({ socketPath, database: platform.database, instance: newId().slice(-8) }, engine)
+    const { a, b } = platform
+    const service = path.slice('/container/'.length)
+    const rows = await platform.database<{ reference: string; digest: string }[]>`
+      select r.image ->> 'reference' as reference, r.image ->> 'digest' as digest
+      from release r join service s on s.release_id = r.id where s.id = ${service}`
+    const { reference = '', digest = '' } = rows[0] ?? {}
+    const fetched = localName(reference)
+    const { Id } = await inspect(fetched)
+    const tagged = `operator-${newId().slice(-8)}:1`
+    await tagImage(socketPath, Id, tagged)
+    const names = [`${registry.host}/team/web:1`, reference, `${registry.host}/team/web@${digest}`, tagged, fetched, Id, Id.slice('sha256:'.length), `sha256:${Id.slice(7, 19)}`] // biome-ignore format: one row
+    const attempt = () => ({ signal: limit(), output: { line: () => {} } })
+    try {
+      const refused = async (tried: readonly string[]): Promise<void> => {
+        for (const name of tried)
+          await assert.rejects(bases.bring(name, b.organizationId, attempt()), { name: 'BuildError' }, name)
+      }
+      await refused(names)
+      await registry.stop()
+      // Its name with a tag would ask the registry for half a minute.
+      await refused([reference, tagged, fetched])
+      await registry.start()
+      const brought = await bases.bring(tagged, a.organizationId, attempt())
+      assert.equal((await inspect(brought.reference)).Id, Id)
+      await brought.release?.()
+      await assert.rejects(bases.bring(tagged, undefined, attempt()), { name: 'BuildError' })
+    } finally {
+      await removeImages(socketPath, [tagged])
+    }
   })
 
   it('needs no registry to be restarted', async () => {

@@ -1,8 +1,7 @@
 import type { Attempt } from '../../lib/attempt.ts'
 import { EngineError, type PinnedImage } from '../engine.ts'
 import { assertOpen, fetchImage, pinImage } from './fetch-image.ts'
-import { isImageId } from './image-reference.ts'
-import { inspectImage } from './local-images.ts'
+import { inspectImage, inspectPinned, referencesTo } from './local-images.ts'
 import { localName } from './local-name.ts'
 import type { Registries } from './registry/registries.ts'
 
@@ -20,8 +19,9 @@ export async function fetchBaseImage(
   attempt: Attempt,
 ): Promise<string> {
   const pinned = await pinImage(registries, image, undefined, attempt)
-  if (isImageId(pinned.reference)) return pinned.reference
   if (pinned.namedBy === 'engine') {
+    const found = await inspectPinned(registries.daemon, pinned.reference, attempt.signal)
+    if (found && referencesTo(found).length === 0) return found.Id
     throw new EngineError(
       'registry-away',
       `The image ${image} came to the engine by a password, and its registry cannot be asked whether it gives it to everybody. Deploy again when it answers.`,
