@@ -38,11 +38,29 @@ describe('fetching images', () => {
       bench.registry.put(image)
       const Layers = [sha256(base), sha256('another')]
       bench.docker.images.set('base:1', { Id: 'base:1', RootFS: { Layers } })
-      if (loads === 'gone') await bench.docker.registries.present.count([], bench.docker.attempt.signal)
+      if (loads === 'gone') await bench.docker.registries.present.count([], bench.name, bench.docker.attempt.signal)
       if (loads === 'gone') bench.docker.images.set('base:1', { Id: 'base:1', RootFS: { Layers: [] } })
       await bench.fetch(image)
       const fetched = bench.registry.asked.filter(({ path }) => isBlob(path)).length - 1
       assert.equal(fetched, loads === 'whole' ? 1 : 2)
+    }
+  })
+
+  it('takes no layer of an image of another repository: whoever names it has to have it', async () => {
+    const [secret, own] = [await tarOf('secret'), await tarOf('own')]
+    const image = await makeImage({ layers: [secret, own] })
+    const packed = sha256(gzipSync(secret))
+    for (const [of, fetched] of [
+      ['registry.example/private/web', 1],
+      ['', 0],
+    ] as const) {
+      await using bench = await openFetchBench()
+      bench.registry.put(image)
+      const reference = `${of === '' ? bench.name : of}@sha256:${'a'.repeat(64)}`
+      const held = { RepoTags: [localName(reference)], RootFS: { Layers: [sha256(secret)] } }
+      bench.docker.images.set(localName(reference), held)
+      await bench.fetch(image)
+      assert.equal(bench.registry.asked.filter(({ path }) => path.endsWith(packed)).length, fetched)
     }
   })
 

@@ -166,7 +166,7 @@ async function fetchAndLoad(
     const loaded = await layersOf(daemon, tag, signal)
     return loaded?.join() === diffIds.join()
   }
-  const present = await registries.present.count(diffIds, signal)
+  const present = await registries.present.count(diffIds, reference.name, signal)
   // An image that had the lower layers may go before it is loaded.
   const isLoaded = await handOver(present).catch((error: unknown) => {
     if (present === 0 || !(error instanceof RegistryProblem) || error.kind !== 'form') throw error

@@ -1,5 +1,7 @@
 import type { DockerDaemon } from '../daemon.ts'
 import { isRefusal } from '../daemon.ts'
+import { parseReference } from '../image-reference.ts'
+import { type InspectedImage, referencesTo } from '../local-images.ts'
 
 const atOnce = 8
 
@@ -12,9 +14,12 @@ export class PresentLayers {
     this.#daemon = daemon
   }
 
-  /** With how many of these layers, from the lowest on, an image of the engine begins. Layers are found by all that is below them. */
-  async count(diffIds: readonly string[], signal: AbortSignal): Promise<number> {
-    const images = [...(await this.#read(signal)).values()]
+  /**
+   * With how many of these layers, from the lowest on, an image of the engine begins. Images of other repositories do not count: whoever writes
+   * a manifest names any layer, and has to have those that somebody else may have fetched with a password.
+   */
+  async count(diffIds: readonly string[], repository: string, signal: AbortSignal): Promise<number> {
+    const images = [...(await this.#read(repository, signal)).values()]
     const same = (layers: readonly string[]): number => {
       const end = diffIds.findIndex((id, index) => id !== layers[index])
       return end === -1 ? diffIds.length : end
@@ -22,10 +27,14 @@ export class PresentLayers {
     return Math.max(0, ...images.map(same))
   }
 
-  async #read(signal: AbortSignal): Promise<ReadonlyMap<string, readonly string[]>> {
+  async #read(repository: string, signal: AbortSignal): Promise<ReadonlyMap<string, readonly string[]>> {
     // The shape is that of Docker's published API.
-    const list = (await this.#daemon.json({ method: 'GET', path: '/images/json', signal })) as { Id: string }[]
-    const ids = list.map(({ Id }) => Id)
+    const list = (await this.#daemon.json({ method: 'GET', path: '/images/json', signal })) as InspectedImage[]
+    const isOpen = (image: InspectedImage): boolean => {
+      const references = referencesTo(image)
+      return references.length === 0 || references.some((one) => parseReference(one).name === repository)
+    }
+    const ids = list.filter(isOpen).map(({ Id }) => Id)
     const next = new Map<string, readonly string[]>()
     const left = ids.values()
     const work = async (): Promise<void> => {
@@ -35,7 +44,7 @@ export class PresentLayers {
       }
     }
     await Promise.all(Array.from({ length: atOnce }, work))
-    this.#known = next
+    this.#known = new Map([...this.#known, ...next].filter(([id]) => list.some(({ Id }) => Id === id)))
     return next
   }
 }

@@ -57,7 +57,7 @@ export async function startTestDocker(options: TestDockerOptions = {}): Promise<
     if (path === '/images/json')
       return say(
         200,
-        [...images.keys()].map((Id) => ({ Id })),
+        [...images].map(([Id, image]) => ({ ...image, Id })),
       )
     if (path === '/images/load') {
       if (options.loads) return options.loads(request, response)
