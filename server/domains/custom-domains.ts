@@ -144,11 +144,12 @@ export function createCustomDomains(options: CustomDomainsOptions) {
       })
     },
 
-    /** Asks DNS for all of them; names without an answer within two seconds are failures. */
-    async check(service: DomainOwner): Promise<CheckedDomain[]> {
+    /** Asks DNS for all of them; names without an answer within two seconds are failures. Throws if `waiting` is aborted before. */
+    async check(service: DomainOwner, waiting?: AbortSignal): Promise<CheckedDomain[]> {
       const rows = await listCustomDomains(database, service.id)
       const host = hostName(service, platform)
       const names = rows.map(({ domain }) => sampleOf(domain))
+      waiting?.throwIfAborted()
       const signal = AbortSignal.timeout(checkMs)
       const [own, ...found] = rows.length === 0 ? [] : await options.nameServers.resolve([host, ...names], signal)
       const ownAliases = await findOwn(

@@ -287,3 +287,19 @@ test('names below .test need no proof: the first to ask has them', async () => {
   assert.equal((await ask(b, 'shop.test')).status, 409)
   assert.equal((await ask(b, 'login.shop.test')).status, 409)
 })
+
+test('checks of domains wait for each other: an organization has few questions to name servers at a time', async () => {
+  const { applicationId } = await platform.addObjects(a)
+  const domain = 'check.sixteen.example'
+  const body = { domain, generate_certificate: false }
+  names.zones.set(domain, { silent: true })
+  assert.equal((await call(a.tokens.WRITE, 'POST', `/application/${applicationId}/customDomain`, body)).status, 201)
+  await database`update custom_domain set next_ask_at = null where domain = ${domain}`
+  const before = names.asked.filter((name) => name === domain).length
+  const check = () => call(a.tokens.READ, 'GET', `/application/${applicationId}/checkCustomDomain`)
+  const checks = Array.from({ length: 8 }, check)
+  await Promise.race(checks)
+  // Three questions and their second tries of each check: two checks of a caller run, and two more may have begun.
+  assert.ok(names.asked.filter((name) => name === domain).length - before <= 18)
+  for (const { status } of await Promise.all(checks)) assert.equal(status, 200)
+})

@@ -37,7 +37,7 @@ export const createHandlers = (rooms: Rooms, browse = createBrowsing()): Handler
   ...clusterHandlers(rooms),
   ...credentialsHandlers(rooms),
   ...catalogueHandlers(rooms),
-  ...servicePartHandlers(rooms),
+  ...servicePartHandlers(rooms, browse),
   ...groupHandlers(rooms),
   ...variableHandlers(rooms),
   ...anyVariableHandlers(rooms),

@@ -1,10 +1,11 @@
 import { settingsOfKind } from '@quayside/contract/services/advanced-settings.ts'
 import { settingDefaults } from '@quayside/contract/services/setting-table.ts'
 import type { Handlers } from '../call.ts'
+import type { Browse } from './browsing.ts'
 import type { Rooms } from './rooms.ts'
 
 /** What hangs on a service: advanced settings, deployment restrictions, custom domains. */
-export const servicePartHandlers = ({ advancedSettings, restrictions, customDomains }: Rooms) => {
+export const servicePartHandlers = ({ advancedSettings, restrictions, customDomains }: Rooms, browse: Browse) => {
   const idOf = (ids: readonly string[]): string => ids[0] ?? ''
   return {
     getDefaultAdvancedSettings: async ({ kind }) => settingDefaults(settingsOfKind(kind)),
@@ -23,6 +24,8 @@ export const servicePartHandlers = ({ advancedSettings, restrictions, customDoma
     getCustomDomain: ({ target, ids }) => customDomains.get(target, idOf(ids)),
     editCustomDomain: ({ target, ids, body }) => customDomains.edit(target, idOf(ids), body),
     deleteCustomDomain: async ({ target, ids }) => void (await customDomains.remove(target, idOf(ids))),
-    checkCustomDomains: async ({ target }) => ({ results: await customDomains.check(target) }),
+    checkCustomDomains: async ({ caller, target }) => ({
+      results: await browse(caller, (signal) => customDomains.check(target, signal)),
+    }),
   } satisfies Partial<Handlers>
 }
