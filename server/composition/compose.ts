@@ -96,7 +96,7 @@ export function compose(ground: Ground, drivers: Drivers) {
     maxAttempts: 30,
   })
   const rooms = createRooms(foundation, workflows, { disk, backups })
-  const observer: Observer = createServiceObserver(foundation, recipe, () => reconcilers?.nudge('routes'))
+  const observer: Observer = createServiceObserver(foundation, recipe, disk, () => reconcilers?.nudge('routes'))
   const { publicUrl } = config
   const accounts = createAccounts({ database, vault, clock, log, pepper, publicUrl, invitations: rooms.invitations })
   const openStreams = createOpenStreams({ clock, log, limits: config.streamLimits })

@@ -1,6 +1,7 @@
 import { isScratch } from '../backups/index.ts'
 import { inTransaction } from '../database/index.ts'
 import { engineRelease, findRelease, haveImage, type RecipeOptions } from '../deployments/index.ts'
+import type { DiskKeeper } from '../disk/index.ts'
 import { leadsElsewhere, leadsTo, lostPortsText, readVersion, setEndpoints, touchRoutes } from '../domains/index.ts'
 import type { Attempt } from '../lib/attempt.ts'
 import { systemClock as clock } from '../lib/clock.ts'
@@ -18,10 +19,11 @@ const routerMs = 5_000
 /** Of a service that fails; more are in its log. */
 const mostLines = 10
 
-/** Sees what runs and brings it back; `nudgeRoutes` has the router told at once. */
+/** Sees what runs and brings it back; `nudgeRoutes` has the router told at once, `disk` knows volumes that are too full. */
 export function createServiceObserver(
   foundation: Foundation,
   recipe: RecipeOptions,
+  disk: Pick<DiskKeeper, 'troubleOf'>,
   nudgeRoutes: () => void,
 ): Observer {
   const { database, log, engine, router, routes, lines, collector, collect } = foundation
@@ -82,7 +84,7 @@ export function createServiceObserver(
     endLeaving: (wish, names, attempt) => endLeaving(wish.id, names, attempt),
     lastLines: async (service) =>
       (await lines.tail(serviceStream(service), mostLines)).flatMap((line) => serviceLine(line).text || []),
-    troubleOf: (service) => lostPortsText(routes.lostPorts(service)),
+    troubleOf: (service) => lostPortsText(routes.lostPorts(service)) ?? disk.troubleOf(service),
     routesVersion: () => readVersion(database),
     failed: async (service) => {
       if (!(await endWaking(database, service))) return

@@ -1,5 +1,6 @@
 import type { Sql } from '../database/index.ts'
 import type { Json } from '../lib/json.ts'
+import type { StorageSize } from './full-volumes.ts'
 import type { DiskUsage } from './sort-disk.ts'
 
 /**
@@ -52,6 +53,17 @@ export async function keptImages(sql: Sql, serviceId: string): Promise<string[]>
     select distinct image ->> 'reference' as reference from release where service_id = ${serviceId} and image is not null`
   return rows.map(({ reference }) => reference)
 }
+
+/** The sizes of the storage of every version that runs. */
+export const readStorageSizes = (sql: Sql): Promise<StorageSize[]> => sql<StorageSize[]>`
+  select s.id as service_id, v.id as storage_id, v.mount_point, v.size::float8 as size_gib
+  from service s join release l on l.id = s.release_id
+    cross join jsonb_to_recordset(
+      case jsonb_typeof(l.settings -> 'storage') when 'array' then l.settings -> 'storage' else '[]' end
+    ) as v (id text, mount_point text, size numeric)
+  union all
+  select s.id, s.id::text, null, (l.settings ->> 'storage')::float8
+  from service s join release l on l.id = s.release_id where jsonb_typeof(l.settings -> 'storage') = 'number'`
 
 /** Whether a deployment acts on the service: it may have an image by now that no version has yet. */
 export async function isBusy(sql: Sql, serviceId: string): Promise<boolean> {

@@ -214,3 +214,25 @@ async function countRows(reference: string | undefined): Promise<number> {
   const rows = await database`select from fetched_image where reference = ${reference ?? ''}`
   return rows.length
 }
+
+test('a volume beyond its size is told until the storage is enlarged', async () => {
+  const { applicationId } = await platform.addObjects(a)
+  const path = `/application/${applicationId}`
+  const { storage } = await must('PUT', path, { storage: [{ mount_point: '/data', type: 'FAST_SSD', size: 1 }] })
+  await deploy(path, 'deploy', {})
+  let bytes = 1024 ** 3
+  let rounds = 0
+  const full = Object.assign(Object.create(engine), {
+    disk: async () => ({ ...(await engine.disk(signal)), volumes: [{ id: storage[0].id, bytes }] }),
+  })
+  const disk = keeper(undefined, { ...systemClock, monotonic: () => ++rounds * 3600_000 }, full)
+  await disk.reconcile(signal)
+  assert.equal(disk.troubleOf(applicationId), undefined)
+  bytes *= 2
+  await disk.reconcile(signal)
+  assert.match(disk.troubleOf(applicationId) ?? '', /\/data takes 2\.0 GiB, more than its size of 1 GiB/)
+  await must('PUT', path, { storage: [{ ...storage[0], size: 3 }] })
+  await deploy(path, 'deploy', {})
+  await disk.reconcile(signal)
+  assert.equal(disk.troubleOf(applicationId), undefined)
+})

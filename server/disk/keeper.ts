@@ -1,9 +1,10 @@
 import type { Builder } from '../builders/index.ts'
 import type { Database } from '../database/index.ts'
-import { type Engine, EngineError } from '../engines/index.ts'
+import { type Engine, type EngineDisk, EngineError } from '../engines/index.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { Logger } from '../lib/log.ts'
-import { forgetFetched, isBusy, keptImages, readNeeds, readUsage, writeUsage } from './disk-store.ts'
+import { forgetFetched, isBusy, keptImages, readNeeds, readStorageSizes, readUsage, writeUsage } from './disk-store.ts'
+import { fullVolumes } from './full-volumes.ts'
 import { type DiskUsage, excess, excessText, type Freeable, sortDisk, unneeded } from './sort-disk.ts'
 
 /** Measuring reads whole volumes. */
@@ -29,16 +30,21 @@ export interface DiskKeeper {
   reconcile(signal: AbortSignal): Promise<void>
   /** The next `reconcile` measures, whenever the last time was. */
   measureSoon(): void
+  /** Why a service runs out of its storage; undefined for one that does not. Asks no engine. */
+  troubleOf(serviceId: string): string | undefined
 }
 
 export function createDiskKeeper(options: DiskKeeperOptions): DiskKeeper {
-  const { database, clock, engine } = options
+  const { database, clock, engine, log } = options
   let measureAt = Number.NEGATIVE_INFINITY
+  let volumes: EngineDisk['volumes'] = []
+  let troubles: ReadonlyMap<string, string> = new Map()
   return {
     async usage() {
       const row = await readUsage(database)
       return row ? { measured_at: row.measured_at, ...row.usage } : null
     },
+    troubleOf: (serviceId) => troubles.get(serviceId),
     measureSoon: () => {
       measureAt = Number.NEGATIVE_INFINITY
     },
@@ -49,9 +55,16 @@ export function createDiskKeeper(options: DiskKeeperOptions): DiskKeeper {
           // What something else uses by now stays, and is looked at again.
           if (await engine.removeImage(reference, signal)) await forgetFetched(database, reference)
         }
-        if (clock.monotonic() < measureAt) return
-        measureAt = clock.monotonic() + measureMs
-        await keepToBudget(options, signal)
+        if (clock.monotonic() >= measureAt) {
+          measureAt = clock.monotonic() + measureMs
+          volumes = await keepToBudget(options, signal)
+        }
+        // A storage that was enlarged meanwhile is no trouble any more, without measuring.
+        const found = fullVolumes(volumes, await readStorageSizes(database))
+        for (const [serviceId, reason] of found) {
+          if (!troubles.has(serviceId)) log.warn({ serviceId, reason }, 'a volume is larger than its size')
+        }
+        troubles = found
       } catch (error) {
         measureAt = Number.NEGATIVE_INFINITY
         // Others say that it is away; it is measured when it is back.
@@ -61,7 +74,8 @@ export function createDiskKeeper(options: DiskKeeperOptions): DiskKeeper {
   }
 }
 
-async function keepToBudget(options: DiskKeeperOptions, signal: AbortSignal): Promise<void> {
+/** Measures, and frees what is too much. Gives the volumes. */
+async function keepToBudget(options: DiskKeeperOptions, signal: AbortSignal): Promise<EngineDisk['volumes']> {
   const { log, engine, budgetBytes } = options
   let now = await measure(options, signal)
   if (now.freeable.built.length > 0) {
@@ -69,7 +83,7 @@ async function keepToBudget(options: DiskKeeperOptions, signal: AbortSignal): Pr
     now = await measure(options, signal)
   }
   const tooMuch = excess(now.usage)
-  if (tooMuch === 0) return
+  if (tooMuch === 0) return now.volumes
   if (budgetBytes !== undefined) {
     await engine.trimBuildCache(Math.max(0, now.cacheBytes - tooMuch), signal)
     now = await measure(options, signal)
@@ -79,6 +93,7 @@ async function keepToBudget(options: DiskKeeperOptions, signal: AbortSignal): Pr
   const text = excessText(left, now.freeableCacheBytes, budgetBytes)
   if (left === 0) log.info(facts, text)
   else log.warn({ ...facts, freeableCacheBytes: now.freeableCacheBytes }, text)
+  return now.volumes
 }
 
 /** Looks anew: it may have been given an image, or be about to have one, since the disk was measured. */
@@ -91,13 +106,26 @@ async function pruneIdle(
   await builder.prune(service, await keptImages(database, service), signal)
 }
 
+interface Measured {
+  readonly usage: DiskUsage
+  readonly freeable: Freeable
+  readonly volumes: EngineDisk['volumes']
+  readonly cacheBytes: number
+  readonly freeableCacheBytes: number
+}
+
 async function measure(
   { database, engine, clock, budgetBytes, measureLogs }: DiskKeeperOptions,
   signal: AbortSignal,
-): Promise<{ usage: DiskUsage; freeable: Freeable; cacheBytes: number; freeableCacheBytes: number }> {
+): Promise<Measured> {
   const [disk, logs] = await Promise.all([engine.disk(signal), measureLogs()])
   const now = clock.now()
   const sorted = sortDisk(disk, await readNeeds(database), { now, logs, budgetBytes })
   await writeUsage(database, sorted.usage, now)
-  return { ...sorted, cacheBytes: disk.buildCache.bytes, freeableCacheBytes: disk.buildCache.freeableBytes }
+  return {
+    ...sorted,
+    volumes: disk.volumes,
+    cacheBytes: disk.buildCache.bytes,
+    freeableCacheBytes: disk.buildCache.freeableBytes,
+  }
 }

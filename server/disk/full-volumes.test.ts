@@ -1,0 +1,29 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { fullVolumes } from './full-volumes.ts'
+
+const gibibyte = 1024 ** 3
+const size = (service_id: string, storage_id: string, size_gib = 1, mount_point: string | null = '/data') => ({
+  ...{ service_id, storage_id, mount_point, size_gib },
+})
+
+test('a volume within its size, or not measured, is no trouble', () => {
+  assert.equal(fullVolumes([{ id: 'v', bytes: gibibyte }], [size('s', 'v'), size('t', 'w')]).size, 0)
+})
+
+test('a volume beyond its size is named, with what it takes and what to do', () => {
+  const found = fullVolumes([{ id: 'v', bytes: 1.41 * gibibyte }], [size('s', 'v')])
+  assert.match(
+    found.get('s') ?? '',
+    /volume \/data takes 1\.5 GiB, more than its size of 1 GiB\. Delete data, or enlarge/,
+  )
+  const ofDatabase = fullVolumes([{ id: 'd', bytes: gibibyte + 1 }], [size('d', 'd', 1, null)])
+  assert.match(ofDatabase.get('d') ?? '', /volume of data takes 1\.1 GiB/)
+})
+
+test('each volume counts by itself, and several of a service are all named', () => {
+  const volumes = ['v', 'w', 'x'].map((id) => ({ id, bytes: 2 * gibibyte }))
+  const found = fullVolumes(volumes, [size('s', 'v', 1, '/a'), size('s', 'w', 1, '/b'), size('s', 'x', 3, '/c')])
+  assert.match(found.get('s') ?? '', /\/a takes .*\/b takes/)
+  assert.doesNotMatch(found.get('s') ?? '', /\/c/)
+})
