@@ -1,19 +1,10 @@
 import assert from 'node:assert/strict'
 import { Agent, type IncomingMessage, request, type ServerResponse } from 'node:http'
 import test from 'node:test'
-import { sleep } from './clock.ts'
+import type { Random } from '../test/fuzz/random.ts'
+import { seeded } from '../test/support/seed.ts'
 import { portOf, type TestBed, testBed, until } from './test-bed.ts'
 
-/** Whole numbers below `bound`, the same ones in every run. */
-function dice(): (bound: number) => number {
-  let state = 20_260_101
-  return (bound) => {
-    state = (Math.imul(state, 1_103_515_245) + 12_345) & 0x7fffffff
-    return (state >> 8) % bound
-  }
-}
-
-const roll = dice()
 const large = Buffer.alloc(300_000, 'z')
 
 /** An application that does everything that one can do wrong. */
@@ -45,18 +36,20 @@ const misbehave: readonly ((request: IncomingMessage, response: ServerResponse) 
   },
 ]
 
-/** One request that may have a body and may be given up half-way; always ends. */
-function disturb(bed: TestBed, agent: Agent): Promise<void> {
+/** One request that may have a body and may be given up half-way; always ends. Everything about it is rolled before it is sent. */
+function disturb(bed: TestBed, agent: Agent, dice: Random): Promise<void> {
   return new Promise((resolve) => {
-    const method = ['GET', 'POST', 'HEAD', 'DELETE', 'PUT'][roll(5)] ?? 'GET'
-    const options = { host: '127.0.0.1', port: bed.router.port, method, agent, headers: { host: 'app.localhost' } }
+    const method = dice.pick(['GET', 'POST', 'HEAD', 'DELETE', 'PUT'])
+    const headers = { host: 'app.localhost', 'x-misbehave': String(dice.below(misbehave.length)) }
+    const [leavesAnswer, hasBody, leaves] = [dice.percent(25), dice.percent(50), dice.percent(20)]
+    const options = { host: '127.0.0.1', port: bed.router.port, method, agent, headers }
     const outgoing = request(options, (answer) => {
-      if (roll(4) === 0) answer.once('data', () => outgoing.destroy())
+      if (leavesAnswer) answer.once('data', () => outgoing.destroy())
       answer.resume().on('error', () => {})
     })
     outgoing.on('error', () => {}).on('close', () => resolve())
-    if (roll(2) === 0 && (method === 'POST' || method === 'PUT')) outgoing.write(large)
-    if (roll(5) === 0) setImmediate(() => outgoing.destroy())
+    if (hasBody && (method === 'POST' || method === 'PUT')) outgoing.write(large)
+    if (leaves) setImmediate(() => outgoing.destroy())
     else outgoing.end()
   })
 }
@@ -66,20 +59,26 @@ test('nothing stays open and nothing breaks, whatever applications and clients d
   const listener = (incoming: IncomingMessage, response: ServerResponse): void => {
     incoming.on('error', () => {})
     response.on('error', () => {})
-    misbehave[roll(misbehave.length)]?.(incoming, response)
+    misbehave[Number(incoming.headers['x-misbehave'])]?.(incoming, response)
   }
   const apps = await Promise.all([1, 2].map(() => bed.application(listener)))
   const ports = apps.map(portOf)
   await bed.lead(ports)
   const agent = new Agent({ keepAlive: true, maxSockets: 24 })
   t.after(() => agent.destroy())
-  let left = 1_500
-  const client = async (): Promise<void> => {
-    while (left-- > 0) await disturb(bed, agent)
+  const [clientCount, requests, swaps] = [24, 60, 10]
+  let done = 0
+  const client = async (_: unknown, index: number): Promise<void> => {
+    const dice = seeded(t, `client ${index}`)
+    for (let sent = 0; sent < requests; sent++) {
+      await disturb(bed, agent, dice)
+      done++
+    }
   }
-  const clients = Promise.all(Array.from({ length: 24 }, client))
-  for (let swap = 0; swap < 10; swap++) {
-    await sleep(40)
+  const clients = Promise.all(Array.from({ length: clientCount }, client))
+  for (let swap = 0; swap < swaps; swap++) {
+    const share = Math.floor((clientCount * requests * swap) / swaps)
+    await until(() => done >= share, `${share} requests have ended`)
     await bed.lead(swap % 2 ? ports : ports.slice(0, 1))
   }
   await clients

@@ -31,16 +31,6 @@ async function bytesServer(t: Life, onConnection: (socket: Socket) => void, port
   assert.ok(typeof bound === 'object' && bound)
   return { port: bound.port, sockets, close }
 }
-/** A port that is free, below those that the kernel gives to others. */
-async function freePort(t: Life): Promise<number> {
-  for (;;) {
-    const port = randomInt(10_000, 30_000)
-    const free = await bytesServer(t, () => {}, port).catch(() => undefined)
-    if (!free) continue
-    await free.close()
-    return port
-  }
-}
 const named = (name: string) => (socket: Socket) => void socket.write(name)
 const echo = (socket: Socket) => void socket.pipe(socket)
 
@@ -74,9 +64,16 @@ async function leadPort(bed: TestBed, port: number, ports: readonly number[], mo
   return answer.body
 }
 
+/** The same with a port that no other program has, below those that the kernel gives to others. Gives the port. */
+async function leadFreePort(bed: TestBed, ports: readonly number[], more: Partial<Route> = {}): Promise<number> {
+  for (;;) {
+    const port = randomInt(10_000, 30_000)
+    if (!(await leadPort(bed, port, ports, more))['taken']) return port
+  }
+}
+
 test('bytes go both ways, whoever speaks first, and the end of one side leaves the other one its word', async (t) => {
   const bed = await testBed(t)
-  const port = await freePort(t)
   const first = await bytesServer(t, (socket) => {
     socket.write('hello ')
     let heard = ''
@@ -85,7 +82,7 @@ test('bytes go both ways, whoever speaks first, and the end of one side leaves t
     })
     socket.once('end', () => socket.end(`heard ${heard}`))
   })
-  assert.deepEqual((await leadPort(bed, port, [first.port]))['taken'], undefined)
+  const port = await leadFreePort(bed, [first.port])
   const one = client(t, port)
   await until(() => one.text === 'hello ', 'the application speaks first')
   one.socket.end('a word')
@@ -103,9 +100,8 @@ test('bytes go both ways, whoever speaks first, and the end of one side leaves t
 
 test('new connections go to the new version, those that are open stay until they end', async (t) => {
   const bed = await testBed(t)
-  const port = await freePort(t)
   const [a, b] = [await bytesServer(t, named('a')), await bytesServer(t, named('b'))]
-  await leadPort(bed, port, [a.port])
+  const port = await leadFreePort(bed, [a.port])
   const old = client(t, port)
   await until(() => old.text === 'a', 'the old version answers')
   await leadPort(bed, port, [b.port])
@@ -122,8 +118,7 @@ test('new connections go to the new version, those that are open stay until they
 
 test('a port without an application breaks connections off, and is free again without a route', async (t) => {
   const bed = await testBed(t)
-  const port = await freePort(t)
-  await leadPort(bed, port, [], { reason: 'it is stopped' })
+  const port = await leadFreePort(bed, [], { reason: 'it is stopped' })
   const refused = client(t, port)
   await until(() => refused.closed, 'it is broken off')
   assert.equal(refused.text, '')
@@ -133,13 +128,17 @@ test('a port without an application breaks connections off, and is free again wi
   await until(() => denied.closed, 'it is not let in')
   assert.equal(denied.text, '')
   assert.equal((await bed.tell('PUT', '/routes', { version: ++version, routes: [] })).status, 200)
-  await bytesServer(t, () => {}, port)
+  const isFree = (): Promise<boolean> =>
+    bytesServer(t, () => {}, port).then(
+      () => true,
+      () => false,
+    )
+  await until(isFree, 'the port is free')
 })
 
 test('a connection wakes what is asleep, and waits for it', async (t) => {
   const bed = await testBed(t)
-  const port = await freePort(t)
-  await leadPort(bed, port, [], { asleep: true })
+  const port = await leadFreePort(bed, [], { asleep: true })
   const wakes = bed.tell('POST', '/wakes', { sequence: 0, timeoutMs: 60_000 })
   const early = client(t, port)
   early.socket.write('early')
@@ -168,9 +167,8 @@ test('a port of another program is told, and listened on once it is free', async
 
 test('a router that is started anew listens on the ports that it had', async (t) => {
   const bed = await testBed(t)
-  const port = await freePort(t)
   const app = await bytesServer(t, named('in'))
-  await leadPort(bed, port, [app.port])
+  const port = await leadFreePort(bed, [app.port])
   const open = client(t, port)
   await until(() => open.text === 'in', 'it answers')
   assert.ok((await readFile(bed.state, 'utf8')).includes(`localhost:${port}`))

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { mkdtemp, rm } from 'node:fs/promises'
+import { mkdtemp, readdir, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
@@ -7,7 +7,7 @@ import { testDatabase } from '../database/testing.ts'
 import { systemClock } from '../lib/clock.ts'
 import { newId } from '../lib/id.ts'
 import { silentLogger } from '../lib/log.ts'
-import { deploymentStream, openLineStore } from '../logs/index.ts'
+import { deploymentStream, openLineStore, serviceStream } from '../logs/index.ts'
 import { addPlace } from '../variables/testing.ts'
 import { createLogPruner } from './log-pruner.ts'
 
@@ -53,8 +53,28 @@ test('old logs of deployments go, those that run, that are young or the newest o
   assert.deepEqual(await lines.tail(deploymentStream('old'), 10), [])
 })
 
-test('where nothing was ever deployed there is nothing to delete', async (t) => {
+test('where nothing was ever deployed nothing is removed, and no directory is made', async (t) => {
   const { sql } = await testDatabase(t)
-  const lines = openLineStore({ directory: '/nonexistent/quayside', clock: systemClock, log: silentLogger })
-  await createLogPruner({ database: sql, clock, lines, days: 30 }).reconcile(new AbortController().signal)
+  const directory = await mkdtemp(join(tmpdir(), 'quayside-logs-'))
+  const lines = openLineStore({ directory, clock: systemClock, log: silentLogger })
+  t.after(async () => {
+    await lines.close()
+    await rm(directory, { recursive: true })
+  })
+  const stream = serviceStream(newId())
+  await lines.append(stream, [{ text: 'up' }])
+  await lines.flush()
+  const removed: string[] = []
+  const remove = async (name: string): Promise<void> => void removed.push(name)
+  const pruned = async ({ streams }: Pick<typeof lines, 'streams'>): Promise<readonly string[]> => {
+    const pruner = createLogPruner({ database: sql, clock, lines: { streams, remove }, days: 30 })
+    await pruner.reconcile(new AbortController().signal)
+    return removed
+  }
+  assert.deepEqual(await pruned(lines), [])
+  const absent = join(directory, 'absent')
+  const none = openLineStore({ directory: absent, clock: systemClock, log: silentLogger })
+  t.after(() => none.close())
+  assert.deepEqual(await pruned(none), [])
+  await assert.rejects(readdir(absent), { code: 'ENOENT' })
 })

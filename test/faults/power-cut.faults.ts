@@ -7,6 +7,7 @@ import { makeWeb, type TestApplication } from '../support/application.ts'
 import { assertDeployedOnce, lastRequest } from '../support/deployment-facts.ts'
 import { type PrivateEngine, whyNoPrivateEngine } from '../support/private-engine.ts'
 import { startPrivateServer } from '../support/private-server.ts'
+import { seeded } from '../support/seed.ts'
 import type { ServerProcess } from '../support/server-process.ts'
 import { web } from '../support/trees.ts'
 import { until } from '../support/until.ts'
@@ -69,10 +70,10 @@ const isTidying = async (pid: number): Promise<boolean> =>
 
 for (let round = 1; round <= rounds; round++) {
   test(`everything converges after a power cut in the middle of a deployment (${round})`, { skip }, async (t) => {
+    const wait = seeded(t, `cut ${round}`).below(2200) + 100
     const version = `after cut ${round}`
     await application.ship(web(version, { buildMs: 500 }))
     const request = await lastRequest(server, application)
-    const wait = Math.floor(((clock.now().getTime() * 7919) % 2200) + 100)
     t.diagnostic(`cut after ${wait} ms`)
     // The moment itself is what is tried.
     await clock.sleep(wait)

@@ -3,21 +3,13 @@ import { after, before, test } from 'node:test'
 import { systemClock as clock } from '../../server/lib/clock.ts'
 import { makeWeb, type TestApplication } from '../support/application.ts'
 import { assertDeployedOnce, assertToldOnce, lastRequest } from '../support/deployment-facts.ts'
+import { seeded } from '../support/seed.ts'
 import { type ServerProcess, startServer } from '../support/server-process.ts'
 import { startTraffic } from '../support/traffic.ts'
 import { web } from '../support/trees.ts'
 import { startReceiver } from '../support/webhook-receiver.ts'
 
 const kills = 20
-/** From 0 up to 1, the same for the same seed. */
-function randomFrom(seed: number): () => number {
-  let state = seed >>> 0
-  return () => {
-    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0
-    return state / 2 ** 32
-  }
-}
-
 let server: ServerProcess
 let receiver: Awaited<ReturnType<typeof startReceiver>>
 let application: TestApplication
@@ -39,9 +31,7 @@ after(async () => {
 })
 
 test(`a deployment survives a server that is killed ${kills} times at random moments`, async (t) => {
-  const seed = Math.floor(clock.now().getTime() % 2 ** 32)
-  t.diagnostic(`seed ${seed}`)
-  const random = randomFrom(seed)
+  const random = seeded(t)
   const traffic = startTraffic(application.url, 50)
   t.after(() => traffic.stop())
   await application.ship(web('survivor', { buildMs: 300 }))
@@ -49,7 +39,7 @@ test(`a deployment survives a server that is killed ${kills} times at random mom
   for (let kill = 1; kill <= kills; kill++) {
     await server.restart({ ready: false })
     // The moment itself is what is tried: a start takes about a second, a deployment another one.
-    await clock.sleep(400 + random() * 1600)
+    await clock.sleep(400 + random.below(1600))
     await server.kill9()
   }
   await server.restart()

@@ -4,6 +4,7 @@ import { after, test } from 'node:test'
 import { systemClock } from '../../server/lib/clock.ts'
 import { run } from '../../server/lib/run.ts'
 import { createPlatform } from '../support/platform.ts'
+import { seeded } from '../support/seed.ts'
 import { openSocket } from '../support/streams.ts'
 import { now, until } from '../support/until.ts'
 
@@ -28,6 +29,7 @@ const firewall = async (action: '-I' | '-D'): Promise<void> => {
     if (exitCode !== 0) throw new Error(`iptables: ${stderr}; install it, and run this as root`)
   }
 }
+const pauses = seeded({ diagnostic: (message) => void process.stdout.write(`# ${message}\n`) })
 let isSilent = false
 const silence = async (): Promise<void> => {
   isSilent = true
@@ -62,7 +64,7 @@ async function open(lastId?: string): Promise<Client[]> {
       client.text += chunk
     })
     socket.once('close', () => {
-      if (!isIn(client)) void systemClock.sleep(500 + Math.random() * 4_500).then(() => enter(client))
+      if (!isIn(client)) void systemClock.sleep(500 + pauses.below(4_500)).then(() => enter(client))
     })
   }
   const opened = Array.from({ length: clients }, () => {
