@@ -183,6 +183,19 @@ test('a database that vanished while it was in use is not replaced by an empty o
   await assert.rejects(stat(join(directory, 'cluster')), { code: 'ENOENT' })
 })
 
+test('a PostgreSQL that is killed before it is ready is started again', async (t) => {
+  const directory = await reachableDirectory(t)
+  await (await open(directory)).stop()
+  const pids: number[] = []
+  const spawned = (pid: number): void => {
+    pids.push(pid)
+    if (pids.length < 3) process.kill(pid, 'SIGKILL')
+  }
+  const embedded = await startEmbedded({ directory, log: silentLogger, signal, spawned })
+  t.after(() => embedded.stop())
+  assert.equal(embedded.pid(), pids[2])
+})
+
 test('a PostgreSQL that does not start says why', async (t) => {
   const directory = await reachableDirectory(t)
   await writeFile(join(directory, 'postgresql.local.conf'), 'shared_buffers = plenty\n')

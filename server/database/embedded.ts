@@ -21,6 +21,8 @@ export interface EmbeddedOptions {
   readonly signal: AbortSignal
   readonly sizes?: Partial<Sizes>
   readonly clock?: Clock
+  /** Notified of each process that is started, before it is ready. */
+  readonly spawned?: (pid: number) => void
 }
 
 export interface EmbeddedDatabase {
@@ -45,6 +47,7 @@ interface Launch {
   readonly sizes: Sizes
   readonly log: Logger
   readonly clock: Clock
+  readonly spawned: (pid: number) => void
 }
 
 const usualSizes: Sizes = { durable: true, maxConnections: 40, sharedBuffersMb: 32 }
@@ -65,6 +68,7 @@ export async function startEmbedded(options: EmbeddedOptions): Promise<EmbeddedD
     sizes: { ...usualSizes, ...options.sizes },
     log: options.log,
     clock: options.clock ?? systemClock,
+    spawned: options.spawned ?? (() => {}),
   }
   let pid = await launchOrAdopt(launch, true, options.signal)
   return {
@@ -101,13 +105,7 @@ function launchOrAdopt(launch: Launch, create: boolean, signal: AbortSignal): Pr
       }
       if (running) await stopPostmaster(running.pid, place.cluster, clock)
       await prepareCluster({ ...launch, create, signal })
-      await clearRemains(place)
-      const pid = await launchPostmaster(launch)
-      await untilReady(pid, launch, signal).catch(async (error: unknown) => {
-        // Told to stop meanwhile: nobody else knows of it.
-        if (signal.aborted) await stopPostmaster(pid, place.cluster, clock)
-        throw error
-      })
+      const pid = await launchUntilReady(launch, signal)
       log.info({ pid, ms: Math.round(clock.monotonic() - startedAt) }, 'PostgreSQL was started')
       return pid
     },
@@ -121,8 +119,30 @@ async function isOurs(running: { pid: number; sockets: string }, { place, binari
   return running.sockets === place.sockets && program === (await realpath(binaries.postgres))
 }
 
+/** Of processes that are killed one after the other before they are ready. */
+const mostLaunches = 5
+
+/** A PostgreSQL that was killed before it was ready is started again, a few times. */
+async function launchUntilReady(launch: Launch, signal: AbortSignal): Promise<number> {
+  const { place, clock, log, spawned } = launch
+  for (let left = mostLaunches; ; left--) {
+    await clearRemains(place)
+    const { pid, wasKilled } = await launchPostmaster(launch)
+    spawned(pid)
+    try {
+      await untilReady(pid, launch, signal)
+      return pid
+    } catch (error) {
+      // Told to stop meanwhile: nobody else knows of it.
+      if (signal.aborted) await stopPostmaster(pid, place.cluster, clock)
+      if (signal.aborted || left <= 1 || !wasKilled()) throw error
+      log.warn({ pid }, 'PostgreSQL was killed before it was ready and is started again')
+    }
+  }
+}
+
 /** PostgreSQL gets a session of its own and the log as its output, so that it outlives this process. */
-async function launchPostmaster({ place, binaries, user }: Launch): Promise<number> {
+async function launchPostmaster({ place, binaries, user }: Launch): Promise<{ pid: number; wasKilled: () => boolean }> {
   await rotateServerLog(logOf(place))
   const log = await openServerLog(logOf(place))
   try {
@@ -138,7 +158,7 @@ async function launchPostmaster({ place, binaries, user }: Launch): Promise<numb
     await promise
     child.unref()
     if (child.pid === undefined) throw new Error('PostgreSQL has no process id')
-    return child.pid
+    return { pid: child.pid, wasKilled: () => child.signalCode === 'SIGKILL' }
   } finally {
     await log.close()
   }
