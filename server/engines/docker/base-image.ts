@@ -1,8 +1,9 @@
 import type { Attempt } from '../../lib/attempt.ts'
 import { EngineError, type PinnedImage } from '../engine.ts'
-import { assertOpen, fetchImage, pinImage } from './fetch-image.ts'
+import { fetchImage } from './fetch-image.ts'
 import { inspectImage, inspectPinned, referencesTo } from './local-images.ts'
 import { localName } from './local-name.ts'
+import { assertOpen, pinImage } from './pin-image.ts'
 import type { Registries } from './registry/registries.ts'
 
 /** Is told, before anything is fetched, which reference will be on the engine: whoever keeps it removes it with `removeImage`. */

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { pinImage } from './fetch-image.ts'
 import { localName } from './local-name.ts'
+import { pinImage } from './pin-image.ts'
 import { openFetchBench, say, status } from './registry/test-fetching.ts'
 import { makeImage, sha256 } from './registry/test-registry.ts'
 

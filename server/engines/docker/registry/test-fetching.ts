@@ -1,4 +1,5 @@
-import { fetchImage, pinImage } from '../fetch-image.ts'
+import { fetchImage } from '../fetch-image.ts'
+import { pinImage } from '../pin-image.ts'
 import { startTestDocker, type TestDocker, type TestDockerOptions } from './test-docker.ts'
 import { type Misbehaviour, startTestRegistry, type TestImage, type TestRegistry } from './test-registry.ts'
 

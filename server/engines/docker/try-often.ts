@@ -1,0 +1,59 @@
+import type { Attempt } from '../../lib/attempt.ts'
+import { EngineError, type EngineReason } from '../engine.ts'
+import type { ImageReference } from './image-reference.ts'
+import type { Registries } from './registry/registries.ts'
+import { type ProblemKind, pauseMs, problemText, RegistryProblem } from './registry-problem.ts'
+
+/** Why there is no answer, and the message for people. */
+export interface Problem {
+  readonly problem: ProblemKind
+  readonly text: string
+}
+
+const reasons: Partial<Record<ProblemKind, EngineReason>> = {
+  away: 'registry-away',
+  busy: 'registry-away',
+  'disk-full': 'disk-full',
+  address: 'refused',
+  size: 'refused',
+}
+export const toError = ({ problem, text }: Problem): EngineError =>
+  new EngineError(reasons[problem] ?? 'image-missing', text)
+
+/** A try that brought so much counts as the first one again. */
+const progressBytes = 1024 * 1024
+
+/** Asks until there is an answer, it makes no sense to go on, or `isEnough` says of the problem that it need not be waited out. */
+export async function tryOften<T>(
+  { clock }: Pick<Registries, 'clock'>,
+  { host, name, tag, digest }: ImageReference,
+  { signal, output }: Attempt,
+  { ask, isEnough, bytes }: { ask: () => Promise<T>; isEnough: (kind: ProblemKind) => boolean; bytes: () => number },
+): Promise<T | Problem> {
+  const image = digest ? `${name}@${digest}` : `${name}:${tag ?? 'latest'}`
+  let hadBytes = 0
+  for (let tries = 1; ; tries++) {
+    try {
+      return await ask()
+    } catch (error) {
+      signal.throwIfAborted()
+      const { kind: problem, message: said } = problemOf(error)
+      const text = problemText(problem, image, host, said)
+      if (bytes() - hadBytes >= progressBytes) tries = 1
+      hadBytes = bytes()
+      const pause = isEnough(problem) ? undefined : pauseMs(problem, tries)
+      if (pause === undefined) return { problem, text }
+      output.line(`${text.replace(/\. [^.]+$/, '.')} Trying again in ${pause / 1000} s.`, 'warning')
+      await clock.sleep(pause, signal)
+    }
+  }
+}
+
+/** What is no answer of a registry is thrown on. */
+function problemOf(error: unknown): RegistryProblem {
+  if (error instanceof RegistryProblem) return error
+  if (/^(?:ENOSPC|EDQUOT)$/.test(String(Object(error).code))) {
+    return new RegistryProblem('disk-full', 'no space left on device', { cause: error })
+  }
+  throw error
+}
