@@ -1,7 +1,8 @@
 import { selectBuildArguments } from './build-order.ts'
 import { type ImageSource, readStages, type Source, type Stage, type Stages, withFroms } from './build-stages.ts'
 import type { BuildRecipe } from './builder.ts'
-import { type Dockerfile, type Instruction, parseDockerfile, writeDockerfile } from './dockerfile.ts'
+import { type Dockerfile, DockerfileError, type Instruction, parseDockerfile, writeDockerfile } from './dockerfile.ts'
+import { checkExpansion } from './expansion.ts'
 
 /** Everything that a build takes from its Dockerfile. */
 export interface BuildPlan {
@@ -27,7 +28,11 @@ type PlannedRecipe = Pick<BuildRecipe, 'dockerfile' | 'dockerfileText' | 'variab
 export function planBuild(recipe: PlannedRecipe): BuildPlan {
   const dockerfile = parseDockerfile(recipe.dockerfileText, recipe.dockerfile)
   const given = new Map(Object.entries(selectBuildArguments(dockerfile, recipe.variables)))
-  const read = readStages(dockerfile, given)
+  const read = inFile(recipe.dockerfile, () => {
+    const stages = readStages(dockerfile, given)
+    checkExpansion(stages, given)
+    return stages
+  })
   const reached = reachedFrom(read.stages, recipe.targetStage)
   return {
     dockerfile,
@@ -38,6 +43,15 @@ export function planBuild(recipe: PlannedRecipe): BuildPlan {
         escapeCharacter: dockerfile.escapeCharacter,
         instructions: instructionsFor(read, reached, references),
       }),
+  }
+}
+
+/** Adds the path of the Dockerfile to what is wrong with it. */
+function inFile<T>(path: string, work: () => T): T {
+  try {
+    return work()
+  } catch (error) {
+    throw error instanceof DockerfileError ? new DockerfileError(error.line, error.problem, path) : error
   }
 }
 

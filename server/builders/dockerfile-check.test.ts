@@ -186,7 +186,10 @@ test('refuses stages that could be taken for others, and platforms that the engi
 
 test('a name that doubles with each argument is not written out', () => {
   const lines = Array.from({ length: 100 }, (_, index) => `ARG A${index + 1}=$A${index}$A${index}`)
-  assert.throws(check(`ARG A0=xxxxxxxx\n${lines.join('\n')}\nFROM $A100\n`), /cannot be told/)
+  assert.throws(
+    check(`ARG A0=xxxxxxxx\n${lines.join('\n')}\nFROM $A100\n`),
+    /cannot be told|may get \d+ characters long/,
+  )
 })
 
 test('what a base image asks for by ONBUILD follows the same rules', () => {

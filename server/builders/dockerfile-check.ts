@@ -4,6 +4,7 @@ import { fromsOf } from './build-stages.ts'
 import { BuildError, type BuildRecipe } from './builder.ts'
 import { type Instruction, parseDockerfile } from './dockerfile.ts'
 import { DockerfileError } from './dockerfile-text.ts'
+import { checkTriggerExpansion } from './expansion.ts'
 import { fullImageName, isOwnImage, registryHostOf } from './image-names.ts'
 import { jsonWords } from './json-form.ts'
 import { isOfficialFrontend, requestedFrontend } from './official-frontend.ts'
@@ -45,6 +46,13 @@ export function checkDockerfile({ dockerfile, named }: BuildPlan, path: string):
  * BuildError.
  */
 export function checkTriggers(triggers: readonly string[], image: string, place: { path: string; line: number }): void {
+  if (triggers.length > maxTriggers) {
+    throw new DockerfileError(
+      place.line,
+      `the base image "${image}" asks by ONBUILD for more than ${maxTriggers} instructions. Use another base image.`,
+      place.path,
+    )
+  }
   for (const trigger of triggers) {
     const problem = triggerProblem(trigger)
     if (problem === undefined) continue
@@ -55,7 +63,19 @@ export function checkTriggers(triggers: readonly string[], image: string, place:
       place.path,
     )
   }
+  try {
+    checkTriggerExpansion(triggers.flatMap((trigger) => parseDockerfile(trigger).instructions))
+  } catch (error) {
+    if (!(error instanceof DockerfileError)) throw error
+    throw new DockerfileError(
+      place.line,
+      `what the base image "${image}" asks for by ONBUILD: ${error.problem}`,
+      place.path,
+    )
+  }
 }
+
+const maxTriggers = 100
 
 const notInTriggers: ReadonlySet<string> = new Set(['FROM', 'ONBUILD', 'MAINTAINER'])
 
