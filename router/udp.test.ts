@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { randomInt } from 'node:crypto'
 import { createSocket } from 'node:dgram'
 import { test } from 'node:test'
 import type { Route } from '@quayside/contract/routes.ts'
@@ -8,9 +9,9 @@ import { type TestBed, testBed, until } from './test-bed.ts'
 type Life = Parameters<typeof testBed>[0]
 
 /** A socket of a test's own, with all that it hears. */
-async function socketOf(t: Life, port = 0) {
+async function socketOf(t: Life, port = 0, address = '127.0.0.1') {
   const socket = createSocket('udp4')
-  await new Promise<void>((resolve, reject) => socket.once('error', reject).bind(port, '127.0.0.1', resolve))
+  await new Promise<void>((resolve, reject) => socket.once('error', reject).bind(port, address, resolve))
   const heard: string[] = []
   socket.on('message', (datagram) => heard.push(String(datagram)))
   let isOpen = true
@@ -28,24 +29,21 @@ async function answering(t: Life, name: string) {
   app.socket.on('message', (datagram, { port, address }) => app.socket.send(`${name} ${datagram}`, port, address))
   return app
 }
-async function freePort(t: Life): Promise<number> {
-  const { port, close } = await socketOf(t)
-  await close()
-  return port
-}
-async function leadPort(
-  bed: TestBed,
-  version: number,
-  port: number,
-  ports: readonly number[],
-  more: Partial<Route> = {},
-) {
+let version = 0
+async function leadPort(bed: TestBed, port: number, ports: readonly number[], more: Partial<Route> = {}) {
   const endpoints = ports.map((each) => ({ address: '127.0.0.1', port: each }))
   const listen = { protocol: 'UDP', port } as const
   const route: Route = { host: `localhost:${port}`, listen, service: 's', name: 'dns', endpoints, ...more }
-  const answer = await bed.tell('PUT', '/routes', { version, routes: [route] })
+  const answer = await bed.tell('PUT', '/routes', { version: ++version, routes: [route] })
   assert.equal(answer.status, 200, JSON.stringify(answer.body))
   return answer.body
+}
+/** The same with a port that no other program has. Gives the port. */
+async function leadFreePort(bed: TestBed, ports: readonly number[], more: Partial<Route> = {}): Promise<number> {
+  for (;;) {
+    const port = randomInt(10_000, 30_000)
+    if (!(await leadPort(bed, port, ports, more))['taken']) return port
+  }
 }
 /** Sends until it is answered: datagrams may be lost. */
 const asks = (client: Awaited<ReturnType<typeof socketOf>>, port: number, text: string, answer: string) =>
@@ -56,16 +54,15 @@ const asks = (client: Awaited<ReturnType<typeof socketOf>>, port: number, text: 
 
 test('each client gets the answers to its own datagrams, and its next ones go where the table leads', async (t) => {
   const bed = await testBed(t)
-  const port = await freePort(t)
   const [a, b] = [await answering(t, 'a'), await answering(t, 'b')]
-  assert.equal((await leadPort(bed, 1, port, [a.port]))['taken'], undefined)
+  const port = await leadFreePort(bed, [a.port])
   const [one, two] = [await socketOf(t), await socketOf(t)]
   await asks(one, port, 'first', 'a first')
   await asks(two, port, 'other', 'a other')
   assert.ok(!one.heard.includes('a other') && !two.heard.includes('a first'))
   const endpoints = [{ address: '127.0.0.1', port: a.port }]
   assert.deepEqual((await bed.tell('POST', '/drain', { endpoints, timeoutMs: 1 })).body, { open: 2 })
-  await leadPort(bed, 2, port, [b.port])
+  await leadPort(bed, port, [b.port])
   await asks(one, port, 'second', 'b second')
   // Who is silent does not hold the former version.
   assert.deepEqual((await bed.tell('POST', '/drain', { endpoints, timeoutMs: 60_000 })).body, { open: 0 })
@@ -74,26 +71,24 @@ test('each client gets the answers to its own datagrams, and its next ones go wh
 
 test('a datagram wakes what is asleep, and is delivered then', async (t) => {
   const bed = await testBed(t)
-  const port = await freePort(t)
-  await leadPort(bed, 1, port, [], { asleep: true })
+  const port = await leadFreePort(bed, [], { asleep: true })
   const wakes = bed.tell('POST', '/wakes', { sequence: 0, timeoutMs: 60_000 })
   const client = await socketOf(t)
   client.socket.send('early', port, '127.0.0.1')
   assert.deepEqual((await wakes).body['services'], ['s'])
   const app = await answering(t, 'woken')
-  await leadPort(bed, 2, port, [app.port])
+  await leadPort(bed, port, [app.port])
   await until(() => client.heard.includes('woken early'), 'what was sent early is answered')
 })
 
 test('a replica that is gone is left, and networks that are shut out are not heard', async (t) => {
   const bed = await testBed(t)
-  const port = await freePort(t)
   const [gone, app] = [await socketOf(t), await answering(t, 'here')]
   await gone.close()
-  await leadPort(bed, 1, port, [gone.port, app.port])
+  const port = await leadFreePort(bed, [gone.port, app.port])
   const client = await socketOf(t)
   await asks(client, port, 'hello', 'here hello')
-  await leadPort(bed, 2, port, [app.port], { rules: { deny: ['127.0.0.0/8'] } })
+  await leadPort(bed, port, [app.port], { rules: { deny: ['127.0.0.0/8'] } })
   const before = Object(await bed.tell('GET', '/health')).body.counts.refused
   const denied = await socketOf(t)
   await until(async () => {
@@ -106,9 +101,32 @@ test('a replica that is gone is left, and networks that are shut out are not hea
 test('a port of another program is told, and listened on once it is free', async (t) => {
   const bed = await testBed(t)
   const [other, app, client] = [await socketOf(t), await answering(t, 'in'), await socketOf(t)]
-  assert.deepEqual((await leadPort(bed, 1, other.port, [app.port]))['taken'], [other.port])
+  assert.deepEqual((await leadPort(bed, other.port, [app.port]))['taken'], [other.port])
   await other.close()
   await asks(client, other.port, 'hello', 'in hello')
-  assert.equal((await bed.tell('PUT', '/routes', { version: 2, routes: [] })).status, 200)
-  await socketOf(t, other.port)
+  assert.equal((await bed.tell('PUT', '/routes', { version: ++version, routes: [] })).status, 200)
+  const isFree = (): Promise<boolean> =>
+    socketOf(t, other.port).then(
+      () => true,
+      () => false,
+    )
+  await until(isFree, 'the port is free')
+})
+
+test('one address has a part of the clients of a port, however many ports it sends from', async (t) => {
+  const bed = await testBed(t)
+  const app = await answering(t, 'in')
+  const port = await leadFreePort(bed, [app.port])
+  const openNow = async (): Promise<number> => Object(await bed.tell('GET', '/health')).body.counts.open
+  const senders = await Promise.all(Array.from({ length: limits.udpClientsPerAddress + 8 }, () => socketOf(t)))
+  const unheard = () => senders.filter(({ heard }) => heard.length === 0)
+  await until(() => {
+    // No more at a time than the kernel keeps for the router.
+    for (const { socket } of unheard().slice(0, 50)) socket.send('flood', port, '127.0.0.1')
+    return unheard().length === 8
+  }, 'the address has its part')
+  assert.equal(await openNow(), limits.udpClientsPerAddress)
+  const other = await socketOf(t, 0, '127.0.0.2')
+  await asks(other, port, 'hello', 'in hello')
+  assert.equal(await openNow(), limits.udpClientsPerAddress + 1)
 })
