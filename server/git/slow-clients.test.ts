@@ -1,11 +1,13 @@
 import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
+import { writeFile } from 'node:fs/promises'
 import { request } from 'node:http'
 import { connect, type Socket } from 'node:net'
+import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { systemClock } from '../lib/clock.ts'
-import { commandLines, commit, git, type HostServer, newWorkTree, startHost, until, withToken } from './git-server.fixture.ts' // biome-ignore format: one line
+import { commandLines, git, type HostServer, newWorkTree, organizationA, scratchDirectory, startHost, until, withToken } from './git-server.fixture.ts' // biome-ignore format: one line
 
 const pace = { bytesPerSecond: 10_000, graceMs: 400 }
 const authorization = `Basic ${Buffer.from('git:token-of-a').toString('base64')}`
@@ -15,18 +17,18 @@ const isCutOff = async (server: HostServer): Promise<void> => {
   await until(async () => (await commandLines(server.directory)).length === 0)
 }
 
-async function pushOf(t: TestContext, server: HostServer, bytes: number): Promise<string> {
-  const work = await newWorkTree(t)
-  await commit(work, { 'large.bin': randomBytes(bytes) })
-  const url = withToken(`${server.origin}/git/app.git`, 'token-of-a')
-  await git(work, 'push', '--quiet', url, 'main')
-  return url
+/** Puts a repository there without a client, which a busy machine may make slow. Gives its address. */
+async function fill(t: TestContext, server: HostServer, bytes: number): Promise<string> {
+  const files = await scratchDirectory(t)
+  await writeFile(join(files, 'large.bin'), randomBytes(bytes))
+  await server.host.importDirectory(organizationA, 'app', files, 'Files')
+  return withToken(`${server.origin}/git/app.git`, 'token-of-a')
 }
 
 for (const service of ['git-upload-pack', 'git-receive-pack']) {
   test(`a client of ${service} that stops sending its body is cut off`, async (t) => {
     const server = await startHost(t, { pace })
-    await pushOf(t, server, 100)
+    await fill(t, server, 100)
     const headers = { authorization, 'content-type': `application/x-${service}-request`, 'content-length': '1000000' }
     const sent = request(`${server.origin}/git/app.git/${service}`, { method: 'POST', headers })
     sent.on('error', () => {})
@@ -40,7 +42,7 @@ for (const service of ['git-upload-pack', 'git-receive-pack']) {
 
 test('a client that sends below the least rate is cut off, however long it goes on', async (t) => {
   const server = await startHost(t, { pace })
-  await pushOf(t, server, 100)
+  await fill(t, server, 100)
   const headers = { authorization, 'content-type': 'application/x-git-receive-pack-request', 'content-length': '1000000' }
   const sent = request(`${server.origin}/git/app.git/git-receive-pack`, { method: 'POST', headers })
   let isOpen = true
@@ -57,7 +59,7 @@ test('a client that sends below the least rate is cut off, however long it goes 
 
 test('a client that does not read the answer is cut off', async (t) => {
   const server = await startHost(t, { pace })
-  const url = await pushOf(t, server, 30 * 1024 ** 2)
+  const url = await fill(t, server, 30 * 1024 ** 2)
   const id = (await git('/', 'ls-remote', url, 'main')).slice(0, 40)
   const line = (text: string): string => `${(text.length + 4).toString(16).padStart(4, '0')}${text}`
   const body = `${line('command=fetch')}0001${line(`want ${id}\n`)}${line('done\n')}0000`
@@ -79,8 +81,8 @@ test('a client that does not read the answer is cut off', async (t) => {
 })
 
 test('a client that reads in time gets a large repository whole', async (t) => {
-  const server = await startHost(t, { pace })
-  const url = await pushOf(t, server, 30 * 1024 ** 2)
+  const server = await startHost(t, { pace: { ...pace, graceMs: 10_000 } })
+  const url = await fill(t, server, 30 * 1024 ** 2)
   const copy = await newWorkTree(t)
   await git(copy, 'fetch', '--quiet', url, 'main')
   assert.equal(await git(copy, 'rev-list', '--count', 'FETCH_HEAD'), '1')
