@@ -64,3 +64,9 @@ test('containers reach the ports of the platform that listen publicly, and those
   assert.deepEqual(open({ QUAYSIDE_ROUTER_HOST: '0.0.0.0' }), ['8080-8080/tcp', '30000-30999/tcp', '30000-30999/udp'])
   assert.deepEqual(open({ QUAYSIDE_HOST_ACCESS: '9100, 5000-5010/udp' }), ['9100-9100/tcp', '5000-5010/udp'])
 })
+
+test('ports that are none are refused with the name of the setting', () => {
+  for (const text of ['70000', '10-5', '80/sctp', '0', 'all', '80;443'])
+    assert.throws(() => readConfig({ QUAYSIDE_HOST_ACCESS: text }), /^ConfigError: QUAYSIDE_HOST_ACCESS must be closed/)
+  assert.equal(readConfig({ QUAYSIDE_HOST_ACCESS: 'open' }).hostAccess, 'open')
+})
