@@ -310,3 +310,10 @@ for (const [what, found, whenProven, whenPending, use_cdn = false] of judgements
     if (whenProven !== right) assert.match(lost.error_details ?? '', /DNS no longer proves/)
   })
 }
+
+test('the check of a domain does not repeat the addresses that the name servers of the platform know', () => {
+  const found = { addresses: ['10.1.2.3'] }
+  const { error_details } = judge({ domain: 'a.org', use_cdn: false, proof: proofOf('PENDING') }, target, found)
+  assert.match(error_details ?? '', /a\.org leads to another address/)
+  assert.doesNotMatch(error_details ?? '', /10\.1\.2\.3/)
+})

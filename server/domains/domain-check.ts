@@ -64,7 +64,8 @@ export function judge(
   if (found.addresses.length > 0 && (use_cdn || isOurs)) {
     return isProven ? answer('RESOLVES_TO_IP', lost) : answer('DOMAIN_NOT_CONFIGURED', toSet)
   }
-  const elsewhere = `${domain} leads to ${found.alias ?? found.addresses.join(', ')}. Point it to ${target.host} by a CNAME record.`
+  // The platform's name servers may know private addresses.
+  const elsewhere = `${domain} leads to ${found.alias ?? 'another address'}. Point it to ${target.host} by a CNAME record.`
   return answer('DOMAIN_LINKED_TO_WRONG_HOST', elsewhere, isProven ? lost : toSet)
 }
 
