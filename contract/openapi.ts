@@ -4,6 +4,7 @@ import { type Operation, pathParameters, requiredMembers } from './operation.ts'
 import { ErrorBody, extensionMark } from './schema.ts'
 import { type Json, shareSchemas } from './share-schemas.ts'
 import { streamDescriptions } from './stream-descriptions.ts'
+import { streamPaths } from './streams.ts'
 
 const failures = {
   '400': 'the request is not valid; `message` names the field',
@@ -11,13 +12,31 @@ const failures = {
   '403': 'the token lacks the permission',
   '404': 'there is no such object, or it belongs to another organization',
   '409': 'the name is taken, or the state forbids the action',
+  '413': 'the body is too large',
+  '415': 'the body is compressed, or is not what the operation takes',
+  '431': 'the headers are too large',
   '412': 'it was changed since it was read: If-Match does not have its ETag',
   '429': 'too many requests; X-RateLimit-Reset and Retry-After say how many seconds to wait',
 } as const
 
-/** The OpenAPI 3.1 document of the whole contract. What several operations have in common stands in it once. */
-export function openApi(version: string): Json {
-  const { paths, schemas } = shareSchemas({ ...plainPaths(), ...streamDescriptions() })
+const otherFailures =
+  'a failure that has nothing to do with the operation: 408 the request came too slowly, 414 the address is too long, 421 another host name, 500 a fault of the server, 503 it cannot answer now'
+
+/** Where the document describes WebSockets, for which OpenAPI has no form: a generator would make plain calls of them among the paths. */
+export const socketsMark = 'x-quayside-websockets'
+
+export interface OpenApiOptions {
+  /** Describes WebSockets among the paths, for a page that people read; otherwise below `socketsMark`, where no generator looks. */
+  readonly socketsAmongPaths?: boolean
+}
+
+/** The OpenAPI 3.1 document of the whole contract. What several operations have in common is in it once. */
+export function openApi(version: string, { socketsAmongPaths = false }: OpenApiOptions = {}): Json {
+  const { paths: all, schemas } = shareSchemas({ ...plainPaths(), ...streamDescriptions() })
+  const isSocket = ([path]: readonly [string, Json]): boolean => streamPaths.some((one) => one === path)
+  const described = Object.entries<Json>(Object(all))
+  const paths = Object.fromEntries(socketsAmongPaths ? described : described.filter((entry) => !isSocket(entry)))
+  const sockets = socketsAmongPaths ? {} : { [socketsMark]: Object.fromEntries(described.filter(isSocket)) }
   const content = { 'application/json': { schema: { $ref: '#/components/schemas/Error' } } }
   const failing = Object.entries(failures).map(([code, description]) => [`Failure${code}`, { description, content }])
   return {
@@ -31,9 +50,10 @@ export function openApi(version: string): Json {
     servers: [{ url: '/' }],
     security: [{ bearer: [] }, { token: [] }],
     paths,
+    ...sockets,
     components: {
       schemas: { Error: plain(ErrorBody), ...schemas },
-      responses: Object.fromEntries(failing),
+      responses: { ...Object.fromEntries(failing), FailureOther: { description: otherFailures, content } },
       securitySchemes: {
         bearer: { type: 'http', scheme: 'bearer', description: 'an API token or a JWT' },
         token: { type: 'apiKey', in: 'header', name: 'Authorization', description: '`Token <API token>`' },
@@ -75,7 +95,12 @@ function describe(operationId: string, operation: Operation): Json {
     description: `Needs the permission ${operation.access.toUpperCase()}.${operation.refuses ? ` Always answers 400: ${operation.refuses}` : ''}`,
     parameters: [...path, ...query, ...headersOf(operation)],
     requestBody: operation.body && requestBody(operation.body, operation.contentType),
-    responses: { [operation.status]: success(operation), ...failureResponses(operation) },
+    responses: {
+      [operation.status]: success(operation),
+      ...otherSuccesses(operation),
+      ...failureResponses(operation),
+      default: { $ref: '#/components/responses/FailureOther' },
+    },
   }
 }
 
@@ -105,9 +130,34 @@ function success(operation: Operation): Json {
   return { description: 'done', content }
 }
 
+/** Whether the answer carries an ETag, because a PUT or DELETE of the same address changes it. */
+const isVersioned = ({ method, path, target, kind, refuses }: Operation): boolean =>
+  method === 'GET' &&
+  refuses === undefined &&
+  Object.values<Operation>(contract).some(
+    (other) =>
+      (other.method === 'PUT' || other.method === 'DELETE') &&
+      other.path === path &&
+      other.target === target &&
+      other.kind === kind,
+  )
+
+function otherSuccesses(operation: Operation): Record<string, Json> {
+  const plan = operation.plan && {
+    description: 'with `dry_run=true`: what would be done',
+    content: { 'application/json': { schema: plain(operation.plan) } },
+  }
+  return {
+    ...(plan ? { '200': plan } : {}),
+    ...(operation.mayBeEmpty ? { '204': { description: 'there was nothing to do' } } : {}),
+    ...(isVersioned(operation) ? { '304': { description: 'it is as If-None-Match says' } } : {}),
+  }
+}
+
 function failureResponses(operation: Operation): Record<string, Json> {
   const isPossible: Readonly<Record<string, unknown>> = {
-    '400': operation.body ?? operation.query ?? operation.refuses,
+    '413': operation.method !== 'GET',
+    '415': operation.method !== 'GET',
     '412': operation.event && operation.method !== 'POST',
   }
   const codes = Object.keys(failures).filter((code) => !(code in isPossible) || isPossible[code])

@@ -54,6 +54,8 @@ export interface Operation {
   /** Serialises too: what is not in it cannot leak. */
   readonly reply: TSchema
   readonly status: 200 | 201 | 202 | 204
+  /** Answers 204 without a body if there was nothing to do. */
+  readonly mayBeEmpty?: true
   /** Of the body and the answer, where it is another one than JSON: their schemas are texts then. */
   readonly contentType?: 'application/x-yaml' | 'text/plain' | 'application/octet-stream'
   /** What the record of changes says of it. Required of whatever writes; a POST that only reads has `reads` instead. */

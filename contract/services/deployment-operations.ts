@@ -61,6 +61,7 @@ export const deploymentOperations = <
       ...act(name, kind),
       path: `${pathOf(name)}/uninstall`,
       handler: 'uninstallService',
+      mayBeEmpty: true,
       event: { type: 'TRIGGER_UNINSTALL', target: 'SERVICE' },
       summary: 'Removes what runs, with its volumes, and keeps the settings.',
       ...uninstall,

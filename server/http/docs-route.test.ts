@@ -26,3 +26,10 @@ test('the policy lets nothing in from elsewhere, and only this page may run scri
   assert.ok(!/https?:/.test(policy))
   assert.doesNotMatch(String((await get('/openapi.json')).headers['content-security-policy']), /script-src/)
 })
+
+test('the page reads a document that also describes WebSockets', async () => {
+  assert.match((await get('/docs/start.js')).text, /url: '\/docs\/openapi.json'/)
+  const { paths } = Object((await get('/docs/openapi.json')).body)
+  assert.ok(paths['/service/logs'].get)
+  assert.equal(Object((await get('/openapi.json')).body).paths['/service/logs'], undefined)
+})

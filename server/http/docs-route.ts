@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
+import { openApi } from '@quayside/contract/openapi.ts'
 import type { FastifyInstance, FastifyReply } from 'fastify'
 
 /** The page: nothing of it comes from elsewhere. */
@@ -15,13 +16,13 @@ const page = `<!doctype html>
 </head>
 <body>
 <div id="viewer"></div>
-<noscript>This page needs JavaScript; the same document is at <a href="/openapi.json">/openapi.json</a>.</noscript>
+<noscript>This page needs JavaScript; the document is at <a href="/openapi.json">/openapi.json</a>.</noscript>
 <script src="/docs/viewer.js"></script>
 <script src="/docs/start.js"></script>
 </body>
 </html>
 `
-const start = `SwaggerUIBundle({ url: '/openapi.json', dom_id: '#viewer', deepLinking: true, docExpansion: 'none', filter: true,
+const start = `SwaggerUIBundle({ url: '/docs/openapi.json', dom_id: '#viewer', deepLinking: true, docExpansion: 'none', filter: true,
   showExtensions: true,
   tryItOutEnabled: false, validatorUrl: null, supportedSubmitMethods: ['get', 'post', 'put', 'delete'] })
 `
@@ -30,8 +31,8 @@ const policy =
   "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 const cacheable = 'public, max-age=3600'
 
-/** `/docs`: the API as a page to read and to try, made from /openapi.json by a viewer that comes with the server. */
-export function mountDocs(app: FastifyInstance): void {
+/** `/docs`: the API as a page to read and to try, made by a viewer that comes with the server. Its document describes WebSockets among the paths. */
+export function mountDocs(app: FastifyInstance, version: string): void {
   const folder = dirname(createRequire(import.meta.url).resolve('swagger-ui-dist/package.json'))
   const send = (reply: FastifyReply, type: string, body: string | Buffer): FastifyReply =>
     reply.header('content-security-policy', policy).type(`${type}; charset=utf-8`).send(body)
@@ -42,6 +43,12 @@ export function mountDocs(app: FastifyInstance): void {
     })
   }
   app.get('/docs', async (_request, reply) => send(reply, 'text/html', page))
+  // Large, and rarely asked for: made when it is.
+  let document: string | undefined
+  app.get('/docs/openapi.json', async (_request, reply) => {
+    document ??= JSON.stringify(openApi(version, { socketsAmongPaths: true }))
+    return reply.type('application/json; charset=utf-8').send(document)
+  })
   app.get('/docs/start.js', async (_request, reply) => send(reply, 'text/javascript', start))
   file('/docs/viewer.js', 'text/javascript', 'swagger-ui-bundle.js')
   file('/docs/viewer.css', 'text/css', 'swagger-ui.css')

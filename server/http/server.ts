@@ -118,7 +118,7 @@ export function createServer(options: ServerOptions): FastifyInstance {
     options.log[level](fields, 'request answered')
   })
   mountHealth(app, options)
-  mountDocs(app)
+  mountDocs(app, options.version)
   mountContract(app, options)
   mountGit(app, options)
   mountGitWebhooks(app, options)

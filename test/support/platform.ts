@@ -11,6 +11,7 @@ import { FakeEngine } from '../../server/engines/index.ts'
 import { systemClock } from '../../server/lib/clock.ts'
 import { createFakeRouter } from '../../server/routers/index.ts'
 import { openPepper, openVault } from '../../server/vault/index.ts'
+import { assertDocumented } from './documented-statuses.ts'
 import { addObjects, addTenant, type Objects, type Tenant } from './fixture.ts'
 
 export interface PlatformOptions {
@@ -157,6 +158,7 @@ async function call(
     },
     ...(body === undefined ? {} : { payload: isRaw ? body : JSON.stringify(body) }),
   })
+  assertDocumented(method, path, answer.statusCode)
   const isJson = String(answer.headers['content-type']).startsWith('application/json') && answer.payload !== ''
   const parsed: unknown = isJson ? JSON.parse(answer.payload) : undefined
   return { status: answer.statusCode, headers: answer.headers, text: answer.payload, body: parsed }

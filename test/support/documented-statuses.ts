@@ -1,0 +1,31 @@
+import assert from 'node:assert/strict'
+import { contract } from '../../contract/contract.ts'
+import { openApi } from '../../contract/openapi.ts'
+import type { Operation } from '../../contract/operation.ts'
+
+/** What has nothing to do with an operation is documented for all of them at once, as `default`. */
+const general: ReadonlySet<number> = new Set([408, 414, 421, 500, 503])
+
+interface Documented {
+  readonly segments: readonly string[]
+  readonly statuses: ReadonlySet<string>
+}
+const byMethod = new Map<string, Documented[]>()
+const { paths } = Object(openApi('0'))
+for (const { method, path } of Object.values<Operation>(contract)) {
+  const statuses = new Set(Object.keys(paths[path][method.toLowerCase()].responses))
+  byMethod.set(method, [...(byMethod.get(method) ?? []), { segments: path.split('/'), statuses }])
+}
+
+/** Fails if an operation answered with a status that the OpenAPI document does not list for it. */
+export function assertDocumented(method: string, url: string, status: number): void {
+  const segments = (url.split('?')[0] ?? '').split('/')
+  const matching = (byMethod.get(method) ?? []).filter(
+    (one) =>
+      one.segments.length === segments.length &&
+      one.segments.every((segment, index) => segment.startsWith('{') || segment === segments[index]),
+  )
+  if (matching.length === 0 || general.has(status)) return
+  const isListed = matching.some(({ statuses }) => statuses.has(String(status)))
+  assert.ok(isListed, `${method} ${url} answered ${status}, which its description does not list`)
+}
