@@ -7,7 +7,7 @@ import { bindingRules, parseAddress, parseDeviceIndex, removalCommands } from '.
 
 /**
  * Keeps build steps apart. BuildKit inside Docker gives every step a port of the engine's default bridge and the right to raw
- * sockets, and accepts no other network. So each port is set up as its step appears (ADR 0035):
+ * sockets, and accepts no other network. So each port is set up as its step appears (ADR 0042):
  * - It is isolated: the bridge passes nothing between two isolated ports.
  * - It gets no frames for unknown addresses, which the bridge sends to every port.
  * - It sends only with its own MAC and IP address, so it cannot take over those of another step on the bridge or the host.
