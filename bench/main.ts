@@ -4,6 +4,7 @@ import { cron } from './cron.ts'
 import { depth } from './depth.ts'
 import { environment } from './environment.ts'
 import type { Benchmark, Figure } from './figure.ts'
+import { hostile } from './hostile.ts'
 import { idling } from './idling.ts'
 import { logging } from './logging.ts'
 import { reading } from './reading.ts'
@@ -30,6 +31,7 @@ const benchmarks: readonly Benchmark[] = [
   accepting,
   routing,
   logging,
+  hostile,
   streaming,
   resting,
   idling,

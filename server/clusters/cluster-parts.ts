@@ -69,13 +69,15 @@ export function createClusterParts({ database, clock, vault, domain, ableOf }: C
       const sealed = row.sealed_kubeconfig
       return (await vault.open(database, organizationId, cell(id, 'sealed_kubeconfig'), sealed)).reveal()
     },
-    setKubeconfig: (organizationId: string, id: string, text: string) =>
-      change(organizationId, id, async (sql, row) => {
+    async setKubeconfig(organizationId: string, id: string, text: string) {
+      checkKubernetes(await find(organizationId, id))
+      await checkKubeconfig(text)
+      await change(organizationId, id, async (sql, row) => {
         checkKubernetes(row)
-        checkKubeconfig(text)
         const sealed = await vault.seal(sql, organizationId, cell(id, 'sealed_kubeconfig'), text)
         await updateKubeconfig(sql, id, sealed, clock.now())
-      }),
+      })
+    },
 
     async helmValues(organizationId: string, id: string): Promise<string> {
       const row = await find(organizationId, id)

@@ -1,8 +1,8 @@
-import { parse, YAMLError } from 'yaml'
 import { type Dockerfile, DockerfileError, declaredArguments, parseDockerfile, plainWords } from '../builders/index.ts'
 import { type TreeView, treePath } from '../git/index.ts'
 import { AppError } from '../lib/error.ts'
-import { readAssignments, readVariableDefinitions, type VariableDefinition } from './terraform-files.ts'
+import { inWorker, OverLimit } from '../lib/in-worker.ts'
+import type { VariableDefinition } from './terraform-files.ts'
 
 const mostFiles = 100
 const mostBytes = 4 * 1024 * 1024
@@ -44,7 +44,7 @@ export function inspect(tree: TreeView, rootPath: string) {
 
     async chart(): Promise<void> {
       const text = await need('Chart.yaml', 'chart')
-      const { name, version } = Object(readYaml(text))
+      const { name, version } = Object(await readYaml(text))
       if (typeof name === 'string' && name !== '' && typeof version === 'string' && version !== '') return
       throw new AppError('invalid', `"${at('Chart.yaml')}" must have a name and a version.`)
     },
@@ -59,7 +59,8 @@ export function inspect(tree: TreeView, rootPath: string) {
     async variables(): Promise<VariableDefinition[]> {
       const files = below.filter((path) => /\.tf(?:\.json)?$/.test(path) && !path.slice(at('').length).includes('/'))
       const found = await readAll(tree, files)
-      return found.flatMap(({ path, text }) => readVariableDefinitions(path, text))
+      // The worker returns what the function gives.
+      return (await readTerraform('definitionsIn', found)) as VariableDefinition[]
     },
 
     /** Every .tfvars file below the directory, or these. */
@@ -68,7 +69,7 @@ export function inspect(tree: TreeView, rootPath: string) {
       const missing = paths ? files.find((path) => !tree.files.includes(path)) : undefined
       if (missing) throw new AppError('invalid', `mode.paths: there is no file "${missing}" on this branch.`)
       const found = await readAll(tree, files)
-      return found.map(({ path, text }) => ({ source: path, variables: readAssignments(path, text) }))
+      return (await readTerraform('assignmentsIn', found)) as { source: string; variables: Record<string, string> }[]
     },
   }
 }
@@ -107,12 +108,32 @@ function baseImages({ instructions }: Dockerfile): string[] {
   return [...images]
 }
 
-function readYaml(text: string): unknown {
+const terraform = new URL('terraform-texts.ts', import.meta.url)
+
+async function readTerraform(
+  name: keyof typeof import('./terraform-texts.ts'),
+  files: readonly { readonly path: string; readonly text: string }[],
+): Promise<unknown> {
+  try {
+    const { value, problem } = Object(await inWorker({ module: terraform, name, argument: files }))
+    if (problem !== undefined) throw new AppError('invalid', problem)
+    return value
+  } catch (cause) {
+    if (!(cause instanceof OverLimit)) throw cause
+    throw new AppError('invalid', `The Terraform files take ${cause.message} to read. Make them simpler.`, { cause })
+  }
+}
+
+const module = new URL('chart-file.ts', import.meta.url)
+
+async function readYaml(text: string): Promise<unknown> {
   if (text.length > longestChartFile) throw new AppError('invalid', 'Chart.yaml is larger than 64 KiB.')
   try {
-    return parse(text, { maxAliasCount: 20, logLevel: 'silent' })
+    const { value, problem } = Object(await inWorker({ module, name: 'readChartFile', argument: text }))
+    if (problem !== undefined) throw new AppError('invalid', `Chart.yaml is no YAML: ${problem}`)
+    return value
   } catch (cause) {
-    if (!(cause instanceof YAMLError) && !(cause instanceof ReferenceError)) throw cause
-    throw new AppError('invalid', `Chart.yaml is no YAML: ${cause.message.split('\n')[0]}`, { cause })
+    if (!(cause instanceof OverLimit)) throw cause
+    throw new AppError('invalid', `Chart.yaml takes ${cause.message} to read. Make it simpler.`, { cause })
   }
 }

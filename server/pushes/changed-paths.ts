@@ -38,9 +38,12 @@ function isNamedBy(values: readonly string[]): (path: string) => boolean {
     .filter((value) => value.endsWith('*'))
     .map((value) => withoutEnd(value.replace(/^\.?\/+/, ''), '*'))
   if (names.has('')) return () => true
+  const longest = Math.max(0, ...[...names].map(({ length }) => length))
   return (path) => {
     if (beginnings.some((beginning) => path.startsWith(beginning))) return true
-    for (let end = path.length; end > 0; end = path.lastIndexOf('/', end - 1)) {
+    // Nothing longer than the longest name can be one.
+    const first = path.length > longest ? path.lastIndexOf('/', longest) : path.length
+    for (let end = first; end > 0; end = path.lastIndexOf('/', end - 1)) {
       if (names.has(path.slice(0, end))) return true
     }
     return false

@@ -1,9 +1,10 @@
 import { AppError } from '../lib/error.ts'
 import type { Ask } from '../lib/outside.ts'
 import { readChartFile } from './chart-archive.ts'
-import { type ChartVersion, readIndex } from './helm-index.ts'
+import type { ChartVersion } from './helm-index.ts'
 import { type ImageRegistry, refused } from './image-registry.ts'
 import { basic, loginOf, type Opened } from './login.ts'
+import { chartsIn } from './read-index.ts'
 
 const mostIndexBytes = 32 * 1024 * 1024
 const mostChartBytes = 16 * 1024 * 1024
@@ -37,7 +38,7 @@ export function createChartRepository(ask: Ask, images: ImageRegistry) {
       ...following(repository, signal),
     })
     if (answer.status !== 200) throw refused(url, answer.status)
-    const charts = readIndex(answer.body.toString('utf8'))
+    const charts = await chartsIn(answer.body.toString('utf8'))
     if (charts) return charts
     throw new AppError('invalid', `${url.host} has no index of charts at ${url.pathname}.`)
   }

@@ -11,7 +11,7 @@ import {
   putPolicy,
   type StoredScaler,
 } from './autoscaling-store.ts'
-import { yamlProblem } from './yaml.ts'
+import { firstYamlProblem } from './check-yaml.ts'
 
 export type AutoscalingBody = Static<typeof AutoscalingRequest>
 export type AutoscalingRecord = Static<typeof Autoscaling>
@@ -21,21 +21,22 @@ const defaults = { polling_interval_seconds: 30, cooldown_period_seconds: 300 }
 const longestJson = 16_384
 
 /** Rules that go beyond a field's own form. Throws 400 that names the field. */
-export function checkAutoscaling({ scalers }: AutoscalingBody): void {
+export async function checkAutoscaling({ scalers }: AutoscalingBody): Promise<void> {
   if (scalers.length === 0) refuse('autoscaling.scalers must have at least 1 entry')
   if (!scalers.some(({ role }) => role === 'PRIMARY')) refuse('autoscaling.scalers must have one of the role PRIMARY')
   for (const [index, scaler] of scalers.entries()) checkScaler(`autoscaling.scalers[${index}]`, scaler)
+  const texts = scalers.flatMap(({ config_yaml, trigger_authentication: trigger }, index) => [
+    { field: `autoscaling.scalers[${index}].config_yaml`, text: config_yaml },
+    { field: `autoscaling.scalers[${index}].trigger_authentication.config_yaml`, text: trigger?.config_yaml },
+  ])
+  const problem = await firstYamlProblem(texts.flatMap(({ field, text }) => (text ? [{ field, text }] : [])))
+  if (problem !== undefined) refuse(problem)
 }
 
-function checkScaler(field: string, { config_json, config_yaml, trigger_authentication: trigger }: ScalerBody): void {
+function checkScaler(field: string, { config_json, config_yaml }: ScalerBody): void {
   if (!config_json && !config_yaml) refuse(`${field} must have config_json or config_yaml`)
   if (config_json && JSON.stringify(config_json).length > longestJson) {
     refuse(`${field}.config_json must have at most ${longestJson} characters`)
-  }
-  const texts = { config_yaml, 'trigger_authentication.config_yaml': trigger?.config_yaml }
-  for (const [name, text] of Object.entries(texts)) {
-    const problem = text ? yamlProblem(text) : undefined
-    if (problem) refuse(`${field}.${name} ${problem}`)
   }
 }
 
@@ -100,7 +101,7 @@ export async function setAutoscaling(
 ): Promise<void> {
   if (body === undefined) return
   if (body === null) return deletePolicy(sql, serviceId)
-  checkAutoscaling(body)
+  await checkAutoscaling(body)
   await putPolicy(sql, newPolicy(serviceId, body, await findPolicy(sql, serviceId), now))
 }
 

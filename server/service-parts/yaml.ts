@@ -12,3 +12,18 @@ export function yamlProblem(text: string): string | undefined {
     return 'must not have aliases'
   }
 }
+
+/** A text of a request, by the name of its field. */
+export interface NamedText {
+  readonly field: string
+  readonly text: string
+}
+
+/** The first problem among these, as a sentence without its full stop. Runs in a worker: reading YAML may take the square of its length. */
+export function yamlProblemOf(texts: readonly NamedText[]): string | undefined {
+  for (const { field, text } of texts) {
+    const problem = yamlProblem(text)
+    if (problem) return `${field} ${problem}`
+  }
+  return undefined
+}

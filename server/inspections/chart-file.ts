@@ -1,0 +1,12 @@
+import { parse, YAMLError } from 'yaml'
+
+/** Reads YAML, or tells why it is none. Runs in a worker: reading YAML may take the square of its length. */
+export function readChartFile(text: string): { readonly value: unknown } | { readonly problem: string } {
+  try {
+    const { name, version } = Object(parse(text, { maxAliasCount: 20, logLevel: 'silent' }))
+    return { value: { name, version } }
+  } catch (error) {
+    if (!(error instanceof YAMLError) && !(error instanceof ReferenceError)) throw error
+    return { problem: error.message.split('\n')[0] ?? '' }
+  }
+}

@@ -1,0 +1,6 @@
+import { parentPort, workerData } from 'node:worker_threads'
+
+/** The thread of `inWorker`: loads the module, calls the function, and hands back what it gives. */
+const { module, name, argument } = workerData
+const loaded = await import(module)
+parentPort?.postMessage(await loaded[name](argument))
