@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Duplex } from 'node:stream'
+import { endConnection } from './end-connection.ts'
 import { type Failure, pageFor } from './pages.ts'
 
 /** Answers with a page; where an answer has begun already, breaks it off so that the client can tell. */
@@ -21,10 +22,10 @@ export function answerFailure(
   else response.end(body)
 }
 
-/** The same on a connection that has left HTTP. */
+/** The same on a connection that has left HTTP; it is closed. */
 export function answerFailureRaw(socket: Duplex, failure: Failure, accept: string | undefined): void {
   const { headers, body } = pageFor(failure, accept)
   const lines = [`HTTP/1.1 ${failure.status} -`, 'Connection: close']
   for (let index = 0; index < headers.length; index += 2) lines.push(`${headers[index]}: ${headers[index + 1]}`)
-  socket.end(Buffer.concat([Buffer.from(`${lines.join('\r\n')}\r\n\r\n`), body]))
+  endConnection(socket, Buffer.concat([Buffer.from(`${lines.join('\r\n')}\r\n\r\n`), body]))
 }

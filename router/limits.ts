@@ -15,6 +15,8 @@ export const limits = {
   udpEarly: 16,
   /** How long an idle client connection is kept; clients are told so in `Keep-Alive`. */
   clientIdleMs: 72_000,
+  /** A client has this long to read the last answer of a connection and to close it. */
+  lingerMs: 2_000,
   /** How often connections of TCP ports are looked at, whether bytes went through. */
   silenceMs: 5_000,
   /** Where a TCP connection is silent for so long, the kernel asks whether the other side is still there. */

@@ -4,6 +4,7 @@ import { answerFailure, answerFailureRaw } from './answer-failure.ts'
 import { answeredByRules, challengeOf, refusalOf } from './apply-rules.ts'
 import { addressOf } from './client-address.ts'
 import { Connections, refuseConnection } from './connections.ts'
+import { endConnection } from './end-connection.ts'
 import { failureOf } from './endpoint-failure.ts'
 import { Exchange } from './exchange.ts'
 import { hostOf } from './host-of.ts'
@@ -45,7 +46,7 @@ export function createTrafficServer(traffic: Traffic): Server {
   })
   server.on('connect', (_request, socket: Duplex) => {
     socket.on('error', () => socket.destroy())
-    socket.end('HTTP/1.1 405 Method Not Allowed\r\nConnection: close\r\nContent-Length: 0\r\n\r\n')
+    endConnection(socket, 'HTTP/1.1 405 Method Not Allowed\r\nConnection: close\r\nContent-Length: 0\r\n\r\n')
   })
   server.on('error', (error) => traffic.log.error('traffic server failed', { error: error.message }))
   return server
@@ -104,7 +105,6 @@ function onUpgrade(traffic: Traffic, request: IncomingMessage, client: Duplex, e
   } else {
     traffic.counts.refused++
     answerFailureRaw(client, failure ?? malformed({ refusal }), request.headers.accept)
-    client.resume()
   }
 }
 

@@ -2,6 +2,7 @@ import { type ClientRequest, type IncomingMessage, request as sendRequest } from
 import type { Duplex } from 'node:stream'
 import { answerFailureRaw } from './answer-failure.ts'
 import { after } from './clock.ts'
+import { endConnection } from './end-connection.ts'
 import { limits } from './limits.ts'
 import type { Failure } from './pages.ts'
 import { reach } from './reach.ts'
@@ -88,7 +89,8 @@ function listen(upgrade: Upgrade, outgoing: ClientRequest, socket: Duplex): () =
     answered = true
     client.write(headOf(answer, [...(responseHeaders(answer.rawHeaders) ?? []), 'Connection', 'close']))
     answer.on('error', () => client.destroy())
-    answer.pipe(client)
+    answer.pipe(client, { end: false })
+    answer.once('end', () => endConnection(client))
     client.resume()
   })
   return () => answered
@@ -103,5 +105,4 @@ function headOf(answer: IncomingMessage, headers: readonly string[]): Buffer {
 function refuse({ traffic, client, request }: Upgrade, failure: Failure): void {
   traffic.counts.failed++
   answerFailureRaw(client, failure, request.headers.accept)
-  client.resume()
 }

@@ -24,6 +24,7 @@ import { type GitWebhookRouteOptions, mountGitWebhooks } from './git-webhook-rou
 import { type MountOptions, mountContract } from './mount.ts'
 import { answerOtherMethods } from './other-methods.ts'
 import { serializerCompiler } from './serializer.ts'
+import { endSocket } from './streams/end-socket.ts'
 import { mountEventStream } from './streams/event-stream.ts'
 import type { OpenStreams } from './streams/open-streams.ts'
 import { mountSockets } from './streams/sockets.ts'
@@ -225,7 +226,8 @@ function refuseMalformed(error: Error & { code?: string }, socket: Socket): void
         : 'invalid'
   const reply = errorReply(code, 'The request is not valid HTTP, too large, or came too slowly.')
   const body = JSON.stringify(reply)
-  socket.end(
+  endSocket(
+    socket,
     `HTTP/1.1 ${reply.status} ${reply.error}\r\nContent-Type: application/json; charset=utf-8\r\n` +
       `Content-Length: ${Buffer.byteLength(body)}\r\nConnection: close\r\n\r\n${body}`,
   )

@@ -101,3 +101,29 @@ test('N23 connections of a TCP port are shared out the same way', async (t) => {
   await until(() => alive(first) + alive(second) + alive(third) === 60, 'all of them are taken')
   assert.deepEqual([alive(second), alive(third)], [25, 25])
 })
+
+test('N24 a client that never closes its side holds no connection after its last answer', async (t) => {
+  const { bed } = await bedFor(t)
+  const ending = {
+    'an upgrade without a route':
+      'GET / HTTP/1.1\r\nHost: nobody.localhost\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n',
+    'an upgrade that the application declines':
+      'GET / HTTP/1.1\r\nHost: app.localhost\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n',
+    'a tunnel': 'CONNECT app.localhost:1 HTTP/1.1\r\nHost: app.localhost:1\r\n\r\n',
+  }
+  await Promise.all(
+    Object.entries(ending).map(async ([what, text]) => {
+      const client = connect({ port: bed.router.port, host: '127.0.0.1', allowHalfOpen: true })
+      t.after(() => client.destroy())
+      client.on('error', () => client.destroy())
+      let answer = ''
+      client.on('data', (chunk) => {
+        answer += chunk
+      })
+      client.write(text)
+      await once(client, 'end')
+      assert.match(answer, /^HTTP\/1\.1 \d{3} /, what)
+      await until(() => !client.write('more') && client.destroyed, `${what} is closed`, 10_000)
+    }),
+  )
+})

@@ -1,5 +1,8 @@
 import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { connect } from 'node:net'
 import { after, test } from 'node:test'
+import { until } from '../../router/test-bed.ts'
 import { createPlatform } from '../support/platform.ts'
 import { rawRequest, sendRaw } from '../support/raw.ts'
 
@@ -110,4 +113,25 @@ test('E25 headers that do not come, and connections that say nothing, are ended'
   assert.ok(server.requestTimeout > 0)
   assert.ok(server.timeout > 0 && server.timeout <= 60_000)
   assert.ok(server.keepAliveTimeout > 0 && server.keepAliveTimeout <= 10_000)
+})
+
+test('N25 a client that never closes its side holds no connection after a refusal', async () => {
+  const upgrade = [
+    'Connection: Upgrade',
+    'Upgrade: websocket',
+    'Sec-WebSocket-Version: 13',
+    `Sec-WebSocket-Key: ${'A'.repeat(22)}==`,
+  ]
+  const refused = {
+    'bad HTTP': 'no HTTP at all\r\n\r\n',
+    'a stream without a token': rawRequest('GET /shell/exec', upgrade),
+  }
+  for (const [what, bytes] of Object.entries(refused)) {
+    const client = connect({ port: Number(new URL(origin).port), host: '127.0.0.1', allowHalfOpen: true })
+    after(() => client.destroy())
+    client.on('error', () => client.destroy()).resume()
+    client.write(bytes)
+    await once(client, 'end')
+    await until(() => !client.write('more') && client.destroyed, `${what}: the connection is closed`, 10_000)
+  }
 })

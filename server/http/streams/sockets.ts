@@ -10,6 +10,7 @@ import type { Logger } from '../../lib/log.ts'
 import type { Budgets } from '../budgets.ts'
 import { countHeader } from '../count-header.ts'
 import { errorReply, expectedError } from '../errors.ts'
+import { endSocket } from './end-socket.ts'
 import { type Admitted, runStream, type StreamRunOptions } from './run-stream.ts'
 import { streamQueryReader } from './stream-query.ts'
 import { authorizeStream } from './stream-target.ts'
@@ -125,7 +126,8 @@ function refuse(
         message: 'Something went wrong on our side.',
       }
   const body = JSON.stringify({ detail: known.message, ...known })
-  socket.end(
+  endSocket(
+    socket,
     `HTTP/1.1 ${known.status} ${known.error}\r\nContent-Type: application/json; charset=utf-8\r\nCache-Control: no-store\r\n${requestIdHeader}: ${requestId}\r\n` +
       `${known.status === 401 ? 'WWW-Authenticate: Bearer\r\n' : ''}Content-Length: ${Buffer.byteLength(body)}\r\nConnection: close\r\n\r\n${body}`,
   )

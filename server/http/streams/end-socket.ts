@@ -1,0 +1,14 @@
+import type { Duplex } from 'node:stream'
+
+/** A client has this long to read the last answer and to close its side. */
+const lingerMs = 2_000
+
+/**
+ * Ends a connection that has left HTTP, whatever its client does: Node.js keeps such a connection until the client ends its side too. What the
+ * client still sends is dropped.
+ */
+export function endSocket(socket: Duplex, last: string): void {
+  socket.resume()
+  socket.end(last)
+  AbortSignal.timeout(lingerMs).addEventListener('abort', () => socket.destroy(), { once: true })
+}
