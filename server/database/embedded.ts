@@ -8,6 +8,7 @@ import { type Binaries, findBinaries } from './binaries.ts'
 import { prepareCluster, superuser } from './cluster.ts'
 import { type DatabaseUser, databaseUser } from './database-user.ts'
 import { exclusively } from './exclusive.ts'
+import { removeLeftSegments } from './left-segments.ts'
 import { type Place, preparePlace, systemDirectory } from './place.ts'
 import { clearRemains, findPostmaster, serves, stopPostmaster } from './postmaster.ts'
 import { openServerLog, rotateServerLog, tailOfServerLog } from './server-log.ts'
@@ -92,7 +93,7 @@ const logOf = (place: Place): string => join(place.home, 'postgresql.log')
 
 /** Under a lock: two servers on one directory start one PostgreSQL. `create` as in ClusterOptions. */
 function launchOrAdopt(launch: Launch, create: boolean, signal: AbortSignal): Promise<number> {
-  const { place, log, clock } = launch
+  const { place, log, clock, user } = launch
   return exclusively(
     `postgresql ${place.home}`,
     async () => {
@@ -105,6 +106,7 @@ function launchOrAdopt(launch: Launch, create: boolean, signal: AbortSignal): Pr
       }
       if (running) await stopPostmaster(running.pid, place.cluster, clock)
       await prepareCluster({ ...launch, create, signal })
+      await removeLeftSegments(user?.uid ?? process.getuid?.() ?? 0, log)
       const pid = await launchUntilReady(launch, signal)
       log.info({ pid, ms: Math.round(clock.monotonic() - startedAt) }, 'PostgreSQL was started')
       return pid
