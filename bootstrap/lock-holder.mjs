@@ -1,26 +1,48 @@
-import { readdirSync, readFileSync, readlinkSync } from 'node:fs'
+import { readdirSync, readFileSync, readlinkSync, statSync } from 'node:fs'
 import { lockName } from './data-directory.mjs'
+import { Refusal } from './progress.mjs'
 import { readIfThere } from './system.mjs'
 
 /**
- * Finds the process that holds the lock of a data directory. The kernel lists which process has the socket, so no other process
- * can be taken for it. Returns undefined if nobody holds the lock, else
- * `{ pid, command: 'server' | 'stop' | undefined }`; `pid` is undefined for a process of another user.
+ * Finds the process that holds the lock of a data directory, by the sockets that the kernel lists. Names of sockets may contain spaces and line
+ * breaks, so any user of the machine can make the list name another socket as well: only processes of root and of the directory's owner
+ * count. Returns undefined if nobody holds the lock, else `{ pid, command: 'server' | 'stop' | undefined }`; `pid` is undefined for a
+ * process of another user. Throws a Refusal if two processes seem to hold it.
  */
 export function findHolder(directory, proc = '/proc') {
-  const inode = parseInode(readFileSync(`${proc}/net/unix`, 'utf8'), `@${lockName(directory)}`)
-  if (inode === undefined) return undefined
-  const pid = readdirSync(proc)
-    .filter((name) => /^\d+$/.test(name))
+  const name = `@${lockName(directory)}`
+  const inodes = parseInodes(readFileSync(`${proc}/net/unix`, 'utf8'), name)
+  if (inodes.length === 0) return undefined
+  const users = [0, ownerOf(directory)]
+  const [pid, other] = readdirSync(proc)
+    .filter((one) => /^\d+$/.test(one))
+    .filter((one) => hasSocket(`${proc}/${one}/fd`, inodes))
+    .filter((one) => users.includes(parseUser(readIfThere(`${proc}/${one}/status`))))
     .map(Number)
-    .find((one) => hasSocket(`${proc}/${one}/fd`, inode))
+  if (other !== undefined) {
+    throw new Refusal(
+      `Processes ${pid} and ${other} both seem to hold the lock of ${directory}: /proc/net/unix lists ${name} for both. Look there for a socket whose path contains that name, and end the process that has it.`,
+    )
+  }
   return { pid, command: pid && commandOf(readIfThere(`${proc}/${pid}/cmdline`)) }
 }
 
-/** Pure: the inode of the socket of that name, from the text of /proc/net/unix. */
-export function parseInode(text, name) {
-  const row = text.split('\n').find((line) => line.endsWith(` ${name}`))
-  return row?.trim().split(/\s+/)[6]
+/** Pure: the inodes of all rows that end with this name, from the text of /proc/net/unix. */
+export function parseInodes(text, name) {
+  const rows = text.split('\n').filter((line) => line.endsWith(` ${name}`))
+  return [...new Set(rows.flatMap((row) => row.trim().split(/\s+/)[6] ?? []))]
+}
+
+/** Pure: who started a process, from the text of /proc/<pid>/status. The owner of /proc/<pid> may be another one. */
+export const parseUser = (text) => Number(/^Uid:\t(\d+)/m.exec(text)?.[1])
+
+function ownerOf(directory) {
+  try {
+    return statSync(directory).uid
+  } catch (error) {
+    if (error.code !== 'ENOENT') throw error
+    return process.getuid()
+  }
 }
 
 /** Pure: what a process is, from the text of /proc/<pid>/cmdline. */
@@ -31,9 +53,10 @@ export function commandOf(commandLine) {
   return undefined
 }
 
-function hasSocket(directory, inode) {
+function hasSocket(directory, inodes) {
+  const links = new Set(inodes.map((inode) => `socket:[${inode}]`))
   try {
-    return readdirSync(directory).some((fd) => linkOf(`${directory}/${fd}`) === `socket:[${inode}]`)
+    return readdirSync(directory).some((fd) => links.has(linkOf(`${directory}/${fd}`)))
   } catch (error) {
     // It ended meanwhile, or belongs to another user.
     if (['ENOENT', 'ESRCH', 'EACCES', 'EPERM'].includes(error.code)) return false

@@ -1,9 +1,12 @@
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
+import { chmodSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { test } from 'node:test'
-import { lockName } from './data-directory.mjs'
-import { commandOf, findHolder, parseInode } from './lock-holder.mjs'
+import { lockDataDirectory, lockName } from './data-directory.mjs'
+import { commandOf, findHolder, parseInodes, parseUser } from './lock-holder.mjs'
 
 test('the process that holds a lock is found, and nobody else', async (t) => {
   const directory = `/nowhere/${process.pid}`
@@ -19,12 +22,61 @@ test('the process that holds a lock is found, and nobody else', async (t) => {
 test('a socket is found by its whole name', () => {
   const text =
     'Num RefCount Protocol Flags Type St Inode Path\n0: 2 0 10000 1 01 111 @quayside-ab\n0: 2 0 10000 1 01 222 @quayside-a\n'
-  assert.equal(parseInode(text, '@quayside-a'), '222')
-  assert.equal(parseInode(text, '@quayside-b'), undefined)
+  assert.deepEqual(parseInodes(text, '@quayside-a'), ['222'])
+  assert.deepEqual(parseInodes(text, '@quayside-b'), [])
 })
 
 test('a server and a stop are told apart from other commands', () => {
   assert.equal(commandOf('node\0--flag\0/opt/quayside/server/main.ts\0'), 'server')
   assert.equal(commandOf('node\0bootstrap/stop.mjs\0'), 'stop')
   assert.equal(commandOf('node\0/opt/quayside/bootstrap/upgrade.mjs\0'), undefined)
+})
+
+test('the starter of a process is its real user', () => {
+  assert.equal(parseUser('Name:\tx\nUid:\t1000\t0\t0\t0\nGid:\t0\t0\t0\t0\n'), 1000)
+  assert.ok(Number.isNaN(parseUser('')))
+})
+
+/** Starts a process that listens at a socket of this path, which may be relative to `cwd`. Needs root for a `uid` of another user. */
+async function listenAt(t, path, options) {
+  const program = `require('net').createServer().listen({ path: process.argv[1].replace(/^@/, '\\0') }, () => console.log('held'))`
+  const child = spawn(process.execPath, ['-e', program, path, '/server/main.ts'], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+    ...options,
+  })
+  t.after(() => child.kill())
+  await once(child.stdout, 'data')
+  return child.pid
+}
+
+/** A name that ends a row of /proc/net/unix and begins another one. */
+const forged = (directory) => `a\n0: 2 0 10000 1 01 INODE @${lockName(directory)}`
+
+test('a socket whose path imitates a row of the list leads to no process of another user', {
+  skip: process.getuid() !== 0 && 'only root can start processes of another user',
+}, async (t) => {
+  const home = mkdtempSync(join(tmpdir(), 'quayside-lock-'))
+  t.after(() => rmSync(home, { recursive: true, force: true }))
+  chmodSync(home, 0o777)
+  const directory = join(home, 'data')
+  const bait = await listenAt(t, `bait @${lockName(directory)}`, { cwd: home, uid: 65534 })
+  assert.ok(bait)
+  assert.deepEqual(findHolder(directory), { pid: undefined, command: undefined })
+  const pid = await listenAt(t, `@${lockName(directory)}`)
+  assert.deepEqual(findHolder(directory), { pid, command: 'server' })
+  assert.equal(await lockDataDirectory(directory), undefined)
+})
+
+test('a row that names the socket of another server stops nothing', async (t) => {
+  const home = mkdtempSync(join(tmpdir(), 'quayside-lock-'))
+  t.after(() => rmSync(home, { recursive: true, force: true }))
+  const [directory, other] = [join(home, 'data'), join(home, 'other')]
+  const victim = await listenAt(t, `@${lockName(other)}`)
+  const [inode] = parseInodes(readFileSync('/proc/net/unix', 'utf8'), `@${lockName(other)}`)
+  await listenAt(t, forged(directory).replace('INODE', inode), { cwd: home })
+  const pid = await listenAt(t, `@${lockName(directory)}`)
+  assert.throws(
+    () => findHolder(directory),
+    (error) => [pid, victim].every((one) => error.message.includes(`${one}`)),
+  )
 })
