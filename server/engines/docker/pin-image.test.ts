@@ -104,3 +104,26 @@ describe('asking what a tag stands for', () => {
     assert.equal(bench.registry.asked.length, 0)
   })
 })
+
+describe('a host that URLs do not read as it is written', () => {
+  for (const host of [
+    '1.2.3.999',
+    'registry.example:99999',
+    '[:::1]:5000',
+    'team.123',
+    '0x7f.1:5000',
+    '2130706433:5000',
+    'registry.example:0443',
+  ]) {
+    it(`is refused, and nothing is asked: ${host}`, async () => {
+      await using bench = await openFetchBench()
+      const pinned = pinImage(bench.docker.registries, `${host}/team/web:1`, undefined, bench.docker.attempt)
+      await assert.rejects(pinned, (error: Error) => {
+        assert.equal(Object(error).reason, 'refused', error.message)
+        assert.match(error.message, /is not the address of a host\. Correct the host and port/)
+        return true
+      })
+      assert.deepEqual(bench.docker.lines, [])
+    })
+  }
+})

@@ -4,7 +4,7 @@ import type { AddressGuard } from '../../../lib/address.ts'
 import type { Clock } from '../../../lib/clock.ts'
 import { createKeyedSlots, type KeyedSlots } from '../../../lib/keyed-slots.ts'
 import { createOpenStream, type OpenStream } from '../../../lib/safe-stream.ts'
-import type { RegistryLogin } from '../../engine.ts'
+import { EngineError, type RegistryLogin } from '../../engine.ts'
 import type { DockerDaemon } from '../daemon.ts'
 import type { ImageReference } from '../image-reference.ts'
 import { RegistryClient } from './client.ts'
@@ -78,7 +78,19 @@ export async function sourceOf(
   signal: AbortSignal,
 ): Promise<ImageSource> {
   const { open, clock } = registries
+  if (!isAddress(host)) {
+    throw new EngineError(
+      'refused',
+      `The image "${name.slice(0, 200)}" has no registry that can be asked: "${host.slice(0, 100)}" is not the address of a host. Correct the host and port in its name.`,
+    )
+  }
   const repository = name.slice(host.length + 1)
   const places = placesOf(host, await registries.settings(signal))
   return createSource(places.map((place) => new RegistryClient({ open, clock, place, repository, login })))
+}
+
+/** Whether URLs mean the same host and port by this text: they have no ports beyond 65535, and read numbers as addresses. */
+function isAddress(host: string): boolean {
+  const read = URL.parse(`https://${host}`)?.host
+  return read !== undefined && [read, `${read}:443`].includes(host.toLowerCase())
 }
