@@ -1,11 +1,18 @@
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
+import type { Capability } from '@quayside/contract/services/capabilities.ts'
 import { type KindName, kindNames } from '@quayside/contract/services/kinds.ts'
 import { createPlatform } from '../../test/support/platform.ts'
 import { until } from '../../test/support/until.ts'
+import { FakeEngine } from '../engines/index.ts'
+import { systemClock } from '../lib/clock.ts'
 
 /** What a copy of a service of each kind has in common with its original, and what it has of its own. */
-const { a, call, database } = await createPlatform({ after }, { works: true })
+class AbleEngine extends FakeEngine {
+  override readonly capabilities = new Set<Capability>(['helm-charts', 'terraform-stacks'])
+}
+const engine = new AbleEngine({ clock: systemClock })
+const { a, call, database } = await createPlatform({ after }, { works: true, engine })
 const { environmentId } = a.objects
 
 const ask = async (method: string, path: string, body?: unknown) => {
@@ -46,12 +53,25 @@ function shared(value: unknown, under = ''): unknown {
 const ids = (value: unknown): string[] =>
   [...JSON.stringify(value).matchAll(/"id":"([^"]+)"/g)].map(([, id = '']) => id)
 
+/** An advanced setting of each kind that has any, with a value that is not its default. */
+const changedSettings: Readonly<Record<Exclude<KindName, 'database'>, Readonly<Record<string, unknown>>>> = {
+  application: { 'deployment.termination_grace_period_seconds': 11 },
+  container: { 'deployment.termination_grace_period_seconds': 12 },
+  helm: { 'network.ingress.enable_cors': true },
+  job: { 'deployment.termination_grace_period_seconds': 13 },
+  terraform: { 'build.timeout_max_sec': 14 },
+}
 for (const kind of kindNames) {
   const [first] = await listOf(environmentId, kind)
   if (!first) continue
   const path = `/${kind}/${first.id}`
   const settings = await read(`${path}/advancedSettings`)
-  if (settings) await ask('PUT', `${path}/advancedSettings`, { ...settings, 'my.key': kind })
+  if (kind === 'database') assert.equal(settings, undefined)
+  else {
+    const changed = { ...settings, ...changedSettings[kind] }
+    assert.notDeepEqual(changed, settings)
+    await ask('PUT', `${path}/advancedSettings`, changed)
+  }
 }
 const [application] = await listOf(environmentId, 'application')
 const digits = application?.id.slice(0, 8).toUpperCase()
