@@ -19,6 +19,21 @@ const started = (service: string, instance = 'one'): string =>
     Actor: { ID: `of-${service}`, Attributes: { [label.instance]: instance, [label.service]: service } },
   })
 
+/** Events whose listeners can all be stopped, since a line is made again while anybody listens. */
+class HeardEvents extends Events {
+  readonly #stops: (() => void)[] = []
+
+  override listen(...of: Parameters<Events['listen']>): () => void {
+    const stop = super.listen(...of)
+    this.#stops.push(stop)
+    return stop
+  }
+
+  stopAll(): void {
+    for (const stop of this.#stops) stop()
+  }
+}
+
 /** Events of a daemon that says what the test says; `lines` are those that are open, with what they were asked for. */
 function told(
   work: (world: {
@@ -48,8 +63,14 @@ function told(
       lines.push({ query: new URL(request.url ?? '', 'http://x').searchParams, response })
     },
     async (daemon) => {
-      const events = new Events({ daemon, clock, instance: 'one', heard: (event) => void heard.push(event) })
-      await work({ events, lines, heard, daemon, clock, shift })
+      const events = new HeardEvents({ daemon, clock, instance: 'one', heard: (event) => void heard.push(event) })
+      try {
+        await work({ events, lines, heard, daemon, clock, shift })
+      } finally {
+        // Without listeners and recent questions it does not ask the daemon for another line.
+        events.stopAll()
+        shift(60_000)
+      }
     },
   )
 }
