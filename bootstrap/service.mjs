@@ -1,5 +1,6 @@
 // `npm run service`: has systemd start this installation at boot, with the settings of this environment; `-- --remove` undoes that.
 import { existsSync, mkdirSync, statSync } from 'node:fs'
+import { join } from 'node:path'
 import { dataDirectoryOf, lockDataDirectory } from './data-directory.mjs'
 import { prepare, root } from './prepare.mjs'
 import { main, Refusal } from './progress.mjs'
@@ -46,7 +47,7 @@ async function refuseWhileInUse(directory) {
 
 function withoutSystemd(what) {
   return `systemd does not run here. Have the supervisor of this system start
-"${what.node} ${root}/bootstrap/start.mjs" in ${root} with QUAYSIDE_DATA=${what.directory}, after the network and Docker. It has to
+"${what.node} ${join(root, 'bootstrap', 'start.mjs')}" in ${root} with QUAYSIDE_DATA=${what.directory}, after the network and Docker. It has to
 - end it with SIGTERM, and wait 150 s before it kills it,
 - signal this process only: the router outlives it,
 - start it again after a failure (an exit code other than 0).

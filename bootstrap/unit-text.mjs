@@ -1,3 +1,5 @@
+import { join } from 'node:path'
+
 /** The line by which the unit of an installation is found again. */
 export const markOf = (directory) => `# Data directory: ${directory}`
 
@@ -22,7 +24,7 @@ Type=exec
 User=${uid}
 WorkingDirectory=${literal(root)}
 EnvironmentFile=${literal(environmentFile)}
-ExecStart=${quote(node)} ${quote(`${root}/bootstrap/start.mjs`)}
+ExecStart=${quote(node)} ${quote(join(root, 'bootstrap', 'start.mjs'))}
 Restart=on-failure
 RestartSec=5
 KillSignal=SIGTERM

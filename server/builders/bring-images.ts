@@ -17,10 +17,11 @@ export async function bringImages(
   attempt: Attempt,
 ): Promise<BroughtImages> {
   const brought = new Map<string, BroughtImage>()
+  // An engine that dies fails the build and the release. The error of the build is the one that counts.
   const dispose = async (): Promise<void> => {
     const all = [...brought.values()]
     brought.clear()
-    await Promise.all(all.map((one) => one.release?.()))
+    await Promise.allSettled(all.map((one) => one.release?.()))
   }
   try {
     for (const { image, line, isBase } of plan.needed) {

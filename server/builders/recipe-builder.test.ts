@@ -3,6 +3,7 @@ import { test } from 'node:test'
 import { AddressError, createAddressGuard } from '../lib/address.ts'
 import { imagesByName as baseImages } from './bring-images.ts'
 import { contextOf, recipeOf, recording } from './builder.cases.ts'
+import { BuildError } from './builder.ts'
 import { type BuildBackend, createBuilder } from './recipe-builder.ts'
 
 const never = <T>(): Promise<T> => Promise.withResolvers<T>().promise
@@ -54,6 +55,18 @@ test('base images of private registries are not asked for, those whose name is n
   }
   for (const base of ['node:24', 'unknown.example/x', 'outside.example:8443/x'])
     assert.deepEqual(await build(base), image)
+})
+
+test('reports why the build failed when its images cannot be released either', async () => {
+  const release = () => Promise.reject(new Error('the engine is gone'))
+  const failing = { bring: async (image: string) => ({ reference: image, onBuild: [], release }) }
+  const gone = new BuildError('unreachable', 'The engine cannot be reached.')
+  const builder = createBuilder(backendWith({ build: () => Promise.reject(gone) }), { baseImages: failing })
+  const own = recipeOf('1234', 'FROM node:24\n')
+  await assert.rejects(
+    builder.build(contextOf(own), own, recording().attempt),
+    (error) => error instanceof BuildError && error.reason === 'unreachable',
+  )
 })
 
 test('closes the source when the build has ended, well or not', async () => {

@@ -111,14 +111,24 @@ async function platformOf(docker: Docker): Promise<[os: string, architecture: st
 function createTags(docker: Docker, namespace: string) {
   const users = new Map<string, number>()
   const alone = createKeyedSlots()
+  const left = new Set<string>()
   let swept: Promise<void> | undefined
+  const removeLeft = async (signal: AbortSignal): Promise<void> => {
+    for (const reference of left) {
+      using _ = await alone.take(reference, signal)
+      if (left.has(reference) && !users.has(reference)) await removeTag(docker, reference, signal)
+      left.delete(reference)
+    }
+  }
   const leave = async (reference: string): Promise<void> => {
     const signal = AbortSignal.timeout(60_000)
     using _ = await alone.take(reference, signal)
-    const left = (users.get(reference) ?? 1) - 1
-    if (left > 0) return void users.set(reference, left)
+    const others = (users.get(reference) ?? 1) - 1
+    if (others > 0) return void users.set(reference, others)
     users.delete(reference)
+    left.add(reference)
     await removeTag(docker, reference, signal)
+    left.delete(reference)
   }
   return {
     async hold(
@@ -129,6 +139,8 @@ function createTags(docker: Docker, namespace: string) {
         swept = undefined
       })
       await swept
+      // A tag that the engine did not remove waits for the next build.
+      await removeLeft(signal).catch(() => signal.throwIfAborted())
       const tag = `${namespace}-${id.replace(/^sha256:/, '')}`
       const reference = `${baseRepository}:${tag}`
       using _ = await alone.take(reference, signal)
