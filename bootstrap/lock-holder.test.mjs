@@ -26,7 +26,7 @@ test('a socket is found by its whole name', () => {
   assert.deepEqual(parseInodes(text, '@quayside-b'), [])
 })
 
-test('a server and a stop are told apart from other commands', () => {
+test('commandOf recognizes a server and a stop among other commands', () => {
   assert.equal(commandOf('node\0--flag\0/opt/quayside/server/main.ts\0'), 'server')
   assert.equal(commandOf('node\0bootstrap/stop.mjs\0'), 'stop')
   assert.equal(commandOf('node\0/opt/quayside/bootstrap/upgrade.mjs\0'), undefined)

@@ -34,7 +34,9 @@ Other settings: change them there, and give systemctl restart ${unit.name}.`)
   return 0
 })
 
-/** A data directory belongs to whoever ran the server so far; a new one will belong to root. */
+/**
+ * Returns the owner of a data directory: the user that ran the server before. Root owns a new one.
+ */
 function ownerOf(directory) {
   return existsSync(directory) ? statSync(directory).uid : 0
 }

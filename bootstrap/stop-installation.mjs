@@ -7,7 +7,7 @@ import { findHolder } from './lock-holder.mjs'
 import { Refusal } from './progress.mjs'
 import { readIfThere } from './system.mjs'
 
-/** What open requests, backups and PostgreSQL may take. */
+/** Time for open requests, backups and PostgreSQL to end. */
 const serverMs = 120_000
 /** How often the holder of the lock is looked for in vain before it must be another user's. */
 const hiddenLimit = 100
@@ -93,7 +93,7 @@ async function endRouters(directory) {
   return isEnded
 }
 
-/** What it answers; undefined if nobody listens there. */
+/** Returns the router's answer; undefined if no router listens on the socket. */
 function askRouter(socketPath, method, path) {
   return new Promise((resolve, reject) => {
     const outgoing = request({ socketPath, method, path, timeout: 5000 }, async (answer) => {

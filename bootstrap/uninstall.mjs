@@ -54,7 +54,7 @@ function directoriesOf(directory) {
   return home.startsWith(`${directory}/`) ? [directory] : [directory, home]
 }
 
-/** What belongs to the operator, and stays. */
+/** Lists what belongs to the operator and is kept. */
 function remarks(directory) {
   const { QUAYSIDE_DATABASE_URL: database, QUAYSIDE_MASTER_KEY_FILE: key } = process.env
   return [

@@ -7,7 +7,7 @@ export const markOf = (directory) => `# Data directory: ${directory}`
  * Pure: the unit of systemd. `{ node, root, directory, environmentFile, uid }`: the Node that runs `bootstrap/start.mjs`, the
  * checkout, the data directory, the file with the settings and the user.
  *
- * What stays open, and why: /etc, because the first start may make the account of PostgreSQL; control groups, /sys and
+ * These stay writable: /etc, because the first start may create the account of PostgreSQL; control groups, /sys and
  * capabilities of the network, because the server limits build steps and sets rules of the packet filter; /tmp, because
  * commands outside the unit find sockets there; memory that is written and run, because of Node's compiler.
  */
@@ -61,7 +61,10 @@ const literal = (text) => text.replaceAll('%', '%%')
 /** As one word of a command line, in which $ stands for variables, too. */
 const quote = (text) => `"${literal(text).replaceAll('\\', '\\\\').replaceAll('"', '\\"').replaceAll('$', '$$$$')}"`
 
-/** Pure: the file with the settings, for systemd's parser: those of the environment and the data directory. */
+/**
+ * Pure: the settings file in systemd's syntax. It holds the settings of the environment and the
+ * data directory.
+ */
 export function environmentText(variables, directory) {
   const settings = { ...variables, QUAYSIDE_DATA: directory }
   const names = Object.keys(settings).filter((name) => name.startsWith('QUAYSIDE_') && settings[name])

@@ -39,8 +39,8 @@ function hopAddress(text: string): string | undefined {
 }
 
 /**
- * Returns the addresses that a request went through, its client first and `peer` last. Only what trusted proxies wrote counts: entries are read from
- * the end up to the first one that is not a trusted proxy, which is the client. What stands before it was sent by the client.
+ * Returns the addresses that a request went through, its client first and `peer` last. Only entries that trusted proxies wrote count: they are read from
+ * the end up to the first one that is not a trusted proxy, which is the client. The client itself sent the entries before it.
  */
 export function forwardedChain(
   peer: string,

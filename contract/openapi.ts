@@ -30,7 +30,10 @@ export interface OpenApiOptions {
   readonly socketsAmongPaths?: boolean
 }
 
-/** The OpenAPI 3.1 document of the whole contract. What several operations have in common is in it once. */
+/**
+ * Returns the OpenAPI 3.1 document of the whole contract. Parts that several operations share are
+ * in it once.
+ */
 export function openApi(version: string, { socketsAmongPaths = false }: OpenApiOptions = {}): Json {
   const { paths: all, schemas } = shareSchemas({ ...plainPaths(), ...streamDescriptions() })
   const isSocket = ([path]: readonly [string, Json]): boolean => streamPaths.some((one) => one === path)

@@ -141,8 +141,8 @@ export function mayUseRepository(rights: Rights, access: 'read' | 'write', usedA
 }
 
 /**
- * Whether a service or a form may name a repository of the built-in git host: whoever may fetch it, and everybody who may write a service if no
- * service uses the repository yet.
+ * Whether a service or a form may name a repository of the built-in git host. The caller must be
+ * allowed to fetch the repository, unless no service uses it yet.
  */
 export const mayNameRepository = (rights: Rights, usedAt: readonly Place[]): boolean =>
   usedAt.length === 0 || mayUseRepository(rights, 'read', usedAt)

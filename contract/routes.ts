@@ -4,7 +4,10 @@ export interface Route {
   readonly host: string
   /** Only requests whose path is this or below it: segments behind slashes, without a closing one. Absent: all that no longer path takes. */
   readonly path?: string
-  /** What endpoints see in place of `path`: of the same form, or `/` alone. Absent: the path as it is. */
+  /**
+   * The path that endpoints see instead of `path`: of the same form, or `/` alone. Absent: the path
+   * is unchanged.
+   */
   readonly rewrite?: string
   /** A port of this machine that leads to the endpoints in place of the host name: bytes or datagrams are passed on as they are. */
   readonly listen?: RoutePort
@@ -64,11 +67,14 @@ export interface RouteRules {
   readonly basicAuth?: readonly BasicCredential[]
 }
 
-/** When a request is sent again. What may have had an effect is never sent twice, whatever the rule says. */
+/**
+ * When a request is retried. A request that may have had an effect is never sent twice, whatever
+ * the rule says.
+ */
 export interface RetryRule {
   /** Further tries after the first. */
   readonly times: number
-  /** What is tried again; absent: connections that fail or break. */
+  /** The conditions of a retry; absent: connections that fail or break. */
   readonly on?: readonly RetryCondition[]
   /** Statuses of answers that are tried again. */
   readonly statuses?: readonly number[]

@@ -36,7 +36,10 @@ const misbehave: readonly ((request: IncomingMessage, response: ServerResponse) 
   },
 ]
 
-/** One request that may have a body and may be given up half-way; always ends. Everything about it is rolled before it is sent. */
+/**
+ * Sends one request that may have a body and may be aborted half-way; always ends. Every choice is
+ * drawn before the request is sent.
+ */
 function disturb(bed: TestBed, agent: Agent, dice: Random): Promise<void> {
   return new Promise((resolve) => {
     const method = dice.pick(['GET', 'POST', 'HEAD', 'DELETE', 'PUT'])

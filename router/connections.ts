@@ -62,7 +62,10 @@ export class Connections {
     this.#trusts = trusts
   }
 
-  /** Counts a new connection. False if there is no room; the caller closes it then. It is idle until `begin`. */
+  /**
+   * Counts a new connection, idle until `begin`. Returns false if the limit is reached; the caller
+   * then closes it.
+   */
   admit(socket: Socket): boolean {
     const address = addressOf(socket)
     const client = clientGroup(address)
@@ -131,7 +134,7 @@ export class Connections {
   }
 }
 
-/** Closes a connection for which there is no room. Nothing of it is read. */
+/** Closes a connection beyond the limit without reading from it. */
 export function refuseConnection({ counts, log }: Pick<Traffic, 'counts' | 'log'>, socket: Socket): void {
   counts.refused++
   log.warn('connection refused: its client has as many as it may, or no other one is idle', {

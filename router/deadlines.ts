@@ -1,7 +1,7 @@
 import { type Readable, Transform } from 'node:stream'
 import { after } from './clock.ts'
 
-/** A time limit of the route's rules is over. The code tells which one. */
+/** A time limit of the route's rules is over. The code names the limit. */
 export class DeadlineOver extends Error {
   override readonly name = 'DeadlineOver'
   readonly code: 'SEND_TIMEOUT' | 'TRY_TIMEOUT' | 'REQUEST_TIMEOUT' | 'CLIENT_TIMEOUT'

@@ -3,8 +3,9 @@ import { after } from './clock.ts'
 import { limits } from './limits.ts'
 
 /**
- * Ends a connection that has left HTTP, whatever its client does: Node.js keeps such a connection until the client ends its side too. What the
- * client still sends is dropped, so it can read the answer before the connection is closed.
+ * Ends a connection that has left HTTP. Node.js would keep it until the client ends its side too.
+ * Bytes that the client still sends are dropped, so it can read the answer before the connection
+ * closes.
  */
 export function endConnection(client: Duplex, last?: Buffer | string): void {
   client.resume()

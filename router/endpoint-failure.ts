@@ -44,7 +44,10 @@ export function failureOfEndpoint(error: Error): EndpointFailure {
   return code === '' ? { final: true, page: unreadable } : { final: false, page: unreachable }
 }
 
-/** What a client is told whose request was let through by the rules of one service, and would now reach another. */
+/**
+ * The answer to a request that the rules of one service let through, if it would now reach another
+ * service.
+ */
 export const movedAway = (host: string): Failure => ({
   status: 503,
   message: `Another service of ${host} takes this request by now. Send it again.`,

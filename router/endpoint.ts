@@ -67,7 +67,7 @@ export class Endpoint {
     socket.once('connect', () => settle(null, socket))
   }
 
-  /** Sets the limits of its connections to those of its route. Open requests keep their connections. */
+  /** Applies the connection limits of its route. Open requests keep their connections. */
   tune({ connectTimeoutMs, idleTimeoutMs }: Pick<RouteRules, 'connectTimeoutMs' | 'idleTimeoutMs'> = {}): void {
     this.#connectMs = connectTimeoutMs ?? limits.connectMs
     const idleMs = idleTimeoutMs ?? limits.endpointIdleMs

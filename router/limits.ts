@@ -8,7 +8,10 @@ export const limits = {
   udpIdleMs: 60_000,
   /** … and after so long, where its endpoint has left the route. */
   udpLeavingMs: 2_000,
-  /** Of one UDP port, and those of one address among them: it may have many ports. */
+  /**
+   * Clients of one UDP port, and how many of them may share an address: one address can have many
+   * ports.
+   */
   udpClients: 4_096,
   udpClientsPerAddress: 512,
   /** Datagrams of one client that are kept until there is an endpoint. */

@@ -97,7 +97,7 @@ async function seenBehindProxy(t: Parameters<typeof testBed>[0], headers: Readon
   return { port: String(bed.router.port), seen, told: [...told, seen['x-real-ip']] }
 }
 
-test('tells the application what a trusted proxy says about who asked', async (t) => {
+test('passes the sender that a trusted proxy names on to the application', async (t) => {
   const { told } = await seenBehindProxy(t, { 'X-Forwarded-For': '9.9.9.9', 'X-Forwarded-Proto': 'https' })
   assert.deepEqual(told, ['9.9.9.9, 127.0.0.1', 'https', 'app.localhost', '443', '9.9.9.9'])
 })

@@ -37,7 +37,7 @@ const meanings = new Map<string, Meaning>([
   ['trailer', 'drop'],
   ['expect', 'drop'],
   ['http2-settings', 'drop'],
-  // What the router does not write itself it cannot vouch for.
+  // The router cannot vouch for a header that it does not write itself.
   ['forwarded', 'drop'],
   ['x-real-ip', 'drop'],
   // CGI programs would take it for the variable HTTP_PROXY.

@@ -32,7 +32,7 @@ async function closedPort(bed: TestBed): Promise<number> {
   return port
 }
 
-/** Tries go on for as long as the test takes. */
+/** Retries continue for as long as the test takes. */
 const patient = { rules: { retry: { times: 1_000 } } }
 const retriesOf = async (bed: TestBed): Promise<number> =>
   Number(Object((await bed.tell('GET', '/health')).body['counts'])['retries'])

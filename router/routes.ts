@@ -31,8 +31,9 @@ export class Routes {
   }
 
   /**
-   * Returns the target of a host name in the form that `hostOf` gives and of a request target: of the host's own routes, else of those of `*.`
-   * and all behind its first label. Undefined if there is none, or if the routes go by path and the path has no normal form.
+   * Returns the target of a request. `host` has the form that `hostOf` returns. The host's own
+   * routes come first, then those with `*` as its first label. Undefined if none matches, or if the
+   * routes go by path and the path has no normal form.
    */
   find(host: string, target = '/'): Target | undefined {
     const found = this.#at(host)
@@ -151,7 +152,7 @@ export class Routes {
   }
 }
 
-/** What an endpoint of the target receives as path and query of a request. */
+/** Returns the path and query that an endpoint of the target receives. */
 export const seenTarget = ({ byPath, place }: Target, target: string): string =>
   byPath ? forwardedTarget(place, target) : target
 

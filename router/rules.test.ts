@@ -165,7 +165,7 @@ test('a request that takes too long in all gets 504, and is cut off once its ans
   assert.equal((await ask()).status, 504)
 })
 
-test('an endpoint that accepts no more of a body is given up with 504', async (t) => {
+test('an endpoint that stops accepting a body times out with 504', async (t) => {
   const { raw } = await bedWith(t, { sendTimeoutMs: 200 }, [(request) => void request.pause()])
   const socket = raw('POST / HTTP/1.1\r\nHost: app.localhost\r\nContent-Length: 33554432\r\nConnection: close\r\n\r\n')
   socket.write(Buffer.alloc(33_554_432))

@@ -10,7 +10,10 @@ export interface Peer {
   readonly trusts: ((address: string) => boolean) | undefined
 }
 
-/** What a trusted peer says of the sender. The last value counts: that is the one which the peer itself wrote. */
+/**
+ * The sender's details from a trusted peer. Only the last value of each header counts, because the
+ * peer itself wrote it.
+ */
 export interface Forwarded {
   forwardedFor: string
   proto: string

@@ -64,7 +64,7 @@ async function leadPort(bed: TestBed, port: number, ports: readonly number[], mo
   return answer.body
 }
 
-/** The same with a port that no other program has, below those that the kernel gives to others. Gives the port. */
+/** Does the same with a free port below the ephemeral range. Returns the port. */
 async function leadFreePort(bed: TestBed, ports: readonly number[], more: Partial<Route> = {}): Promise<number> {
   for (;;) {
     const port = randomInt(10_000, 30_000)

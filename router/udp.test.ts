@@ -38,7 +38,7 @@ async function leadPort(bed: TestBed, port: number, ports: readonly number[], mo
   assert.equal(answer.status, 200, JSON.stringify(answer.body))
   return answer.body
 }
-/** The same with a port that no other program has. Gives the port. */
+/** Does the same with a free port. Returns the port. */
 async function leadFreePort(bed: TestBed, ports: readonly number[], more: Partial<Route> = {}): Promise<number> {
   for (;;) {
     const port = randomInt(10_000, 30_000)

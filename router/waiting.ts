@@ -12,7 +12,7 @@ export interface Held {
   fail(failure: Failure): void
 }
 
-/** What a request asks for; without a path if it is a connection of TCP or UDP. */
+/** The host and path of a request; a TCP or UDP connection has no path. */
 interface Asked {
   readonly host: string
   readonly url?: string | undefined
@@ -90,7 +90,7 @@ export class Waiting {
       for (const entry of [...entries]) {
         const target = this.#routes.find(entry.host, entry.url)
         const failure = failureOf(target, entry.host)
-        // The rules of the service that it waits for let it through, not those of another.
+        // Only the rules of the awaited service let the request through, not those of another.
         const isMoved = target !== undefined && target.route.service !== entry.service
         if (failure && !isMoved && target?.route.asleep) continue
         if (!this.#drop(entry)) continue

@@ -12,7 +12,10 @@ export const checkedDomainStatuses = [
 ] as const
 export type CheckedDomainStatus = (typeof checkedDomainStatuses)[number]
 
-/** `LOST`: DNS held the proof and no longer does; traffic goes on. `RELEASED`: nobody proved the name in time. */
+/**
+ * `LOST`: DNS no longer has the proof; the domain keeps its traffic. `RELEASED`: nobody proved the
+ * name in time.
+ */
 export const proofStates = ['PENDING', 'PROVEN', 'LOST', 'RELEASED'] as const
 export type ProofStateName = (typeof proofStates)[number]
 /** How a name was proven: by a record in DNS, or without one for the reason that the word names. */

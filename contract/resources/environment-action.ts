@@ -109,7 +109,7 @@ export const environmentActionOperations = {
     access: 'deploy',
     event: event('TRIGGER_DEPLOY'),
     summary:
-      'Deploys the services named, skipped ones too, in one request. Those that the cluster cannot run are left out, with the reason.',
+      'Deploys the named services in one request, including skipped ones. Services that the cluster cannot run are left out, with the reason.',
     body: DeployServices,
     reply: EnvironmentStatus,
     status: 202,

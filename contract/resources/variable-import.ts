@@ -36,7 +36,7 @@ export const importOperation = <const P extends string, const K extends string>(
     tag: 'Variable',
     event: { type: 'UPDATE', target: 'SERVICE', sub: 'VARIABLE' },
     summary:
-      'Writes many variables and secrets at once, all or none; those of other kinds of services and those in use are skipped.',
+      'Writes many variables and secrets at once, all or none. Skips variables of other kinds of services and names in use.',
     body: VariableImportRequest,
     maxBodyBytes: maxImportBytes,
     reply: VariableImport,

@@ -88,7 +88,7 @@ const settingsByKind: Readonly<Record<string, SettingTable>> = {
 }
 export const settingsOfKind = (kind: string): SettingTable => settingsByKind[kind] ?? {}
 
-/** What an engine must be able to do for any setting of a kind to act. */
+/** The capability that an engine needs for any setting of a kind to act. */
 const neededByKind: Readonly<Record<string, Capability>> = { helm: 'helm-charts', terraform: 'terraform-stacks' }
 
 const nouns: Readonly<Record<string, string>> = {

@@ -1,6 +1,7 @@
 /**
- * What an engine may be able to do for advanced settings, with the reason that is given where it cannot. An engine lists what it can
- * (`Engine.capabilities`); which settings act on its cluster is computed from that.
+ * The capabilities that advanced settings may need, each with the reason to show if an engine lacks
+ * it. An engine lists its own in `Engine.capabilities`; that decides which settings act on its
+ * cluster.
  */
 export const capabilities = {
   'helm-charts': 'the engine of its cluster does not run Helm charts',

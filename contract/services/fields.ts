@@ -66,7 +66,7 @@ export const withData = Type.Optional(
       Defaulted(
         Type.Boolean({
           description:
-            'Volumes and databases are copied, too, all as of one moment. What writes to them stands still meanwhile. The copy can be used once its data are there.',
+            'Also copies volumes and databases, all as of one moment. Programs that write to them are paused meanwhile. The copy can be used once its data are complete.',
         }),
         false,
       ),

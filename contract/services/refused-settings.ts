@@ -6,9 +6,9 @@ import type { AdvancedSetting, SettingTable, SettingValues } from './setting-tab
 export interface SettingPlace {
   /** Every setting of the owner, by key. */
   readonly table: SettingTable
-  /** What the engine of its cluster can do; undefined: no engine runs anything there. */
+  /** The capabilities of the cluster's engine; undefined: the cluster has no engine. */
   readonly able: ReadonlySet<Capability> | undefined
-  /** What the engine must be able to do for any setting of the owner to act. */
+  /** The capability that any setting of the owner needs to act. */
   readonly needs?: Capability
   /** The operation that lists the settings: `GET /defaultJobAdvancedSettings`. */
   readonly listed: string

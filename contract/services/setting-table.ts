@@ -7,7 +7,10 @@ export interface AdvancedSetting {
   readonly on: string
   readonly schema: TSchema
   readonly default: unknown
-  /** What the engine must be able to do for another value than the default to act; absent: the platform does it for every engine. */
+  /**
+   * The capability that a value other than the default needs to act; absent: the platform does it
+   * for every engine.
+   */
   readonly needs?: Capability
   /** Values that the platform grants without that, because it never does anything else. */
   readonly granted?: readonly unknown[]

@@ -3,7 +3,7 @@ import { type ChainState, verifyChain } from './chain.ts'
 import { findSealed, listChained } from './chain-store.ts'
 import type { EventRow } from './event-store.ts'
 
-/** What was found of the record of changes of one organization. */
+/** The result of checking one organization's record of changes. */
 export interface Verified {
   readonly organizationId: string
   /** Of the organization; of one that is gone, empty. */

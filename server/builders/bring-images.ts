@@ -55,5 +55,5 @@ export async function keepNames<T>(
   }
 }
 
-/** For engines that have every image under its own name: those of tests. */
+/** Base images for the engines of tests, which have every image under its own name. */
 export const imagesByName: BaseImages = { bring: async (image) => ({ reference: image, onBuild: [] }) }

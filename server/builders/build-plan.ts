@@ -7,7 +7,7 @@ import { checkExpansion } from './expansion.ts'
 /** Everything that a build takes from its Dockerfile. */
 export interface BuildPlan {
   readonly dockerfile: Dockerfile
-  /** All images that the file names, also those of stages that are not built. */
+  /** All images that the file names, including those of stages that are not built. */
   readonly named: readonly ImageSource[]
   /** The images of the stages that are built, each once. */
   readonly needed: readonly NeededImage[]

@@ -3,7 +3,7 @@ import { DockerfileError } from './dockerfile-text.ts'
 import { declare, expand, isNativePlatform, nativePlatform, platformValues, type Values } from './image-values.ts'
 import { plainWords } from './words.ts'
 
-/** What a stage, or one of its steps, takes from elsewhere. */
+/** A stage or image from which a stage, or one of its steps, takes files. */
 export type Source =
   | { readonly kind: 'stage'; readonly stage: number; readonly written: string }
   | { readonly kind: 'none'; readonly written: string }

@@ -74,9 +74,9 @@ export interface BaseImages {
 }
 
 export interface BroughtImage {
-  /** Immutable, and known to this engine alone: nothing else can stand under it. */
+  /** Immutable and known to this engine alone: it cannot name another image. */
   readonly reference: string
-  /** What its ONBUILD asks for. */
+  /** The instructions of its ONBUILD. */
   readonly onBuild: readonly string[]
   /** Called when the build has ended: the reference may go. */
   release?(): Promise<void>

@@ -10,7 +10,10 @@ import { jsonWords } from './json-form.ts'
 import { isOfficialFrontend, requestedFrontend } from './official-frontend.ts'
 import { remoteSource } from './remote-source.ts'
 
-/** Refuses another frontend (`# syntax=`) than Docker's own, for which the built-in one stands in. Throws BuildError. */
+/**
+ * Rejects a frontend (`# syntax=`) other than Docker's own, which the built-in one replaces. Throws
+ * BuildError.
+ */
 export function checkFrontend({
   dockerfile,
   dockerfileText,
@@ -24,8 +27,9 @@ export function checkFrontend({
 }
 
 /**
- * Refuses Dockerfiles that would make the engine open addresses from the host's network (ADD of remote addresses), and images that were built for a
- * service: whoever knows the name of another one's could read what is in it. Throws BuildError.
+ * Rejects Dockerfiles that make the engine open addresses from the host's network (ADD of remote
+ * addresses). Rejects images that were built for a service, because anyone who knows the name of
+ * another's image could read its files. Throws BuildError.
  */
 export function checkDockerfile({ dockerfile, named }: BuildPlan, path: string): void {
   if (!dockerfile.instructions.some(({ keyword }) => keyword === 'FROM')) {
@@ -93,7 +97,7 @@ function triggerProblem(trigger: string): string | undefined {
   }
 }
 
-/** What an instruction may not do; undefined if it may be done. */
+/** Returns why an instruction is not allowed; undefined if it is. */
 function problemOf(instruction: Instruction): string | undefined {
   const { trigger } = instruction
   if (trigger && fromsOf(trigger).length > 0) {
@@ -132,7 +136,7 @@ function checkImages(named: BuildPlan['named'], path: string): void {
     if (image === undefined) {
       throw new DockerfileError(
         line,
-        `which image "${written.slice(0, 200)}" stands for cannot be told. Give each of its variables a default by ARG before the first FROM, and use no more than \${NAME}, \${NAME:-default} and \${NAME:+other}; COPY --from and RUN --mount take a name without variables.`,
+        `the image that "${written.slice(0, 200)}" names is unknown. Give each of its variables a default by ARG before the first FROM, and use no more than \${NAME}, \${NAME:-default} and \${NAME:+other}; COPY --from and RUN --mount take a name without variables.`,
         path,
       )
     }

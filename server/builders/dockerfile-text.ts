@@ -4,7 +4,7 @@ import { BuildError } from './builder.ts'
 export class DockerfileError extends BuildError {
   /** Counts from 1; 0 is the whole file. */
   readonly line: number
-  /** What is wrong, without the place. */
+  /** The problem, without its place. */
   readonly problem: string
 
   constructor(line: number, problem: string, path = 'Dockerfile') {

@@ -18,11 +18,11 @@ export interface Instruction {
   readonly keyword: string
   /** `--name=value`, without quotes. */
   readonly flags: readonly string[]
-  /** What follows the flags. */
+  /** The text after the flags. */
   readonly rest: string
   readonly line: number
   readonly heredocs: readonly Heredoc[]
-  /** What an ONBUILD asks for. */
+  /** The instruction of an ONBUILD. */
   readonly trigger?: Instruction
 }
 
@@ -158,7 +158,10 @@ function isBlankOrComment(line: string): boolean {
   return text === '' || text.startsWith('#')
 }
 
-/** The text before an escape character at the end of a line; undefined if the line does not go on. */
+/**
+ * Returns the text before an escape character at the end of a line; undefined if the line does not
+ * continue.
+ */
 function beforeContinuation(line: string, escapeCharacter: Escape): string | undefined {
   const text = trimBlanksEnd(line)
   return text.endsWith(escapeCharacter) && text.at(-2) !== escapeCharacter ? text.slice(0, -1) : undefined

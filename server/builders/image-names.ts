@@ -7,8 +7,9 @@ const grammar = new RegExp(
 const longest = 500
 
 /**
- * The full name of an image as Docker files it: `docker.io/library/node:24`, or `host/name@sha256:…`. Undefined for what is no name, as ids of
- * images are: those are of one engine, and nobody there owns what others put onto it.
+ * Returns the full name of an image as Docker stores it: `docker.io/library/node:24`, or
+ * `host/name@sha256:…`. Undefined for text that is not a name, such as an image id: an id belongs
+ * to one engine, whose images may be anybody's.
  */
 export function fullImageName(image: string): string | undefined {
   const [, given, path = '', tag, digest] = image.length > longest ? [] : (grammar.exec(image) ?? [])
@@ -30,7 +31,9 @@ export function registryHostOf(image: string): string | undefined {
 /** As Docker shows it: names of Docker Hub are known without their host. */
 const familiarName = (image: string): string => image.toLowerCase().replace(/^(?:index\.)?docker\.io\//, '')
 
-/** What a build's images are called on the engine while it runs. Nobody can answer for that host. */
+/**
+ * The repository of a build's images on the engine while it runs. Nobody can answer for that host.
+ */
 export const baseRepository = 'base.quayside.invalid/image'
 
 /** Of the tags of images that the server fetched from registries. */

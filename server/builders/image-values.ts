@@ -3,7 +3,7 @@ import { splitWords, unquoted } from './words.ts'
 /** The variables that FROM may use, by name. */
 export type Values = ReadonlyMap<string, string>
 
-/** What BuildKit itself gives to FROM. */
+/** The values that BuildKit itself sets for FROM. */
 const architecture = process.arch === 'arm64' ? 'arm64' : 'amd64'
 export const nativePlatform = `linux/${architecture}`
 const nativeNames = new Set(

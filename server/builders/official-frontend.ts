@@ -1,8 +1,8 @@
 const official = /^(?:docker\.io\/)?docker\/dockerfile(?::[\w.-]+)?(?:@sha256:[0-9a-f]{64})?$/
 
 /**
- * What a Dockerfile asks to be read by; undefined when it leaves that to the builder. The line never reaches the engine; the answer is for whoever
- * relies on it.
+ * Returns the frontend that a Dockerfile asks for; undefined if it names none. The engine never
+ * gets that line; callers check the result.
  */
 export function requestedFrontend(text: string): string | undefined {
   const plain = text.replace(/^\uFEFF/, '')
@@ -25,5 +25,7 @@ function syntaxOf(line: string): string | undefined {
   return name.toLowerCase() === 'syntax' ? line.slice(equals + 1).trim() : undefined
 }
 
-/** Docker's own frontend: the built-in one stands in for it, so that nothing has to be pulled. */
+/**
+ * Whether this is Docker's own frontend. The built-in one replaces it, so nothing has to be pulled.
+ */
 export const isOfficialFrontend = (frontend: string): boolean => official.test(frontend)

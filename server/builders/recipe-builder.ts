@@ -28,8 +28,9 @@ export interface BuilderOptions {
 }
 
 /**
- * A Builder out of a backend: refuses what is not allowed, builds the same recipe once, keeps to the limits of time and log. The backend gets a
- * Dockerfile that is written anew from what was read, and in which images are those that were brought.
+ * Creates a Builder from a backend. It rejects forbidden recipes, builds the same recipe once, and
+ * enforces the limits of time and log. The backend gets a Dockerfile that is rewritten from the
+ * checked one and names the fetched images.
  */
 export function createBuilder(
   backend: BuildBackend,
@@ -78,7 +79,7 @@ async function refusalOf(
   }
 }
 
-/** What one build is made of. */
+/** The inputs of one build. */
 interface BuildWork {
   readonly backend: BuildBackend
   readonly baseImages: BaseImages

@@ -1,6 +1,9 @@
 import { isBlank } from './dockerfile-text.ts'
 
-/** Words as BuildKit splits those of ARG and ENV; quotes and escapes stay as written. Reads each character once. */
+/**
+ * Splits words as BuildKit does for ARG and ENV; quotes and escapes stay as written. Reads each
+ * character once.
+ */
 export function splitWords(text: string, escapeCharacter = '\\'): string[] {
   const words: string[] = []
   let [from, quote] = [-1, '']
@@ -19,7 +22,7 @@ export function splitWords(text: string, escapeCharacter = '\\'): string[] {
   return from === -1 ? words : [...words, text.slice(from)]
 }
 
-/** Words as BuildKit splits those of FROM, ADD and COPY: at each blank, whether or not it is quoted. */
+/** Splits words as BuildKit does for FROM, ADD and COPY: at each blank, even inside quotes. */
 export const plainWords = (text: string): string[] => text.split(/[ \t]/).filter((word) => word !== '')
 
 /** A word without what quotes or escapes it. */

@@ -10,7 +10,10 @@ import { inspectImage, removeTag } from './docker-images.ts'
 export interface DockerBaseImagesOptions {
   /** Unix socket of the Docker Engine. */
   readonly socketPath: string
-  /** Tells the tags of this installation from those of others on the same engine; letters, digits and hyphens. */
+  /**
+   * Separates this installation's tags from those of others on the same engine; letters, digits and
+   * hyphens.
+   */
   readonly namespace: string
   /**
    * Has the engine get an image that is open to all, and returns the name by which it is there. Throws Error with the reason. Without it only
@@ -82,7 +85,10 @@ const absent = (image: string, why: string, cause?: Error): BuildError =>
     { cause },
   )
 
-/** Digests by which the image came from registries: Docker knows those that it pulled, and tags tell those that the server fetched. */
+/**
+ * Digests of the image in its registries. Docker records them for images that it pulled; tags
+ * record them for images that the server fetched.
+ */
 const digestsOf = ({ RepoDigests, RepoTags }: Inspected): string[] => [
   ...(RepoDigests ?? []).flatMap((name) => name.split('@')[1] ?? []),
   ...(RepoTags ?? []).flatMap((tag) => {

@@ -120,7 +120,7 @@ async function build(
   const held = await limits.hold(order.limits, (problem) => attempt.output.line(problem, 'warning'))
   if (!held.enforced) {
     attempt.output.line(
-      'Memory and cores of this build are not limited, and its steps are not kept apart from those of other builds: that needs root on the engine’s machine.',
+      'This build has no limits of memory and cores, and its steps are not isolated from other builds. Both need root on the engine’s machine.',
       'warning',
     )
   }

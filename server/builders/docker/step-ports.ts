@@ -10,12 +10,12 @@ import { bindingRules, parseAddress, parseDeviceIndex, removalCommands } from '.
  * sockets, and accepts no other network. So each port is set up as its step appears (ADR 0042):
  * - It is isolated: the bridge passes nothing between two isolated ports.
  * - It gets no frames for unknown addresses, which the bridge sends to every port.
- * - It sends only with its own MAC and IP address, so it cannot take over those of another step on the bridge or the host.
+ * - It sends only from its own MAC and IP address, so it cannot impersonate another step on the bridge or the host.
  *
  * Needs root on the engine's machine, and the program `ebtables` (part of Debian's package iptables).
  */
 export interface StepPorts {
-  /** Sets up the port of one step, which stands still meanwhile. Rejects with an Error that says what failed. */
+  /** Sets up the port of one step while the step is paused. Rejects with an Error that says what failed. */
   keepApart(step: StepGroup): Promise<void>
 }
 
@@ -99,7 +99,7 @@ export function createStepPorts(options: StepPortsOptions): StepPorts {
         await group.setFrozen(false)
       }
       const { name } = await bridge()
-      // Another installation may remove the same rules. What is left is removed after the next step.
+      // Another installation may remove the same rules. Leftovers are removed after the next step.
       await cleaning.run(new AbortController().signal, () => removeGone(name)).catch(() => {})
     },
   }
