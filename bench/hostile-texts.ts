@@ -8,69 +8,93 @@ import { firstYamlProblem } from '../server/service-parts/check-yaml.ts'
 import { interpolate } from '../server/variables/interpolate.ts'
 
 const mebibyte = 1_048_576
-const fill = (unit: string, bytes = mebibyte): string => unit.repeat(Math.ceil(bytes / unit.length)).slice(0, bytes)
-const numbered = (make: (index: number) => string, bytes = mebibyte): string => {
-  const parts: string[] = []
-  for (let index = 0, length = 0; length < bytes; index++) {
+/** The longest texts that the API or the reader takes, in bytes, where that is less than a mebibyte. */
+const limits = { kubeconfig: 131_072, keda: 16_384, timetable: 255, variable: 128_000 } as const
+
+/** Returns `head`, as many of `unit` as there is room for, and `tail`: exactly `bytes` of ASCII. */
+function filled(unit: string, { head = '', tail = '', bytes = mebibyte } = {}): string {
+  const room = bytes - head.length - tail.length
+  return `${head}${unit.repeat(Math.ceil(room / unit.length)).slice(0, room)}${tail}`
+}
+/** Returns exactly `bytes` of ASCII: `head`, and parts that differ by their number. */
+function numbered(make: (index: number) => string, { head = '', bytes = mebibyte } = {}): string {
+  const parts = [head]
+  for (let index = 0, length = head.length; length < bytes; index++) {
     const part = make(index)
     parts.push(part)
     length += part.length
   }
-  return parts.join('')
+  return parts.join('').slice(0, bytes)
 }
 
 interface HostileText {
   readonly name: string
+  /** The length of the text. */
+  readonly bytes: number
+  /** Rejects or throws if the reader refuses the text. */
   read(): unknown
 }
 
 /** A mebibyte each, or as much as the API takes, in the forms that are worst for the reader. */
 export function hostileTexts(mask: (text: string) => string): HostileText[] {
   const texts = (name: string, read: (text: string) => unknown, of: readonly string[]): HostileText[] =>
-    of.map((text, index) => ({ name: `${name} ${index + 1}`, read: () => read(text) }))
+    of.map((text, index) => ({
+      name: `${name} ${index + 1}`,
+      bytes: Buffer.byteLength(text),
+      read: () => read(text),
+    }))
   return [
     ...texts('Dockerfile', parseDockerfile, [
-      `FROM a\nRUN ${fill('\\\n')}x`,
-      `# a=y${fill(' ')}x\nFROM a`,
-      `FROM a\n${fill('RUN <<A\nA\n')}`,
-      fill('FROM a\n'),
+      filled('\\\n', { head: 'FROM a\nRUN ', tail: '\nx' }),
+      filled(' ', { head: '# a=y', tail: 'x\nFROM a' }),
+      filled('x\n', { head: 'FROM a\nRUN <<A\n', tail: '\nA\n' }),
+      // 999 instructions, of 1,000 that are read.
+      filled(`FROM a\n#${'x'.repeat(1041)}\n`),
+      filled('#\n', { tail: 'FROM a\n' }),
     ]),
     ...texts('HCL', (text) => inspect({ files: ['a.tf'], readFile: async () => Buffer.from(text) }, '').variables(), [
-      fill('a = "x"\n'),
-      fill('a = <<A\n'),
-      `a = ${fill('[')}`,
-      `a = "${fill('${')}`,
-      fill('a {\n}\n'),
-      `a${fill(' ')}`,
-      fill('# x\n'),
+      filled('a = "x"\n'),
+      filled('a = <<A\n'),
+      filled('[', { head: 'a = ' }),
+      filled('${', { head: 'a = "' }),
+      filled('a {\n}\n'),
+      filled(' ', { head: 'a' }),
+      filled('# x\n'),
     ]),
     ...texts('kubeconfig', checkKubeconfig, [
-      numbered((index) => `k${index}: 1\n`, 131_000),
-      `{${fill('a,', 131_000)}}`,
-      fill('[', 131_000),
+      numbered((index) => `k${index}: 1\n`, { bytes: limits.kubeconfig }),
+      filled('a,', { head: '{', tail: '}', bytes: limits.kubeconfig }),
+      filled('[', { bytes: limits.kubeconfig }),
     ]),
     ...texts('KEDA', (text) => firstYamlProblem([{ field: 'config_yaml', text }]), [
-      `{${fill('a,', 16_000)}}`,
-      numbered((index) => `k${index}: 1\n`, 16_000),
-      fill('[', 1_000),
+      filled('a,', { head: '{', tail: '}', bytes: limits.keda }),
+      numbered((index) => `k${index}: 1\n`, { bytes: limits.keda }),
+      filled('[', { bytes: limits.keda }),
+      // The most that is read on the thread of the server.
+      filled('[', { bytes: 1024 }),
+      filled('a,', { head: '{', tail: '}', bytes: 1024 }),
     ]),
     ...texts('chart index', chartsIn, [
-      `entries:\n  a:\n  - version: ${fill('x ')}`,
-      `entries:\n${numbered((index) => `  c${index}:\n  - version: 1\n`)}`,
-      `entries:\n  a:\n  - version: "${fill('\\\\')}`,
-      fill(' '),
+      filled('x ', { head: 'entries:\n  a:\n  - version: ' }),
+      numbered((index) => `  c${index}:\n  - version: 1\n`, { head: 'entries:\n' }),
+      filled('\\\\', { head: 'entries:\n  a:\n  - version: "' }),
+      filled(' '),
     ]),
-    ...texts('timetable', normalized, [fill('1,', 255), fill('*/1 ', 255), fill(' ', 255)]),
+    ...texts(
+      'timetable',
+      normalized,
+      ['1,', '*/1 ', ' '].map((unit) => filled(unit, { bytes: limits.timetable })),
+    ),
     ...texts('variable', (text) => interpolate('A', { text, rank: 1, path: undefined, isScanned: true }, new Map()), [
-      fill('{{'),
-      fill('{{A}}'),
-      `{{${fill('A')}`,
+      filled('{{', { bytes: limits.variable }),
+      filled('{{A}}', { bytes: limits.variable }),
+      filled('A', { head: '{{', bytes: limits.variable }),
     ]),
     ...texts('changed paths', (text) => whyNotChanged(text.split('\n'), '/', [{ mode: 'MATCH', value: 'b/c/*' }]), [
-      fill('a/'),
-      fill('a/b\n'),
+      filled('a/'),
+      filled('a/b\n'),
     ]),
-    ...texts('log mask', mask, [fill('a'), fill('0123456789abcdef'), fill('01a'), fill('%3')]),
+    ...texts('log mask', mask, [filled('a'), filled('0123456789abcdef'), filled('01a'), filled('%3')]),
   ]
 }
 

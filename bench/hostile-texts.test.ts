@@ -1,0 +1,25 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { hostileTexts } from './hostile-texts.ts'
+
+const limits: Readonly<Record<string, readonly number[]>> = {
+  kubeconfig: [131_072],
+  KEDA: [16_384, 1024],
+  timetable: [255],
+  variable: [128_000],
+}
+
+for (const { name, bytes, read } of hostileTexts((text) => text)) {
+  const reader = name.replace(/ \d+$/, '')
+  test(`the hostile text ${name} is as long as its reader takes and is not refused for its size`, async () => {
+    assert.ok((limits[reader] ?? [1_048_576]).includes(bytes), `${bytes} bytes`)
+    // Those of a kubeconfig are refused after the time limit of their thread, not before.
+    const refusal = await Promise.resolve()
+      .then(read)
+      .then(
+        () => '',
+        (error: unknown) => String(error),
+      )
+    assert.doesNotMatch(refusal, /larger than|at most \d|too (?:long|large)|may have/)
+  })
+}
