@@ -39,7 +39,7 @@ export const endBackup = (options: BackupOptions, id: string, context: RunContex
 /** It could not be made: its files go, and what it left on the engine. One that has ended stays as it is. */
 export async function failBackup(options: BackupOptions, sql: Sql, id: string, reason: string): Promise<void> {
   options.log.warn({ backup: id, reason }, 'a backup could not be made')
-  await submitScratchErasure(options, sql, id)
+  await submitScratchErasure(options, sql, { id, backupId: id })
   const backup = await findBackup(sql, id)
   if (!backup || backup.state === 'SUCCEEDED' || backup.state === 'FAILED') return
   await updateBackup(sql, id, { state: 'FAILED', reason }, options.clock.now())

@@ -86,7 +86,10 @@ export function createBackups(options: BackupOptions) {
         if (!(await beginRestore(sql, { id: restore, backupId: id, serviceId: service.id }))) throw taken(service.name)
         await updateBackup(sql, id, { restore_state: 'RUNNING', restore_reason: null }, clock.now())
         const input = { serviceId: service.id, backupId: id }
-        await options.workflows().submit(sql, { id: restore, kind: restoreWorkflow, key: keyOf(service.id), input })
+        const countsFor = { serviceId: service.id }
+        await options
+          .workflows()
+          .submit(sql, { id: restore, kind: restoreWorkflow, key: keyOf(service.id), input, countsFor })
       })
       nudgeLater()
       return record(service, id)
@@ -110,7 +113,8 @@ export async function submitBackup(
   const usual = `${service.name} ${now.toISOString().slice(0, 16)}Z`
   const row = { id, service_id: service.id, name: name || usual, message: message ?? '', state: 'QUEUED' as const, now }
   await insertBackup(sql, row)
-  await workflows().submit(sql, { id, kind: backupWorkflow, key: keyOf(service.id), input: { backupId: id } })
+  const [key, countsFor] = [keyOf(service.id), { serviceId: service.id }]
+  await workflows().submit(sql, { id, kind: backupWorkflow, key, input: { backupId: id }, countsFor })
   return id
 }
 

@@ -3,6 +3,7 @@ import { basename, dirname, join } from 'node:path'
 import type { Sql } from '../database/index.ts'
 import { newId } from '../lib/id.ts'
 import type { Reconciler, Workflow } from '../workflows/index.ts'
+import { findBackup } from './backup-store.ts'
 import { forgetErased, listErased } from './file-store.ts'
 import { attemptOf, type BackupOptions } from './options.ts'
 
@@ -11,9 +12,15 @@ const scratchWorkflow = 'backup scratch'
 type Input = { readonly id: string }
 
 /** Has what a backup or a proof left on the engine removed, in the transaction that gives it up. */
-export async function submitScratchErasure({ workflows }: BackupOptions, sql: Sql, id: string): Promise<void> {
+export async function submitScratchErasure(
+  { workflows }: BackupOptions,
+  sql: Sql,
+  { id, backupId }: { readonly id: string; readonly backupId: string },
+): Promise<void> {
+  const backup = await findBackup(sql, backupId)
+  const countsFor = backup ? { serviceId: backup.service_id } : 'platform'
   const workflow = newId()
-  await workflows().submit(sql, { id: workflow, kind: scratchWorkflow, key: workflow, input: { id } })
+  await workflows().submit(sql, { id: workflow, kind: scratchWorkflow, key: workflow, input: { id }, countsFor })
 }
 
 /** Ends what runs as a service of this id, and removes its volumes and its network. */

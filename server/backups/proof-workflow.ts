@@ -22,7 +22,9 @@ const startSeconds = 900
 export async function submitProof({ workflows, clock }: BackupOptions, sql: Sql, backupId: string): Promise<void> {
   const id = newId()
   await updateBackup(sql, backupId, { proof_id: id, proof_state: 'RUNNING', proof_reason: null }, clock.now())
-  await workflows().submit(sql, { id, kind: proofWorkflow, key: proofWorkflow, input: { backupId, proofId: id } })
+  // One runs at a time, whose ever it is: it takes one place of the platform at most.
+  const [key, countsFor] = [proofWorkflow, 'platform'] as const
+  await workflows().submit(sql, { id, kind: proofWorkflow, key, input: { backupId, proofId: id }, countsFor })
 }
 
 /**
@@ -126,7 +128,7 @@ async function failProof(
   { backupId, proofId }: Input,
   reason: string,
 ): Promise<void> {
-  await submitScratchErasure(options, sql, proofId)
+  await submitScratchErasure(options, sql, { id: proofId, backupId })
   const backup = await findBackup(sql, backupId)
   if (backup?.proof_id !== proofId) return
   options.log.error({ backup: backupId, reason }, 'a backup could not be restored on the side: do not rely on it')

@@ -26,7 +26,8 @@ export function createClusterOperations({ database, clock, workflows }: ClusterO
       const row = existing(await lockCluster(sql, organizationId, clusterId))
       refuse(row)
       const [id, number, at] = [newId(), row.operation_number + 1, clock.now()]
-      await workflows.submit(sql, { id, kind: clusterWorkflow, key: row.id, input: { operationId: id } })
+      const work = { id, kind: clusterWorkflow, key: row.id, input: { operationId: id } }
+      await workflows.submit(sql, { ...work, countsFor: { organizationId } })
       const execution_id = executionId(row.id, number) ?? ''
       const operation = { id, cluster_id: row.id, execution_id, kind, triggered_by: by, former_status: row.status }
       await insertOperation(sql, { ...operation, created_at: at }, number)

@@ -90,7 +90,7 @@ export function compose(ground: Ground, drivers: Drivers) {
     workflows: kindsOfWork,
     clock,
     log,
-    // Most of them wait: for a run of a job to end, or for their turn.
+    // Most of them wait: for a run of a job to end, or for their turn. One organization has half of them at most.
     maxRunning: 200,
     // A server that is killed again and again during one deployment must still end it; what kills servers by itself is parked.
     maxAttempts: 30,

@@ -49,7 +49,13 @@ export const dataCopier =
     await setServiceCopying(sql, to, from)
     await insertServiceCopy(sql, { id: to, sourceId: from, now: clock.now() })
     const input = { serviceId: to, sourceId: from }
-    await workflows.submit(sql, { id: newId(), kind: serviceCopyWorkflow, key: to, input })
+    await workflows.submit(sql, {
+      id: newId(),
+      kind: serviceCopyWorkflow,
+      key: to,
+      input,
+      countsFor: { serviceId: to },
+    })
     afterCommit(() => workflows.nudge())
   }
 

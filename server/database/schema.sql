@@ -1238,6 +1238,7 @@ create table workflow (
   attempts integer not null default 0,
   created_at timestamp with time zone not null default now(),
   finished_at timestamp with time zone,
+  organization_id uuid,
   constraint workflow_pkey PRIMARY KEY (id)
 );
 CREATE UNIQUE INDEX workflow_one_running ON public.workflow USING btree (key) WHERE ((state)::text = 'running'::text);

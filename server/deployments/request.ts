@@ -107,7 +107,8 @@ function acceptance(
   place: Acceptance['place'],
 ): Acceptance {
   const { record } = by
-  const submitted = { id, kind: deploymentWorkflow, key: environment.id, input: { requestId: id } }
+  const countsFor = { environmentId: environment.id }
+  const submitted = { id, kind: deploymentWorkflow, key: environment.id, input: { requestId: id }, countsFor }
   return {
     request: {
       id,

@@ -89,7 +89,8 @@ export function createClone({ database, clock, workflows, rules, findCluster }: 
       else await copyRule(sql, source, id)
       // Under the key of the environment: what is deployed there waits for it.
       const input = { environmentId: id, withData: body.with_data === true }
-      await workflows.submit(sql, { id: newId(), kind: copyWorkflow, key: id, input })
+      const countsFor = { environmentId: id }
+      await workflows.submit(sql, { id: newId(), kind: copyWorkflow, key: id, input, countsFor })
       return findEnvironment(sql, id)
     }).catch(nameTaken('An environment', name))
     afterCommit(() => workflows.nudge())

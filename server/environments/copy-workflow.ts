@@ -68,8 +68,8 @@ export function createCopyWorkflow(options: CopyOptions): Workflow<CopyInput> {
       if (!isWanted) return
       await options.recordFailure(sql, { environmentId, reason })
       const services = withData ? (await listServices(sql, environmentId)).map(({ id }) => id) : []
-      await deleteCopy(sql, environmentId)
       await options.submitErasure(sql, services)
+      await deleteCopy(sql, environmentId)
     },
   }
 }

@@ -12,13 +12,15 @@ interface Input {
 
 export type SubmitErasure = (sql: Sql, services: readonly string[]) => Promise<void>
 
-/** Has the volumes of services removed that are no more, in the transaction that removes them. */
+/** Submits the removal of the services' volumes, in the transaction that deletes the services and before it does. */
 export const submitErasure =
   (workflows: () => Pick<Workflows, 'submit'>): SubmitErasure =>
   async (sql, services) => {
-    if (services.length === 0) return
+    const [serviceId] = services
+    if (serviceId === undefined) return
     const id = newId()
-    await workflows().submit(sql, { id, kind: erasureWorkflow, key: id, input: { services: [...services] } })
+    const countsFor = { serviceId }
+    await workflows().submit(sql, { id, kind: erasureWorkflow, key: id, input: { services: [...services] }, countsFor })
   }
 
 export const createErasureWorkflow = (options: DataCopyOptions): Workflow<Input> => ({

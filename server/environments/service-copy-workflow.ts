@@ -48,8 +48,8 @@ export function createServiceCopyWorkflow(options: ServiceCopyOptions): Workflow
       await endCopyRecord(sql, serviceId, isWanted ? { status: 'ERROR', reason, now } : { status: 'CANCELED', now })
       if (!isWanted) return
       await options.recordFailure(sql, { serviceId, reason })
-      await deleteServiceCopy(sql, serviceId)
       await options.submitErasure(sql, [serviceId])
+      await deleteServiceCopy(sql, serviceId)
     },
   }
 }

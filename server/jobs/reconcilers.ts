@@ -28,7 +28,8 @@ export const createTimetables = (options: JobsOptions): Reconciler => ({
         const run = { id, ...of, trigger: 'CRON', event: 'CRON', scheduled_at: at, created_at: now } as const
         if (await insertRun(sql, run)) {
           count++
-          await options.workflows().submit(sql, { id, kind: jobRunWorkflow, key: id, input: { runId: id } })
+          const countsFor = { serviceId: due.service_id }
+          await options.workflows().submit(sql, { id, kind: jobRunWorkflow, key: id, input: { runId: id }, countsFor })
         }
         await setNext(sql, due.service_id, next)
       }

@@ -33,7 +33,8 @@ export async function recordPush(
 ): Promise<string> {
   const id = newId()
   const key = `${pushWorkflow} ${push.organizationId} ${push.repositories[0] ?? ''}`
-  await workflows.submit(sql, { id, kind: pushWorkflow, key, input: { pushId: id } })
+  const countsFor = { organizationId: push.organizationId }
+  await workflows.submit(sql, { id, kind: pushWorkflow, key, input: { pushId: id }, countsFor })
   await insertPush(sql, { id, ...push, receivedAt })
   return id
 }

@@ -31,7 +31,8 @@ export function createKeyRotations({ database, clock, vault, columns, workflows 
       if (!(await insertRotation(sql, { organization_id: organizationId, id, started_at: clock.now() }))) return false
       await setFormerKeys(sql, id, await vault.addKey(sql, organizationId))
       const [kind, key] = [keyRotationWorkflow, `keys of ${organizationId}`]
-      await workflows.submit(sql, { id, kind, key, input: { organizationId, rotationId: id } })
+      const input = { organizationId, rotationId: id }
+      await workflows.submit(sql, { id, kind, key, input, countsFor: { organizationId } })
       return true
     })
     if (isBegun) afterCommit(() => workflows.nudge())

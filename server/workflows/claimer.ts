@@ -9,7 +9,7 @@ import { type Ending, runWorkflow } from './run-workflow.ts'
 import { pause, type StatementOptions, within } from './statement.ts'
 import type { Wake } from './wake.ts'
 import type { Workflow } from './workflow.ts'
-import { type Claimed, claim, readRunning, releaseOwners } from './workflow-store.ts'
+import { type Claimed, claim, readRunning, releaseOwners, shareOut } from './workflow-store.ts'
 
 /** What one engine works with and what it is doing. */
 export interface Engine extends StatementOptions {
@@ -71,7 +71,8 @@ async function claimOnce(engine: Engine): Promise<void> {
   const now = clock.monotonic()
   const validUntil = now + safeMs(leaseSeconds)
   const holding = [...leases.keys(), ...holds.kept(justBegun(leases, now - (leaseSeconds * 1000) / 3))]
-  const taking = { owner, leaseSeconds, limit, kinds: [...kinds.keys()], holding }
+  const places = { ...shareOut(engine.maxRunning), limit }
+  const taking = { owner, leaseSeconds, ...places, kinds: [...kinds.keys()], holding }
   const claimed = await within(clock, engine.limitMs, claim(engine.database, taking))
   holds.missed(new Set([...leases.keys(), ...claimed.map(({ id }) => id)]))
   if (claimed.length === 0) return

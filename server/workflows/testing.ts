@@ -5,6 +5,7 @@ import { newId } from '../lib/id.ts'
 import type { Json } from '../lib/json.ts'
 import { silentLogger } from '../lib/log.ts'
 import type { Step, Workflow } from './workflow.ts'
+import type { CountsFor } from './workflow-store.ts'
 import { createWorkflows, type Workflows, type WorkflowsOptions } from './workflows.ts'
 
 /** Waits until the condition gives something other than false or undefined; fails after `limitMs`. */
@@ -69,10 +70,11 @@ export async function submit(
   sql: Database,
   engine: Pick<Workflows, 'submit' | 'nudge'>,
   kind: string,
-  more: { id?: string; key?: string; input?: Json } = {},
+  more: { id?: string; key?: string; input?: Json; countsFor?: CountsFor } = {},
 ): Promise<string> {
   const id = more.id ?? newId()
-  await engine.submit(sql, { id, kind, key: more.key ?? id, input: more.input ?? {} })
+  const { key = id, input = {}, countsFor = 'platform' } = more
+  await engine.submit(sql, { id, kind, key, input, countsFor })
   engine.nudge()
   return id
 }

@@ -3,11 +3,11 @@ import { test } from 'node:test'
 import { testDatabase } from '../database/testing.ts'
 import { newId } from '../lib/id.ts'
 import { until } from './testing.ts'
-import { claim, insert, renew } from './workflow-store.ts'
+import { claim, insert, renew, shareOut } from './workflow-store.ts'
 
 /** The driver's list of rows is not a plain array. */
 const keysOf = (rows: readonly { key: string }[]): string[] => Array.from(rows, ({ key }) => key).sort()
-const taking = { owner: 'a', kinds: ['w'], limit: 10, leaseSeconds: 15, holding: [] as string[] }
+const taking = { ...shareOut(10), owner: 'a', kinds: ['w'], limit: 10, leaseSeconds: 15, holding: [] as string[] }
 
 test('claims the first waiting one of each key that nothing runs for, oldest first', async (t) => {
   const { sql } = await testDatabase(t)
@@ -15,7 +15,7 @@ test('claims the first waiting one of each key that nothing runs for, oldest fir
   for (const key of ['z', 'a', 'z', 'b', 'a']) {
     const id = newId()
     ids.push(id)
-    await insert(sql, { id, kind: 'w', key, input: null })
+    await insert(sql, { id, kind: 'w', key, input: null, countsFor: 'platform' })
   }
   const first = await claim(sql, { ...taking, limit: 2 })
   assert.deepEqual(Array.from(first, ({ id }) => id).sort(), [ids[0], ids[1]])
@@ -37,7 +37,7 @@ test('claims the first waiting one of each key that nothing runs for, oldest fir
 test('claims beside another claim that has not committed without waiting for it', async (t) => {
   const { sql } = await testDatabase(t)
   const keys = ['a', 'b', 'c', 'd']
-  for (const key of keys) await insert(sql, { id: newId(), kind: 'w', key, input: {} })
+  for (const key of keys) await insert(sql, { id: newId(), kind: 'w', key, input: {}, countsFor: 'platform' })
   await sql.begin(async (tx) => {
     const first = await claim(tx, { ...taking, limit: 2 })
     const second = await claim(sql, { ...taking, owner: 'b', limit: 2 })
@@ -48,7 +48,7 @@ test('claims beside another claim that has not committed without waiting for it'
 
 test('claims what has run out again, with a new fence, but nothing that is held', async (t) => {
   const { sql } = await testDatabase(t)
-  await insert(sql, { id: newId(), kind: 'w', key: 'k', input: {} })
+  await insert(sql, { id: newId(), kind: 'w', key: 'k', input: {}, countsFor: 'platform' })
   const [before] = await claim(sql, { ...taking, leaseSeconds: 0.05 })
   assert(before)
   assert.equal((await claim(sql, { ...taking, holding: [before.id] })).length, 0)

@@ -20,17 +20,38 @@ export type EndState = 'done' | 'failed' | 'canceled' | 'parked'
 
 export const channel = 'workflow'
 
+/** The organization whose work it is, by its own id or by that of something it has; `platform` if no organization can cause it. */
+export type CountsFor =
+  | { readonly organizationId: string }
+  | { readonly environmentId: string }
+  | { readonly serviceId: string }
+  | 'platform'
+
 interface NewRow {
   readonly id: string
   readonly kind: string
   readonly key: string
   readonly input: Json
+  readonly countsFor: CountsFor
+}
+
+/** The value of the column `organization_id`. */
+function organizationOf(sql: Sql, of: CountsFor): Fragment {
+  if (of === 'platform') return sql`null::uuid`
+  if ('organizationId' in of) return sql`${of.organizationId}::uuid`
+  const environment =
+    'environmentId' in of
+      ? sql`${of.environmentId}::uuid`
+      : sql`(select environment_id from service where id = ${of.serviceId}::uuid)`
+  return sql`(
+      select p.organization_id from environment e join project p on p.id = e.project_id where e.id = ${environment})`
 }
 
 /** Inserts the workflow for the one row of `from`, the rest of a `select`; its id must be a new one. */
 export const submission = (sql: Sql, row: NewRow, from: Fragment): Fragment => sql`
-    insert into workflow (id, kind, key, input)
-    select ${row.id}::uuid, ${row.kind}, ${row.key}, ${JSON.stringify(row.input)}::text::jsonb from ${from}`
+    insert into workflow (id, kind, key, input, organization_id)
+    select ${row.id}::uuid, ${row.kind}, ${row.key}, ${JSON.stringify(row.input)}::text::jsonb,
+      ${organizationOf(sql, row.countsFor)} from ${from}`
 
 /** False when the id was there before. */
 export async function insert(sql: Sql, row: NewRow): Promise<boolean> {
@@ -38,26 +59,62 @@ export async function insert(sql: Sql, row: NewRow): Promise<boolean> {
   return inserted.count === 1
 }
 
+/** How many of its places an engine leaves to whom. */
+export interface Places {
+  /** Places that are free in this process. */
+  readonly limit: number
+  /** Workflows that one organization may have running. */
+  readonly perOrganization: number
+  /** Places that only the platform and organizations without a running workflow may take. */
+  readonly reserve: number
+  /** Places of the reserve that only the platform may take. */
+  readonly platformReserve: number
+}
+
+/** Decides the shares of an engine: half for one organization, a fifth for those that run nothing, a fiftieth for the platform. */
+export const shareOut = (maxRunning: number): Omit<Places, 'limit'> => ({
+  perOrganization: Math.max(1, Math.ceil(maxRunning / 2)),
+  reserve: Math.floor(maxRunning / 5),
+  platformReserve: Math.min(Math.floor(maxRunning / 5), Math.ceil(maxRunning / 50)),
+})
+
+interface Taking extends Places {
+  readonly owner: string
+  readonly kinds: readonly string[]
+  readonly leaseSeconds: number
+  readonly holding: readonly string[]
+}
+
 /**
  * Takes up to `limit` workflows: those whose lease ran out, those that an earlier claim of this owner took without its
  * answer arriving, and the first waiting one of every key that nothing runs for. Only database time is compared.
- * Rows are locked one by one by their id, as many as are taken: the planner, whose idea of the queue's length is mostly
- * outdated, has no choice in that.
+ * `rank` is the number of workflows that the organization would have running: organizations take turns by it, and the
+ * platform comes first. Rows are locked one by one by their id, as many as are taken: the planner, whose idea of the
+ * queue's length is mostly outdated, has no choice in that.
  */
-export async function claim(
-  sql: Sql,
-  options: { owner: string; kinds: readonly string[]; limit: number; leaseSeconds: number; holding: readonly string[] },
-): Promise<Claimed[]> {
-  const { owner, leaseSeconds, limit } = options
+export async function claim(sql: Sql, options: Taking): Promise<Claimed[]> {
+  const { owner, leaseSeconds, limit, perOrganization } = options
   const [kinds, holding] = [[...options.kinds], [...options.holding]]
+  const [forFirst, forFurther] = [limit - options.platformReserve, limit - options.reserve]
   return sql<Claimed[]>`
-    with head as (
-      select distinct on (key) id, key, seq, kind from workflow where state = 'queued' order by key, seq
+    with running as materialized (
+      select key, organization_id from workflow where state = 'running'
+    ), held as (
+      select organization_id, count(*) as count from running group by organization_id
+    ), head as (
+      select distinct on (key) id, key, seq, kind, organization_id from workflow where state = 'queued' order by key, seq
+    ), ranked as (
+      select head.id, head.seq, case when head.organization_id is null then 0 else coalesce(held.count, 0)
+        + row_number() over (partition by head.organization_id order by head.seq) end as rank
+      from head left join held on held.organization_id = head.organization_id
+      where kind = any(${kinds}) and key not in (select key from running)
+    ), placed as (
+      select id, rank, row_number() over (order by rank, seq) as place from ranked where rank <= ${perOrganization}
     ), waiting as (
       select taken.id from (
-        select id from head
-        where kind = any(${kinds}) and key not in (select key from workflow where state = 'running')
-        order by seq
+        select id from placed
+        where rank = 0 or place <= ${forFurther} or (rank = 1 and place <= ${forFirst})
+        order by place
       ) as free cross join lateral (
         select id, state from workflow where id = free.id offset 0 for update skip locked
       ) as taken

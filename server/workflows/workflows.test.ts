@@ -37,7 +37,7 @@ test('takes the same id once', async (t) => {
   const { sql, start } = await testWorkflows(t)
   let runs = 0
   const engine = start([workflow('w', async () => void runs++)])
-  const submission = { id: newId(), kind: 'w', key: 'k', input: {} }
+  const submission = { id: newId(), kind: 'w', key: 'k', input: {}, countsFor: 'platform' as const }
   assert.equal(await engine.submit(sql, submission), true)
   assert.equal(await engine.submit(sql, submission), false)
   engine.nudge()

@@ -11,7 +11,7 @@ import { isAlive, processOwner } from './process-owner.ts'
 import { within } from './statement.ts'
 import { createWake } from './wake.ts'
 import type { Workflow } from './workflow.ts'
-import { cancel, insert, submission } from './workflow-store.ts'
+import { type CountsFor, cancel, insert, submission } from './workflow-store.ts'
 
 export interface WorkflowsOptions {
   readonly database: Database
@@ -46,6 +46,8 @@ export interface Submission {
   /** Workflows with the same key run one after the other, in the order of submission. */
   readonly key: string
   readonly input: Json
+  /** Whose share of the places it uses. */
+  readonly countsFor: CountsFor
 }
 
 /** Since this process started; `running` as of now. */

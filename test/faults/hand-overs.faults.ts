@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { testDatabase } from '../../server/database/testing.ts'
 import { newId } from '../../server/lib/id.ts'
 import { begin, fail, skip, succeed } from '../../server/workflows/step-store.ts'
-import { claim, end, insert, lock, renew } from '../../server/workflows/workflow-store.ts'
+import { claim, end, insert, lock, renew, shareOut } from '../../server/workflows/workflow-store.ts'
 
 // Two servers take work from each other again and again, and whoever lost it still writes.
 
@@ -12,9 +12,11 @@ const rounds = 100
 
 test(`${workflows * rounds} times a lease goes to another owner, and the former one writes nothing in any way`, async (t) => {
   const { sql } = await testDatabase(t)
-  for (let n = 0; n < workflows; n++) await insert(sql, { id: newId(), kind: 'w', key: `${n}`, input: null })
+  for (let n = 0; n < workflows; n++) {
+    await insert(sql, { id: newId(), kind: 'w', key: `${n}`, input: null, countsFor: 'platform' })
+  }
   const take = (owner: string) =>
-    claim(sql, { owner, kinds: ['w'], limit: workflows, leaseSeconds: 15, holding: [] as string[] })
+    claim(sql, { ...shareOut(workflows), owner, kinds: ['w'], limit: workflows, leaseSeconds: 15, holding: [] })
   let former = await take('one')
   for (const held of former) await begin(sql, held, 'step')
   const ways = [
