@@ -36,10 +36,12 @@ describe('fetching images', () => {
     for (const loads of ['whole', 'gone'] as const) {
       await using bench = await openFetchBench()
       bench.registry.put(image)
-      const Layers = [sha256(base), sha256('another')]
-      bench.docker.images.set('base:1', { Id: 'base:1', RootFS: { Layers } })
+      const former = localName(`${bench.name}@sha256:${'b'.repeat(64)}`)
+      const hold = (Layers: string[]): void =>
+        void bench.docker.images.set(former, { RepoTags: [former], RootFS: { Layers } })
+      hold([sha256(base), sha256('another')])
       if (loads === 'gone') await bench.docker.registries.present.count([], bench.name, bench.docker.attempt.signal)
-      if (loads === 'gone') bench.docker.images.set('base:1', { Id: 'base:1', RootFS: { Layers: [] } })
+      if (loads === 'gone') hold([])
       await bench.fetch(image)
       const fetched = bench.registry.asked.filter(({ path }) => isBlob(path)).length - 1
       assert.equal(fetched, loads === 'whole' ? 1 : 2)
@@ -61,6 +63,24 @@ describe('fetching images', () => {
       bench.docker.images.set(localName(reference), held)
       await bench.fetch(image)
       assert.equal(bench.registry.asked.filter(({ path }) => path.endsWith(packed)).length, fetched)
+    }
+  })
+
+  it('reuses no layer of an image without a reference, such as a previous build of another organization', async () => {
+    const secret = await tarOf('secret')
+    const image = await makeImage({ layers: [secret, await tarOf('own')] })
+    const packed = sha256(gzipSync(secret))
+    for (const held of [
+      {},
+      { RepoTags: null },
+      { RepoTags: ['<none>:<none>'], RepoDigests: ['<none>@<none>'] },
+      { RepoTags: ['built/shop:1'] },
+    ]) {
+      await using bench = await openFetchBench()
+      bench.registry.put(image)
+      bench.docker.images.set('sha256:built', { ...held, RootFS: { Layers: [sha256(secret)] } })
+      await bench.fetch(image)
+      assert.equal(bench.registry.asked.filter(({ path }) => path.endsWith(packed)).length, 1, JSON.stringify(held))
     }
   })
 

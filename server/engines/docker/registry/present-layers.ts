@@ -15,8 +15,8 @@ export class PresentLayers {
   }
 
   /**
-   * With how many of these layers, from the lowest on, an image of the engine begins. Images of other repositories do not count: whoever writes
-   * a manifest names any layer, and has to have those that somebody else may have fetched with a password.
+   * Returns how many of these layers, from the lowest on, an image of this repository already has. No other image counts: a manifest may name
+   * any layer, and the image may be private to another organization. That includes images without a name, such as previous builds.
    */
   async count(diffIds: readonly string[], repository: string, signal: AbortSignal): Promise<number> {
     const images = [...(await this.#read(repository, signal)).values()]
@@ -30,11 +30,9 @@ export class PresentLayers {
   async #read(repository: string, signal: AbortSignal): Promise<ReadonlyMap<string, readonly string[]>> {
     // The shape is that of Docker's published API.
     const list = (await this.#daemon.json({ method: 'GET', path: '/images/json', signal })) as InspectedImage[]
-    const isOpen = (image: InspectedImage): boolean => {
-      const references = referencesTo(image)
-      return references.length === 0 || references.some((one) => parseReference(one).name === repository)
-    }
-    const ids = list.filter(isOpen).map(({ Id }) => Id)
+    const isSame = (image: InspectedImage): boolean =>
+      referencesTo(image).some((one) => parseReference(one).name === repository)
+    const ids = list.filter(isSame).map(({ Id }) => Id)
     const next = new Map<string, readonly string[]>()
     const left = ids.values()
     const work = async (): Promise<void> => {
