@@ -1,15 +1,36 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { advancedSettings } from '@quayside/contract/services/advanced-settings.ts'
+import { advancedSettings, settingsOfKind } from '@quayside/contract/services/advanced-settings.ts'
 import { settingDefaults } from '@quayside/contract/services/setting-table.ts'
 import { rulesOf, rulesProblem } from './route-rules.ts'
 
 const ingress = (settings: Readonly<Record<string, unknown>>) =>
   Object.fromEntries(Object.entries(settings).map(([name, value]) => [`network.ingress.${name}`, value]))
 
-test('a service whose advanced settings say nothing of its router has no rules', () => {
-  assert.equal(rulesOf({}), undefined)
-  assert.equal(rulesOf({ 'build.timeout_max_sec': 60, ...ingress({ whitelist_source_range: '0.0.0.0/0' }) }), undefined)
+/** What the defaults say. */
+const usual = { maxBodyBytes: 104_857_600, readTimeoutMs: 60_000, sendTimeoutMs: 60_000, clientTimeoutMs: 60_000 }
+
+test('defaults become the same rules whether a client has sent them back or not', () => {
+  for (const kind of ['application', 'container', 'helm'] as const) {
+    const defaults = settingDefaults(settingsOfKind(kind))
+    assert.deepEqual(rulesOf(kind, {}), usual)
+    assert.deepEqual(rulesOf(kind, defaults), usual)
+    assert.deepEqual(rulesOf(kind, ingress({ proxy_body_size_mb: 2 })), { ...usual, maxBodyBytes: 2_097_152 })
+  }
+})
+
+test('0 is no limit', () => {
+  const sizes = [
+    'proxy_body_size_mb',
+    'proxy_read_timeout_seconds',
+    'proxy_send_timeout_seconds',
+    'send_timeout_seconds',
+  ]
+  assert.equal(rulesOf('application', ingress(Object.fromEntries(sizes.map((name) => [name, 0])))), undefined)
+})
+
+test('a kind that has no settings of a router has no rules', () => {
+  for (const kind of ['database', 'job', 'terraform'] as const) assert.equal(rulesOf(kind, {}), undefined)
 })
 
 test('what was sent becomes rules', () => {
@@ -26,7 +47,8 @@ test('what was sent becomes rules', () => {
     extra_headers: '{"X-Frame-Options": "DENY"}',
   })
   assert.equal(rulesProblem(sent), undefined)
-  assert.deepEqual(rulesOf(sent), {
+  assert.deepEqual(rulesOf('container', sent), {
+    ...usual,
     maxBodyBytes: 2_097_152,
     readTimeoutMs: 5000,
     allow: ['10.0.0.0/8', '192.0.2.1'],
@@ -47,7 +69,7 @@ test('what a router could not act on is refused by its name, and left out where 
   for (const [name, value] of Object.entries(bad)) {
     const sent = ingress({ [name]: value })
     assert.match(rulesProblem(sent) ?? '', new RegExp(`^network.ingress.${name}: `))
-    assert.equal(rulesOf(sent), undefined)
+    assert.deepEqual(rulesOf('container', sent), usual)
   }
 })
 
@@ -66,7 +88,8 @@ test('timeouts and retries become rules', () => {
     }),
   }
   assert.equal(rulesProblem(sent), undefined)
-  assert.deepEqual(rulesOf(sent), {
+  assert.deepEqual(rulesOf('container', sent), {
+    ...usual,
     connectTimeoutMs: 5000,
     sendTimeoutMs: 6000,
     clientTimeoutMs: 7000,
@@ -74,8 +97,11 @@ test('timeouts and retries become rules', () => {
     idleTimeoutMs: 9000,
     retry: { times: 3, on: ['5xx', 'reset'], statuses: [429, 503], perTryMs: 1000 },
   })
-  assert.deepEqual(rulesOf(gateway({ 'retry.num_retries': 0 })), { retry: { times: 0 } })
-  assert.deepEqual(rulesOf(gateway({ 'retry.retry_on': 'reset' })), { retry: { times: 2, on: ['reset'] } })
+  assert.deepEqual(rulesOf('container', gateway({ 'retry.num_retries': 0 })), { ...usual, retry: { times: 0 } })
+  assert.deepEqual(rulesOf('container', gateway({ 'retry.retry_on': 'reset' })), {
+    ...usual,
+    retry: { times: 2, on: ['reset'] },
+  })
   for (const bad of [
     gateway({ 'retry.num_retries': 11 }),
     gateway({ 'retry.retry_on': 'always' }),
@@ -84,7 +110,7 @@ test('timeouts and retries become rules', () => {
   ]) {
     const [key = ''] = Object.keys(bad)
     assert.ok(rulesProblem(bad)?.startsWith(`${key}: `), JSON.stringify(bad))
-    assert.equal(rulesOf(bad), undefined)
+    assert.deepEqual(rulesOf('container', bad), usual)
   }
 })
 

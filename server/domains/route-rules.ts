@@ -1,7 +1,9 @@
 import { isIP } from 'node:net'
 import { isDeepStrictEqual } from 'node:util'
 import type { RouteRules } from '@quayside/contract/routes.ts'
-import type { SettingValues } from '@quayside/contract/services/setting-table.ts'
+import { settingsOfKind } from '@quayside/contract/services/advanced-settings.ts'
+import type { KindName } from '@quayside/contract/services/kinds.ts'
+import { effectiveSettings, type SettingValues } from '@quayside/contract/services/setting-table.ts'
 import { gatewayReaders } from './gateway-rules.ts'
 import { positive, type RuleReader, seconds, text } from './rule-reader.ts'
 
@@ -109,11 +111,12 @@ const readers: Readonly<Record<string, RuleReader>> = {
 /** The settings that a router acts on. */
 export const ruledSettings: ReadonlySet<string> = new Set(Object.keys(readers))
 
-/** What the router is told of a service's advanced settings: of those that were sent. What makes no sense is left out. */
-export function rulesOf(stored: SettingValues): RouteRules | undefined {
+/** Returns the rules of a service's router. Defaults act like values that were sent; a stored value that makes no sense is left out. */
+export function rulesOf(kind: KindName, stored: SettingValues): RouteRules | undefined {
+  const settings = effectiveSettings(settingsOfKind(kind), stored)
   const rules = Object.entries(readers).map(([key, read]) => {
     try {
-      return key in stored ? read(stored[key], stored) : {}
+      return key in settings ? read(settings[key], settings) : {}
     } catch {
       // Kept before it was checked.
       return {}

@@ -1,4 +1,5 @@
-import type { BasicCredential, Route, RouteEndpoint, RoutePort } from '@quayside/contract/routes.ts'
+import type { BasicCredential, Route, RouteEndpoint, RoutePort, RouteRules } from '@quayside/contract/routes.ts'
+import type { KindName } from '@quayside/contract/services/kinds.ts'
 import type { SettingValues } from '@quayside/contract/services/setting-table.ts'
 import type { State } from '@quayside/contract/states.ts'
 import type { Sql } from '../database/index.ts'
@@ -158,19 +159,32 @@ export async function readTable(sql: Sql): Promise<{ version: number; routes: Ro
       state: State
       endpoints: RouteEndpoint[]
       asleep: boolean
-      wishes: SettingValues | null
+      kind: KindName
+      wishes: SettingValues
       basic_auth: readonly BasicCredential[] | null
     }[]
   >`
     select r.host, r.path, r.rewrite, r.public_port, r.public_protocol, r.service_id, s.name, s.state, r.endpoints,
-      case when s.advanced_settings <> '{}' then s.advanced_settings end as wishes, e.basic_auth,
+      s.kind, s.advanced_settings as wishes, e.basic_auth,
       s.release_id is not null and coalesce(c.replicas = 0 or c.waking, false) as asleep
     from route r join service s on s.id = r.service_id left join service_scale c on c.service_id = s.id
       left join release e on e.id = coalesce(r.release_id, s.release_id)
     order by r.host, r.path`
   const version = await readVersion(sql)
   const routes = rows.map(
-    ({ public_port, public_protocol, service_id, name, state, endpoints, asleep, wishes, basic_auth, ...place }) => ({
+    ({
+      public_port,
+      public_protocol,
+      service_id,
+      name,
+      state,
+      endpoints,
+      asleep,
+      kind,
+      wishes,
+      basic_auth,
+      ...place
+    }) => ({
       ...placeOf(place),
       ...(public_port === null || public_protocol === null
         ? {}
@@ -180,7 +194,7 @@ export async function readTable(sql: Sql): Promise<{ version: number; routes: Ro
       endpoints,
       ...(endpoints.length === 0 ? { reason: asleep ? 'it is asleep' : whyNothing(state) } : {}),
       ...(endpoints.length === 0 && asleep ? { asleep } : {}),
-      ...rulesMember(wishes, basic_auth),
+      ...rulesMember(rulesOf(kind, wishes), basic_auth),
     }),
   )
   return { version, routes }
@@ -193,8 +207,10 @@ const placeOf = ({ host, path, rewrite }: { host: string; path: string; rewrite:
 })
 
 /** Wishes of this moment, and the passwords of the version that has the traffic. */
-function rulesMember(wishes: SettingValues | null, basicAuth: readonly BasicCredential[] | null): Pick<Route, 'rules'> {
-  const rules = wishes === null ? undefined : rulesOf(wishes)
+function rulesMember(
+  rules: RouteRules | undefined,
+  basicAuth: readonly BasicCredential[] | null,
+): Pick<Route, 'rules'> {
   if (basicAuth !== null) return { rules: { ...rules, basicAuth } }
   return rules === undefined ? {} : { rules }
 }
