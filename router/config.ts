@@ -1,6 +1,6 @@
 import { parseArgs } from 'node:util'
+import { type ConnectionLimits, usualConnections } from '@quayside/contract/connection-shares.ts'
 import { networkList } from '@quayside/contract/forwarded.ts'
-import { type ConnectionLimits, usualConnections } from './connections.ts'
 
 export interface RouterConfig {
   readonly host: string

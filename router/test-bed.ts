@@ -13,10 +13,10 @@ import {
 import { connect, type Socket } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { usualConnections } from '@quayside/contract/connection-shares.ts'
 import type { Route } from '@quayside/contract/routes.ts'
 import { monotonic, sleep } from './clock.ts'
 import type { RouterConfig } from './config.ts'
-import { usualConnections } from './connections.ts'
 import { type Log, silentLog } from './log.ts'
 import { type RunningRouter, startRouter } from './router.ts'
 

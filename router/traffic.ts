@@ -1,5 +1,5 @@
 import type { Duplex } from 'node:stream'
-import type { ConnectionLimits } from './connections.ts'
+import type { ConnectionLimits } from '@quayside/contract/connection-shares.ts'
 import type { Log } from './log.ts'
 import type { Passwords } from './passwords.ts'
 import type { Routes } from './routes.ts'

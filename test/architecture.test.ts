@@ -132,7 +132,13 @@ const reserved: Record<string, { pattern: RegExp; places: readonly string[] }> =
   'ask for the time': { pattern: /\bDate\.now\(/, places: ['server/lib/', 'router/'] },
   'read the address of a connection': {
     pattern: /\brequest\.ip\b|\bremoteAddress\b/,
-    places: ['server/http/budgets.ts', 'server/http/streams/silent-peers.ts', 'server/git/serve-call.ts', 'router/'],
+    places: [
+      'server/http/budgets.ts',
+      'server/http/connections.ts',
+      'server/http/streams/silent-peers.ts',
+      'server/git/serve-call.ts',
+      'router/',
+    ],
   },
   'write to the console': {
     pattern: /\bconsole\./,

@@ -53,6 +53,8 @@ export function createDoor(
     hostNames: [new URL(config.publicUrl).hostname, config.host],
     readCredential: credentialReader({ pepper, verifyJwt }),
     budgets: createBudgets(createRateLimiter(config.rateLimit, config.rateBurst, clock), config.trustedProxies),
+    connectionLimits: config.routerConnections,
+    trustedProxies: config.trustedProxies,
     handlers: createHandlers(rooms),
     targetQuery,
     gitHost,

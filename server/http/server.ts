@@ -14,6 +14,7 @@ import type { Feeds } from '../streams/index.ts'
 import { type AccountsRouteOptions, mountAccounts } from './accounts-route.ts'
 import { readBytes } from './body.ts'
 import { apiBodies, type BodyPlace, roomFor, smallBody } from './body-room.ts'
+import { type ConnectionOptions, limitConnections } from './connections.ts'
 import { allowOrigins } from './cors.ts'
 import { countHeader } from './count-header.ts'
 import { authorizationOf } from './credential-headers.ts'
@@ -29,7 +30,12 @@ import { mountEventStream } from './streams/event-stream.ts'
 import type { OpenStreams } from './streams/open-streams.ts'
 import { mountSockets } from './streams/sockets.ts'
 
-export interface ServerOptions extends MountOptions, GitRouteOptions, GitWebhookRouteOptions, AccountsRouteOptions {
+export interface ServerOptions
+  extends MountOptions,
+    GitRouteOptions,
+    GitWebhookRouteOptions,
+    AccountsRouteOptions,
+    ConnectionOptions {
   readonly streams: {
     readonly openStreams: OpenStreams
     readonly stateChanges: StateChanges
@@ -94,6 +100,7 @@ export function createServer(options: ServerOptions): FastifyInstance {
       void refuse(error, request, reply)
     },
   })
+  limitConnections(app.server, options)
   app.setErrorHandler(refuse)
   app.setSerializerCompiler(serializerCompiler)
   readRawBodies(app, options)

@@ -9,6 +9,7 @@ import {
   gitAnswerTo,
   gitCalls,
 } from '../../contract/authorization.ts'
+import { usualConnections } from '../../contract/connection-shares.ts'
 import { contract } from '../../contract/contract.ts'
 import { eventStream } from '../../contract/event-stream.ts'
 import type { CustomRights } from '../../contract/roles.ts'
@@ -67,6 +68,8 @@ const door = createServer({
     verifyJwt: async (text) => ({ issuer: ownAccounts, subject: text.slice('a.b.'.length) }),
   }),
   budgets: createBudgets(createRateLimiter(0, 1, systemClock)),
+  connectionLimits: usualConnections,
+  trustedProxies: [],
   handlers: reached,
   targetQuery,
   gitHost: { handle: async (_request, response) => void response.writeHead(409).end('reached') },

@@ -1,0 +1,112 @@
+import { clientGroup } from './forwarded.ts'
+
+/** How many connections a port may have. The router and the API server both share them out this way. */
+export interface ConnectionLimits {
+  readonly total: number
+  /** Of one client: an IPv4 address or an IPv6 network of 64 bits. */
+  readonly perClient: number
+}
+
+export const usualConnections: ConnectionLimits = { total: 10_000, perClient: 1_000 }
+
+/** The part of all connections that one trusted proxy may have: it stands for many clients. */
+const shareOfProxy = 0.9
+
+/** How many things each client has. */
+export class Shares {
+  readonly #counts = new Map<string, number>()
+
+  /** False if the client has that many already. */
+  take(client: string, most: number): boolean {
+    const count = this.#counts.get(client) ?? 0
+    if (count >= most) return false
+    this.#counts.set(client, count + 1)
+    return true
+  }
+
+  release(client: string): void {
+    const count = this.#counts.get(client) ?? 0
+    if (count > 1) this.#counts.set(client, count - 1)
+    else this.#counts.delete(client)
+  }
+}
+
+/** Whether a connection is admitted, and which one the caller closes for it. */
+export type Admission<Connection> =
+  | { readonly isAdmitted: false }
+  | { readonly isAdmitted: true; readonly closes: Connection | undefined }
+
+/**
+ * Shares out the connections of one port. A client has at most its share. When all are taken, the longest idle one makes
+ * room; if none is idle, a new one is refused.
+ */
+export class ConnectionShares<Connection> {
+  readonly #limits: ConnectionLimits
+  readonly #trusts: (address: string) => boolean
+  /** By connection, its client and the number of its open requests. */
+  readonly #entries = new Map<Connection, { readonly client: string; open: number }>()
+  /** The longest idle first. */
+  readonly #idle = new Set<Connection>()
+  readonly #shares = new Shares()
+
+  constructor(limits: ConnectionLimits, trusts: (address: string) => boolean) {
+    this.#limits = limits
+    this.#trusts = trusts
+  }
+
+  get all(): Iterable<Connection> {
+    return this.#entries.keys()
+  }
+
+  get size(): number {
+    return this.#entries.size
+  }
+
+  /** Counts a new connection of this address. It is idle until `begin`. */
+  admit(connection: Connection, address: string): Admission<Connection> {
+    const client = clientGroup(address)
+    const { total, perClient } = this.#limits
+    const share = this.#trusts(address) ? Math.max(perClient, Math.floor(total * shareOfProxy)) : perClient
+    if (!this.#shares.take(client, share)) return { isAdmitted: false }
+    const [longest] = this.#idle
+    const isFull = this.#entries.size >= total
+    if (isFull && longest === undefined) {
+      this.#shares.release(client)
+      return { isAdmitted: false }
+    }
+    const closes = isFull ? longest : undefined
+    if (closes !== undefined) this.forget(closes)
+    this.#entries.set(connection, { client, open: 0 })
+    this.#idle.add(connection)
+    return { isAdmitted: true, closes }
+  }
+
+  /** A request is open on it. */
+  begin(connection: Connection): void {
+    const entry = this.#entries.get(connection)
+    if (!entry) return
+    entry.open++
+    this.#idle.delete(connection)
+  }
+
+  end(connection: Connection): void {
+    const entry = this.#entries.get(connection)
+    if (!entry) return
+    entry.open--
+    if (entry.open === 0) this.#idle.add(connection)
+  }
+
+  /** It was heard of just now: of all idle ones it is idle for the shortest time. */
+  touch(connection: Connection): void {
+    if (this.#idle.delete(connection)) this.#idle.add(connection)
+  }
+
+  /** It is closed. */
+  forget(connection: Connection): void {
+    const entry = this.#entries.get(connection)
+    if (!entry) return
+    this.#entries.delete(connection)
+    this.#idle.delete(connection)
+    this.#shares.release(entry.client)
+  }
+}

@@ -1,0 +1,33 @@
+import type { Server } from 'node:http'
+import type { Socket } from 'node:net'
+import { type ConnectionLimits, ConnectionShares } from '@quayside/contract/connection-shares.ts'
+import { networkList, plainAddress } from '@quayside/contract/forwarded.ts'
+import type { Logger } from '../lib/log.ts'
+
+export interface ConnectionOptions {
+  readonly connectionLimits: ConnectionLimits
+  readonly trustedProxies: readonly string[]
+  readonly log: Logger
+}
+
+/** Shares out the connections of the API's port among its clients. A WebSocket stream keeps its connection in use until it closes. */
+export function limitConnections(server: Server, { connectionLimits, trustedProxies, log }: ConnectionOptions): void {
+  const shares = new ConnectionShares<Socket>(connectionLimits, networkList(trustedProxies))
+  server.on('connection', (socket: Socket) => {
+    const address = plainAddress(socket.remoteAddress ?? '') ?? '0.0.0.0'
+    const admission = shares.admit(socket, address)
+    if (admission.isAdmitted) {
+      admission.closes?.destroy()
+      socket.once('close', () => shares.forget(socket))
+      return
+    }
+    log.debug({ address }, 'connection refused: its client has as many as it may, or no other one is idle')
+    socket.on('error', () => socket.destroy())
+    socket.resetAndDestroy()
+  })
+  server.on('request', ({ socket }, response) => {
+    shares.begin(socket)
+    response.once('close', () => shares.end(socket))
+  })
+  server.on('upgrade', ({ socket }) => shares.begin(socket))
+}
