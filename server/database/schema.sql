@@ -590,6 +590,15 @@ create table fetched_image (
   constraint fetched_image_pkey PRIMARY KEY (reference)
 );
 
+create table full_volume (
+  service_id uuid not null,
+  found_at timestamp with time zone not null,
+  stopped_at timestamp with time zone,
+  reason text not null,
+  constraint full_volume_pkey PRIMARY KEY (service_id),
+  constraint full_volume_service_id_fkey FOREIGN KEY (service_id) REFERENCES service(id) ON DELETE CASCADE
+);
+
 create table git_push (
   id uuid not null,
   seq bigint not null generated always as identity,

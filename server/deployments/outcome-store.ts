@@ -1,4 +1,5 @@
 import type { Sql } from '../database/index.ts'
+import { forgetFullVolume } from '../disk/index.ts'
 import { awaken, forgetScale } from '../scaling/index.ts'
 import type { ReleaseRow } from './release-store.ts'
 import type { CommitJson } from './target-store.ts'
@@ -17,13 +18,14 @@ export async function setServing(
     update service set release_id = ${release.id}, last_deployment_date = ${now},
       deployed_config_version = ${release.config_version}, deployed_commit = ${commit && sql.json({ ...commit })}
     where id = ${release.service_id}`
-  await Promise.all([serving, awaken(sql, release.service_id)])
+  await Promise.all([serving, awaken(sql, release.service_id), forgetFullVolume(sql, release.service_id)])
 }
 
 /** Nothing shall run of it any more. */
 export async function setServingNothing(sql: Sql, serviceId: string): Promise<void> {
   await sql`update service set release_id = null where id = ${serviceId}`
   await forgetScale(sql, serviceId)
+  await forgetFullVolume(sql, serviceId)
 }
 
 export async function setLastDeployment(sql: Sql, serviceId: string, now: Date): Promise<void> {

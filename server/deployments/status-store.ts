@@ -14,6 +14,8 @@ export interface StatusRow {
   readonly is_part_last_deployment: boolean
   readonly observed_state: string | null
   readonly observed_reason: string | null
+  /** Why the platform stopped what ran; null if it did not. */
+  readonly stop_reason: string | null
   readonly request_id: string | null
   readonly execution_id: string | null
   readonly action: Action | null
@@ -57,6 +59,7 @@ export const readStatuses = (
         from workflow_step p where p.workflow_id = t.request_id and p.name like s.id || '/%') as steps
     from service s
     left join observation o on o.service_id = s.id
+    left join full_volume f on f.service_id = s.id and f.stopped_at is not null
     left join lateral (select * from deployment_target d where d.service_id = s.id ${ofRequest}
       order by service_seq desc limit 1) t on true
     left join deployment_request r on r.id = t.request_id
@@ -66,7 +69,7 @@ export const readStatuses = (
 
 const present = (sql: Sql) => ({
   state: sql`s.state`,
-  observed: sql`o.state as observed_state, o.reason as observed_reason`,
+  observed: sql`o.state as observed_state, o.reason as observed_reason, f.reason as stop_reason`,
   isPart: sql`coalesce(r.id = (select id from deployment_request l where l.environment_id = s.environment_id
     order by seq desc limit 1), false)`,
   ofRequest: sql``,
@@ -75,7 +78,7 @@ const present = (sql: Sql) => ({
 /** What runs now says nothing of it. */
 const asLeftBy = (sql: Sql, requestId: string) => ({
   state: sql`coalesce(t.state, s.state)`,
-  observed: sql`null as observed_state, null as observed_reason`,
+  observed: sql`null as observed_state, null as observed_reason, null as stop_reason`,
   isPart: sql`t.request_id is not null`,
   ofRequest: sql`and d.request_id = ${requestId}`,
 })

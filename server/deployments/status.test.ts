@@ -25,6 +25,7 @@ const row = (change: Partial<StatusRow> = {}): StatusRow => ({
   is_part_last_deployment: true,
   observed_state: 'running',
   observed_reason: null,
+  stop_reason: null,
   request_id: 'request',
   execution_id: 'environment-1',
   action: 'DEPLOY',

@@ -1,5 +1,12 @@
 import { type ServiceStep, serviceSteps } from '@quayside/contract/enums.ts'
-import { type Action, environmentState, isFailed, type State, specificationState } from '@quayside/contract/states.ts'
+import {
+  type Action,
+  environmentState,
+  isAtRest,
+  isFailed,
+  type State,
+  specificationState,
+} from '@quayside/contract/states.ts'
 import type { Database, Sql } from '../database/index.ts'
 import type { ServiceRow } from '../services/index.ts'
 import { listsOfKinds } from './lists-of-kinds.ts'
@@ -44,6 +51,7 @@ export function acceptedStatus(service: ServiceRow, action: Action, { id, alone 
     is_part_last_deployment: true,
     observed_state: null,
     observed_reason: null,
+    stop_reason: null,
   }
   return toStatus({ ...service, state, ...request, ...progress, ...observed })
 }
@@ -105,6 +113,9 @@ export function toStatus(row: StatusRow) {
 /** Never empty for a service that failed. Rows of earlier versions may have no reason. */
 function statusReason(row: StatusRow, isFailing: boolean): string | null {
   const reason = row.reason?.trim() ? row.reason : undefined
+  if (row.stop_reason !== null && isAtRest(row.state)) {
+    return reason === undefined ? row.stop_reason : `${reason}\n${row.stop_reason}`
+  }
   if (reason !== undefined) return reason
   if (isFailing) return row.observed_reason?.trim() ? row.observed_reason : 'It does not run. See its log.'
   return isFailed(row.state) ? 'It failed, and no reason was recorded. See the log of the deployment.' : null

@@ -56,13 +56,13 @@ export async function keptImages(sql: Sql, serviceId: string): Promise<string[]>
 
 /** The sizes of the storage of every version that runs. */
 export const readStorageSizes = (sql: Sql): Promise<StorageSize[]> => sql<StorageSize[]>`
-  select s.id as service_id, v.id as storage_id, v.mount_point, v.size::float8 as size_gib
+  select s.id as service_id, s.release_id, v.id as storage_id, v.mount_point, v.size::float8 as size_gib
   from service s join release l on l.id = s.release_id
     cross join jsonb_to_recordset(
       case jsonb_typeof(l.settings -> 'storage') when 'array' then l.settings -> 'storage' else '[]' end
     ) as v (id text, mount_point text, size numeric)
   union all
-  select s.id, s.id::text, null, (l.settings ->> 'storage')::float8
+  select s.id, s.release_id, s.id::text, null, (l.settings ->> 'storage')::float8
   from service s join release l on l.id = s.release_id where jsonb_typeof(l.settings -> 'storage') = 'number'`
 
 /** Whether a deployment acts on the service: it may have an image by now that no version has yet. */

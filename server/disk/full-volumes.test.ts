@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { fullVolumes } from './full-volumes.ts'
+import { fullVolumes, judgeVolumes } from './full-volumes.ts'
 
 const gibibyte = 1024 ** 3
 const size = (service_id: string, storage_id: string, size_gib = 1, mount_point: string | null = '/data') => ({
-  ...{ service_id, storage_id, mount_point, size_gib },
+  ...{ service_id, release_id: 'r', storage_id, mount_point, size_gib },
 })
 
 test('a volume within its size, or not measured, is no trouble', () => {
@@ -26,4 +26,18 @@ test('each volume counts by itself, and several of a service are all named', () 
   const found = fullVolumes(volumes, [size('s', 'v', 1, '/a'), size('s', 'w', 1, '/b'), size('s', 'x', 3, '/c')])
   assert.match(found.get('s') ?? '', /\/a takes .*\/b takes/)
   assert.doesNotMatch(found.get('s') ?? '', /\/c/)
+})
+
+test('a volume is judged by how far it is beyond its size, and whether that was found before', () => {
+  const verdict = (gib: number, watched: string[] = []) => {
+    const { stop, watch } = judgeVolumes([{ id: 'v', bytes: gib * gibibyte }], [size('s', 'v', 10)], new Set(watched))
+    return [[...stop.keys()], [...watch.keys()]]
+  }
+  const [nothing, watch, stop] = [
+    [[], []],
+    [[], ['s']],
+    [['s'], []],
+  ]
+  assert.deepEqual([verdict(11), verdict(11, ['s'])], [nothing, nothing])
+  assert.deepEqual([verdict(11.1), verdict(15), verdict(11.1, ['s']), verdict(15.1)], [watch, watch, stop, stop])
 })

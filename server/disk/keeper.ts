@@ -4,7 +4,8 @@ import { type Engine, type EngineDisk, EngineError } from '../engines/index.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { Logger } from '../lib/log.ts'
 import { forgetFetched, isBusy, keptImages, readNeeds, readStorageSizes, readUsage, writeUsage } from './disk-store.ts'
-import { fullVolumes } from './full-volumes.ts'
+import { readFullVolumes, writeStopped, writeWatched } from './full-volume-store.ts'
+import { fullVolumes, judgeVolumes } from './full-volumes.ts'
 import { type DiskUsage, excess, excessText, type Freeable, sortDisk, unneeded } from './sort-disk.ts'
 
 /** Measuring reads whole volumes. */
@@ -39,6 +40,7 @@ export function createDiskKeeper(options: DiskKeeperOptions): DiskKeeper {
   let measureAt = Number.NEGATIVE_INFINITY
   let volumes: EngineDisk['volumes'] = []
   let troubles: ReadonlyMap<string, string> = new Map()
+  let stopped: ReadonlySet<string> = new Set()
   return {
     async usage() {
       const row = await readUsage(database)
@@ -55,9 +57,15 @@ export function createDiskKeeper(options: DiskKeeperOptions): DiskKeeper {
           // What something else uses by now stays, and is looked at again.
           if (await engine.removeImage(reference, signal)) await forgetFetched(database, reference)
         }
-        if (clock.monotonic() >= measureAt) {
+        const before = await readFullVolumes(database)
+        // A service that was deployed since it was stopped is measured without delay, so that deploying again and again fills no disk.
+        const isBack = [...stopped].some((id) => !before.stopped.has(id))
+        stopped = before.stopped
+        if (isBack || clock.monotonic() >= measureAt) {
           measureAt = clock.monotonic() + measureMs
           volumes = await keepToBudget(options, signal)
+          if (!(await stopFull(options, volumes))) measureAt = Number.NEGATIVE_INFINITY
+          stopped = (await readFullVolumes(database)).stopped
         }
         // A storage that was enlarged meanwhile is no trouble any more, without measuring.
         const found = fullVolumes(volumes, await readStorageSizes(database))
@@ -72,6 +80,25 @@ export function createDiskKeeper(options: DiskKeeperOptions): DiskKeeper {
       }
     },
   }
+}
+
+/** Stops services with a volume far beyond its size. Returns false if one of them is being deployed: it is measured again soon. */
+async function stopFull({ database, clock, log }: DiskKeeperOptions, volumes: EngineDisk['volumes']): Promise<boolean> {
+  const sizes = await readStorageSizes(database)
+  const { stopped, watched } = await readFullVolumes(database)
+  const { stop, watch } = judgeVolumes(volumes, sizes, watched)
+  const releases = new Map(sizes.map(({ service_id, release_id }) => [service_id, release_id]))
+  let isDone = true
+  for (const [id, reason] of stop) {
+    const release = releases.get(id)
+    if (stopped.has(id) || release === undefined) continue
+    if (await writeStopped(database, { id, release, reason }, clock.now())) {
+      log.warn({ serviceId: id, reason }, 'a service is stopped because its volume is far larger than its size')
+    } else isDone = false
+  }
+  // Services that could not be stopped now stay watched, so that the next measurement stops them.
+  await writeWatched(database, new Map([...stop, ...watch]), clock.now())
+  return isDone
 }
 
 /** Measures, and frees what is too much. Gives the volumes. */

@@ -166,7 +166,8 @@ export async function readTable(sql: Sql): Promise<{ version: number; routes: Ro
   >`
     select r.host, r.path, r.rewrite, r.public_port, r.public_protocol, r.service_id, s.name, s.state, r.endpoints,
       s.kind, s.advanced_settings as wishes, e.basic_auth,
-      s.release_id is not null and coalesce(c.replicas = 0 or c.waking, false) as asleep
+      s.release_id is not null and coalesce(c.replicas = 0 or c.waking, false)
+        and not exists (select from full_volume f where f.service_id = s.id and f.stopped_at is not null) as asleep
     from route r join service s on s.id = r.service_id left join service_scale c on c.service_id = s.id
       left join release e on e.id = coalesce(r.release_id, s.release_id)
     order by r.host, r.path`

@@ -57,6 +57,17 @@ export function judge(wish: Wish, seen: Observation): Observation {
 export const withTrouble = (seen: Observation, trouble: string | undefined): Observation =>
   seen.state === 'running' && trouble !== undefined ? { ...seen, reason: trouble } : seen
 
+/** A service that must not run fails with the reason, whether or not its replicas have ended. */
+export const withStop = (seen: Observation, wish: Wish & { readonly stop_reason: string | null }): Observation =>
+  wish.stop_reason === null || wish.release_id === null
+    ? seen
+    : {
+        state: 'failing',
+        release: wish.release_id,
+        replicas: seen.state === 'absent' ? [] : seen.replicas,
+        reason: wish.stop_reason,
+      }
+
 /** Where the wanted release answers now, on the `count` replicas that come first. */
 export const liveEndpoints = (wanted: string, seen: Observation, count = Number.POSITIVE_INFINITY): Endpoint[] =>
   seen.state === 'absent'

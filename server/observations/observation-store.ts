@@ -14,11 +14,17 @@ export interface WishRow extends Wish {
   readonly is_task: boolean
   /** A running request acts on it. */
   readonly busy: boolean
+  /** Why nothing of its version may run; null if it may. `replicas` is 0 then. */
+  readonly stop_reason: string | null
 }
 
 /** Whether the same release in the same number is wished, and no request acts on it. */
 export const isSame = (before: WishRow, now: WishRow): boolean =>
-  !before.busy && !now.busy && before.release_id === now.release_id && before.replicas === now.replicas
+  !before.busy &&
+  !now.busy &&
+  before.release_id === now.release_id &&
+  before.replicas === now.replicas &&
+  before.stop_reason === now.stop_reason
 
 type StoredWish = Omit<WishRow, 'replicas'> & Required<Instances> & { readonly scale: number | null }
 
@@ -28,15 +34,17 @@ export async function listWishes(sql: Sql, id?: string): Promise<WishRow[]> {
     select s.id, p.organization_id, s.release_id, s.kind = any(${[...taskKinds]}) as is_task, exists (
       select from deployment_request r join deployment_target t on t.request_id = r.id
       where r.environment_id = s.environment_id and r.status in ('ONGOING', 'CANCELING') and t.service_id = s.id
-    ) as busy, c.replicas as scale,
+    ) as busy, c.replicas as scale, f.reason as stop_reason,
       (l.settings->>'min_running_instances')::int as min_running_instances,
       (l.settings->>'max_running_instances')::int as max_running_instances
     from service s join environment e on e.id = s.environment_id join project p on p.id = e.project_id
       left join release l on l.id = s.release_id left join service_scale c on c.service_id = s.id
+      left join full_volume f on f.service_id = s.id and f.stopped_at is not null
     where ${id ?? null}::uuid is null or s.id = ${id ?? null}`
   return rows.map(({ scale, min_running_instances, max_running_instances, ...row }) => ({
     ...row,
-    replicas: wantedReplicas(rangeOf({ min_running_instances, max_running_instances }), scale),
+    replicas:
+      row.stop_reason !== null ? 0 : wantedReplicas(rangeOf({ min_running_instances, max_running_instances }), scale),
   }))
 }
 

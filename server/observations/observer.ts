@@ -1,7 +1,7 @@
 import type { Observation } from '../engines/index.ts'
 import type { Reconciler } from '../workflows/index.ts'
 import { CrashReasons } from './crash-reasons.ts'
-import { decideRepair, judge, liveEndpoints, type Repair, withTrouble } from './decide.ts'
+import { decideRepair, judge, liveEndpoints, type Repair, withStop, withTrouble } from './decide.ts'
 import { insertObservation, isSame, listWishes, type WishRow } from './observation-store.ts'
 import type { ObserverOptions } from './observer-options.ts'
 import { Repairs } from './repairs.ts'
@@ -103,7 +103,7 @@ class ServiceObserver {
     // What was seen while a request acted, or of another wish, says nothing about what is to be done now.
     if (this.repairs.isUnderWay(wish) || !before || !isSame(before.wish, wish) || isOld()) return
     const trouble = this.#options.troubleOf(wish.id)
-    const judged = withTrouble(await this.#reasons.explain(wish.id, judge(wish, seen)), trouble)
+    const judged = withStop(withTrouble(await this.#reasons.explain(wish.id, judge(wish, seen)), trouble), wish)
     const found = { wish, judged, look, trouble }
     if (this.#settled.isKnown(found)) return
     const repair = await this.#carryOver(wish, judged)

@@ -1,0 +1,51 @@
+import { taskKinds } from '@quayside/contract/services/kinds.ts'
+import { type Database, inTransaction, type Sql } from '../database/index.ts'
+import type { Verdict } from './full-volumes.ts'
+
+/** Returns the services with a volume far beyond its size: those that are stopped, and those that are watched. */
+export async function readFullVolumes(sql: Sql): Promise<{ stopped: Set<string>; watched: Set<string> }> {
+  const rows = await sql<{ service_id: string; is_stopped: boolean }[]>`
+    select service_id, stopped_at is not null as is_stopped from full_volume`
+  const ids = (isStopped: boolean): string[] =>
+    rows.flatMap((row) => (row.is_stopped === isStopped ? row.service_id : []))
+  return { stopped: new Set(ids(true)), watched: new Set(ids(false)) }
+}
+
+/** Stores which services the next measurement decides on. Services that are stopped already are unchanged. */
+export async function writeWatched(sql: Sql, watch: Verdict['watch'], now: Date): Promise<void> {
+  await sql`delete from full_volume where stopped_at is null and service_id <> all(${[...watch.keys()]}::uuid[])`
+  for (const [id, reason] of watch) {
+    await sql`
+      insert into full_volume (service_id, found_at, reason)
+      select id, ${now}, ${reason} from service where id = ${id} and kind <> all(${[...taskKinds]})
+      on conflict (service_id) do nothing`
+  }
+}
+
+/**
+ * Decides that a service is stopped, and sets its state. The observer ends its containers. Returns false if a request waits for the service or
+ * acts on it, or if another version runs by now: then nothing changes.
+ */
+export const writeStopped = (
+  database: Database,
+  { id, release, reason }: { readonly id: string; readonly release: string; readonly reason: string },
+  now: Date,
+): Promise<boolean> =>
+  inTransaction(database, async (sql) => {
+    // A request that is accepted at this moment changes the row of its service, and waits for this transaction.
+    const [service] = await sql`select kind from service where id = ${id} and release_id = ${release} for update`
+    if (!service) return false
+    const { count } = await sql`
+      insert into full_volume (service_id, found_at, stopped_at, reason)
+      select ${id}, ${now}, ${now}, ${reason}
+      where not exists (select from deployment_target where service_id = ${id} and finished_at is null)
+        and not (${service['kind']}::text = any(${[...taskKinds]}))
+      on conflict (service_id) do update set stopped_at = excluded.stopped_at, reason = excluded.reason`
+    if (count > 0) await sql`update service set state = 'DEPLOYMENT_ERROR' where id = ${id}`
+    return count > 0
+  })
+
+/** A version of the service was deployed, or nothing of it should run: its volumes are judged anew. */
+export async function forgetFullVolume(sql: Sql, serviceId: string): Promise<void> {
+  await sql`delete from full_volume where service_id = ${serviceId}`
+}
