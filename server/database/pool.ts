@@ -1,5 +1,6 @@
 import postgres from 'postgres'
 import { AppError } from '../lib/error.ts'
+import { newId } from '../lib/id.ts'
 import { createSlots } from '../lib/slots.ts'
 import { arrayTypes } from './array-types.ts'
 import type { Database } from './database.ts'
@@ -30,13 +31,13 @@ export function openDatabase(options: PoolOptions): Database {
   const pool = connectGuarded(options)
   // Units of work hold a connection for as long as a request takes. Of their own, so that nobody else waits for one.
   let units: Database | undefined
-  const slots = createSlots(unitConnections)
+  const slots = createSlots(unitConnections - reservedUnits, { reserve: reservedUnits, perOwner: unitsOfOwner })
   const { end } = pool
   const both = Object.assign(pool, {
     end: async (limit?: { timeout?: number }) => void (await Promise.all([end(limit), units?.end(limit)])),
   })
-  return withUnits(both, async (work) => {
-    using _ = slots.takeNow() ?? (await slots.take(AbortSignal.timeout(unitPatienceMs)).catch(crowded))
+  return withUnits(both, async (work, owner = newId()) => {
+    using _ = slots.takeNow(owner) ?? (await slots.take(AbortSignal.timeout(unitPatienceMs), owner).catch(crowded))
     units ??= connectGuarded({ ...options, max: unitConnections })
     return await units.begin(work)
   })
@@ -59,6 +60,10 @@ function connectGuarded(options: PoolOptions): Database {
 const endTimeoutSeconds = 1
 /** Units of work at the same time; further ones wait. */
 const unitConnections = 6
+/** Connections that one owner may hold: its units may all wait for one lock. */
+const unitsOfOwner = 4
+/** Connections that only owners without a unit may take. */
+const reservedUnits = 1
 /** For which they wait at most: what stands behind much slow work is better sent again. */
 const unitPatienceMs = 10_000
 const crowded = (): never => {

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import test, { after, beforeEach } from 'node:test'
+import { systemClock } from '../lib/clock.ts'
 import type { Sql } from './database.ts'
 import { openDatabase } from './pool.ts'
 import { until } from './test-support.ts'
@@ -245,4 +246,26 @@ test('notifications of a unit are sent with its commit', async () => {
   await until('it is heard', () => heard.length > 0)
   await unlisten()
   assert.deepEqual(heard, ['kept'])
+})
+
+test('an owner whose units wait for a lock leaves connections to others', async () => {
+  await write(db, 'locked')
+  const [locked, release] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+  const holding = other.begin(async (sql) => {
+    await sql`select from line for update`
+    locked.resolve()
+    await release.promise
+  })
+  await locked.promise
+  const waiting = Array.from({ length: 50 }, () =>
+    unitOfWork(db, () => db`select from line where text = 'locked' for update`, { owner: 'one' }),
+  )
+  const isServed = unitOfWork(db, () => write(db, 'another'), { owner: 'another' }).then(() => true)
+  const isLate = systemClock.sleep(5_000).then(() => false)
+  try {
+    assert.ok(await Promise.race([isServed, isLate]))
+  } finally {
+    release.resolve()
+    await Promise.all([holding, isServed, ...waiting])
+  }
 })

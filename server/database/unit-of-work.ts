@@ -16,7 +16,15 @@ interface Unit {
 }
 
 const current = new AsyncLocalStorage<Unit>()
-type Begin = (work: (sql: postgres.TransactionSql) => Promise<unknown>) => Promise<unknown>
+type Begin = (work: (sql: postgres.TransactionSql) => Promise<unknown>, owner: string | undefined) => Promise<unknown>
+
+export interface UnitOptions {
+  readonly clock?: Clock
+  readonly random?: () => number
+  /** Whose share of the connections it takes, such as an organization; a unit without one is its own. */
+  readonly owner?: string
+}
+
 /** How transactions of units are opened, for every pool that knows units. */
 const begins = new WeakMap<Database, Begin>()
 
@@ -33,15 +41,11 @@ const unitOf = (database: Database): Unit | undefined => {
  *
  * Other asynchronous contexts are not touched. Work that goes on after the end of its unit is refused its statements.
  */
-export async function unitOfWork<T>(
-  database: Database,
-  work: () => Promise<T>,
-  options: { readonly clock?: Clock; readonly random?: () => number } = {},
-): Promise<T> {
+export async function unitOfWork<T>(database: Database, work: () => Promise<T>, options: UnitOptions = {}): Promise<T> {
   if (unitOf(database)) return work()
   const begin = begins.get(database)
   if (!begin) throw new Error('units of work need a pool of openDatabase')
-  const { clock = systemClock, random = Math.random } = options
+  const { clock = systemClock, random = Math.random, owner } = options
   for (let attempt = 1; ; attempt++) {
     const run: { unit?: Unit; value?: { readonly of: T } } = {}
     try {
@@ -49,7 +53,7 @@ export async function unitOfWork<T>(
         run.unit = { database, sql, afterwards: [], failure: undefined }
         run.value = { of: await current.run(run.unit, work) }
         if (run.unit.failure) throw run.unit.failure.error
-      })
+      }, owner)
     } catch (error) {
       const again = gaveWay(error) || gaveWay(run.unit?.failure?.error)
       if (!again || attempt === attempts) throw error

@@ -53,11 +53,17 @@ export function createChanger(operation: ChangingOperation, handle: Handle, opti
     if (mayStandAlone && !key && !changesFirst(call))
       return sendReply(operation, reply, await acceptAlone(operation, handle, options, asked))
     const unit = () => changeInUnit({ operation, handle, options, reader, key, tags }, asked)
-    const { replayed, ...answer } = await unitOfWork(options.database, unit, { clock: options.clock })
+    const { replayed, ...answer } = await unitOfWork(options.database, unit, {
+      clock: options.clock,
+      owner: ownerOf(call),
+    })
     if (replayed) reply.header('idempotency-replayed', 'true')
     return sendReply(operation, reply, answer)
   }
 }
+
+/** Whose share of the connections a change takes. A person of several organizations is an owner too. */
+const ownerOf = ({ caller }: AnyCall): string => caller.organizationId || caller.id
 
 /** A deployment of another version writes the settings before it is accepted. */
 const changesFirst = ({ body }: AnyCall): boolean => Boolean(Object(body).image_tag || Object(body).chart_version)
