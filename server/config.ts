@@ -18,12 +18,15 @@ export interface Config {
   readonly routerPort: number
   /** Networks of the proxies in front whose `X-Forwarded-*` are believed, by the router and by the API. */
   readonly trustedProxies: readonly string[]
-  /** Connections of clients at each port of the router, and those of one client among them. */
+  /** Limits of client connections at each port of the router, in all and per client. */
   readonly routerConnections: { readonly total: number; readonly perClient: number }
   readonly domain: string
   /** Whether DNS has to prove a custom domain before it gets traffic. */
   readonly domainProof: 'required' | 'waived'
-  /** `address` or `address:port` of the servers that are asked about custom domains; none: those of this machine. */
+  /**
+   * `address` or `address:port` of the name servers for custom domains; empty: those of this
+   * machine.
+   */
   readonly nameServers: readonly string[]
   /** Ports of this machine that databases may be published on. */
   readonly publicPorts: { readonly first: number; readonly last: number }
@@ -59,7 +62,9 @@ export interface Config {
   readonly hostAccess: 'open' | readonly { first: number; last: number; protocol: 'tcp' | 'udp' }[]
   /** What images, caches, volumes and lines may take on the disk; undefined: half of it. */
   readonly diskBudgetGiB: number | undefined
-  /** What one repository of the git host may take, and all of an organization. */
+  /**
+   * The size that one repository of the git host may have, and all repositories of an organization.
+   */
   readonly repositorySizeGiB: number
   readonly organizationRepositoriesGiB: number
   /** How long logs of deployments are kept; the newest of each environment longer. */
@@ -168,7 +173,7 @@ export function readConfig(variables: Variables = process.env): Config {
 }
 
 interface ListForm {
-  /** What each entry must be, with an example. */
+  /** The required form of each entry, with an example. */
   readonly form: string
   /** Throws for what cannot be used. */
   check(listed: readonly string[]): unknown

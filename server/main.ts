@@ -147,7 +147,7 @@ interface Life {
   readonly log: Logger
 }
 
-/** How long a start may take to notice that it was told to stop. */
+/** How long a start may take to react to a stop. */
 const noticeMs = 10_000
 
 /** From the first moment on: a start that is cut off ends what it has started. A second signal changes nothing. */

@@ -24,7 +24,7 @@ export interface ClusterPartsOptions {
   readonly vault: Vault
   /** Under which services of the built-in cluster are found. */
   readonly domain: string
-  /** What an engine can do for advanced settings; undefined where no engine runs anything. */
+  /** Returns the capabilities of an engine; undefined for a cluster without an engine. */
   readonly ableOf: (engine: string | null) => ReadonlySet<Capability> | undefined
 }
 
@@ -115,7 +115,8 @@ export function createClusterParts({ database, clock, vault, domain, ableOf }: C
 }
 
 /**
- * Throws 400 for settings that would not act. Those of a cluster without an engine are handed on in its Helm values, to whatever runs it.
+ * Throws 400 for settings that would not act. Settings of a cluster without an engine are passed on
+ * in its Helm values, so any setting may act there.
  */
 function checkSettings(
   { engine, advanced_settings }: ClusterRow,

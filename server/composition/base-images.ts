@@ -4,7 +4,10 @@ import type { DockerEngine } from '../engines/index.ts'
 import { systemClock as clock } from '../lib/clock.ts'
 import type { Ground } from './ground.ts'
 
-/** Base images of builds: those of the engine, else fetched by the server. Builds have no logins of registries. */
+/**
+ * Takes base images of builds from the engine, or fetches them. Builds have no registry
+ * credentials.
+ */
 export const createBaseImages = (
   { socketPath, database, instance }: Pick<Ground, 'database' | 'instance'> & { readonly socketPath: string },
   engine: Pick<DockerEngine, 'fetchBaseImage'>,

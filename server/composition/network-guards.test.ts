@@ -52,7 +52,7 @@ test('what is open is opened once, what is closed is kept closed', async () => {
   ])
 })
 
-test('containers reach the ports of the platform that listen publicly, and those that the operator opens', () => {
+test('containers reach the public ports of the platform, and the ports that the operator opens', () => {
   const open = (settings: Record<string, string>) =>
     openPorts(readConfig(settings)).map(({ first, last, protocol }) => `${first}-${last}/${protocol}`)
   assert.deepEqual(open({}), [])

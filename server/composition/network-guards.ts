@@ -43,7 +43,8 @@ export function createNetworkGuards({
 }: Pick<Foundation, 'engine' | 'config' | 'log'>): Reconciler {
   const metadata = config.cloudMetadata
   const host = config.hostAccess === 'open' ? 'open' : openPorts(config)
-  // What is open is opened once: another installation on the machine may want it closed.
+  // An access that is open here is opened once: another installation on the machine may want it
+  // closed.
   const kept: NetworkGuards = {
     metadata: metadata === 'closed' ? metadata : undefined,
     host: host === 'open' ? undefined : host,

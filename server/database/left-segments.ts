@@ -23,7 +23,7 @@ const segmentName = /^PostgreSQL\.\d+$/
 
 /**
  * Removes the segments that versions before `dynamic_shared_memory_type = mmap` left in /dev/shm when they were killed. Looks
- * only at those of the account that PostgreSQL runs as. Other installations may share the account, so what a running
+ * only at segments of the account that PostgreSQL runs as. Other installations may share the account, so what a running
  * PostgreSQL of it could use stays. Never throws: a segment that stays takes memory, and nothing else.
  */
 export async function removeLeftSegments(uid: number, log: Logger, directory = '/dev/shm'): Promise<void> {

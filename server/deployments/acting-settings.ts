@@ -19,8 +19,9 @@ const key = {
 } as const
 
 /**
- * What else the advanced settings say of the program. The default pre-stop command is not run: it waits for a load balancer to forget the
- * replica, and the router has done that before any replica ends.
+ * Returns the program's other advanced settings. The default pre-stop command is not run: it waits
+ * for a load balancer to forget the replica, and the router has already done that when a replica
+ * ends.
  */
 export function programSettings(
   kind: string,

@@ -21,7 +21,10 @@ export async function executionOf(
   return request?.execution_id
 }
 
-/** What a deployment reported, line by line; `version` is its execution id or the id of its request, absent the last one. Unknown: no lines. */
+/**
+ * Returns the lines that a deployment reported. `version` is its execution id or the id of its
+ * request; absent: the last deployment. Returns no lines for an unknown version.
+ */
 export async function environmentLog(
   database: Database,
   lines: LineStore,

@@ -36,7 +36,7 @@ export function toEntry(row: HistoryRow & WithSettings) {
   }
 }
 
-/** `origin`: the service as it was deployed, which tells where the commit can be seen. */
+/** `origin`: the service as it was deployed, which has the repository of the commit's page. */
 export function toCommit(
   { id, created_at, message, author_name, tag = '' }: CommitJson,
   { kind, settings }: Pick<HistoryRow, 'kind'> & WithSettings,

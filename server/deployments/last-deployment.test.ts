@@ -4,7 +4,9 @@ import type { Action, RequestStatus, State } from '@quayside/contract/states.ts'
 import { createPlatform } from '../../test/support/platform.ts'
 import { newId } from '../lib/id.ts'
 
-/** What clients that wait for one deployment read: the state of that deployment, whatever is the matter with other services. */
+/**
+ * Clients that wait for one deployment read its own state, whatever the state of other services.
+ */
 const platform = await createPlatform({ after })
 const { a, call, database } = platform
 

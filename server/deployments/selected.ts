@@ -35,8 +35,8 @@ export function createSelected(options: DeploymentsOptions) {
 
   return {
     /**
-     * Deploys the named services, skipped ones too. The workflow leaves out those that the cluster cannot run, with the reason; throws 400 if it can run
-     * none of them.
+     * Deploys the named services, including skipped ones. The workflow leaves out services that the
+     * cluster cannot run. Throws 400 if it can run none of them.
      */
     async deploy(environment: EnvironmentRow, body: ServiceVersions, by: RequestedBy): Promise<void> {
       const chosen = chosenByVersions(await listServices(database, environment.id), body)

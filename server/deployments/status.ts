@@ -147,7 +147,7 @@ function toMetrics(rows: readonly StepRow[], ended: boolean) {
   return { total_duration_sec: ended ? sum(details) : null, total_computing_duration_sec: sum(computing), details }
 }
 
-/** What the status of an environment says of its newest request. */
+/** The newest request in the status of an environment. */
 export type LastRequest = RequestProgress &
   Pick<RequestRow, 'action' | 'status' | 'created_at' | 'finished_at' | 'execution_id' | 'origin' | 'triggered_by'>
 

@@ -215,7 +215,7 @@ async function countRows(reference: string | undefined): Promise<number> {
   return rows.length
 }
 
-test('a volume beyond its size is told until the storage is enlarged', async () => {
+test('a volume beyond its size causes a warning until the storage is enlarged', async () => {
   const { applicationId } = await platform.addObjects(a)
   const path = `/application/${applicationId}`
   const { storage } = await must('PUT', path, { storage: [{ mount_point: '/data', type: 'FAST_SSD', size: 1 }] })

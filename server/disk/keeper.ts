@@ -101,7 +101,7 @@ async function stopFull({ database, clock, log }: DiskKeeperOptions, volumes: En
   return isDone
 }
 
-/** Measures, and frees what is too much. Gives the volumes. */
+/** Measures the disk, and frees images and build caches beyond the budget. Returns the volumes. */
 async function keepToBudget(options: DiskKeeperOptions, signal: AbortSignal): Promise<EngineDisk['volumes']> {
   const { log, engine, budgetBytes } = options
   let now = await measure(options, signal)

@@ -1,4 +1,4 @@
-/** What one check found. `remedy` says what to do about a warning or a failure. */
+/** The result of one check. `remedy` says what to do about a warning or a failure. */
 export interface Finding {
   readonly check: string
   readonly status: 'ok' | 'warn' | 'fail'

@@ -56,7 +56,7 @@ test('a machine on which all is well has nothing to remedy', () => {
   )
 })
 
-/** What is wrong, and which check says so how. */
+/** Problems, each with the check that reports it and how. */
 const wrong: readonly (readonly [string, 'warn' | 'fail', string, Partial<Facts>])[] = [
   ['settings', 'fail', 'a setting that cannot be used', { settingsProblem: 'QUAYSIDE_PORT must be a number.' }],
   ['settings', 'warn', 'a misspelled setting', { unknownSettings: ['QUAYSIDE_PROT'] }],

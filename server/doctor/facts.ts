@@ -1,4 +1,4 @@
-/** What is known of the machine before any judgement. Undefined: it could not be found out. */
+/** Facts about the machine before any judgement. Undefined: could not be determined. */
 export interface Facts {
   readonly nodeVersion: string
   readonly isRoot: boolean

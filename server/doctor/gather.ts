@@ -9,7 +9,7 @@ import { parseVersion } from './check.ts'
 import type { ClockFact, DiskFact, DomainFact, Facts, FileFact, PortFact } from './facts.ts'
 import { gatherEngine } from './gather-engine.ts'
 
-/** What of the settings the checks look at. */
+/** The settings that the checks read. */
 export interface DoctorSettings {
   readonly dataDirectory: string
   readonly masterKeyFile: string

@@ -21,8 +21,8 @@ export interface ProofQuestion {
 const askMs = 5_000
 
 /**
- * A name that stands for all names of a wildcard. Nobody can guess its first label: whoever controls a few names of a domain must not
- * prove a wildcard with them.
+ * Returns a name that represents all names of a wildcard. Its first label is random, so nobody can
+ * prove a wildcard by controlling a few names of a domain.
  */
 export const sampleOf = (domain: string): string =>
   domain === baseOf(domain) ? domain : `quayside-${newRandomId().replaceAll('-', '')}.${baseOf(domain)}`

@@ -81,7 +81,7 @@ export function createCustomDomains(options: CustomDomainsOptions) {
     }
     return newProof(clock.now(), assumed)
   }
-  /** Of these names those that the platform gave to services of the organization. */
+  /** Returns the names among these that the platform gave to services of the organization. */
   const findOwn = async (
     { organization_id }: DomainOwner,
     aliases: readonly string[],
@@ -162,7 +162,9 @@ export function createCustomDomains(options: CustomDomainsOptions) {
   }
 }
 
-/** A released or waiting name waits anew. */
+/**
+ * Makes a released or waiting name due for a check. The time limit of a released name starts again.
+ */
 const askedAnew = ({ proof, proven_at, lost_since, pending_since, finding }: ProofState, now: Date): ProofState => ({
   proof,
   proven_at,

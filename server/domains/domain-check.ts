@@ -26,8 +26,8 @@ export interface Target {
 }
 
 /**
- * Pure: whether a domain leads to the platform, and what its proof lacks. Behind a CDN its addresses are those of the CDN: that it
- * resolves is enough.
+ * Pure: whether a domain points to the platform, and what its proof lacks. Behind a CDN the domain
+ * has the CDN's addresses, so it only has to resolve.
  */
 export function judge(
   {

@@ -59,7 +59,7 @@ const retry =
     return rule ? { retry: rule } : {}
   }
 
-/** What a router does about each advanced setting `network.gateway_api.*`, by its key. */
+/** The router rules of each advanced setting `network.gateway_api.*`, by its key. */
 export const gatewayReaders: Readonly<Record<string, RuleReader>> = {
   [`${prefix}http_request_timeout_seconds`]: seconds('requestTimeoutMs'),
   [`${prefix}http_connection_idle_timeout_seconds`]: seconds('idleTimeoutMs'),

@@ -10,7 +10,7 @@ export interface PublicHost {
   readonly is_default: boolean
   /** Requests at or below it lead there; `/`: all that no longer path takes. */
   readonly path?: string
-  /** What the service sees in place of `path`; absent or null: the path as it is. */
+  /** The path that the service sees instead of `path`; absent or null: the path is unchanged. */
   readonly rewrite?: string | null
   readonly public_port?: number | null
   readonly public_protocol?: RoutePort['protocol'] | null

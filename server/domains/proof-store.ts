@@ -61,7 +61,10 @@ export async function storeProof(sql: Sql, id: string, state: ProofState, askedA
       asked_at = coalesce(${askedAt}, asked_at) where id = ${id}`
 }
 
-/** Of the beginnings of ids, eight digits each, those of services of the organization. */
+/**
+ * Returns which of these beginnings of ids, eight digits each, belong to services of the
+ * organization.
+ */
 export async function digitsOfServices(
   sql: Sql,
   organizationId: string,

@@ -39,7 +39,7 @@ export function storeEvidence(
   })
 }
 
-/** A name that DNS gives to somebody else is asked about anew, like a new one. */
+/** Checks a name again, like a new one, after DNS named another organization for it. */
 async function displace(sql: Sql, { id, service_id }: Rival, now: Date): Promise<void> {
   await lockOwner(sql, service_id)
   await storeProof(sql, id, newProof(now, undefined), null)

@@ -22,7 +22,7 @@ const longestText = 500
 /** For each name server and each try. */
 const patience = { timeout: 1500, tries: 2 } as const
 
-/** Asks these name servers, `address` or `address:port`; none: those of this machine. */
+/** Asks these name servers, `address` or `address:port`; none: the name servers of this machine. */
 export function createNameServers(servers: readonly string[] = []): NameServers {
   const open = (): Resolver => {
     const resolver = new Resolver(patience)

@@ -70,7 +70,10 @@ function connectTimeout(value: unknown): RouteRules {
   return seconds('connectTimeoutMs')(value, {})
 }
 
-/** What a router does about each setting after `network.ingress.` that was sent; readers throw for a value that makes no sense. */
+/**
+ * The router rules of each setting below `network.ingress.` that was sent. Readers throw for an
+ * invalid value.
+ */
 const ingressReaders: Readonly<Record<string, RuleReader>> = {
   proxy_body_size_mb: (value) => {
     const most = positive(value)

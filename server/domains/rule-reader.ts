@@ -1,7 +1,7 @@
 import type { RouteRules } from '@quayside/contract/routes.ts'
 import type { SettingValues } from '@quayside/contract/services/setting-table.ts'
 
-/** What a router does about one advanced setting. Throws for a value that makes no sense. */
+/** Returns the router rules of one advanced setting. Throws for an invalid value. */
 export type RuleReader = (value: unknown, all: SettingValues) => RouteRules
 
 export const positive = (value: unknown): number | undefined =>

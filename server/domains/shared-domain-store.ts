@@ -2,7 +2,10 @@ import type { Sql } from '../database/index.ts'
 import { AppError } from '../lib/error.ts'
 import type { RouteRow } from './route-store.ts'
 
-/** Pure: of a service's own routes those that answer at its custom domains too, each port once. The first one is that of the default port. */
+/**
+ * Pure: selects the routes of a service that also answer at its custom domains, one per port. The
+ * default port's route comes first.
+ */
 export function sharedRoutes<R extends Pick<RouteRow, 'port_name' | 'path'>>(own: readonly R[]): readonly R[] {
   const ports = [...new Map(own.toReversed().map((route) => [route.port_name, route])).values()].toReversed()
   return ports.filter(({ path }, index) => index === 0 || path !== '/')

@@ -34,7 +34,10 @@ export interface Starting extends Attempt {
 export interface Engine {
   /** The shapes that this engine can run; others are refused before anything starts. */
   readonly shapes: ReadonlySet<Workload['shape']>
-  /** What it can do for advanced settings: settings that need something else are rejected on its cluster. */
+  /**
+   * The capabilities that it has for advanced settings. Its cluster rejects settings that need
+   * others.
+   */
   readonly capabilities: ReadonlySet<Capability>
   /**
    * Asks the registry what a name with a tag (`host/name:tag`) stands for at this moment. Where the registry cannot be reached, an image

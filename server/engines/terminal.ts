@@ -14,6 +14,6 @@ export interface ShellWish {
 export interface Terminal {
   readonly stream: Duplex
   resize(columns: number, rows: number): Promise<void>
-  /** What the command ended with, once `stream` has ended; undefined if that is not known. */
+  /** Returns the command's exit code after `stream` has ended; undefined if it is unknown. */
   exitCode(): Promise<number | undefined>
 }

@@ -37,7 +37,7 @@ export function createRules({ database, clock }: { readonly database: Database; 
       return firstMatch(await listProjectRules(sql, projectId), name)
     },
 
-    /** Gives a new environment the hours of a rule of its project, or the usual ones. */
+    /** Sets the hours of a new environment from a rule of its project, or to the default. */
     async give(sql: Sql, environmentId: string, rule: RuleValues | undefined): Promise<void> {
       const values = rule === undefined ? {} : hoursOf(rule)
       await insertEnvironmentRule(sql, { id: newId(), environment_id: environmentId }, values, clock.now())

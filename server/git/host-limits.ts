@@ -1,4 +1,4 @@
-/** What repositories of the built-in git host may take. */
+/** Size limits of repositories of the built-in git host. */
 export interface HostLimits {
   /** On disk, of one repository and of all repositories of an organization. */
   readonly repositoryBytes: number

@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import type { IncomingMessage } from 'node:http'
 import { PushRefused } from './host-limits.ts'
 
-/** What the first part of a push says: which references it changes. */
+/** The reference changes that the first part of a push lists. */
 export interface PushCommands {
   readonly count: number
   /** It creates and updates nothing. */
@@ -42,7 +42,7 @@ export async function readPushCommands(
   }
 }
 
-/** Reads the list of changes in any pieces: each byte is looked at once, however small the pieces are. */
+/** Reads the list of changes in pieces of any size. Reads each byte once. */
 export function createCommandList(): { add(chunk: Buffer): PushCommands | undefined } {
   const found = { count: 0, onlyDeletes: true, hasSideBand: false }
   let [pieces, size, needed]: [Buffer[], number, number] = [[], 0, 4]

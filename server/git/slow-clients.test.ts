@@ -17,7 +17,10 @@ const isCutOff = async (server: HostServer): Promise<void> => {
   await until(async () => (await commandLines(server.directory)).length === 0)
 }
 
-/** Puts a repository there without a client, which a busy machine may make slow. Gives its address. */
+/**
+ * Creates a repository without a client, because a busy machine may slow a client down. Returns its
+ * address.
+ */
 async function fill(t: TestContext, server: HostServer, bytes: number): Promise<string> {
   const files = await scratchDirectory(t)
   await writeFile(join(files, 'large.bin'), randomBytes(bytes))
@@ -40,7 +43,7 @@ for (const service of ['git-upload-pack', 'git-receive-pack']) {
   })
 }
 
-test('a client that sends below the least rate is cut off, however long it goes on', async (t) => {
+test('a client that sends below the least rate is cut off, even if it never stops', async (t) => {
   const server = await startHost(t, { pace })
   await fill(t, server, 100)
   const headers = { authorization, 'content-type': 'application/x-git-receive-pack-request', 'content-length': '1000000' }

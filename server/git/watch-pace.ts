@@ -34,7 +34,7 @@ export function watchPace(
   return { signal: tooSlow.signal, [Symbol.dispose]: () => ended.abort(nobodyWaits) }
 }
 
-/** What the client has sent, and what the kernel has taken for it. */
+/** Counts the bytes that the client has sent, and those that the kernel has accepted for it. */
 const passedBytes = (socket: Socket): number => socket.bytesRead + (socket.bytesWritten ?? 0) - socket.writableLength
 
 /** The body is not complete, and nothing of it is left to process. */

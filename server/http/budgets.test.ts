@@ -5,7 +5,7 @@ import type { Credential } from '../access/index.ts'
 import { createBudgets } from './budgets.ts'
 
 const from = (remoteAddress: string, headers: Readonly<Record<string, string>> = {}): IncomingMessage => {
-  // What budgets read of a request.
+  // The parts of a request that budgets read.
   return { socket: { remoteAddress }, headers } as unknown as IncomingMessage
 }
 const address = from('192.0.2.1')

@@ -20,6 +20,6 @@ for (const [headers, origin, dialect] of clients) {
   })
 }
 
-test('operations without short states know one dialect, whoever asks', () => {
+test('operations without short states have one dialect for every client', () => {
   for (const [headers] of clients) assert.equal(readClient(headers, undefined).dialect, 'full')
 })

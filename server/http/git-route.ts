@@ -30,7 +30,7 @@ export function mountGit(app: FastifyInstance, options: GitRouteOptions): void {
       // git shows people only what is plain text.
       errorHandler: (error, _request, reply) => {
         if (!(error instanceof AppError)) throw error
-        // The body is not read: a client that goes on sending it keeps no connection.
+        // The body is not read. A client that continues to send it loses its connection.
         reply.header('connection', 'close')
         if (error.code === 'unauthorized') reply.header('www-authenticate', 'Basic realm="git"')
         return reply.code(errorCodes[error.code].status).type('text/plain; charset=utf-8').send(`${error.message}\n`)

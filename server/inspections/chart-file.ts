@@ -1,6 +1,9 @@
 import { parse, YAMLError } from 'yaml'
 
-/** Reads YAML, or tells why it is none. Runs in a worker: reading YAML may take the square of its length. */
+/**
+ * Reads YAML, or returns why it is invalid. Runs in a worker, because reading YAML may take time
+ * quadratic in its length.
+ */
 export function readChartFile(text: string): { readonly value: unknown } | { readonly problem: string } {
   try {
     const { name, version } = Object(parse(text, { maxAliasCount: 20, logLevel: 'silent' }))

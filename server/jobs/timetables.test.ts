@@ -214,7 +214,7 @@ const overlaps = [
   ['Replace', ['CANCELED', 'RUNNING'], 2],
 ] as const
 for (const [policy, statuses, begun] of overlaps) {
-  test(`while a run goes on, ${policy} makes of the next: ${statuses[1]}`, async (t) => {
+  test(`while a run is in progress, ${policy} makes the next one: ${statuses[1]}`, async (t) => {
     const cron = await openCron(t, {
       behaviour: { runsMs: 'forever' },
       settings: { 'cronjob.concurrency_policy': policy },

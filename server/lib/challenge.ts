@@ -1,4 +1,6 @@
-/** What a server demands with 401, out of its header `WWW-Authenticate` (RFC 9110, 11.6.1). */
+/**
+ * The login that a server demands with 401, from its header `WWW-Authenticate` (RFC 9110, 11.6.1).
+ */
 export type Challenge =
   | { readonly scheme: 'basic' }
   | {
@@ -10,7 +12,10 @@ export type Challenge =
 /** Longer headers are cut. */
 const mostCharacters = 4096
 
-/** Undefined for schemes that are not known, and for a realm that is no address. */
+/**
+ * Reads a challenge. Returns undefined for an unknown scheme, and for a realm that is not an
+ * address.
+ */
 export function parseChallenge(header: string | undefined): Challenge | undefined {
   const text = (header ?? '').slice(0, mostCharacters)
   if (/^basic\b/i.test(text)) return { scheme: 'basic' }

@@ -9,7 +9,7 @@ const bytes = Buffer.from(secret)
 const mask = masker([new Secret(secret)])
 const hidden = (text: string): void => assert.equal(mask(`before ${text} after`), 'before ****** after', text)
 
-test('a text without secrets stays as it is', () => {
+test('a text without secrets is unchanged', () => {
   assert.equal(mask('before after'), 'before after')
   assert.equal(masker([new Secret('short')])('short'), 'short')
 })

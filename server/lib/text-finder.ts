@@ -18,7 +18,7 @@ const foldText = (text: string): string => {
   return result
 }
 
-/** What was found: from, to. */
+/** The beginning and end of a match. */
 export type Span = readonly [begin: number, end: number]
 
 /**
@@ -36,7 +36,7 @@ export class TextFinder {
   readonly #fail: number[] = [0]
   /** Length of the longest beginning that ends at a node, 0: none does. */
   readonly #ends: number[] = [0]
-  /** What may follow where the beginning of a long text ends, sorted. */
+  /** The possible rests of long texts after each shared beginning, sorted. */
   readonly #rests = new Map<number, string[]>()
 
   constructor(texts: Iterable<string>) {
@@ -181,7 +181,7 @@ function border(
   return from
 }
 
-/** Adds a span behind the others; those that it overlaps become one with it. */
+/** Adds a span after the others and merges it with spans that it overlaps. */
 function add(spans: [number, number][], begin: number, end: number): void {
   let from = begin
   let to = end

@@ -38,7 +38,7 @@ export interface EnvironmentsOptions<Rule extends RulePlace = RulePlace> {
 export interface EnvironmentRules<Rule extends RulePlace> {
   /** The first rule of the project that matches the name. */
   readonly find: (sql: Sql, projectId: string, name: string) => Promise<Rule | undefined>
-  /** Gives a new environment the hours of the rule, or the usual ones. */
+  /** Sets the hours of a new environment from the rule, or to the default. */
   readonly give: (sql: Sql, environmentId: string, rule: Rule | undefined) => Promise<void>
 }
 /** Where a rule puts environments whose request does not say it. */

@@ -155,7 +155,7 @@ test('a password goes to no other host that a registry without a certificate nam
   assert.deepEqual(thief.asked, [])
 })
 
-test('whoever a registry leads on to gets no password, and has no say in where it goes', async () => {
+test('the target of a redirect gets no password, and does not decide where one goes', async () => {
   const thief = await answering((_request, response) => void response.writeHead(401, demand(thief.origin)).end())
   const server = await answering((request, response) => {
     if (request.headers.authorization === undefined) {

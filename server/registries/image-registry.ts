@@ -36,7 +36,7 @@ export function createImageRegistry(ask: Ask) {
     const question = { ...wanted, anyCertificate: place.anyCertificate }
     const url = new URL(`${place.origin}/v2/${path}`)
     const first = await ask(url, question)
-    // Whoever the registry leads on to has no say in where a password goes.
+    // The target of a redirect does not decide where a password goes.
     if (first.status !== 401 || first.from.origin !== url.origin) return first
     const challenge = parseChallenge(first.headers['www-authenticate'])
     const authorization = challenge && (await authorize(place, url, challenge, question.signal))

@@ -22,9 +22,9 @@ export interface PartOwner {
 export interface AdvancedSettingsOptions {
   readonly database: Database
   readonly clock: Clock
-  /** What an engine can do for advanced settings; undefined where no engine runs anything. */
+  /** Returns the capabilities of an engine; undefined for a cluster without an engine. */
   readonly ableOf: (engine: string | null) => ReadonlySet<Capability> | undefined
-  /** Why a router cannot act on these values; those that are stored already are left alone. */
+  /** Returns why a router cannot act on these values. Ignores values that are stored already. */
   readonly problemOf: (sent: SettingValues, stored: SettingValues) => string | undefined
 }
 
@@ -58,8 +58,8 @@ export function createAdvancedSettings({ database, clock, ableOf, problemOf }: A
     get,
 
     /**
-     * Replaces all of them. Gives those that count now. Throws 400 for a value that would not act on the cluster of the service, unless it
-     * is the default or stored already.
+     * Replaces all of them. Returns the settings now in effect. Throws 400 for a value that would
+     * not act on the cluster of the service, unless it is the default or stored already.
      */
     async replace(service: PartOwner, values: SettingValues): Promise<SettingValues> {
       const problem = settingsProblem(values)

@@ -2,7 +2,7 @@ import type { SettingValues } from '@quayside/contract/services/setting-table.ts
 import type { Sql } from '../database/index.ts'
 import type { Json } from '../lib/json.ts'
 
-/** What is stored, and by which engine its cluster runs services: null where none does. */
+/** The stored settings, and the engine of the service's cluster: null if it has none. */
 export interface StoredSettings {
   readonly advanced_settings: SettingValues
   readonly engine: string | null

@@ -52,7 +52,7 @@ export interface ImportRules {
   /** Everything that is reachable from the service, in any order. */
   readonly present: readonly Present[]
   readonly builtInKeys: ReadonlySet<string>
-  /** What the API calls the scope of the service that the import is for. */
+  /** The API's name for the scope of the service that the import is for. */
   readonly ownScope: string
   readonly newId: () => string
 }

@@ -100,7 +100,7 @@ export async function markDelivered(
 export interface Failed {
   readonly status: number | undefined
   readonly failure: string
-  /** What was answered, as it is shown; undefined without an answer. */
+  /** The receiver's answer in the form that the API shows; undefined without an answer. */
   readonly body: string | undefined
   /** Undefined: it is not tried again. */
   readonly again: Date | undefined

@@ -40,7 +40,7 @@ interface Bench {
   pass(ms?: number): Promise<void>
   deliveries(): Promise<{ state: string; attempts: number; failure: string | null; waitMs: number }[]>
   edit(id: string, change: Partial<WebhookRequest>): Promise<unknown>
-  /** What the API answers of the deliveries of a webhook: `target_response_body`, newest first. */
+  /** Returns `target_response_body` of the deliveries of a webhook, newest first. */
   bodies(id: string): Promise<string[]>
 }
 

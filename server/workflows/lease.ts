@@ -37,7 +37,10 @@ export class Lease {
     this.#validUntil = Math.max(this.#validUntil, validUntil)
   }
 
-  /** Gives up by itself, before the database could hand the workflow to another process. True if it does so now. */
+  /**
+   * Releases the lease before the database could give the workflow to another process. Returns true
+   * if this call released it.
+   */
   expire(now: number): boolean {
     if (now < this.#validUntil || this.lost.aborted) return false
     this.lose('its lease could not be renewed in time')

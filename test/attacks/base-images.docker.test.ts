@@ -12,7 +12,9 @@ import { createDockerBuilder } from '../../server/builders/docker/docker-builder
 import { engineForTests } from '../../server/builders/docker/engine-for-tests.ts'
 import { changeImage, removeImages, tagImage } from '../../server/engines/docker/test-push.ts'
 
-/** What a Dockerfile, and the images that it names, may make the engine open or read. */
+/**
+ * A Dockerfile and the images that it names must not make the engine open or read anything else.
+ */
 const { socketPath, skip } = await engineForTests()
 const docker = new Docker({ socketPath })
 const namespace = `attack-${process.pid}`

@@ -33,7 +33,7 @@ async function bedFor(t: TestContext, options: Parameters<typeof testBed>[1] = {
       }
       return made
     },
-    /** What a client at this address is answered, over a connection of its own. */
+    /** Returns the answer to a client at this address, over its own connection. */
     ask: (localAddress: string): Promise<string> =>
       new Promise((resolve) => {
         const headers = { host: 'app.localhost' }
@@ -59,7 +59,7 @@ test('N20 one address that opens thousands of connections gets its share, and an
   await until(async () => (await ask('127.0.0.2')) === 'served', 'its share is free again')
 })
 
-test('N21 when all connections are taken the longest idle one makes room, and requests in progress go on', async (t) => {
+test('N21 when all connections are taken the longest idle one closes, and requests in progress continue', async (t) => {
   const { bed, hold, ask } = await bedFor(t, { connections: { total: 20, perClient: 10 } })
   let answer = (): void => {}
   const slow = await bed.application((_request, response) => {

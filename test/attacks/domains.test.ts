@@ -167,7 +167,7 @@ test('I20: names of the platform are refused, and wildcards that cover them', as
   }
 })
 
-test('two organizations may wait for one name: the first to prove it gets it, and the other is told', async () => {
+test('two organizations may wait for one name: the first to prove it gets it, and the other gets the reason', async () => {
   const [mine, theirs] = [await add(a, 'race.example'), await add(b, 'race.example')]
   names.zones.set('race.example', { CNAME: theirs.validation_domain })
   await askAgain(b, theirs)
@@ -234,7 +234,7 @@ test('a name below one from before proofs is refused', async () => {
   assert.equal((await ask(b, 'login.eleven.example')).status, 409)
 })
 
-test('a lost proof is told and keeps its traffic; DNS that does not answer loses nothing', async () => {
+test('a lost proof is reported and keeps its traffic; DNS that does not answer loses nothing', async () => {
   const made = await prove(a, 'twelve.example')
   names.zones.set(made.domain, { silent: true })
   names.zones.set(`_quayside.${made.domain}`, { silent: true })

@@ -24,7 +24,7 @@ const signal = AbortSignal.timeout(120_000)
 const attempt = { signal, output: { line: () => {} } }
 const noOtherHost = await whyNoOtherHost()
 
-/** A program of the machine on all addresses of both kinds. Gives its port. */
+/** Starts a program of the machine on all its IPv4 and IPv6 addresses. Returns its port. */
 async function listen(t: TestContext): Promise<number> {
   const server = createServer((socket) => socket.on('error', () => {}).end('secret')).listen(0, '::')
   t.after(() => server.close())

@@ -33,7 +33,7 @@ const victimProgram = `/* ${word} */ const server = require('http').createServer
 console.log('MAC ' + Object.values(require('os').networkInterfaces()).flat().find((one) => one.address.startsWith('1') && !one.internal).mac);
 console.log('IP ' + Object.values(require('os').networkInterfaces()).flat().find((one) => one.family === 'IPv4' && !one.internal).address)`
 
-/** Begins the build of the victim. Gives its addresses once it answers. */
+/** Starts the victim's build. Returns its addresses when it answers. */
 async function startVictim(t: TestContext) {
   const recipe = recipeOf(
     newId(),

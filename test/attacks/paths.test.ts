@@ -8,7 +8,9 @@ import { portOf, type TestBed, testBed, until, untilClosed } from '../../router/
 
 import { createPlatform } from '../support/platform.ts'
 
-/** Group O: paths that two programs read differently, at a host name whose services are told apart by path. */
+/**
+ * Group O: paths that two programs read differently, at a host name whose services differ by path.
+ */
 
 interface Divided {
   readonly bed: TestBed

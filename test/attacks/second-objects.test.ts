@@ -206,7 +206,7 @@ for (const tenant of [a, b]) {
 /** Of the same organization, in another project. */
 const sibling = await platform.addObjects(a)
 
-/** What has to stand around a reference, so that nothing but the id is wrong. */
+/** The valid fields around a reference, so that only its id is wrong. */
 const around = (name: string): Readonly<Record<string, object>> => ({
   cluster_permissions: { cluster_permissions: [{ permission: 'VIEWER' }] },
   'source.helm_repository': {

@@ -6,7 +6,10 @@ import { goodRequest, idsOf, operations, pathOf } from '../contract/requests.ts'
 import { tokenWithRole } from '../support/people.ts'
 import { createPlatform } from '../support/platform.ts'
 
-/** What an action takes something from needs rights of its own: VIEWER of PRODUCTION and MANAGER of DEVELOPMENT is not enough to copy. */
+/**
+ * The source of an action needs rights of its own: VIEWER of PRODUCTION and MANAGER of DEVELOPMENT
+ * may not copy.
+ */
 const platform = await createPlatform({ after })
 const { a, call, database, rooms } = platform
 const { organizationId, clusterId } = a
@@ -84,7 +87,7 @@ for (const [name, operation] of naming.filter(
     assert.match(Object(answer.body).message, /hello/)
     assert.deepEqual(await platform.fingerprint(), before)
     assert.notEqual((await call(viewer, operation.method, path, text)).status, 403)
-    // What the viewer made uses the repository in an environment of the other caller.
+    // The viewer's service uses the repository in an environment of the other caller.
     await database`delete from service where environment_id = ${mine}`
   })
 }

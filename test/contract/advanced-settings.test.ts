@@ -99,7 +99,7 @@ const acting: Readonly<Record<string, readonly [value: unknown, file: string, na
     'server/jobs/timetables.test.ts',
     'a run is forgotten as long after its end as the settings say',
   ],
-  'cronjob.concurrency_policy': ['Allow', 'server/jobs/timetables.test.ts', 'while a run goes on, '],
+  'cronjob.concurrency_policy': ['Allow', 'server/jobs/timetables.test.ts', 'while a run is in progress, '],
   'cronjob.failed_jobs_history_limit': [
     3,
     'server/jobs/timetables.test.ts',

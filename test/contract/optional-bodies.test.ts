@@ -6,7 +6,10 @@ import type { Objects } from '../support/fixture.ts'
 import { type Answer, createPlatform } from '../support/platform.ts'
 import { assertError, goodRequest, idsOf, operations, pathOf, queryOf } from './requests.ts'
 
-/** What clients send where a body is optional, or where an operation has none: nothing, `{}` or, as the Go client does, `null`. */
+/**
+ * Bodies that clients send if a body is optional or an operation has none: nothing, `{}` or, as the
+ * Go client does, `null`.
+ */
 const platform = await createPlatform({ after })
 const { a, call } = platform
 

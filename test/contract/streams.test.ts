@@ -397,7 +397,7 @@ test('the answer to an upgrade names the request, and so does a refusal', async 
   assert.match(refused.requestId() ?? '', /^[0-9a-f-]{36}$/)
 })
 
-test('/shell/exec: without a size there is no terminal, and the close names the exit code', async () => {
+test('/shell/exec: a command without a size has no terminal, and the close names the exit code', async () => {
   const client = connect('/shell/exec', shellOf({ tty_width: '0', tty_height: '0' }))
   client.socket.once('open', () => client.socket.send(Buffer.from('a\n')))
   await until('its bytes', () => client.bytes() === 'a\n')

@@ -3,7 +3,7 @@ import { join, relative } from 'node:path'
 
 const root = join(import.meta.dirname, '..', '..')
 const rooms = ['bootstrap', 'client', 'contract', 'router', 'server']
-/** What only tests run. */
+/** Files that only tests run. */
 const ofTests = /\.(?:test|cases|faults|child)\.(?:ts|mjs)$|(?:^|\/)test|-for-tests\.ts$|\.d\.ts$/
 
 /** Every file of the product with code, as paths from the root with `/`, sorted. */

@@ -6,7 +6,7 @@ import { createInterface } from 'node:readline'
 import { messageOf } from '../../server/lib/error.ts'
 import { run, start } from '../../server/lib/run.ts'
 
-/** What BuildKit's own parser reads. */
+/** The result of BuildKit's own parser. */
 export interface Reading {
   readonly error?: string
   readonly escape: string

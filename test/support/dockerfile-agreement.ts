@@ -64,7 +64,7 @@ export function readHostile(text: string): Dockerfile | undefined {
   }
 }
 
-/** What is written is read here as the same, and is written as the same. */
+/** Checks that a written Dockerfile reads the same, and is written the same again. */
 export function assertStable(dockerfile: Dockerfile): void {
   const written = writeDockerfile(dockerfile)
   assert.deepEqual(parseDockerfile(written), dockerfile)

@@ -3,7 +3,7 @@ import { contract } from '../../contract/contract.ts'
 import { openApi } from '../../contract/openapi.ts'
 import type { Operation } from '../../contract/operation.ts'
 
-/** What has nothing to do with an operation is documented for all of them at once, as `default`. */
+/** Statuses that no operation causes are documented for all operations at once, as `default`. */
 const general: ReadonlySet<number> = new Set([408, 414, 421, 500, 503])
 
 interface Documented {

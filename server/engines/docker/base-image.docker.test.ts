@@ -45,7 +45,7 @@ describe('base images of builds', { skip }, () => {
     return image
   }
 
-  /** What BuildKit itself makes of it; gives its error. */
+  /** Builds the Dockerfile with BuildKit itself; returns its error. */
   async function build(from: string): Promise<string | undefined> {
     const tar = pack()
     tar.entry({ name: 'Dockerfile' }, `FROM ${from}\nCOPY Dockerfile /Dockerfile-${newId()}\n`)

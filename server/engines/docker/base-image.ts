@@ -6,7 +6,10 @@ import { localName } from './local-name.ts'
 import { assertOpen, pinImage } from './pin-image.ts'
 import type { Registries } from './registry/registries.ts'
 
-/** Is told, before anything is fetched, which reference will be on the engine: whoever keeps it removes it with `removeImage`. */
+/**
+ * Receives the reference of the image before anything is fetched. Whoever keeps the reference
+ * removes the image with `removeImage`.
+ */
 export type NoteImage = (image: Pick<PinnedImage, 'reference' | 'isThere'>) => Promise<void>
 
 /**
@@ -28,7 +31,7 @@ export async function fetchBaseImage(
       `The image ${image} came to the engine by a password, and its registry cannot be asked whether it gives it to everybody. Deploy again when it answers.`,
     )
   }
-  // Whoever knows a digest need not have asked its registry.
+  // A caller may know a digest without having asked its registry.
   if (pinned.isThere && image.includes('@')) await assertOpen(registries, image, attempt)
   await note(pinned)
   if (!pinned.isThere) await fetchImage(registries, pinned.reference, undefined, attempt)

@@ -89,7 +89,10 @@ export async function createContainer(
 
 const lacksImage = (error: unknown): boolean => isRefusal(error, 404) && /no such image/i.test(error.message)
 
-/** A pinned image has a tag of its own on the engine; one that Docker itself pulled, under a former version, has its digest alone. */
+/**
+ * Finds a pinned image by its own tag. An image that Docker pulled under an earlier version has
+ * only its digest.
+ */
 async function askForContainer(
   daemon: DockerDaemon,
   { name, spec }: { readonly name: string; readonly spec: ContainerCreateOptions },

@@ -69,9 +69,12 @@ export interface DockerEngineOptions {
   readonly clock: Clock
   /** Larger images are not kept when they were fetched; without it all are. */
   readonly maxImageBytes?: number
-  /** What fetching an image leaves free on the disk; without it a twentieth, at most 10 GiB. */
+  /**
+   * The disk space that a fetch must leave free; without it a twentieth of the disk, at most 10
+   * GiB.
+   */
   readonly floorBytes?: number
-  /** Says which registries may be asked; without it, those at public addresses. */
+  /** Decides which registries may be asked; without it, only registries at public addresses. */
   readonly guard?: AddressGuard
   /** Where parts of images lie until the engine has them: a directory of this engine's alone. Without it, that of the machine. */
   readonly spoolDirectory?: string

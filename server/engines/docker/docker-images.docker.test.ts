@@ -54,7 +54,9 @@ test('an image that somebody else named, or that a container has, is not removed
   await assert.rejects(engine.removeImage('postgres:15', signal), { reason: 'refused' })
 })
 
-test('an image that Docker itself pulled, under a former version, is found and runs', { skip: without }, async (t) => {
+test('an image that Docker itself pulled, under an earlier version, is found and runs', {
+  skip: without,
+}, async (t) => {
   const { engine, login, image, push, close } = await open()
   t.after(close)
   const attempt = { signal: AbortSignal.timeout(60_000), output: silent }

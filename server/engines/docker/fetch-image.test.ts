@@ -9,7 +9,7 @@ import { type Misbehaviour, makeImage, sha256, tarOf } from './registry/test-reg
 const [small, large] = [await tarOf('small'), await tarOf(Buffer.alloc(3_000_000))]
 
 describe('fetching images', () => {
-  it('hands over what it fetched, once, under a name that leads back to the digest', async () => {
+  it('loads an image once, under a name that holds its digest', async () => {
     await using bench = await openFetchBench()
     const { docker, registry, name } = bench
     const image = await makeImage({ layers: [await tarOf('a'), await tarOf('b'), await tarOf('a')] })
@@ -48,7 +48,7 @@ describe('fetching images', () => {
     }
   })
 
-  it('takes no layer of an image of another repository: whoever names it has to have it', async () => {
+  it('reuses no layer of an image of another repository', async () => {
     const [secret, own] = [await tarOf('secret'), await tarOf('own')]
     const image = await makeImage({ layers: [secret, own] })
     const packed = sha256(gzipSync(secret))
@@ -84,7 +84,7 @@ describe('fetching images', () => {
     }
   })
 
-  it('goes on behind what came, where the registry knows ranges and where it does not', async () => {
+  it('resumes a download, whether or not the registry supports ranges', async () => {
     const layer = await tarOf(Buffer.from(Array.from({ length: 300_000 }, (_, i) => (i * 7919) % 251)))
     const image = await makeImage({
       layers: [layer],

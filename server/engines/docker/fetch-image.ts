@@ -18,7 +18,10 @@ import type { Room } from './registry/unpack.ts'
 import { problemText, RegistryProblem } from './registry-problem.ts'
 import { toError, tryOften } from './try-often.ts'
 
-/** Engine.fetchImage for Docker. One at a time of each image: whoever waited finds it there. */
+/**
+ * Engine.fetchImage for Docker. Fetches each image once at a time; a caller that waited finds it on
+ * the engine.
+ */
 export async function fetchImage(
   registries: Registries,
   image: string,

@@ -5,7 +5,7 @@ import { planGuards } from './guard-networks.ts'
 import { hostGuard } from './host-access.ts'
 import { checkDockersRules, closingCommands, openingCommands, removalCommands } from './packet-filter.ts'
 
-/** What Docker 20.10 makes for its default network, shortened. */
+/** The rules that Docker 20.10 creates for its default network, shortened. */
 const rules = ['-P INPUT ACCEPT', '-P FORWARD DROP', '-N DOCKER', '-N DOCKER-USER', '-A FORWARD -o docker0 -j DOCKER', '-A DOCKER-USER -j RETURN'] // biome-ignore format: one row
 const bridges = ['docker0', 'qs-+']
 const metadata = metadataGuard(bridges)
@@ -14,7 +14,7 @@ const ssh = { first: 22, last: 22, protocol: 'tcp' } as const
 const range = { first: 30000, last: 30999, protocol: 'udp' } as const
 const said = (commands: readonly (readonly string[])[]): string[] => commands.map((words) => words.join(' '))
 
-/** What the filter holds afterwards; the order of rules inside a chain is kept. */
+/** Returns the rules of the filter after the commands. Keeps the order of rules inside a chain. */
 function after(found: readonly string[], commands: readonly (readonly string[])[]): string[] {
   const all = [...found]
   for (const command of said(commands)) {
@@ -73,7 +73,7 @@ test('two installations share the rules of the host, each with ports of its own'
   const both = [first, second].reduce((found, guard) => after(found, closingCommands(found, guard)), rules)
   const ports = (found: readonly string[]) => found.filter((rule) => rule.includes('--dport 22 '))
   assert.equal(ports(both).length, 2)
-  // Rules that let pass come before those that refuse, whoever set them.
+  // Rules that accept come before rules that reject, whichever installation set them.
   const chain = both.filter((rule) => rule.startsWith('-A QUAYSIDE-HOST'))
   assert.deepEqual(
     chain.map((rule) => rule.includes('RETURN')),
@@ -106,7 +106,7 @@ test('removing deletes the rules of one installation, and the chain with the las
   assert.deepEqual(removalCommands(rules, second, false), [])
 })
 
-test('packets are told apart on the bridge of builds only if the filter sees what it passes', () => {
+test('rules distinguish packets on the bridge of builds only if the filter sees bridged packets', () => {
   const plan = (seesBridged: boolean) => planGuards({}, { ...machine, seesBridged }).map(({ guard }) => guard)
   const [plain] = plan(false)
   const [careful] = plan(true)

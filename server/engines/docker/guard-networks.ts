@@ -12,7 +12,10 @@ import {
   removalCommands,
 } from './packet-filter.ts'
 
-/** What containers of environments, and build steps, reach beside the Internet. Rules for what is undefined are left as they are. */
+/**
+ * The destinations beside the Internet that containers and build steps reach. An undefined field
+ * leaves its rules unchanged.
+ */
 export interface NetworkGuards {
   readonly metadata?: CloudMetadata | undefined
   readonly host?: HostAccess | undefined
@@ -70,8 +73,9 @@ export async function guardNetworks(owner: Owner, wanted: NetworkGuards, signal:
 }
 
 /**
- * Removes the rules of this installation, and all of Quayside's if no other installation is on the engine. Returns the calls
- * that were made; with `dryRun`, those that would be. Throws as `guardNetworks` does.
+ * Removes the rules of this installation, and all of Quayside's rules if no other installation is
+ * on the engine. Returns the calls that it made; with `dryRun`, the calls that it would make.
+ * Throws as `guardNetworks` does.
  */
 export async function removeGuards(
   owner: Owner,

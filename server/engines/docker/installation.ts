@@ -74,7 +74,7 @@ async function listed(
   return list as readonly Labelled[]
 }
 
-/** Removes these things. Volumes lose their data. What is gone already is fine. */
+/** Removes these objects; ignores those already removed. Volumes lose their data. */
 export async function removeInstallation(
   { daemon }: Owner,
   things: Omit<InstallationThings, 'isShared'>,

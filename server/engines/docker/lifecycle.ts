@@ -28,8 +28,9 @@ const commandOf = (labels: Readonly<Record<string, string>>, name: string): stri
 }
 
 /**
- * Runs the post-start command in a container that runs, unless this process has run it for the present start. A container that has ended
- * meanwhile is left to whoever waits for its health. Throws EngineError('crashed') if the command fails or takes too long.
+ * Runs the post-start command in a running container, unless this process has run it for the
+ * present start. Ignores a container that has ended meanwhile: its health check reports that.
+ * Throws EngineError('crashed') if the command fails or times out.
  */
 export async function runPostStart(
   { daemon, postStarted }: Where & { readonly postStarted: PostStarted },
@@ -107,8 +108,9 @@ const isRestarted = ({ createdAt, startedAt, exits }: ReplicaState): boolean =>
   exits > 0 || Date.parse(startedAt) - Date.parse(createdAt) > firstStartMs
 
 /**
- * Runs the post-start command of replicas that Docker has restarted. Returns the names of those for which it failed. What this process
- * knows of earlier starts is lost when it ends, so a command may run again after that.
+ * Runs the post-start command of replicas that Docker has restarted. Returns the names of the
+ * replicas in which it failed. This process forgets earlier starts when it ends, so a command may
+ * run again after that.
  */
 export async function followRestarts(
   { daemon, clock, instance, postStarted }: Where & { readonly instance: string; readonly postStarted: PostStarted },

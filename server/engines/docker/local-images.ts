@@ -70,7 +70,10 @@ export interface LocalImage {
   readonly isForeign: boolean
 }
 
-/** The engine's image of a name with a tag. What was built for a service is nobody else's: it cannot be had by its name. */
+/**
+ * Finds the engine's image for a name with a tag. Never finds an image that was built for a
+ * service.
+ */
 export async function findLocal(
   daemon: DockerDaemon,
   { name, tag }: ImageReference,

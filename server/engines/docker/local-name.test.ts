@@ -31,7 +31,7 @@ describe('names of fetched images', () => {
     assert.equal(localName(`index.docker.io/library/nginx@sha256:${hex}`), localName(`nginx@sha256:${hex}`))
   })
 
-  it('are told from all others', () => {
+  it('differ from all others', () => {
     const others = [
       'nginx:1',
       `quayside/x:sha256-${hex}`,
@@ -41,7 +41,7 @@ describe('names of fetched images', () => {
     for (const tag of others) assert.equal(fetchedAs(tag), undefined, tag)
   })
 
-  it('are not had where there is no digest, or no room', () => {
+  it('are refused without a digest, or if they are too long', () => {
     assert.throws(() => localName('nginx:1'), /is not pinned/)
     assert.throws(() => localName(`ghcr.io/${'a'.repeat(240)}@sha256:${hex}`), /too long/)
   })

@@ -31,7 +31,10 @@ const ourTag = /^fetched\.quayside\.invalid\/([^/:]+)\/([^:]+):sha256-([0-9a-f]{
 
 const tagOf = (digest: string): string => digest.replace(':', '-')
 
-/** A part of a name has no ":" and no capital letters. "_" stands in no host, so it takes the place of ":"; what is odd is written in hex. */
+/**
+ * Writes a host as a part of a name, which allows neither ":" nor capital letters. No host holds
+ * "_", so it replaces ":"; other characters are written in hex.
+ */
 const hostName = (host: string): string =>
   plainHost.test(host) ? host.replace(':', '_') : `hex__${Buffer.from(host).toString('hex')}`
 

@@ -9,7 +9,7 @@ export interface Guard {
   readonly chain: string
   /** Where packets enter the chain: a chain and a match, such as `INPUT -i docker0`. */
   readonly ways: readonly string[]
-  /** Rules that let packets pass. They are inserted, so they come before those that refuse. */
+  /** Rules that accept packets. They are inserted, so they come before the refusals. */
   readonly passes?: readonly string[]
   readonly refusals: readonly string[]
   /** Rules of this chain that contain this text and are not listed above are deleted. */

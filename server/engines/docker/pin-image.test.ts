@@ -6,7 +6,7 @@ import { openFetchBench, say, status } from './registry/test-fetching.ts'
 import { makeImage, sha256 } from './registry/test-registry.ts'
 
 describe('asking what a tag stands for', () => {
-  it('waits longer and longer for a registry that is away, and goes on when it is back', async () => {
+  it('retries an unavailable registry at growing intervals, and continues when it is back', async () => {
     await using bench = await openFetchBench()
     const { registry, docker, name } = bench
     const image = await makeImage()
@@ -86,7 +86,7 @@ describe('asking what a tag stands for', () => {
     assert.equal((await bench.pin()).reference, Id)
   })
 
-  it('asks nobody for what is no name of an image, or one of those that the engine gives', async () => {
+  it('asks nobody for an invalid name of an image, or for a name that the engine itself assigns', async () => {
     await using bench = await openFetchBench()
     const names = ['a/../../containers/json?x:1', 'x y:1', 'A/b:1', '--privileged:1', 'a@sha256:zz', 'a:b/c:1']
     const own = [

@@ -55,7 +55,10 @@ export async function assertOpen(registries: Registries, image: string, attempt:
   if (typeof answer !== 'string') throw toError(answer)
 }
 
-/** An image of the engine stands in for a registry that is away; one that was made here also for a registry that has none. */
+/**
+ * Whether an image of the engine may replace the registry's. A fetched image replaces it while the
+ * registry is unavailable; an image that was made here also if no registry has it.
+ */
 function mayStandIn(problem: ProblemKind, local: LocalImage | undefined): boolean {
   if (!local) return false
   if (problem === 'denied' || problem === 'absent' || problem === 'address') return !local.isForeign

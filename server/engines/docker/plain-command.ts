@@ -1,7 +1,7 @@
 import { Duplex, Readable, Writable } from 'node:stream'
 import { frames } from './frames.ts'
 
-/** What clients send alone, as the last message, when their input has ended. */
+/** A last message of this byte alone ends the client's input. */
 const endOfInput = 0x04
 
 /**

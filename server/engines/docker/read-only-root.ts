@@ -1,6 +1,6 @@
 import { EngineError, type Workload } from '../engine.ts'
 
-/** What decides where a program with a read-only root may write. */
+/** The settings that decide where a program with a read-only root may write. */
 type Written = Pick<Workload, 'hasReadOnlyRoot' | 'files'> & {
   readonly storage?: readonly { readonly mountPoint: string }[]
   readonly outputFile?: string | undefined
@@ -10,9 +10,10 @@ const directoryOf = (path: string): string => path.slice(0, path.lastIndexOf('/'
 const isInside = (path: string, directory: string): boolean => path === directory || path.startsWith(`${directory}/`)
 
 /**
- * Lists the directories that need a volume of their own in a container whose root is read-only: those of mounted files and of the output
- * file, except below storage. Docker fills such a volume with what the image has there, and removes it with the container. It writes nothing
- * to a read-only root, not even before the start. Throws EngineError('refused') for a file right below the root.
+ * Lists the directories that need a volume of their own in a container with a read-only root. These
+ * hold mounted files and the output file, except below storage. Docker fills such a volume from the
+ * image, and removes it with the container. Docker writes nothing to a read-only root, not even
+ * before the start. Throws EngineError('refused') for a file right below the root.
  */
 export function writableDirectories(workload: Written): string[] {
   if (!workload.hasReadOnlyRoot) return []

@@ -11,7 +11,7 @@ import { removeImagesOf } from './test-push.ts'
 
 const { socketPath, skip } = await engineForTests()
 
-/** The registry may be asked; its neighbour may not, and is where it leads whoever asks. */
+/** The registry is at an allowed address. It redirects to its neighbour, which is not. */
 describe('a registry that leads elsewhere', { skip }, () => {
   const guard = createAddressGuard({ allowedPrivateCidrs: ['127.0.0.1/32'] })
   const engine = new DockerEngine({ socketPath, instance: `test-${newId().slice(-8)}`, clock: systemClock, guard })

@@ -15,7 +15,7 @@ export type ProblemKind =
   | 'size'
   | 'other'
 
-/** `said`: what happened in a few words, to stand in parentheses of a message. */
+/** `said`: the problem in a few words, for the parentheses of a message. */
 export class RegistryProblem extends Error {
   readonly kind: ProblemKind
 
@@ -26,7 +26,7 @@ export class RegistryProblem extends Error {
   }
 }
 
-/** What a status that is no answer means. */
+/** Returns the kind of problem that a failed status means. */
 export function kindOfStatus(status: number): ProblemKind {
   if (status === 401 || status === 403) return 'denied'
   if (status === 404) return 'absent'

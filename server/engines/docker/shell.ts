@@ -8,7 +8,10 @@ import { isRefusal } from './daemon.ts'
 import { plainCommand } from './plain-command.ts'
 import type { Host } from './start.ts'
 
-/** Begins a command inside a running container, with a terminal if it has a size. The daemon would let it go on without anybody, so it is ended here. */
+/**
+ * Starts a command inside a running container, with a terminal if it has a size. The daemon never
+ * ends such a command, so it is ended here.
+ */
 export async function openTerminal(
   { daemon, clock }: Host,
   container: string,

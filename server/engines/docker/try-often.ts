@@ -4,7 +4,7 @@ import type { ImageReference } from './image-reference.ts'
 import type { Registries } from './registry/registries.ts'
 import { type ProblemKind, pauseMs, problemText, RegistryProblem } from './registry-problem.ts'
 
-/** Why there is no answer, and the message for people. */
+/** The reason for a missing answer, with the message for people. */
 export interface Problem {
   readonly problem: ProblemKind
   readonly text: string
@@ -23,7 +23,7 @@ export const toError = ({ problem, text }: Problem): EngineError =>
 /** A try that brought so much counts as the first one again. */
 const progressBytes = 1024 * 1024
 
-/** Asks until there is an answer, it makes no sense to go on, or `isEnough` says of the problem that it need not be waited out. */
+/** Retries until an answer arrives, a retry cannot help, or `isEnough` accepts the problem. */
 export async function tryOften<T>(
   { clock }: Pick<Registries, 'clock'>,
   { host, name, tag, digest }: ImageReference,
@@ -49,7 +49,7 @@ export async function tryOften<T>(
   }
 }
 
-/** What is no answer of a registry is thrown on. */
+/** Rethrows an error that does not come from a registry. */
 function problemOf(error: unknown): RegistryProblem {
   if (error instanceof RegistryProblem) return error
   if (/^(?:ENOSPC|EDQUOT)$/.test(String(Object(error).code))) {

@@ -4,8 +4,8 @@ import type { Duplex } from 'node:stream'
 const lingerMs = 2_000
 
 /**
- * Ends a connection that has left HTTP, whatever its client does: Node.js keeps such a connection until the client ends its side too. What the
- * client still sends is dropped.
+ * Ends a connection that has left HTTP. Node.js would keep it until the client ends its side too.
+ * Bytes that the client still sends are dropped.
  */
 export function endSocket(socket: Duplex, last: string): void {
   socket.resume()

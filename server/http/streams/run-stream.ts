@@ -32,7 +32,7 @@ export interface Admitted {
   readonly stream: Stream
   readonly authorization: string
   readonly headers: IncomingHttpHeaders
-  /** What the answer to the upgrade names as `X-Qovery-Request-Id`, and the record of changes. */
+  /** The id in `X-Qovery-Request-Id` of the upgrade's answer, and in the record of changes. */
   readonly requestId: string
   readonly release: () => void
   /** What he asked for, or why he does not get it. */

@@ -166,7 +166,10 @@ async function endRouter(options: RouterProcessOptions): Promise<void> {
   }
 }
 
-/** A process that was killed before it answered is started again, a few times: whoever killed it may have meant another one. */
+/**
+ * Starts the router again, a few times, if it is killed before it answers: the kill may have been
+ * meant for another process.
+ */
 async function startRouter(options: RouterProcessOptions, more: readonly string[] = []): Promise<Health> {
   const { clock = systemClock } = options
   for (const path of [options.controlSocket, options.stateFile, options.logFile]) {

@@ -4,7 +4,7 @@ import { isRoutePath } from '@quayside/contract/routes.ts'
 export interface PublicPath {
   /** `/`: all of them. */
   readonly path: string
-  /** In place of `path`; undefined: the path stays as it is. */
+  /** The path that replaces `path`; undefined: the path is unchanged. */
   readonly rewrite: string | undefined
 }
 

@@ -93,7 +93,10 @@ export function checkPorts(ports: readonly PortSettings[]): void {
   }
 }
 
-/** Paths are those of public HTTP ports, and at the hosts that they share each begins one port's requests. */
+/**
+ * Throws 400 for a path on a port that is not public HTTP, and for ports that share both hosts and
+ * path.
+ */
 function checkPaths(ports: readonly PortSettings[]): void {
   const taken = new Map<string, number>()
   for (const [index, port] of ports.entries()) {

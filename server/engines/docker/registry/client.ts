@@ -31,8 +31,8 @@ export interface RegistryQuestion {
 }
 
 /**
- * Asks one registry for one image (OCI Distribution 1.1). Passwords go to the registry itself, and to a realm that `mayGetPassword` lets have
- * it; to whoever the registry redirects to, nothing goes but the question.
+ * Asks one registry for one image (OCI Distribution 1.1). Sends passwords to the registry itself,
+ * and to a realm that `mayGetPassword` allows. A redirect's target gets only the request.
  */
 export class RegistryClient {
   readonly #options: ClientOptions
@@ -108,7 +108,9 @@ export class RegistryClient {
     return answer
   }
 
-  /** What the registry demands; undefined where there is nothing to give. */
+  /**
+   * Returns the header that the registry demands; undefined if there are no credentials to send.
+   */
   async #authorize(challenge: Challenge, signal: AbortSignal): Promise<string | undefined> {
     const { place, login } = this.#options
     const given = place.isOperators ? undefined : login

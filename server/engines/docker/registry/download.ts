@@ -7,10 +7,10 @@ import type { Blob } from './manifest.ts'
 import type { ImageSource } from './source.ts'
 import { translated } from './translated.ts'
 
-/** Of what a registry sends while it is waited for: slower than that, it is given up for this try. */
+/** The least rate at which a registry must send. A slower download fails and is retried. */
 const leastRate = { bytesPerSecond: 8 * 1024, overMs: 30_000 }
 
-/** A blob that is being fetched: what came already stays, and the next try goes on behind it. */
+/** A blob that is being fetched. Received bytes are kept, and the next try continues after them. */
 export interface Part {
   readonly file: string
   readonly blob: Blob
@@ -87,7 +87,10 @@ async function receive(
   }
 }
 
-/** Throws RegistryProblem where they come too slowly. What we ourselves take to write them does not count. */
+/**
+ * Throws RegistryProblem if the pieces come too slowly. Time that we take to write them does not
+ * count.
+ */
 async function* paced(pieces: AsyncIterable<Buffer>, clock: Clock): AsyncGenerator<Buffer> {
   let [waitedMs, bytes, asked] = [0, 0, clock.monotonic()]
   for await (const piece of pieces) {

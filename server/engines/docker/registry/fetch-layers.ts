@@ -16,7 +16,7 @@ export interface Layer {
   readonly diffId: string
 }
 
-/** What was fetched of an image so far; it stays between tries. */
+/** The fetched parts of an image; they are kept between tries. */
 export class Spool {
   readonly #directory: string
   readonly #parts = new Map<string, Part>()

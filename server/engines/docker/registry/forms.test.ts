@@ -56,7 +56,7 @@ describe('forms of images', () => {
   const refused: Readonly<Record<string, readonly [TestImage | Promise<TestImage>, RegExp]>> = {
     'a platform that is not there': [
       asImage(index([entry(image, { os: 'linux', architecture: 's390x' })])),
-      /it has none for linux\/amd64, but for linux\/s390x/,
+      /it has none for linux\/amd64, only for linux\/s390x/,
     ],
     'a list in a list': [
       asImage(index([entry(image, { os: 'linux', architecture: 'amd64' }, 'application/vnd.oci.image.index.v1+json')])),
@@ -124,7 +124,7 @@ describe('forms of images', () => {
     })
   }
 
-  it('are told by what a manifest holds, whatever its header says', async () => {
+  it('are recognized by the content of a manifest, whatever its header says', async () => {
     await using bench = await openFetchBench()
     bench.registry.put(image)
     bench.registry.misbehave = (request, response) => {

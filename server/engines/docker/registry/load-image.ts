@@ -17,7 +17,7 @@ export interface LoadedImage {
   readonly tag: string
   readonly config: Buffer
   readonly diffIds: readonly string[]
-  /** Unpacked layers by their diff ids. Those that Docker has may be missing. */
+  /** Unpacked layers by their diff ids. Layers that Docker has may be missing. */
   readonly layers: ReadonlyMap<string, { readonly file: string; readonly bytes: number }>
 }
 

@@ -3,7 +3,7 @@ import type { Platform } from './places.ts'
 
 export const mostManifestBytes = 4 * 1024 * 1024
 export const mostConfigBytes = 8 * 1024 * 1024
-/** What Docker itself can stack. */
+/** The most layers that Docker can stack. */
 const mostLayers = 127
 /** Platforms, and what is said of them. */
 const mostEntries = 1000
@@ -31,8 +31,9 @@ export interface ImageManifest {
 const refuse = (said: string): RegistryProblem => new RegistryProblem('form', said)
 
 /**
- * Reads a manifest, whose bytes have the digest that was asked for. Its form is told by what it holds and by its own `mediaType`, never by a
- * header. Gives an image, or the digest of the manifest of this platform where it lists several. Throws RegistryProblem.
+ * Reads a manifest whose bytes have the requested digest. Its content and its own `mediaType`
+ * decide its form, never a header. Returns an image, or, from a list, the digest of the manifest
+ * for this platform. Throws RegistryProblem.
  */
 export function readManifest(bytes: Buffer, platform: Platform): ImageManifest | { readonly digest: string } {
   const { schemaVersion, mediaType, manifests, layers, config, fsLayers } = parsed(bytes, 'its manifest')
@@ -57,7 +58,10 @@ function imageOf(config: unknown, layers: unknown): ImageManifest {
   return { config: { ...blobOf(config, mostConfigBytes) }, layers: layers.map(layerOf) }
 }
 
-/** Layers that lie elsewhere are never fetched: their addresses would be the choice of whoever made the image. */
+/**
+ * Reads the blob of a layer. Layers with addresses of their own are never fetched: the author of
+ * the image would choose those addresses.
+ */
 function layerOf(layer: unknown): Blob {
   const { mediaType, urls } = Object(layer)
   if (/foreign|nondistributable/.test(String(mediaType)) || (Array.isArray(urls) && urls.length > 0)) {
@@ -115,7 +119,7 @@ function choose(entries: readonly Entry[], { os, architecture, variant }: Platfo
   const all = [...new Set(entries.map((entry) => `${entry.os}/${entry.architecture}`))].slice(0, 10).join(', ')
   throw new RegistryProblem(
     'platform',
-    `it has none for ${os}/${architecture}${all && `, but for ${all}`}`.slice(0, 300),
+    `it has none for ${os}/${architecture}${all && `, only for ${all}`}`.slice(0, 300),
   )
 }
 

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { getCACertificates } from 'node:tls'
 import type { DockerDaemon } from '../daemon.ts'
 
-/** What the operator told the Docker daemon of registries. */
+/** The operator's registry settings of the Docker daemon. */
 export interface RegistrySettings {
   /** Asked before Docker Hub, for its images alone. */
   readonly mirrors: readonly URL[]
@@ -59,7 +59,7 @@ export async function readSettings(daemon: DockerDaemon, signal: AbortSignal): P
   }
 }
 
-/** By their names, or by their addresses: those of this machine by default. */
+/** Matches insecure registries by name or by address; by default the addresses of this machine. */
 function insecurity(named: ReadonlySet<string>, cidrs: readonly string[]): (host: string) => boolean {
   const networks = new BlockList()
   for (const cidr of cidrs) {
@@ -97,7 +97,10 @@ export function placesOf(
 /** Where Docker looks for authorities of registries. */
 const authoritiesDirectory = '/etc/docker/certs.d'
 
-/** The usual authorities, and those that the operator gave Docker for this registry; undefined where there are none of these. */
+/**
+ * Returns the usual authorities and those that Docker has for this registry; undefined if Docker
+ * has none.
+ */
 export async function authoritiesOf(host: string, directory = authoritiesDirectory): Promise<string[] | undefined> {
   const place = join(directory, host)
   const names = await readdir(place).catch(() => [])

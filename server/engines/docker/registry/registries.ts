@@ -12,14 +12,17 @@ import { placesOf, type RegistrySettings, readSettings } from './places.ts'
 import { PresentLayers } from './present-layers.ts'
 import { createSource, type ImageSource } from './source.ts'
 
-/** What is needed to fetch images for one engine. */
+/** The tools and limits for fetching images to one engine. */
 export interface Registries {
   readonly daemon: DockerDaemon
   readonly clock: Clock
   readonly open: OpenStream
-  /** What an image may take. */
+  /** The largest size of an image. */
   readonly maxImageBytes: number
-  /** What stays free on the disk of the engine, and where parts of images lie; undefined: as much as is usual. */
+  /**
+   * The space that stays free on the engine's disk and on the disk of partial images; undefined:
+   * the default.
+   */
   readonly floorBytes: number | undefined
   readonly present: PresentLayers
   /** Whose image is being fetched, by pinned reference. */
@@ -29,7 +32,7 @@ export interface Registries {
   settings(signal: AbortSignal): Promise<RegistrySettings>
 }
 
-/** What the operator told the daemon is read again after this time. */
+/** Time after which the daemon's registry settings are read again. */
 const settingsMs = 60_000
 
 export interface RegistriesOptions {

@@ -6,15 +6,21 @@ import type { RegistryClient } from './client.ts'
 import { type Blob, type ImageManifest, isDigest, manifestTypes, mostManifestBytes, readManifest } from './manifest.ts'
 import type { Platform } from './places.ts'
 
-/** Gives the parts of one image, out of the first registry that has them. What it gives whole has the digest that was asked for. */
+/**
+ * Returns the parts of one image from the first registry that has them. A part that it returns
+ * whole has the requested digest.
+ */
 export interface ImageSource {
-  /** What a tag stands for. */
+  /** Returns the digest of a tag. */
   digestOf(tag: string, signal: AbortSignal): Promise<string>
   /** The manifest of an image for a platform. */
   manifest(digest: string, platform: Platform, signal: AbortSignal): Promise<ImageManifest>
   /** A blob in one piece. */
   small(blob: Blob, signal: AbortSignal): Promise<Buffer>
-  /** A blob from a byte on, as it comes; 206 tells that it begins there, 200 that it begins at its beginning. Dispose of it. */
+  /**
+   * Streams a blob from a byte on. Status 206 means that it begins there, 200 that it begins at the
+   * start. The caller disposes of it.
+   */
   blob(blob: Blob, from: number, signal: AbortSignal): Promise<SafeStream>
 }
 

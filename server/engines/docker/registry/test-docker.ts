@@ -15,7 +15,7 @@ import { sha256 } from './test-registry.ts'
 /** An image as the pretended daemon has it. */
 export type HeldImage = Readonly<Record<string, unknown>>
 
-/** What fetches images, and a daemon that is none: it takes archives in as Docker does. */
+/** The parts that fetch images, and a fake daemon that loads archives as Docker does. */
 export interface TestDocker extends AsyncDisposable {
   readonly registries: Registries
   readonly attempt: { readonly signal: AbortSignal; readonly output: { line(text: string): void } }
@@ -39,7 +39,7 @@ export interface TestDockerOptions {
   readonly resolve?: ResolveHost
   readonly allowed?: readonly string[]
   readonly monotonic?: () => number
-  /** What an image that is loaded is said to take. */
+  /** The reported size of a loaded image. */
   readonly size?: number
 }
 

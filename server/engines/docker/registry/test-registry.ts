@@ -32,7 +32,7 @@ export interface ImageParts {
   /** How layers are compressed, and what they are called. */
   readonly compress?: (layer: Buffer) => Buffer
   readonly layerType?: string
-  /** What of the manifest, of each layer's descriptor and of the configuration is otherwise. */
+  /** Overrides of the manifest, of each layer's descriptor and of the configuration. */
   readonly manifest?: object
   readonly descriptor?: object
   readonly config?: object

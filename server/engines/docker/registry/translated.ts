@@ -9,7 +9,10 @@ const kinds = {
   request: 'other',
 } as const
 
-/** What went wrong on the way to a registry or while its answer was read; other errors are returned as they are. */
+/**
+ * Converts an error of a request to a registry or of reading its answer; returns other errors
+ * unchanged.
+ */
 export function translated(error: unknown): unknown {
   if (!(error instanceof SafeFetchError)) return error
   return new RegistryProblem(kinds[error.reason], error.message.replace(/\.$/, ''), { cause: error })
