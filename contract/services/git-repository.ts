@@ -7,7 +7,10 @@ export const GitRepository = Type.Object({
   owner: Type.String(),
   url: Type.String(),
   name: Type.String(),
-  has_access: Type.Boolean(),
+  has_access: Type.Boolean({
+    description:
+      'what the last contact with the repository said; before any, true only for one of the built-in git host',
+  }),
   branch: Type.String(),
   root_path: Type.String(),
   deployed_commit_id: Type.String({ description: 'empty before the first deployment' }),

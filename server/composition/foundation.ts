@@ -10,6 +10,7 @@ import type { Secret } from '../lib/secret.ts'
 import { createCollector, openLineStore } from '../logs/index.ts'
 import { createGitTokens } from '../organizations/index.ts'
 import { createHostedPushes } from '../pushes/index.ts'
+import { createRepositoryAccess } from '../services/index.ts'
 import { createStateChanges } from '../state-changes/index.ts'
 import type { Workflows } from '../workflows/index.ts'
 
@@ -42,6 +43,7 @@ export function createFoundation(
     directory: data('checkouts'),
     guard,
     clock,
+    contacted: createRepositoryAccess({ database, log }),
     builtInHost: {
       origins: home,
       repositoryPath: (name, organization) => organization && gitHost.repositoryPath(organization, name),

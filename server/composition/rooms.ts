@@ -23,6 +23,7 @@ import {
   createRules,
   createStages,
 } from '../environments/index.ts'
+import { hostedKey, repositoryKey } from '../git/index.ts'
 import { createGitProviders } from '../git-providers/index.ts'
 import { createGroups } from '../groups/index.ts'
 import type { Rooms } from '../http/index.ts'
@@ -140,6 +141,7 @@ export function createRooms(
       gitTokenType: gitTokens.typeFor,
       vault,
       internalHost,
+      isHomeRepository: (url) => repositoryKey(url, foundation.home)?.startsWith(hostedKey('')) ?? false,
       parts: serviceParts,
       copyData: dataCopier(workflows),
       copyVariables: (sql, { from, to }) =>

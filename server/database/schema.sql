@@ -661,6 +661,7 @@ create table git_token (
   workspace text,
   git_api_url text not null,
   expired_at date,
+  credential_version integer not null default 1,
   constraint git_token_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organization(id) ON DELETE CASCADE,
   constraint git_token_pkey PRIMARY KEY (id),
   constraint git_token_type_check CHECK ((type = ANY (ARRAY['BITBUCKET'::text, 'GITHUB'::text, 'GITLAB'::text])))
@@ -986,6 +987,19 @@ create table release (
 );
 CREATE INDEX release_kept ON public.release USING btree (service_id, created_at DESC) WHERE is_kept;
 CREATE INDEX release_service ON public.release USING btree (service_id, created_at DESC);
+
+create table repository_access (
+  organization_id uuid not null,
+  address text not null,
+  git_token_id uuid,
+  credential_version integer,
+  has_access boolean not null,
+  checked_at timestamp with time zone not null,
+  constraint repository_access_git_token_id_fkey FOREIGN KEY (git_token_id) REFERENCES git_token(id) ON DELETE CASCADE,
+  constraint repository_access_key UNIQUE NULLS NOT DISTINCT (organization_id, address, git_token_id),
+  constraint repository_access_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organization(id) ON DELETE CASCADE
+);
+CREATE INDEX repository_access_git_token ON public.repository_access USING btree (git_token_id) WHERE (git_token_id IS NOT NULL);
 
 create table route (
   host text not null,
@@ -1445,6 +1459,12 @@ CREATE OR REPLACE FUNCTION public.registry_of(settings jsonb)
  LANGUAGE sql
  IMMUTABLE PARALLEL SAFE
 RETURN identified(COALESCE((settings ->> 'registry_id'::text), (settings #>> '{source,image,registry_id}'::text[])));
+
+CREATE OR REPLACE FUNCTION public.repository_address(url text)
+ RETURNS text
+ LANGUAGE sql
+ IMMUTABLE PARALLEL SAFE
+RETURN (SELECT (lower(((split_part(one.bare, '/'::text, 1) || '//'::text) || split_part(one.bare, '/'::text, 3))) || substr(one.bare, ((length(split_part(one.bare, '/'::text, 1)) + length(split_part(one.bare, '/'::text, 3))) + 3))) FROM (SELECT CASE WHEN ("right"(rtrim(repository_address.url, '/'::text), 4) = '.git'::text) THEN "left"(rtrim(repository_address.url, '/'::text), '-4'::integer) ELSE rtrim(repository_address.url, '/'::text) END AS bare) one);
 
 CREATE TRIGGER audit_event_is_not_emptied BEFORE TRUNCATE ON public.audit_event FOR EACH STATEMENT EXECUTE FUNCTION refuse_audit_change();
 

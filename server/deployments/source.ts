@@ -9,7 +9,7 @@ export type ReadGitCredential = (
   organizationId: string,
   gitTokenId: string,
   url: string,
-) => Promise<{ username: string; password: Secret } | undefined>
+) => Promise<{ username: string; password: Secret; version: number } | undefined>
 
 /** The repository of a service, ready to be read. */
 export async function repositoryOf(
@@ -19,5 +19,10 @@ export async function repositoryOf(
   { url, branch, git_token_id }: Repository,
 ): Promise<OwnedRepository> {
   const credential = git_token_id ? await readCredential(database, organizationId, git_token_id, url) : undefined
-  return { url, organization: organizationId, ...(branch ? { branch } : {}), ...(credential ? { credential } : {}) }
+  return {
+    url,
+    organization: organizationId,
+    ...(branch ? { branch } : {}),
+    ...(credential && git_token_id ? { credential, gitToken: { id: git_token_id, version: credential.version } } : {}),
+  }
 }

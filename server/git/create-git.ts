@@ -12,7 +12,7 @@ import { createGitProgram } from './git-program.ts'
 import { readLog, readTreeOf } from './history.ts'
 import { endLeftoverPrograms } from './leftover-programs.ts'
 import { defaultGitLimits, type GitLimits } from './limits.ts'
-import { type BuiltInHost, locate, type OwnedRepository, type Place } from './locate.ts'
+import { type BuiltInHost, type Contact, locate, type OwnedRepository, type Place } from './locate.ts'
 import { isCommitId } from './names.ts'
 import { readDirectories, readHead, searchCommit } from './questions.ts'
 import type { RemoteRepository } from './remote-repository.ts'
@@ -26,6 +26,8 @@ export interface GitOptions {
   readonly directory: string
   readonly guard: AddressGuard
   readonly builtInHost?: BuiltInHost
+  /** Is told of each contact with a repository of an organization. Timeouts and unreachable servers are not contacts. */
+  readonly contacted?: (contact: Contact) => Promise<void>
   readonly limits?: Partial<GitLimits>
   readonly clock?: Clock
 }
@@ -51,7 +53,8 @@ export function createGit(options: GitOptions): GitDriver {
   const { timeoutMs, sweep, sweepOnce } = server
   const find = async (repository: OwnedRepository, signal: AbortSignal): Promise<Place> => {
     await sweepOnce()
-    return locate(repository, { guard, builtInHost, timeoutMs, signal })
+    const contacted = contactOf(repository, options)
+    return locate(repository, { guard, builtInHost, timeoutMs, signal, ...(contacted && { contacted }) })
   }
   const obtain = createCheckoutSources(server)
   return {
@@ -99,6 +102,14 @@ export function createGit(options: GitOptions): GitDriver {
       }
     },
   }
+}
+
+/** Reports contacts with this repository; undefined if nobody listens or the repository has no organization. */
+function contactOf({ organization, url, gitToken }: OwnedRepository, { contacted, clock = systemClock }: GitOptions) {
+  if (!contacted || organization === undefined) return undefined
+  const checkedAt = clock.now()
+  const contact = { organizationId: organization, url, gitToken: gitToken ?? null, checkedAt }
+  return (hasAccess: boolean) => contacted({ ...contact, hasAccess })
 }
 
 interface ServerAccess extends RemoteRepository {

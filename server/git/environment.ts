@@ -6,6 +6,8 @@ export interface Remote {
   readonly url: URL
   readonly addresses: readonly string[]
   readonly credential?: Repository['credential']
+  /** Is told at each contact whether the server shows the repository. */
+  readonly contacted?: (hasAccess: boolean) => Promise<void>
 }
 
 /** Nothing in a repository, in the system or in a home directory may make git run a program or change what it reads. */

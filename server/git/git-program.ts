@@ -57,8 +57,13 @@ export function createGitProgram(home: string): GitProgram {
           ...(maxBytes === undefined ? {} : { maxBytes }),
           ...(output ? { output: progress(output, mask) } : {}),
         })
-        if (result.exitCode !== 0) throw explainFailure(mask(result.stderr), hostOf(call))
-        return result
+        if (result.exitCode === 0) {
+          await call.remote?.contacted?.(true)
+          return result
+        }
+        const failure = explainFailure(mask(result.stderr), hostOf(call))
+        if (failure.reason === 'denied' && !call.signal.aborted) await call.remote?.contacted?.(false)
+        throw failure
       } catch (thrown) {
         end.throwIfOver()
         throw thrown

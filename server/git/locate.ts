@@ -7,7 +7,20 @@ import { isBranchName } from './names.ts'
 import { parseRepositoryAddress } from './repository-address.ts'
 
 /** A repository, and whose it is: names of the built-in git host mean nothing without their organization. */
-export type OwnedRepository = Repository & { readonly organization?: string }
+export type OwnedRepository = Repository & {
+  readonly organization?: string
+  /** The stored git token that the credential comes from, and the version of its credential. */
+  readonly gitToken?: { readonly id: string; readonly version: number }
+}
+
+/** One contact with a repository: the server, or the built-in git host, showed it or did not. */
+export interface Contact {
+  readonly organizationId: string
+  readonly url: string
+  readonly gitToken: { readonly id: string; readonly version: number } | null
+  readonly hasAccess: boolean
+  readonly checkedAt: Date
+}
 
 /** A bare repository on this disk, or a checked server. */
 export type Place = string | Remote
@@ -25,11 +38,12 @@ export async function locate(
   options: {
     readonly guard: AddressGuard
     readonly builtInHost?: BuiltInHost | undefined
+    readonly contacted?: Remote['contacted']
     readonly timeoutMs: number
     readonly signal: AbortSignal
   },
 ): Promise<Place> {
-  const { guard, builtInHost } = options
+  const { guard, builtInHost, contacted } = options
   const address = parseRepositoryAddress(repository.url, guard, builtInHost?.origins)
   if (repository.branch !== undefined && !isBranchName(repository.branch)) {
     throw new GitError(
@@ -39,12 +53,14 @@ export async function locate(
   }
   if (address.at === 'home') {
     const path = builtInHost?.repositoryPath(address.name, repository.organization)
-    if (path !== undefined && existsSync(path)) return path
+    const exists = path !== undefined && existsSync(path)
+    await contacted?.(exists)
+    if (exists) return path
     throw new GitError('denied', `There is no repository "${address.name}" here. Push it first.`)
   }
   const credential = checkCredential(repository.credential)
   const addresses = await checkedAddresses(guard, address.url, options)
-  return { url: address.url, addresses, ...(credential ? { credential } : {}) }
+  return { url: address.url, addresses, ...(credential ? { credential } : {}), ...(contacted ? { contacted } : {}) }
 }
 
 function checkCredential(credential: Repository['credential']): Repository['credential'] {

@@ -13,6 +13,8 @@ export interface GitTokenRow {
   readonly sealed_token: string
   readonly workspace: string | null
   readonly git_api_url: string
+  /** Counts the changes of what the token presents, and to whom. */
+  readonly credential_version: number
   readonly expired_at: string | null
   readonly associated_services_count: number
 }
@@ -43,7 +45,11 @@ export async function insertGitToken(
 }
 
 export async function updateGitToken(sql: Sql, id: string, values: GitTokenValues, now: Date): Promise<void> {
-  await sql`update git_token set ${sql({ ...values, updated_at: now })}, version = version + 1 where id = ${id}`
+  await sql`
+    update git_token set ${sql({ ...values, updated_at: now })}, version = version + 1,
+      credential_version = credential_version + (${values.sealed_token !== undefined}
+        or (type, workspace, git_api_url) is distinct from (${values.type}, ${values.workspace}, ${values.git_api_url}))::int
+    where id = ${id}`
 }
 
 export async function deleteGitToken(sql: Sql, id: string): Promise<void> {

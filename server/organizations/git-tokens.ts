@@ -107,11 +107,11 @@ export function createGitTokens({ database, vault, clock, guard }: GitTokensOpti
       organizationId: string,
       id: string,
       url: string,
-    ): Promise<{ username: string; password: Secret } | undefined> {
+    ): Promise<{ username: string; password: Secret; version: number } | undefined> {
       const row = await existing(sql, organizationId, id)
       if (!isFor(row, url)) return undefined
       const password = await vault.open(sql, organizationId, context(id), row.sealed_token)
-      return { username: usernames[row.type](row), password }
+      return { username: usernames[row.type](row), password, version: row.credential_version }
     },
   }
 }

@@ -36,12 +36,13 @@ export const isPublished = (settings: Settings): boolean =>
 /** The part of the record that the settings give. */
 export const settingsRecord = (
   row: ServiceRow,
-  facts: Omit<RecordFacts, 'commit' | 'tokenName' | 'origin' | 'publicAddress'>,
+  facts: Omit<RecordFacts, 'commit' | 'tokenName' | 'repositoryFacts' | 'origin' | 'publicAddress'>,
 ) =>
   branchOf(row.kind).record(row.settings as never, {
     ...facts,
     publicAddress: row.public_address,
     commit: row.deployed_commit,
     tokenName: row.git_token_name,
+    repositoryFacts: row.repository_access ?? [],
     origin: row.origin,
   })

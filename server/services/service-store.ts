@@ -3,6 +3,8 @@ import type { SettingValues } from '@quayside/contract/services/setting-table.ts
 import type { State } from '@quayside/contract/states.ts'
 import type { Sql } from '../database/index.ts'
 import type { Json } from '../lib/json.ts'
+import { repositoryUrls } from './repository-access-store.ts'
+import type { RepositoryFact } from './settings/access.ts'
 import type { Origin, Settings, SettingsOf } from './settings/branch.ts'
 
 export interface DeployedCommit {
@@ -43,6 +45,8 @@ export interface ServiceOf<K extends KindName> {
   readonly settings: SettingsOf[K]
   readonly git_token_id: string | null
   readonly git_token_name: string | null
+  /** The last contacts with the repositories of the settings; null for none. */
+  readonly repository_access: readonly RepositoryFact[] | null
   /** The container registry or Helm repository that the settings name. */
   readonly origin: Origin | null
   /** Where a public database answers outside of its environment. */
@@ -71,6 +75,16 @@ const from = (sql: Sql) => sql`
       when r.id is not null then jsonb_build_object('id', r.id, 'name', r.name, 'url', r.url, 'kind', r.kind)
       when h.id is not null then jsonb_build_object('id', h.id, 'name', h.name, 'url', h.url, 'kind', h.kind)
     end as origin,
+    case when s.kind in ('application', 'job', 'helm', 'terraform') then (
+      select jsonb_agg(jsonb_build_object('url', u.url, 'git_token_id', a.git_token_id, 'has_access', a.has_access,
+        'hosted', a.has_access is null and exists (select from hosted_repository k
+          where k.organization_id = p.organization_id and k.name = substring(u.url from '/git/([^/]+)[.]git/*$'))))
+      from ${repositoryUrls(sql)} left join repository_access a
+        on a.organization_id = p.organization_id and a.address = repository_address(u.url)
+          and (a.git_token_id is null
+            or a.git_token_id = s.git_token_id and a.credential_version = g.credential_version)
+      where u.url is not null
+    ) end as repository_access,
     case when s.settings ->> 'accessibility' = 'PUBLIC' then (
       select jsonb_build_object('host', a.host, 'port', a.port) from public_port a where a.service_id = s.id
     ) end as public_address,

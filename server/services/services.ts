@@ -56,6 +56,8 @@ export interface ServicesOptions extends CheckOptions {
   ) => Promise<void>
   /** The name by which other services of the environment reach this one. */
   readonly internalHost: (service: { readonly kind: string; readonly id: string }) => string
+  /** Whether an address is on the built-in git host. */
+  readonly isHomeRepository: (url: string) => boolean
   readonly parts: Parts
   /** Gives a copy the variables and secrets of its original. */
   readonly copyVariables: (
@@ -258,7 +260,11 @@ async function recordsOf(sql: Sql, options: ServicesOptions, rows: readonly Serv
   return rows.map((row) => {
     const { id, created_at, updated_at, name, description, kind } = row
     const base = { id, created_at, updated_at, environment: { id: row.environment_id }, name, description }
-    const settings = settingsRecord(row, { ceiling: options.ceiling, host: options.internalHost(row) })
+    const settings = settingsRecord(row, {
+      ceiling: options.ceiling,
+      host: options.internalHost(row),
+      isHome: options.isHomeRepository,
+    })
     // Its settings and parts are those of its kind: what a schema does not name is not sent.
     return { ...base, service_type: serviceKinds[kind].type, ...settings, ...partsOf(id) } as RecordOf<KindName>
   })

@@ -24,5 +24,10 @@ export async function openRepository(
   if (git_token_id && !credential) {
     throw new AppError('invalid', `${field}git_token_id: the token is for another host than that of url.`)
   }
-  return { url, organization: organizationId, ...(branch ? { branch } : {}), ...(credential ? { credential } : {}) }
+  return {
+    url,
+    organization: organizationId,
+    ...(branch ? { branch } : {}),
+    ...(credential && git_token_id ? { credential, gitToken: { id: git_token_id, version: credential.version } } : {}),
+  }
 }

@@ -5,7 +5,7 @@ import type { ContainerSettings } from './container.ts'
 import type { DatabaseSettings } from './database.ts'
 import type { HelmSettings } from './helm.ts'
 import type { JobSettings } from './job.ts'
-import type { Deployed, Provider } from './repository.ts'
+import type { Provider, RepositoryRecordFacts } from './repository.ts'
 import type { Ceiling } from './rules.ts'
 import type { TerraformSettings } from './terraform.ts'
 
@@ -49,10 +49,8 @@ export interface Origin {
 }
 
 /** What a record tells beside the settings. */
-export interface RecordFacts {
+export interface RecordFacts extends RepositoryRecordFacts {
   readonly ceiling: Ceiling
-  readonly commit: Deployed | null
-  readonly tokenName: string | null
   /** Of the container registry or Helm repository that the settings name. */
   readonly origin: Origin | null
   /** The name by which other services of the environment reach this one. */

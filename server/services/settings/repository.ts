@@ -1,6 +1,7 @@
 import type { Static } from '@quayside/contract'
 import type { GitRepositoryRequest } from '@quayside/contract/resources/git-token.ts'
 import { inferProvider, ownerAndName } from '../git-address.ts'
+import { hasAccess, type RepositoryFact } from './access.ts'
 import { checkRelativePath, refuse } from './rules.ts'
 
 export type Provider = 'BITBUCKET' | 'GITHUB' | 'GITLAB'
@@ -52,16 +53,26 @@ export interface Deployed {
   readonly tag?: string
 }
 
+/** Stored facts that the record of a repository shows beside its settings. */
+export interface RepositoryRecordFacts {
+  readonly commit: Deployed | null
+  readonly tokenName: string | null
+  /** What is stored about contacts with the repositories of the service. */
+  readonly repositoryFacts: readonly RepositoryFact[]
+  /** Whether an address is on the built-in git host. */
+  readonly isHome: (url: string) => boolean
+}
+
 /** The repository as the API answers it. */
 export function repositoryRecord(
   repository: Repository,
-  { commit, tokenName }: { readonly commit: Deployed | null; readonly tokenName: string | null },
+  { commit, tokenName, repositoryFacts, isHome }: RepositoryRecordFacts,
 ) {
   return {
     ...repository,
     ...ownerAndName(repository.url),
     branch: repository.branch ?? commit?.branch ?? 'main',
-    has_access: true,
+    has_access: hasAccess(repository, repositoryFacts, isHome),
     deployed_commit_id: commit?.id ?? '',
     deployed_commit_date: commit ? new Date(commit.created_at) : null,
     deployed_commit_contributor: commit?.author_name ?? '',
