@@ -20,11 +20,15 @@ export type PostStarted = Map<string, string>
 /** Kubernetes grants a program as much after a command that has used up the grace time. */
 const leastSeconds = 2
 
-/** The command of a label that we wrote. */
+/** Returns the command of a label; undefined if it holds none, as a label can that comes from an image. */
 const commandOf = (labels: Readonly<Record<string, string>>, name: string): string[] | undefined => {
-  const text = labels[name]
-  // `as`: the label was written by us from a list of strings.
-  return text === undefined ? undefined : (JSON.parse(text) as string[])
+  try {
+    const command: unknown = JSON.parse(labels[name] ?? 'null')
+    const isCommand = Array.isArray(command) && command.every((word) => typeof word === 'string')
+    return isCommand ? command : undefined
+  } catch {
+    return undefined
+  }
 }
 
 /**

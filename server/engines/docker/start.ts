@@ -10,6 +10,7 @@ import { createContainer, listContainers, removeContainer } from './containers.t
 import type { DockerDaemon } from './daemon.ts'
 import type { Events } from './events.ts'
 import { writeFiles } from './files.ts'
+import { refuseForgedLabels } from './forged-labels.ts'
 import { containerName, label } from './labels.ts'
 import { type PostStarted, runPostStart } from './lifecycle.ts'
 import { makeInTurn } from './make-in-turn.ts'
@@ -138,16 +139,20 @@ async function perform(
   }
   const { workload } = release
   const mounted = { files: workload.files, places: placesToWrite(workload) }
+  const spec = containerSpec(release, operation.replica, { instance, withInit: work.withInit })
+  const prepare = async (made: string): Promise<void> => {
+    await refuseForgedLabels(daemon, { container: made, set: spec.Labels }, signal)
+    await writeFiles(daemon, made, mounted, signal)
+  }
   const create = async (): Promise<string> => {
-    const spec = containerSpec(release, operation.replica, { instance, withInit: work.withInit })
     const name = containerName(release, operation.replica)
     const made = await makeInTurn(host, signal, () => createContainer(daemon, { name, spec, output }, signal))
     failpoint('engine.created')
-    await writeFiles(daemon, made, mounted, signal)
+    await prepare(made)
     return made
   }
   const container = operation.do === 'create' ? await create() : operation.container
-  if (operation.do === 'start') await writeFiles(daemon, container, mounted, signal)
+  if (operation.do === 'start') await prepare(container)
   whenBegun?.()
   const started = await startOrReplace(daemon, container, { makeAgain: create, signal })
   failpoint('engine.started')

@@ -13,6 +13,7 @@ import {
   stopContainer,
 } from './containers.ts'
 import { writeFiles } from './files.ts'
+import { refuseForgedLabels } from './forged-labels.ts'
 import { label, taskName } from './labels.ts'
 import { ensureHolder, hasHolder } from './network-holder.ts'
 import { ensureNetwork } from './networks.ts'
@@ -42,6 +43,7 @@ export async function prepareTask(host: Host, release: Release<Task>, run: strin
     failpoint('task.created')
     const state = await inspectContainer(daemon, container, signal)
     if (state?.status !== 'created') return
+    await refuseForgedLabels(daemon, { container, set: spec.Labels }, signal)
     const { files, outputFile } = release.workload
     const places = placesToWrite(release.workload)
     await prepareOutput(daemon, container, { outputFile, places }, signal)
