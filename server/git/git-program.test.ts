@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { mkdir, readdir } from 'node:fs/promises'
 import { join } from 'node:path'
+import { Readable } from 'node:stream'
 import { type TestContext, test } from 'node:test'
 import { run } from '../lib/run.ts'
 import { createGitProgram, type GitCall, records } from './git-program.ts'
@@ -97,4 +98,15 @@ test('splits streams into records, and leaves an unfinished one out', async (t) 
     found.map((record) => record.split('\t')[1]),
     ['a'],
   )
+})
+
+test('joins the parts of one long record once', async () => {
+  const parts = 10_000
+  const chunks = Array.from({ length: parts }, () => Buffer.alloc(1000, 'x'))
+  const found = []
+  const began = process.cpuUsage()
+  for await (const record of records(Readable.from([...chunks, Buffer.from('\0y\0')]), '\0')) found.push(record.length)
+  assert.deepEqual(found, [parts * 1000, 1])
+  const { user } = process.cpuUsage(began)
+  assert.ok(user < 2_000_000, `${user} µs`)
 })

@@ -119,12 +119,17 @@ function read(child: ChildProcess, call: Omit<GitCall, 'stdin' | 'output'>): Asy
 
 /** Splits a stream of `separator`-terminated records. One byte is one character: names in git have no encoding. */
 export async function* records(stream: Readable, separator: string): AsyncGenerator<string> {
-  let rest = ''
+  // Parts of one record are joined once, when it is complete.
+  let rest: string[] = []
   // Without an encoding a byte stream gives buffers.
   for await (const chunk of stream as AsyncIterable<Buffer>) {
-    const parts = (rest + chunk.toString('latin1')).split(separator)
-    rest = parts.pop() ?? ''
-    yield* parts
+    const parts = chunk.toString('latin1').split(separator)
+    const last = parts.pop() ?? ''
+    for (const part of parts) {
+      yield rest.join('') + part
+      rest = []
+    }
+    if (last !== '') rest.push(last)
   }
 }
 
