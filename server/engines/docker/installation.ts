@@ -15,6 +15,9 @@ export interface InstallationThings {
   readonly isShared: boolean
 }
 
+/** Where builds keep names of their base images, each with the installation before it. */
+const baseRepository = 'base.quayside.invalid/image'
+
 interface Owner {
   readonly daemon: DockerDaemon
   readonly instance: string
@@ -27,7 +30,7 @@ interface Labelled {
 
 /**
  * Lists what carries the installation's label, the images that were built for `services` or for a service that a label names,
- * and images of the platform itself that no other installation uses.
+ * names that its builds left on base images, and images of the platform itself that no other installation uses.
  */
 export async function listInstallation(
   { daemon, instance }: Owner,
@@ -50,7 +53,10 @@ export async function listInstallation(
   const known = new Set([...services, ...containers.map(({ Labels }) => Labels[label.service] ?? '')])
   const images = (await listed(daemon, '/images/json', {}, signal)) as readonly { RepoTags?: string[] | null }[]
   const own = new Set(isShared ? [] : [emptyImage, holderImage])
-  const isOurs = (tag: string): boolean => own.has(tag) || known.has(/^quayside\/([^:/]+):/.exec(tag)?.[1] ?? '')
+  const isOurs = (tag: string): boolean =>
+    own.has(tag) ||
+    tag.startsWith(`${baseRepository}:${instance}-`) ||
+    known.has(/^quayside\/([^:/]+):/.exec(tag)?.[1] ?? '')
   return {
     containers: containers.map(({ Names, Id }) => Names[0]?.slice(1) ?? Id),
     networks: networks.map(({ Name }) => Name),

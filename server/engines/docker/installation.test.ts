@@ -1,0 +1,17 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+
+import type { DockerDaemon } from './daemon.ts'
+import { listInstallation } from './installation.ts'
+
+const baseRepository = 'base.quayside.invalid/image'
+
+test('an installation has the names that its builds left on base images, and no others', async () => {
+  const own = `${baseRepository}:one-0123`
+  const images = [{ RepoTags: [own, `${baseRepository}:two-0123`, `${baseRepository}:one2-0123`] }, { RepoTags: null }]
+  const json = async ({ path }: { readonly path: string }): Promise<unknown> =>
+    path === '/images/json' ? images : path === '/volumes' ? { Volumes: [] } : []
+  const daemon = { json } as unknown as DockerDaemon
+  const found = await listInstallation({ daemon, instance: 'one' }, [], AbortSignal.timeout(5000))
+  assert.deepEqual(found.images, [own])
+})
