@@ -28,6 +28,8 @@ test('everything that decides what is in the image does', () => {
     { secretsHash: 'other' },
     { hasOwnDockerfile: true },
     { hasOwnDockerfile: true, dockerfileText: `${text}RUN other` },
+    { ignoreFile: { path: '.dockerignore', text: '.env' } },
+    { ignoreFile: { path: '.dockerignore', text: '*.env' } },
   ].map((change) => buildIdentity({ ...recipe, ...change }, repository))
   const all = [identity, buildIdentity(recipe, `${repository}2`), ...others]
   assert.equal(new Set(all).size, all.length)

@@ -44,6 +44,7 @@ export function recipeHash(recipe: BuildRecipe): string {
         ...(recipe.secretsHash === undefined ? [] : [recipe.secretsHash]),
         ...(recipe.ignoresCache ? [{ ignoresCache: true }] : []),
         ...(recipe.hasOwnDockerfile ? [{ dockerfile: recipe.dockerfileText }] : []),
+        ...(recipe.ignoreFile ? [{ ignoreFile: recipe.ignoreFile.text }] : []),
       ]),
     )
     .digest('hex')

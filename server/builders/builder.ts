@@ -1,6 +1,7 @@
 import type { Readable } from 'node:stream'
 import type { Attempt } from '../lib/attempt.ts'
 import type { Secret } from '../lib/secret.ts'
+import type { IgnoreFile } from './ignore-file.ts'
 
 /** Makes an image from a source tree. The same recipe gives the same tag, which is looked up before anything is built. */
 export interface Builder {
@@ -35,6 +36,8 @@ export interface BuildRecipe {
   readonly hasOwnDockerfile?: boolean
   /** Text of the Dockerfile as committed: tells which ARGs are declared and which frontend is asked for. */
   readonly dockerfileText: string
+  /** Names what is left out of the context. */
+  readonly ignoreFile?: IgnoreFile
   /** Non-secret variables; only those that the Dockerfile declares as ARG become build arguments. */
   readonly variables: Readonly<Record<string, string>>
   readonly limits: BuildLimits

@@ -8,6 +8,7 @@ import { type BuildOrder, buildOrder } from './build-order.ts'
 import { type BuildPlan, planBuild } from './build-plan.ts'
 import { type BaseImages, BuildError, type Builder, type Image, type Promoted } from './builder.ts'
 import { checkDockerfile, checkFrontend, checkRegistries } from './dockerfile-check.ts'
+import { createIgnorer, readIgnoreFile } from './ignore-file.ts'
 import { replaceFile } from './replace-file.ts'
 
 /** What one engine does for a builder; everything that holds for all engines is in `createBuilder`. */
@@ -47,6 +48,7 @@ export function createBuilder(
       const plan = planBuild(recipe)
       checkDockerfile(plan, recipe.dockerfile)
       if (guard) await checkRegistries(plan, recipe.dockerfile, (host) => refusalOf(guard, host, attempt.signal))
+      if (recipe.ignoreFile) readIgnoreFile(recipe.ignoreFile)
       const order = buildOrder(recipe)
       if (running.has(order.tag)) attempt.output.line('The same image is being built already; waiting for it.')
       // Someone else's failure is theirs: whoever waited then looks and builds for itself.
@@ -127,9 +129,10 @@ async function buildFrom(
   // A source that breaks off would leave the engine waiting for the rest of it.
   const forget = finished(stream, { writable: false }, (error) => error && stop.abort(error))
   try {
-    const { dockerfile } = order.recipe
+    const { dockerfile, ignoreFile } = order.recipe
     const context = replaceFile(stream, dockerfile, plan.write(images.references), {
       addsIt: order.recipe.hasOwnDockerfile === true,
+      ignorer: ignoreFile && createIgnorer(ignoreFile),
     })
     return await keepNames(images, attempt, (named) => backend.build(context, order, named))
   } finally {

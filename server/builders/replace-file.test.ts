@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { Readable } from 'node:stream'
 import { test } from 'node:test'
 import { extract, pack } from 'tar-stream'
+import { createIgnorer } from './ignore-file.ts'
 import { replaceFile } from './replace-file.ts'
 
 test('one file of an archive is replaced, everything else stays', async () => {
@@ -25,6 +26,37 @@ test('one file of an archive is replaced, everything else stays', async () => {
       ['Dockerfile', 'the new one'],
     ],
   )
+})
+
+test('leaves out what the ignore file excludes, except the file and the directories above an exception', async () => {
+  const source = pack()
+  for (const name of ['a/', 'a/b/', 'a/c/']) source.entry({ name, type: 'directory', mode: 0o700 })
+  for (const name of ['.dockerignore', '.env', 'Dockerfile', 'a/.env']) source.entry({ name }, 'x')
+  source.entry({ name: 'link', type: 'symlink', linkname: '.env' })
+  source.entry({ name: 'a/z/', type: 'directory', mode: 0o700 })
+  source.entry({ name: 'a/z/kept' }, 'x')
+  source.finalize()
+  const ignorer = createIgnorer({ path: '.dockerignore', text: '*\n!a/z/kept\n' })
+  const found: (readonly [string, number | undefined])[] = []
+  for await (const entry of replaceFile(Readable.from(source), 'Dockerfile', 'new', { ignorer }).pipe(extract())) {
+    found.push([entry.header.name, entry.header.mode])
+    entry.resume()
+  }
+  assert.deepEqual(found, [
+    ['a/z/', 0o700],
+    ['a/z/kept', 0o644],
+    ['Dockerfile', 0o644],
+  ])
+})
+
+test('a pattern that takes too long ends the archive with a message', async () => {
+  const source = pack()
+  source.entry({ name: 'a'.repeat(90) }, 'x')
+  source.finalize()
+  const ignorer = createIgnorer({ path: '.dockerignore', text: `${'*a'.repeat(300)}b\n`.repeat(1700) })
+  await assert.rejects(async () => {
+    for await (const _ of replaceFile(Readable.from(source), 'Dockerfile', '', { ignorer })) assert.ok(true)
+  }, /too long to compare/)
 })
 
 test('a source that breaks off breaks the archive', async () => {

@@ -1,21 +1,24 @@
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { extract, type Header, pack } from 'tar-stream'
+import type { Ignorer } from './ignore-file.ts'
+import { keptEntries } from './kept-entries.ts'
 
 /**
  * The same archive with another content of one file, which comes last: whatever leads to that path is overwritten. `addsIt`: also if the archive
- * has nothing of that name.
+ * has nothing of that name. What the ignorer excludes is left out, except that one file.
  */
 export function replaceFile(
   archive: Readable,
   path: string,
   content: string,
-  { addsIt = false }: { readonly addsIt?: boolean } = {},
+  { addsIt = false, ignorer }: { readonly addsIt?: boolean; readonly ignorer?: Ignorer | undefined } = {},
 ): Readable {
   const packed = pack()
   const wanted = plainPath(path)
   let former: Header | undefined
   let isBehindLink = false
+  const kept = keptEntries(ignorer)
   const copy = async (): Promise<void> => {
     for await (const entry of archive.pipe(extract())) {
       const { header } = entry
@@ -24,7 +27,13 @@ export function replaceFile(
       if (name === wanted) {
         former = header
         entry.resume()
+        continue
+      }
+      const directories = await kept(header, name)
+      if (!directories) {
+        entry.resume()
       } else {
+        for (const directory of directories) packed.entry(directory)
         await pipeline(entry, packed.entry(header))
       }
     }

@@ -1,4 +1,5 @@
-import type { BuildRecipe } from '../builders/index.ts'
+import { type BuildRecipe, ignoreFileNames } from '../builders/index.ts'
+import type { Checkout } from '../git/index.ts'
 import { withoutEnds } from '../lib/trim.ts'
 import { buildLimitsOf, isBuiltWithoutCache } from './acting-settings.ts'
 import { buildSecretsOf } from './build-secrets.ts'
@@ -17,11 +18,28 @@ export function existingBuild(versioned: Versioned): Build {
 export const contextPath = (release: ReleaseRow): string =>
   withoutEnds(existingBuild(release).repository.root_path, '/')
 
+/** What a recipe takes from the commit. */
+export type SourceTexts = Pick<BuildRecipe, 'dockerfileText' | 'ignoreFile'>
+
+/** Reads the ignore file that Docker would use for this Dockerfile. */
+export async function readIgnoreFileOf(
+  checkout: Pick<Checkout, 'readFile'>,
+  release: ReleaseRow,
+  signal: AbortSignal,
+): Promise<Pick<SourceTexts, 'ignoreFile'>> {
+  const rootPath = contextPath(release)
+  for (const path of ignoreFileNames(existingBuild(release).dockerfilePath)) {
+    const content = await checkout.readFile(rootPath === '' ? path : `${rootPath}/${path}`, signal)
+    if (content) return { ignoreFile: { path, text: content.toString() } }
+  }
+  return {}
+}
+
 /** Everything that the image of a version depends on, but for its secrets. */
 export function plainRecipe(
   { buildLimits }: Pick<RecipeOptions, 'buildLimits'>,
   release: ReleaseRow,
-  dockerfileText: string,
+  { dockerfileText, ignoreFile }: SourceTexts,
 ): BuildRecipe {
   const { targetStage: stage, dockerfileRaw, dockerfilePath } = existingBuild(release)
   return {
@@ -32,6 +50,7 @@ export function plainRecipe(
     ...(stage ? { targetStage: stage } : {}),
     ...(dockerfileRaw === null ? {} : { hasOwnDockerfile: true }),
     dockerfileText,
+    ...(ignoreFile ? { ignoreFile } : {}),
     variables: release.variables.variables,
     ...(isBuiltWithoutCache(release.advanced_settings) ? { ignoresCache: true } : {}),
     limits: buildLimitsOf(buildLimits, release.advanced_settings),
@@ -43,9 +62,9 @@ export async function wholeRecipe(
   options: RecipeOptions,
   work: Work,
   release: ReleaseRow,
-  dockerfileText: string,
+  texts: SourceTexts,
 ): Promise<BuildRecipe> {
   const secrets = await buildSecretsOf(options, work.organizationId, release)
   work.report.hide(Object.values(secrets.secrets ?? {}))
-  return { ...plainRecipe(options, release, dockerfileText), organization: work.organizationId, ...secrets }
+  return { ...plainRecipe(options, release, texts), organization: work.organizationId, ...secrets }
 }

@@ -2,7 +2,14 @@ import { BuildError, type BuildRecipe, missingDockerfile } from '../builders/ind
 import type { Checkout, OwnedRepository } from '../git/index.ts'
 import { failpoint } from '../lib/failpoint.ts'
 import { findService, type ServiceRow } from '../services/index.ts'
-import { contextPath, existingBuild, plainRecipe, wholeRecipe } from './build-recipe.ts'
+import {
+  contextPath,
+  existingBuild,
+  plainRecipe,
+  readIgnoreFileOf,
+  type SourceTexts,
+  wholeRecipe,
+} from './build-recipe.ts'
 import { aloneWithBuild, builtBefore, identityOf, withIdentity } from './built-before.ts'
 import { imageAgain, versionAgain } from './deployed-version.ts'
 import { freeze } from './freeze.ts'
@@ -50,25 +57,30 @@ async function buildFrom(options: RecipeOptions, work: Work, release: ReleaseRow
   const fetched: { checkout?: Checkout } = {}
   try {
     const source = { release, repository, fetched }
-    const dockerfileText = await inTime(
+    const recorded: SourceTexts | string = await inTime<SourceTexts | string>(
       step(`${target.service_id}/GIT_CLONE`, ({ signal }) => readSource(options, work, source, signal), {
         deadlineSeconds: gitSeconds,
       }),
       `The commit could not be fetched within ${gitSeconds} s. Check whether the git repository can be reached, and deploy again.`,
     )
-    await takeOrBuild(options, work, source, dockerfileText)
+    // A release without ignore files recorded the text of the Dockerfile alone.
+    const texts =
+      typeof recorded === 'string'
+        ? await readSource(options, work, source, AbortSignal.timeout(gitSeconds * 1000))
+        : recorded
+    await takeOrBuild(options, work, source, texts)
   } finally {
     await fetched.checkout?.[Symbol.asyncDispose]()
   }
 }
 
 /** Builds where the image is not there, and where no other service of the organization has the same. */
-async function takeOrBuild(options: RecipeOptions, work: Work, source: Source, dockerfileText: string): Promise<void> {
+async function takeOrBuild(options: RecipeOptions, work: Work, source: Source, texts: SourceTexts): Promise<void> {
   const { step, context, target } = work
   const { release } = source
   const id = target.service_id
   const buildSeconds = options.buildLimits.timeoutSeconds + gitSeconds
-  const recipe = await wholeRecipe(options, work, release, dockerfileText)
+  const recipe = await wholeRecipe(options, work, release, texts)
   using _ = await aloneWithBuild(options, work, identityOf(release, recipe))
   const former = await inTime(
     step(`${id}/FIND_BUILT`, ({ signal }) => builtBefore(options, work, release, { recipe, signal }), {
@@ -143,8 +155,13 @@ function freezeOnce({ vault, clock }: RecipeOptions, work: Work, pinned: Pin): P
   })
 }
 
-/** Fetches the commit, tells history of it, and gives the text of the Dockerfile. */
-async function readSource(options: RecipeOptions, work: Work, source: Source, signal: AbortSignal): Promise<string> {
+/** Fetches the commit, tells history of it, and returns the texts that decide about the build. */
+async function readSource(
+  options: RecipeOptions,
+  work: Work,
+  source: Source,
+  signal: AbortSignal,
+): Promise<SourceTexts> {
   const { release } = source
   const checkout = await open(options, work, source, signal)
   failpoint('git.cloned')
@@ -156,12 +173,13 @@ async function readSource(options: RecipeOptions, work: Work, source: Source, si
   })
   work.report.line(`Commit ${id.slice(0, 12)} by ${authorName}: ${message.split('\n')[0] ?? ''}`)
   const { dockerfileRaw } = existingBuild(release)
-  if (dockerfileRaw !== null) return dockerfileRaw
+  const ignored = await readIgnoreFileOf(checkout, release, signal)
+  if (dockerfileRaw !== null) return { dockerfileText: dockerfileRaw, ...ignored }
   const rootPath = contextPath(release)
   const path = [rootPath, existingBuild(release).dockerfilePath].filter((part) => part !== '').join('/')
   const dockerfile = await checkout.readFile(path, signal)
-  if (!dockerfile) throw missingDockerfile({ ...plainRecipe(options, release, ''), commit: id })
-  return dockerfile.toString()
+  if (!dockerfile) throw missingDockerfile({ ...plainRecipe(options, release, { dockerfileText: '' }), commit: id })
+  return { dockerfileText: dockerfile.toString(), ...ignored }
 }
 
 async function open(options: RecipeOptions, work: Work, source: Source, signal: AbortSignal): Promise<Checkout> {

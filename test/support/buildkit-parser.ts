@@ -44,12 +44,27 @@ const sources = join(import.meta.dirname, 'buildkit-parser')
  * modules that this machine does not have are loaded.
  */
 export async function buildParser(version: ParserVersion, mayLoad: boolean): Promise<{ program: string } | string> {
-  const directory = join(root, 'node_modules', '.cache', 'buildkit-parser', version)
+  return buildGoProgram(`buildkit-parser/${version}`, {
+    files: {
+      'main.go': join(sources, 'main.go'),
+      [`version_${version}.go`]: join(sources, `version_${version}.go`),
+      'go.mod': join(sources, `${version}.mod`),
+    },
+    options: version === 'old' ? ['-tags', 'old'] : [],
+    mayLoad,
+  })
+}
+
+/** Builds a Go program once, below node_modules, out of copies of `files`; or returns the reason why it cannot be built. */
+export async function buildGoProgram(
+  name: string,
+  { files, options = [], mayLoad }: GoSources,
+): Promise<{ program: string } | string> {
+  const directory = join(root, 'node_modules', '.cache', name)
   const program = join(directory, 'parser')
   if (await exists(program)) return { program }
   await mkdir(directory, { recursive: true })
-  for (const name of ['main.go', `version_${version}.go`]) await copyFile(join(sources, name), join(directory, name))
-  await copyFile(join(sources, `${version}.mod`), join(directory, 'go.mod'))
+  for (const [file, source] of Object.entries(files)) await copyFile(source, join(directory, file))
   const path = `/usr/local/go/bin:/usr/lib/go/bin:${process.env['PATH'] ?? ''}`
   const env = {
     HOME: homedir(),
@@ -58,14 +73,22 @@ export async function buildParser(version: ParserVersion, mayLoad: boolean): Pro
     GOFLAGS: '-mod=mod',
     ...(mayLoad ? {} : { GOPROXY: 'off' }),
   }
-  const args = ['build', ...(version === 'old' ? ['-tags', 'old'] : []), '-o', program, '.']
+  const args = ['build', ...options, '-o', program, '.']
   try {
     const { exitCode, stderr } = await run('go', args, { cwd: directory, env, timeoutMs: mayLoad ? 400_000 : 60_000 })
     if (exitCode === 0) return { program }
-    return `Go could not build BuildKit's parser: ${stderr.trim().split('\n').slice(-2).join(' ')}`
+    return `Go could not build BuildKit's code: ${stderr.trim().split('\n').slice(-2).join(' ')}`
   } catch (error) {
-    return `BuildKit's parser is not built: ${messageOf(error)}`
+    return `BuildKit's code is not built: ${messageOf(error)}`
   }
+}
+
+interface GoSources {
+  /** Paths of the sources, by their names in the directory of the build. */
+  readonly files: Readonly<Record<string, string>>
+  readonly options?: readonly string[]
+  /** Loads modules that this machine does not have. */
+  readonly mayLoad: boolean
 }
 
 const exists = (path: string): Promise<boolean> =>

@@ -3,7 +3,16 @@ import { readdir, readFile } from 'node:fs/promises'
 import { before, describe, test } from 'node:test'
 import Docker from 'dockerode'
 import { systemClock } from '../../lib/clock.ts'
-import { type BuildKind, builderCases, contextOf, failureOf, limits, recipeOf, recording } from '../builder.cases.ts'
+import {
+  type BuildKind,
+  builderCases,
+  contextOf,
+  failureOf,
+  limits,
+  recipeOf,
+  recording,
+  tarOf,
+} from '../builder.cases.ts'
 import { ensureBaseImage } from './base-image.ts'
 import { createDockerBuilder } from './docker-builder.ts'
 import { engineForTests } from './engine-for-tests.ts'
@@ -56,6 +65,17 @@ describe('with a Docker Engine', { skip }, () => {
     const text = running(show).replace('\n', '\nARG A=default\nARG B="b c"\nARG HTTP_PROXY\n')
     const { lines } = await build(text, { variables: { A: 'x y=z', HTTP_PROXY: 'http://127.0.0.1:9', C: 'unused' } })
     assert.ok(lines.includes('["x y=z","b c",null]'), lines.join('\n'))
+  })
+
+  test('copies no file that the ignore file excludes, and those that it excepts', async () => {
+    const show = 'console.log(JSON.stringify(require("node:fs").readdirSync("/copied").sort()))'
+    const text = running(show).replace('\n', '\nCOPY . /copied/\n')
+    const recipe = recipeOf(service, text, { ignoreFile: { path: '.dockerignore', text: '.*\n*.key\n!public.key\n' } })
+    const { attempt, lines } = recording()
+    const files = { Dockerfile: text, '.dockerignore': '', '.env': 'x', 'private.key': 'x', 'public.key': 'x' }
+    await builder.build(tarOf(files), recipe, attempt)
+    await builder.prune(service, [], signal)
+    assert.ok(lines.includes('["Dockerfile","public.key"]'), lines.join('\n'))
   })
 
   test('runs each step again if it ignores the cache', async () => {
