@@ -18,6 +18,12 @@ export interface PushRoom {
 export function createPushRoom(program: GitProgram, limits: HostLimits): PushRoom {
   /** By the directory of the organization, and by that of the repository. */
   const reserved = new Map<string, number>()
+  /** One for each measurement in progress. It may have missed what a push brought that ended meanwhile. */
+  const measurements = new Set<(path: string, bytes: number) => void>()
+  const giveBack = (path: string, bytes: number): void => {
+    for (const note of measurements) note(path, bytes)
+    change(path, -bytes)
+  }
   const change = (path: string, by: number): void => {
     for (const name of [path, dirname(path)]) {
       const now = (reserved.get(name) ?? 0) + by
@@ -34,16 +40,26 @@ export function createPushRoom(program: GitProgram, limits: HostLimits): PushRoo
       )
     },
     async reserve(path, signal) {
-      const [used, refs] = await Promise.all([measure(path, signal), countRefs(program, path, limits.refs, signal)])
       const organization = dirname(path)
+      const ended = { repository: 0, organization: 0 }
+      const note = (of: string, bytes: number): void => {
+        if (of === path) ended.repository += bytes
+        if (dirname(of) === organization) ended.organization += bytes
+      }
+      measurements.add(note)
+      const [used, refs] = await Promise.all([
+        measure(path, signal),
+        countRefs(program, path, limits.refs, signal),
+      ]).finally(() => measurements.delete(note))
       const left = {
-        repository: limits.repositoryBytes - used.repository - (reserved.get(path) ?? 0),
-        organization: limits.organizationBytes - used.organization - (reserved.get(organization) ?? 0),
+        repository: limits.repositoryBytes - used.repository - ended.repository - (reserved.get(path) ?? 0),
+        organization:
+          limits.organizationBytes - used.organization - ended.organization - (reserved.get(organization) ?? 0),
       }
       const full = whyFull({ ...left, refs }, limits)
       const bytes = full ? 0 : Math.min(limits.pushBytes, left.repository, left.organization)
       change(path, bytes)
-      return { bytes, full, [Symbol.dispose]: () => change(path, -bytes) }
+      return { bytes, full, [Symbol.dispose]: () => giveBack(path, bytes) }
     },
   }
 }
