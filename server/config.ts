@@ -62,6 +62,8 @@ export interface Config {
   readonly hostAccess: 'open' | readonly { first: number; last: number; protocol: 'tcp' | 'udp' }[]
   /** What images, caches, volumes and lines may take on the disk; undefined: half of it. */
   readonly diskBudgetGiB: number | undefined
+  /** What a replica may write outside of its volumes. */
+  readonly layerGiB: number
   /**
    * The size that one repository of the git host may have, and all repositories of an organization.
    */
@@ -162,6 +164,7 @@ export function readConfig(variables: Variables = process.env): Config {
     cloudMetadata: oneOf(variables, 'QUAYSIDE_CLOUD_METADATA', ['closed', 'open']),
     hostAccess: hostAccess(variables['QUAYSIDE_HOST_ACCESS'] || 'closed'),
     diskBudgetGiB: number(variables, 'QUAYSIDE_DISK_BUDGET', 0, 0, 1_000_000) || undefined,
+    layerGiB: number(variables, 'QUAYSIDE_LAYER_SIZE', 10, 1, 65_536),
     repositorySizeGiB: number(variables, 'QUAYSIDE_REPOSITORY_SIZE', 4, 1, 1_000_000),
     organizationRepositoriesGiB: number(variables, 'QUAYSIDE_ORGANIZATION_REPOSITORIES', 20, 1, 1_000_000),
     auditDays: optionalNumber(variables, 'QUAYSIDE_AUDIT_DAYS', 1, 36_500),

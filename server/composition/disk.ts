@@ -19,6 +19,7 @@ export function createDisk({ config, database, engine, builder, log }: Foundatio
     clock,
     log,
     budgetBytes: config.diskBudgetGiB === undefined ? undefined : config.diskBudgetGiB * gibibyte,
+    layerGiB: config.layerGiB,
     measureLogs: () => measureDirectory(join(config.dataDirectory, 'logs')),
   })
 }

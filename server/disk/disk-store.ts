@@ -1,5 +1,6 @@
 import type { Sql } from '../database/index.ts'
 import type { Json } from '../lib/json.ts'
+import type { LayerLimit } from './full-layers.ts'
 import type { StorageSize } from './full-volumes.ts'
 import type { DiskUsage } from './sort-disk.ts'
 
@@ -64,6 +65,11 @@ export const readStorageSizes = (sql: Sql): Promise<StorageSize[]> => sql<Storag
   union all
   select s.id, s.release_id, s.id::text, null, (l.settings ->> 'storage')::float8
   from service s join release l on l.id = s.release_id where jsonb_typeof(l.settings -> 'storage') = 'number'`
+
+/** What a replica of each running service may write outside of its volumes, by the present settings; null if they do not say. */
+export const readLayerLimits = (sql: Sql): Promise<LayerLimit[]> => sql<LayerLimit[]>`
+  select id as service_id, release_id, nullif((settings ->> 'ephemeral_storage_in_gib')::float8, 0) as limit_gib
+  from service where release_id is not null`
 
 /** Whether a deployment acts on the service: it may have an image by now that no version has yet. */
 export async function isBusy(sql: Sql, serviceId: string): Promise<boolean> {

@@ -3,7 +3,17 @@ import type { Database } from '../database/index.ts'
 import { type Engine, type EngineDisk, EngineError } from '../engines/index.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { Logger } from '../lib/log.ts'
-import { forgetFetched, isBusy, keptImages, readNeeds, readStorageSizes, readUsage, writeUsage } from './disk-store.ts'
+import {
+  forgetFetched,
+  isBusy,
+  keptImages,
+  readLayerLimits,
+  readNeeds,
+  readStorageSizes,
+  readUsage,
+  writeUsage,
+} from './disk-store.ts'
+import { fullLayers } from './full-layers.ts'
 import { readFullVolumes, writeStopped, writeWatched } from './full-volume-store.ts'
 import { fullVolumes, judgeVolumes } from './full-volumes.ts'
 import { type DiskUsage, excess, excessText, type Freeable, sortDisk, unneeded } from './sort-disk.ts'
@@ -19,6 +29,8 @@ export interface DiskKeeperOptions {
   readonly log: Logger
   /** What the operator set; undefined: half of the disk. */
   readonly budgetBytes: number | undefined
+  /** GiB that a replica may write outside of its volumes if its service does not say. */
+  readonly layerGiB: number
   /** What the lines of services and deployments take. */
   readonly measureLogs: () => Promise<{ readonly count: number; readonly bytes: number }>
 }
@@ -63,8 +75,9 @@ export function createDiskKeeper(options: DiskKeeperOptions): DiskKeeper {
         stopped = before.stopped
         if (isBack || clock.monotonic() >= measureAt) {
           measureAt = clock.monotonic() + measureMs
-          volumes = await keepToBudget(options, signal)
-          if (!(await stopFull(options, volumes))) measureAt = Number.NEGATIVE_INFINITY
+          const found = await keepToBudget(options, signal)
+          volumes = found.volumes
+          if (!(await stopFull(options, found))) measureAt = Number.NEGATIVE_INFINITY
           stopped = (await readFullVolumes(database)).stopped
         }
         // A storage that was enlarged meanwhile is no trouble any more, without measuring.
@@ -82,18 +95,21 @@ export function createDiskKeeper(options: DiskKeeperOptions): DiskKeeper {
   }
 }
 
-/** Stops services with a volume far beyond its size. Returns false if one of them is being deployed: it is measured again soon. */
-async function stopFull({ database, clock, log }: DiskKeeperOptions, volumes: EngineDisk['volumes']): Promise<boolean> {
+/** Stops services with a volume far beyond its size, or with a replica that wrote too much outside of volumes. Returns false if one of them is being deployed: it is measured again soon. */
+async function stopFull(options: DiskKeeperOptions, { volumes, layers }: Taken): Promise<boolean> {
+  const { database, clock, log, layerGiB } = options
   const sizes = await readStorageSizes(database)
   const { stopped, watched } = await readFullVolumes(database)
-  const { stop, watch } = judgeVolumes(volumes, sizes, watched)
-  const releases = new Map(sizes.map(({ service_id, release_id }) => [service_id, release_id]))
+  const limits = await readLayerLimits(database)
+  const { stop: full, watch } = judgeVolumes(volumes, sizes, watched)
+  const stop = new Map([...fullLayers(layers, limits, layerGiB), ...full])
+  const releases = new Map(limits.map(({ service_id, release_id }) => [service_id, release_id]))
   let isDone = true
   for (const [id, reason] of stop) {
     const release = releases.get(id)
     if (stopped.has(id) || release === undefined) continue
     if (await writeStopped(database, { id, release, reason }, clock.now())) {
-      log.warn({ serviceId: id, reason }, 'a service is stopped because its volume is far larger than its size')
+      log.warn({ serviceId: id, reason }, 'a service is stopped because it takes far more of the disk than it may')
     } else isDone = false
   }
   // Services that could not be stopped now stay watched, so that the next measurement stops them.
@@ -101,8 +117,8 @@ async function stopFull({ database, clock, log }: DiskKeeperOptions, volumes: En
   return isDone
 }
 
-/** Measures the disk, and frees images and build caches beyond the budget. Returns the volumes. */
-async function keepToBudget(options: DiskKeeperOptions, signal: AbortSignal): Promise<EngineDisk['volumes']> {
+/** Measures the disk, and frees images and build caches beyond the budget. Returns the volumes and layers. */
+async function keepToBudget(options: DiskKeeperOptions, signal: AbortSignal): Promise<Taken> {
   const { log, engine, budgetBytes } = options
   let now = await measure(options, signal)
   if (now.freeable.built.length > 0) {
@@ -110,7 +126,7 @@ async function keepToBudget(options: DiskKeeperOptions, signal: AbortSignal): Pr
     now = await measure(options, signal)
   }
   const tooMuch = excess(now.usage)
-  if (tooMuch === 0) return now.volumes
+  if (tooMuch === 0) return now
   if (budgetBytes !== undefined) {
     await engine.trimBuildCache(Math.max(0, now.cacheBytes - tooMuch), signal)
     now = await measure(options, signal)
@@ -120,7 +136,7 @@ async function keepToBudget(options: DiskKeeperOptions, signal: AbortSignal): Pr
   const text = excessText(left, now.freeableCacheBytes, budgetBytes)
   if (left === 0) log.info(facts, text)
   else log.warn({ ...facts, freeableCacheBytes: now.freeableCacheBytes }, text)
-  return now.volumes
+  return now
 }
 
 /** Looks anew: it may have been given an image, or be about to have one, since the disk was measured. */
@@ -133,10 +149,11 @@ async function pruneIdle(
   await builder.prune(service, await keptImages(database, service), signal)
 }
 
-interface Measured {
+type Taken = Pick<EngineDisk, 'volumes' | 'layers'>
+
+interface Measured extends Taken {
   readonly usage: DiskUsage
   readonly freeable: Freeable
-  readonly volumes: EngineDisk['volumes']
   readonly cacheBytes: number
   readonly freeableCacheBytes: number
 }
@@ -152,6 +169,7 @@ async function measure(
   return {
     ...sorted,
     volumes: disk.volumes,
+    layers: disk.layers,
     cacheBytes: disk.buildCache.bytes,
     freeableCacheBytes: disk.buildCache.freeableBytes,
   }

@@ -14,10 +14,12 @@ await platform.addRepository(a)
 const signal = AbortSignal.timeout(120_000)
 const gibibyte = 1024 ** 3
 const taken = new Map<string, number>()
+const layers: { service: string; release: string; bytes: number }[] = []
 const measured: FakeEngine = Object.assign(Object.create(engine), {
   disk: async () => ({
     ...(await engine.disk(signal)),
     volumes: [...taken].map(([id, gib]) => ({ id, bytes: gib * gibibyte })),
+    layers,
   }),
 })
 
@@ -30,6 +32,7 @@ const newKeeper = () =>
     clock: systemClock,
     log: silentLogger,
     budgetBytes: undefined,
+    layerGiB: 10,
     measureLogs: async () => ({ count: 0, bytes: 0 }),
   })
 const measure = (): Promise<void> => newKeeper().reconcile(signal)
@@ -180,4 +183,21 @@ test('a database whose data is far beyond its size is stopped', async () => {
   assert.equal(state, 'DEPLOYMENT_ERROR')
   assert.match(reason, /its volume of data takes 1000\.0 GiB/)
   await until('its container is ended', async () => (await runs(databaseId)) === 0)
+})
+
+test('a replica that writes beyond ephemeral_storage_in_gib stops its service, and a deployment begins with an empty layer', async () => {
+  const { id, path } = await deployed()
+  const [row] = await database<{ release_id: string }[]>`select release_id from service where id = ${id}`
+  layers.push({ service: id, release: row?.release_id ?? '', bytes: 3 * gibibyte })
+  await measure()
+  assert.equal((await must('GET', `${path}/status`)).state, 'DEPLOYED')
+  await must('PUT', path, { ephemeral_storage_in_gib: 2 })
+  await measure()
+  const { state, reason } = await must('GET', `${path}/status`)
+  assert.equal(state, 'DEPLOYMENT_ERROR')
+  assert.match(reason, /wrote 3\.0 GiB outside of its volumes, and its limit is 2 GiB/)
+  await until('its containers are ended', async () => (await runs(id)) === 0)
+  await act(path, 'deploy', {})
+  await measure()
+  assert.deepEqual([await runs(id), (await must('GET', `${path}/status`)).state], [1, 'DEPLOYED'])
 })

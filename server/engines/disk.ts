@@ -14,6 +14,8 @@ export interface EngineDisk {
   }[]
   /** Those of this installation, by the ids of their storages. */
   readonly volumes: readonly { readonly id: string; readonly bytes: number }[]
+  /** What each replica of a service wrote outside of its volumes. */
+  readonly layers: readonly { readonly service: string; readonly release: string; readonly bytes: number }[]
   /** Of all builds of the engine: a cache tells nothing of whose it is. */
   readonly buildCache: { readonly bytes: number; readonly freeableBytes: number }
 }

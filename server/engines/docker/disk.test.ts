@@ -10,6 +10,7 @@ import { DockerDaemon } from './daemon.ts'
 import { measureDisk, trimBuildCache } from './disk.ts'
 
 const digest = `sha256:${'a'.repeat(64)}`
+const replica = { 'quayside.service': 's', 'quayside.release': 'r' }
 const answers: Readonly<Record<string, object>> = {
   '/info': { DockerRootDir: '/nowhere' },
   '/build/prune': { CachesDeleted: ['a'], SpaceReclaimed: 70 },
@@ -26,6 +27,13 @@ const answers: Readonly<Record<string, object>> = {
       { Name: 'v', Labels: { 'quayside.instance': 'mine', 'quayside.storage': 'one' }, UsageData: { Size: 7 } },
       { Name: 'w', Labels: { 'quayside.instance': 'other' }, UsageData: { Size: 1000 } },
       { Name: 'x', Labels: null, UsageData: null },
+    ],
+    Containers: [
+      { Labels: { ...replica, 'quayside.instance': 'mine' }, SizeRw: 9 },
+      { Labels: { ...replica, 'quayside.instance': 'mine' } },
+      { Labels: { ...replica, 'quayside.instance': 'mine', 'quayside.run': 'one' }, SizeRw: 100 },
+      { Labels: { ...replica, 'quayside.instance': 'other' }, SizeRw: 100 },
+      { Labels: null, SizeRw: 100 },
     ],
     BuildCache: [
       { Size: 10, InUse: false, Shared: false },
@@ -65,6 +73,10 @@ test('what the daemon tells of its disk is told apart: whose it is, what it alon
       { references: [], services: [], bytes: 5, createdAt: new Date(3000) },
     ],
     volumes: [{ id: 'one', bytes: 7 }],
+    layers: [
+      { service: 's', release: 'r', bytes: 9 },
+      { service: 's', release: 'r', bytes: 0 },
+    ],
     buildCache: { bytes: 30, freeableBytes: 10 },
   })
   isMeasuring = true

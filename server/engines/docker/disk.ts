@@ -19,6 +19,9 @@ interface SystemDisk {
         readonly UsageData?: { readonly Size: number } | null
       }[]
     | null
+  readonly Containers?:
+    | readonly { readonly Labels?: Readonly<Record<string, string>> | null; readonly SizeRw?: number }[]
+    | null
   readonly BuildCache?: readonly { readonly Size: number; readonly InUse: boolean; readonly Shared: boolean }[] | null
 }
 interface DiskImage {
@@ -49,6 +52,11 @@ export async function measureDisk(daemon: DockerDaemon, instance: string, signal
         ? [{ id: Labels[label.storage] ?? '', bytes: Math.max(0, UsageData?.Size ?? 0) }]
         : [],
     ),
+    layers: (found.Containers ?? []).flatMap(({ Labels, SizeRw = 0 }) => {
+      const { [label.service]: service, [label.release]: release, [label.run]: run } = Labels ?? {}
+      const isReplica = Labels?.[label.instance] === instance && run === undefined
+      return isReplica && service && release ? [{ service, release, bytes: SizeRw }] : []
+    }),
     buildCache: { bytes: sum(cache), freeableBytes: sum(cache.filter(({ InUse }) => !InUse)) },
   }
 }

@@ -49,7 +49,14 @@ export class FakeImages {
       createdAt: new Date(0),
     }))
     const buildCache = { bytes: this.cacheBytes, freeableBytes: this.cacheBytes }
-    return { totalBytes: 1_000_000, freeBytes: 500_000, images: [...fetched, ...this.built], volumes, buildCache }
+    return {
+      totalBytes: 1_000_000,
+      freeBytes: 500_000,
+      images: [...fetched, ...this.built],
+      volumes,
+      layers: [],
+      buildCache,
+    }
   }
 
   trimCache(keepBytes: number): number {
