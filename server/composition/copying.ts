@@ -1,6 +1,6 @@
 import { recordChange } from '../audit/index.ts'
 import { afterCommit, type Sql } from '../database/index.ts'
-import { archiveCommandOf, volumesOf, whileUnreachable } from '../deployments/index.ts'
+import { archiveCommandOf, failForCopies, volumesOf, whileUnreachable } from '../deployments/index.ts'
 import { publicHosts, publicPortHost, replaceHosts, reservePassedPorts, reservePublicPort } from '../domains/index.ts'
 import {
   createCopyWorkflow,
@@ -9,6 +9,7 @@ import {
   createServiceCopyWorkflow,
   type DataCopyOptions,
   insertServiceCopy,
+  type RowCopyOptions,
   serviceCopyWorkflow,
   setServiceCopying,
   submitErasure,
@@ -59,11 +60,20 @@ export const dataCopier =
     afterCommit(() => workflows.nudge())
   }
 
+/** Writes the rows of copied services. Their variables follow all together, once every copy exists. */
+export function rowCopier(foundation: Foundation): RowCopyOptions {
+  const { vault } = foundation
+  const parts = { vault, clock, declareHosts: hostDeclarer(foundation), parts: serviceParts }
+  return {
+    clock,
+    copyService: (sql, clone) => cloneService(sql, { ...parts, copyVariables: async () => {} }, clone),
+    copyVariables: (sql, copy) => copyNames(sql, { vault }, copy),
+  }
+}
+
 /** How environments and services are copied, with their data where that is asked for. */
 export function createCopyWorkflows(foundation: Foundation, workflows: () => Workflows) {
-  const { vault, log, database, engine, config } = foundation
-  const declareHosts = hostDeclarer(foundation)
-  const parts = serviceParts
+  const { log, database, engine, config } = foundation
   const data: DataCopyOptions = {
     database,
     clock,
@@ -82,14 +92,16 @@ export function createCopyWorkflows(foundation: Foundation, workflows: () => Wor
     },
     eraseVolumes: (service, attempt) => engine.erase(service, attempt),
   }
-  const further = { ...data, submitErasure: submitErasure(workflows) }
+  const further = {
+    ...data,
+    submitErasure: submitErasure(workflows),
+    failRequests: (sql: Sql, services: readonly string[], reason: string) =>
+      failForCopies({ clock, workflows: workflows() })(sql, services, reason),
+  }
   return [
     createCopyWorkflow({
       ...further,
-      // Those of all services together follow, when every copy is there.
-      copyService: (sql, clone) =>
-        cloneService(sql, { vault, clock, declareHosts, parts, copyVariables: async () => {} }, clone),
-      copyVariables: (sql, copy) => copyNames(sql, { vault }, copy),
+      ...rowCopier(foundation),
       recordFailure: (sql, { environmentId, reason }) => recordFailedCopy(sql, environmentId, undefined, reason),
     }),
     createServiceCopyWorkflow({

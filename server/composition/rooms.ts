@@ -39,7 +39,7 @@ import { internalHost } from '../variables/index.ts'
 import { createKeyRotations } from '../vault/index.ts'
 import { createWebhooks } from '../webhooks/index.ts'
 import type { Workflows } from '../workflows/index.ts'
-import { copyNames, dataCopier, hostDeclarer, serviceParts } from './copying.ts'
+import { copyNames, dataCopier, hostDeclarer, rowCopier, serviceParts } from './copying.ts'
 import type { Foundation } from './foundation.ts'
 
 const mebibyte = 1024 * 1024
@@ -109,8 +109,8 @@ export function createRooms(
     overview: createOverview(database),
     exportEnvironment: createExport({ database, clock, vault, records: (rows) => rooms.services.records(rows) }),
     cloneEnvironment: createClone({
+      ...rowCopier(foundation),
       database,
-      clock,
       workflows,
       rules,
       findCluster: findClusterId,

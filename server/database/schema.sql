@@ -1063,6 +1063,7 @@ create table service (
   constraint service_stage_id_fkey FOREIGN KEY (stage_id) REFERENCES deployment_stage(id)
 );
 CREATE INDEX service_container_registry ON public.service USING btree (container_registry_id) WHERE (container_registry_id IS NOT NULL);
+CREATE INDEX service_copying ON public.service USING btree (copying) WHERE (copying IS NOT NULL);
 CREATE INDEX service_git_token ON public.service USING btree (git_token_id) WHERE (git_token_id IS NOT NULL);
 CREATE INDEX service_helm_repository ON public.service USING btree (helm_repository_id) WHERE (helm_repository_id IS NOT NULL);
 CREATE UNIQUE INDEX service_name ON public.service USING btree (environment_id, lower(name));

@@ -1,17 +1,17 @@
-import { outcomeEvents } from '@quayside/contract/resources/organization-event.ts'
-import { type Action, isAtRest, phases } from '@quayside/contract/states.ts'
-import { type Outcome, recordOutcome } from '../audit/index.ts'
+import { isAtRest, phases } from '@quayside/contract/states.ts'
+import { recordOutcome } from '../audit/index.ts'
 import type { Sql } from '../database/index.ts'
 import { recordDeploymentEvent } from '../events/index.ts'
 import { deleteEnvironmentRow, findEnvironment } from '../organizations/index.ts'
 import type { RunContext, Step, Workflow } from '../workflows/index.ts'
 import { hasServices, placeTargets } from './outcome-store.ts'
+import { outcomesOf } from './outcomes.ts'
 import { createReport, type RecipeOptions, type Work } from './recipe.ts'
 import { deploymentWorkflow } from './request.ts'
-import { findRequest, type RequestRow, setRequestStatus, unfinishedRequests } from './request-store.ts'
+import { findRequest, heldByCopies, type RequestRow, setRequestStatus, unfinishedRequests } from './request-store.ts'
 import { runStages } from './run-stages.ts'
 import { finishTarget } from './settle.ts'
-import { listTargets } from './target-store.ts'
+import { listTargets, type TargetRow } from './target-store.ts'
 
 interface Input {
   readonly requestId: string
@@ -28,16 +28,20 @@ export function createDeploymentWorkflow(options: RecipeOptions): Workflow<Input
     run: (input, step, context) => runRequest(options, input.requestId, step, context),
     abandoned: (input, reason, sql) => abandon(options, input.requestId, reason, sql),
     unfinished: unfinishedRequests,
+    heldBack: heldByCopies,
   }
 }
 
 async function runRequest(options: RecipeOptions, requestId: string, step: Step, context: RunContext): Promise<void> {
-  await step('BEGIN', () => context.fenced((sql) => begin(sql, requestId, options)), { evenIfCanceled: true })
+  const begun = () => context.fenced((sql) => begin(sql, requestId, options))
+  // Steps of earlier versions recorded nothing.
+  const ended = (await step('BEGIN', begun, { evenIfCanceled: true })) ?? []
   const request = await findRequest(options.database, requestId)
   if (!request) return
   const environment = await findEnvironment(options.database, request.environment_id)
   if (!environment) return
-  const works = (await listTargets(options.database, [requestId])).map(
+  const [over, open] = partition(await listTargets(options.database, [requestId]), ended)
+  const works = open.map(
     (target): Work => ({
       request,
       target,
@@ -47,7 +51,8 @@ async function runRequest(options: RecipeOptions, requestId: string, step: Step,
       report: createReport(options.lines, request.execution_id, target),
     }),
   )
-  const complete = await runStages(options, works)
+  const isFailed = over.some(({ status }) => status === 'ERROR')
+  const complete = (await runStages(options, works)) && !isFailed
   await step('END', () => context.fenced((sql) => endRequest(sql, requestId, complete, options)), {
     evenIfCanceled: true,
   })
@@ -59,13 +64,22 @@ async function runRequest(options: RecipeOptions, requestId: string, step: Step,
   })
 }
 
-async function begin(sql: Sql, requestId: string, { clock }: RecipeOptions): Promise<void> {
+/** Pure: the targets of these services, and all others. */
+function partition(targets: readonly TargetRow[], services: readonly string[]): [TargetRow[], TargetRow[]] {
+  const isNamed = ({ service_id }: TargetRow): boolean => services.includes(service_id)
+  return [targets.filter(isNamed), targets.filter((target) => !isNamed(target))]
+}
+
+/** Returns the services whose part ended while the request waited: the copies that they were are deleted. */
+async function begin(sql: Sql, requestId: string, { clock }: RecipeOptions): Promise<string[]> {
   const request = await findRequest(sql, requestId)
-  if (!request) return
+  if (!request) return []
   const now = clock.now()
   if (request.status === 'QUEUED') await setRequestStatus(sql, requestId, 'ONGOING', now)
   await placeTargets(sql, requestId)
   if (request.action === 'DEPLOY') await recordDeploymentEvent(sql, 'DEPLOYMENT_STARTED', requestId, now)
+  const targets = await listTargets(sql, [requestId])
+  return targets.filter(({ finished_at }) => finished_at !== null).map(({ service_id }) => service_id)
 }
 
 async function endRequest(
@@ -85,15 +99,6 @@ async function endRequest(
   await setRequestStatus(sql, requestId, status, now)
   await recordOutcome(sql, requestId, outcomesOf(action), now)
   if (request.action === 'DEPLOY') await recordDeploymentEvent(sql, eventOf[status], requestId, now)
-}
-
-/** What the record of changes calls the ends of the services' parts; of cancelled ones the cancelling itself tells. */
-function outcomesOf(action: Action): readonly Outcome[] {
-  const [well, badly] = outcomeEvents[action]
-  return [
-    { status: 'SUCCESS', event: well },
-    { status: 'ERROR', event: badly },
-  ]
 }
 
 const eventOf = {

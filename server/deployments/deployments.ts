@@ -19,6 +19,7 @@ import { acceptedStatus, serviceStatus } from './status.ts'
 import type { WantedTarget } from './target-store.ts'
 import { buildOf } from './versioned.ts'
 import { takeTag, type WantedVersion } from './wanted-version.ts'
+import { cancelForCopies } from './withdraw.ts'
 
 export interface DeploymentsOptions extends RequestOptions {
   readonly workflows: Pick<Workflows, 'submission' | 'nudge' | 'requestCancel'>
@@ -58,7 +59,7 @@ export function createDeployments(options: DeploymentsOptions) {
   ) => {
     if (chosen.length === 0) return
     const targets = chosen.map((service) => ({ service, commit: undefined, ...asked }))
-    await acceptRequest(options, { environment, action, targets, by })
+    await acceptRequest(options, { environment, action, targets, by, isWhole: true })
   }
 
   return {
@@ -109,14 +110,18 @@ export function createDeployments(options: DeploymentsOptions) {
         await lockEnvironment(sql, service.environment_id)
         await lockService(sql, service.id)
         const current = await findService(sql, service.id)
-        if (!current || isUsed(current)) return current
+        if (current?.copying) await cancelForCopies(sql, options, [current.id])
+        else if (!current || isUsed(current)) return current
         await deleteServiceRow(sql, service.id)
         return undefined
       })
       if (left && left.state !== 'DELETE_QUEUED' && left.state !== 'DELETING') await act(left, 'DELETE', by)
     },
 
-    /** Those that are not skipped; with `sameVersion` each in the version that is deployed. */
+    /**
+     * Those that are not skipped; with `sameVersion` each in the version that is deployed. A service that is being copied into the
+     * environment is left out. If the whole environment is a copy in progress, its services are included and wait for their data.
+     */
     async deployEnvironment(
       environment: EnvironmentRow,
       by: RequestedBy,
@@ -124,8 +129,13 @@ export function createDeployments(options: DeploymentsOptions) {
     ): Promise<void> {
       const services = await listServices(database, environment.id)
       const chosen = services.filter(
-        ({ is_skipped, copying, restoring }) => !is_skipped && copying === null && restoring === null,
+        ({ is_skipped, copying, restoring }) =>
+          !is_skipped && (copying === null || environment.copying !== null) && restoring === null,
       )
+      if (services.length === 0 && environment.copying !== null) {
+        const message = `Environment "${environment.name}" is being copied. Try again when its services exist.`
+        throw new AppError('conflict', message)
+      }
       if (chosen.length === 0)
         throw new AppError('conflict', `Environment "${environment.name}" has nothing to deploy.`)
       // Those that cannot run there are left out by the workflow, with the reason.
@@ -148,8 +158,10 @@ export function createDeployments(options: DeploymentsOptions) {
       const left = await inTransaction(database, async (sql) => {
         await lockEnvironment(sql, environment.id)
         const services = await listServices(sql, environment.id)
+        const copies = services.filter(({ copying }) => copying !== null).map(({ id }) => id)
+        await cancelForCopies(sql, options, copies)
         const active = await listActiveRequests(sql, environment.id)
-        const isGone = active.length === 0 && !services.some(isUsed)
+        const isGone = active.length === 0 && !services.some((service) => service.copying === null && isUsed(service))
         if (isGone) await deleteEnvironmentRow(sql, environment.id)
         else await markEnvironmentDeleting(sql, environment.id)
         return isGone ? [] : services

@@ -25,10 +25,10 @@ export interface PlansOptions {
  */
 export function createPlans(options: PlansOptions) {
   const { database } = options
-  const plan = async (services: readonly ServiceRow[], former?: ReleaseRow) => {
+  const plan = async (services: readonly ServiceRow[], former?: ReleaseRow, isCopy = false) => {
     const serviceIds = services.map(({ id }) => id)
     const statuses = new Map((await readStatuses(database, { serviceIds })).map((status) => [status.id, status]))
-    const facts = services.map((service) => factsOf(options, service, statuses.get(service.id), former))
+    const facts = services.map((service) => factsOf(options, service, statuses.get(service.id), { former, isCopy }))
     return (await Promise.all(facts)).map(planService)
   }
   /** What the request changes in the settings of a service, and what its deployment would do. */
@@ -47,7 +47,7 @@ export function createPlans(options: PlansOptions) {
 
     /** A deployment of all services of an environment. */
     async deployEnvironment(environment: EnvironmentRow, act: () => Promise<unknown>) {
-      const services = await plan(await listServices(database, environment.id))
+      const services = await plan(await listServices(database, environment.id), undefined, environment.copying !== null)
       return { changed_settings: [], services, refused: await refusal(act) }
     },
 
@@ -75,12 +75,13 @@ async function factsOf(
   options: PlansOptions,
   service: ServiceRow,
   status: StatusRow | undefined,
-  former: ReleaseRow | undefined,
+  { former, isCopy }: { readonly former: ReleaseRow | undefined; readonly isCopy: boolean },
 ): Promise<PlanFacts> {
   const { id, name, release_id, is_skipped } = service
   const release = release_id ? await findRelease(options.database, release_id) : undefined
   // What is asked of one service takes part, also where its environment leaves it out.
-  const leftOut = is_skipped && !former ? 'It is skipped in deployments of its environment.' : fillingText(service)
+  const leftOut =
+    is_skipped && !former ? 'It is skipped in deployments of its environment.' : fillingText(service, isCopy)
   const skipped = leftOut ?? refusalOf(service)
   const changes = release && !skipped ? await changesSince(options, service, release, former) : []
   const wanted = toVersion(former ?? service, service)
@@ -100,9 +101,10 @@ async function factsOf(
   }
 }
 
-function fillingText({ copying, restoring }: ServiceRow): string | undefined {
+/** A service is not left out if its whole environment is a copy in progress: the deployment waits for the data. */
+function fillingText({ copying, restoring }: ServiceRow, isCopy: boolean): string | undefined {
   if (restoring !== null) return 'It is being restored from a backup, and left out until that has ended.'
-  return copying === null ? undefined : 'It is being copied, and left out until its data are there.'
+  return copying === null || isCopy ? undefined : 'It is being copied, and left out until its data are there.'
 }
 
 const toVersion = (

@@ -35,8 +35,6 @@ export interface Situation {
   readonly waiting: Pick<RequestRow, 'id' | 'created_at'> | undefined
   /** Of those services that are there. */
   readonly states: Readonly<Record<string, State>>
-  /** Those of them whose data are still being copied. */
-  readonly copying: readonly string[]
   /** Those of them that a restore of a backup has, by its id. */
   readonly restoring: Readonly<Record<string, string>>
   readonly at: Place
@@ -48,13 +46,12 @@ export async function readSituation(
   asked: { environmentId: string; services: readonly string[]; caller: string; action: Action },
 ): Promise<Situation | undefined> {
   const [row] = await sql<(Omit<Situation, 'waiting'> & { id: string | null; created_at: Date | null })[]>`
-    select e.deleting, w.id, w.created_at, coalesce(s.states, '{}') as states, s.copying, s.restoring,
+    select e.deleting, w.id, w.created_at, coalesce(s.states, '{}') as states, s.restoring,
       jsonb_build_object('cluster', c.name, 'hasEngine', c.engine is not null, 'isDemo', c.is_demo,
         'restriction', o.billing_deployment_restriction) as at
     from environment e
     join cluster c on c.id = e.cluster_id join organization o on o.id = c.organization_id
     cross join (select jsonb_object_agg(id, state) as states,
-        coalesce(array_agg(id) filter (where copying is not null), '{}') as copying,
         coalesce(jsonb_object_agg(id, restoring) filter (where restoring is not null), '{}') as restoring from service
       where id = any(${[...asked.services]}::uuid[])) s
     left join lateral (select * from deployment_request where environment_id = e.id and status = 'QUEUED'
@@ -62,8 +59,8 @@ export async function readSituation(
         and not exists (select from deployment_target t where t.request_id = w.id and t.force_event is not null)
     where e.id = ${asked.environmentId}`
   if (!row) return undefined
-  const { id, created_at, deleting, states, copying, restoring, at } = row
-  return { deleting, states, copying, restoring, at, waiting: id && created_at ? { id, created_at } : undefined }
+  const { id, created_at, deleting, states, restoring, at } = row
+  return { deleting, states, restoring, at, waiting: id && created_at ? { id, created_at } : undefined }
 }
 
 /** A service of a request. */
@@ -72,7 +69,6 @@ export interface AcceptedTarget {
   readonly kind: string
   readonly name: string
   readonly icon_uri: string
-  readonly stage_id: string
   readonly wanted_commit: string | null
   readonly force_event: string | null
   readonly wanted_release: string | null
@@ -159,15 +155,14 @@ export async function writeRequest(sql: Sql, acceptance: Acceptance): Promise<Wr
         ${place === 'alone' ? sql`${nothingWaits}${isOrdinary}` : sql``}
       returning request_number
     ), held as (
-      select w.*, s.state as former_state, g.name as stage_name, g.deployment_order as stage_order, n.request_number
+      select w.*, s.state as former_state, g.id as stage_id, g.name as stage_name, g.deployment_order as stage_order, n.request_number
       from numbered n
         cross join (select * from jsonb_to_recordset(${sql.json(targets.map((target) => ({ ...target })))}) as t(
-          service_id uuid, kind text, name text, icon_uri text, stage_id uuid, wanted_commit text, force_event text,
+          service_id uuid, kind text, name text, icon_uri text, wanted_commit text, force_event text,
           wanted_release uuid, same_version boolean) ${fewRows}) w
         join service s on s.id = w.service_id and s.state = any(${[...allowed]}::text[])
-          and (s.copying is null or ${request.action} = 'DELETE')
           and (s.restoring is null or s.restoring = ${restore})
-        join deployment_stage g on g.id = w.stage_id
+        join deployment_stage g on g.id = s.stage_id
       for no key update of s
     ), chosen as (
       select * from held where (select count(*) from held) = ${targets.length}
@@ -217,6 +212,17 @@ export const lockActiveRequests = (sql: Sql, environmentId: string, id?: string)
 /** The ids of all of them, as a part of a statement. */
 export const unfinishedRequests = (sql: Sql): Fragment =>
   sql`select id from deployment_request where status in ('QUEUED', 'ONGOING', 'CANCELING')`
+
+/**
+ * The ids of waiting requests that act on a service whose data are being copied, as a part of a statement: into it, or from it into
+ * another one. A deletion does not wait.
+ */
+export const heldByCopies = (sql: Sql): Fragment => sql`
+  select r.id from service c
+    cross join lateral (values (c.id), (c.copying)) as involved (service_id)
+    join deployment_target t on t.service_id = involved.service_id and t.finished_at is null
+    join deployment_request r on r.id = t.request_id and r.status = 'QUEUED' and r.action <> 'DELETE'
+  where c.copying is not null`
 
 /** How far a request is with each of its services. Moments that come as JSON are strings. */
 export interface RequestProgress {

@@ -58,7 +58,12 @@ export interface Wish {
   readonly action: Action
   readonly targets: readonly WantedTarget[]
   readonly by: RequestedBy
+  /** Every service of the environment is meant: one that is deleted before the request is written is left out. */
+  readonly isWhole?: boolean
 }
+
+/** How often a request is tried again if its services change between the check and the write. Only ends of other work can do that. */
+const mostTries = 5
 
 /**
  * Accepts a request: it is written with its workflow and the services' new states at once; from then on it cannot be lost. Throws
@@ -87,18 +92,35 @@ async function acceptAlone(options: RequestOptions, wish: Wish): Promise<Accepte
 /** Other requests of the environment wait for the lock. Says what forbids the request, or finds the one that it merges into. */
 const acceptUnderLock = (options: RequestOptions, wish: Wish): Promise<AcceptedRequest> =>
   inTransaction(options.database, async (sql) => {
-    const { environment, action, by } = wish
-    await lockEnvironment(sql, environment.id)
-    const services = wish.targets.map(({ service }) => service.id)
-    const situation = await readSituation(sql, { environmentId: environment.id, services, caller: by.id, action })
-    const waiting = checked(situation, wish).waiting
-    // What is forced is a run of its own.
-    const isForced = wish.targets.some(({ forceEvent }) => forceEvent)
-    const merges = !isForced && waiting !== undefined && (await holdWaiting(sql, waiting.id))
-    const request = merges ? waiting : { id: newId(), created_at: options.clock.now() }
-    if (await writeRequest(sql, acceptance(options, wish, request, merges ? 'merged' : 'last'))) return request
-    throw new AppError('unavailable', 'The services change at this moment. Try again.')
+    await lockEnvironment(sql, wish.environment.id)
+    for (let tries = 0; tries < mostTries; tries++) {
+      const accepted = await tryUnderLock(options, sql, wish)
+      if (accepted) return accepted
+    }
+    throw new AppError('unavailable', 'Other requests keep changing these services. Try again.')
   })
+
+/** Undefined if a service changed between the check and the write. */
+async function tryUnderLock(options: RequestOptions, sql: Sql, wish: Wish): Promise<AcceptedRequest | undefined> {
+  const { environment, action, by } = wish
+  const services = wish.targets.map(({ service }) => service.id)
+  const situation = await readSituation(sql, { environmentId: environment.id, services, caller: by.id, action })
+  const left = situation && wish.isWhole ? withoutDeleted(wish, situation) : wish
+  const { waiting } = checked(situation, left)
+  // What is forced is a run of its own.
+  const isForced = left.targets.some(({ forceEvent }) => forceEvent)
+  const merges = !isForced && waiting !== undefined && (await holdWaiting(sql, waiting.id))
+  const request = merges ? waiting : { id: newId(), created_at: options.clock.now() }
+  const written = await writeRequest(sql, acceptance(options, left, request, merges ? 'merged' : 'last'))
+  return written && request
+}
+
+/** Pure: the wish without services that do not exist any more; throws 409 if none is left. */
+function withoutDeleted(wish: Wish, { states }: Situation): Wish {
+  const targets = wish.targets.filter(({ service }) => states[service.id] !== undefined)
+  if (targets.length > 0) return { ...wish, targets }
+  throw new AppError('conflict', `Environment "${wish.environment.name}" has no services any more.`)
+}
 
 function acceptance(
   { workflows }: RequestOptions,
@@ -125,7 +147,6 @@ function acceptance(
       kind: service.kind,
       name: service.name,
       icon_uri: service.settings.icon_uri,
-      stage_id: service.stage_id,
       wanted_commit: commit ?? null,
       force_event: forceEvent ?? null,
       wanted_release: release ?? null,
@@ -149,9 +170,6 @@ function checked(situation: Situation | undefined, { environment, action, target
   const refused = placeRefusal(action, situation.at)
   if (refused) throw new AppError(refused.code, refused.message)
   for (const { service } of targets) {
-    if (situation.copying.includes(service.id) && action !== 'DELETE') {
-      throw new AppError('conflict', `Service "${service.name}" is being copied. Try again when its data are there.`)
-    }
     const restore = situation.restoring[service.id]
     if (restore !== undefined && restore !== by.restore) {
       throw new AppError(

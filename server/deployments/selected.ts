@@ -13,6 +13,7 @@ import { deleteServiceRows } from './selected-store.ts'
 import { environmentStatuses } from './status.ts'
 import type { WantedTarget } from './target-store.ts'
 import { takeTag } from './wanted-version.ts'
+import { cancelForCopies } from './withdraw.ts'
 
 /** A service, and the commit of its branch that was pushed. */
 export interface PushedTarget {
@@ -86,12 +87,11 @@ export function createSelected(options: DeploymentsOptions) {
       const left = await inTransaction(database, async (sql) => {
         await lockEnvironment(sql, environment.id)
         const services = chosenByIds(await listServices(sql, environment.id), body).map(({ service }) => service)
-        const unused = services.filter((service) => !isUsed(service))
-        await deleteServiceRows(
-          sql,
-          unused.map(({ id }) => id),
-        )
-        return services.filter((service) => isUsed(service) && !isGoing(service))
+        const copies = services.filter(({ copying }) => copying !== null)
+        await cancelForCopies(sql, options, copies.map(idOf))
+        const unused = services.filter((service) => service.copying !== null || !isUsed(service))
+        await deleteServiceRows(sql, unused.map(idOf))
+        return services.filter((service) => !unused.includes(service) && !isGoing(service))
       })
       await ask(environment, 'DELETE', left, by)
     },
@@ -108,6 +108,8 @@ export function createSelected(options: DeploymentsOptions) {
     },
   }
 }
+
+const idOf = ({ id }: ServiceRow): string => id
 
 const isGoing = ({ state }: ServiceRow): boolean => state === 'DELETE_QUEUED' || state === 'DELETING'
 

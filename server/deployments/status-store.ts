@@ -26,6 +26,8 @@ export interface StatusRow {
   readonly started_at: Date | null
   readonly finished_at: Date | null
   readonly requests_count: number
+  /** Its data are being copied, into it or from it: waiting requests begin afterwards. */
+  readonly in_copy: boolean
   readonly steps: readonly StepRow[] | null
 }
 
@@ -54,6 +56,7 @@ export const readStatuses = (
       t.started_at, t.finished_at, ${isPart} as is_part_last_deployment,
       (select count(*)::int from deployment_target w join deployment_request q on q.id = w.request_id
         where w.service_id = s.id and q.environment_id = s.environment_id and q.status = 'QUEUED') as requests_count,
+      s.copying is not null or exists (select from service c where c.copying = s.id) as in_copy,
       (select jsonb_agg(jsonb_build_object('name', split_part(p.name, '/', 2), 'status', p.status,
           'seconds', round(extract(epoch from p.finished_at - p.started_at))::int) order by p.started_at)
         from workflow_step p where p.workflow_id = t.request_id and p.name like s.id || '/%') as steps

@@ -35,6 +35,7 @@ const row = (change: Partial<StatusRow> = {}): StatusRow => ({
   started_at: at,
   finished_at: at,
   requests_count: 0,
+  in_copy: false,
   steps: [
     { name: 'PIN', status: 'SUCCESS', seconds: 9 },
     { name: 'GIT_CLONE', status: 'SUCCESS', seconds: 2 },

@@ -43,7 +43,8 @@ export async function serviceStatuses(sql: Sql, serviceIds: readonly string[]) {
 export function acceptedStatus(service: ServiceRow, action: Action, { id, alone }: AcceptedRequest) {
   const state = alone?.states.get(service.id)
   if (!alone || !state) return undefined
-  const request = { request_id: id, execution_id: alone.execution_id, action, requests_count: 1 }
+  const in_copy = service.copying !== null
+  const request = { request_id: id, execution_id: alone.execution_id, action, requests_count: 1, in_copy }
   const progress = { request_status: 'QUEUED', target_status: 'QUEUED', reason: null, steps: null } as const
   const observed = {
     started_at: null,
@@ -117,6 +118,7 @@ function statusReason(row: StatusRow, isFailing: boolean): string | null {
     return reason === undefined ? row.stop_reason : `${reason}\n${row.stop_reason}`
   }
   if (reason !== undefined) return reason
+  if (row.in_copy && row.request_status === 'QUEUED') return 'It waits until the data are copied.'
   if (isFailing) return row.observed_reason?.trim() ? row.observed_reason : 'It does not run. See its log.'
   return isFailed(row.state) ? 'It failed, and no reason was recorded. See the log of the deployment.' : null
 }

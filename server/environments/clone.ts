@@ -1,7 +1,6 @@
 import { afterCommit, type Database, inTransaction, type Sql } from '../database/index.ts'
-import type { Clock } from '../lib/clock.ts'
 import { AppError } from '../lib/error.ts'
-import { newId } from '../lib/id.ts'
+import { newId, newRandomId } from '../lib/id.ts'
 import { checkName } from '../lib/text.ts'
 import {
   type EnvironmentMode,
@@ -11,8 +10,10 @@ import {
   insertEnvironment,
   nameTaken,
 } from '../organizations/index.ts'
+import { listServices } from '../services/index.ts'
 import type { Workflows } from '../workflows/index.ts'
 import { hasUnfinishedCopy, isProjectOf, setCopying } from './clone-store.ts'
+import { type CopyIds, copyEnvironment, type RowCopyOptions } from './copy-environment.ts'
 import { insertEnvironmentCopy } from './copy-record-store.ts'
 import { copyWorkflow } from './copy-workflow.ts'
 import { findEnvironmentRule, insertEnvironmentRule } from './rule-store.ts'
@@ -28,9 +29,8 @@ export interface CloneRequest {
   readonly with_data?: boolean | null
 }
 
-export interface CloneOptions {
+export interface CloneOptions extends RowCopyOptions {
   readonly database: Database
-  readonly clock: Clock
   readonly workflows: Pick<Workflows, 'submit' | 'nudge'>
   readonly rules: Pick<ReturnType<typeof createRules>, 'find' | 'give'>
   /** The organization's cluster of that id; undefined when it has none. */
@@ -45,10 +45,11 @@ export interface Copier {
 }
 
 /**
- * Makes copies of environments. The new environment is there at once, with its rule; stages, services and variables come all
- * together, by a workflow. Until then, nothing else is written into it.
+ * Makes copies of environments. The new environment exists at once, with its rule. Its stages, services and variables come all
+ * together: at once if data are to follow, otherwise by a workflow. Until the copy is whole, nothing else is written into it.
  */
-export function createClone({ database, clock, workflows, rules, findCluster }: CloneOptions) {
+export function createClone(options: CloneOptions) {
+  const { database, clock, workflows, rules, findCluster } = options
   /** Place and rule of the copy; the rule, then the source decides what is left out. Throws 404 that names the field. */
   const placeOf = async (sql: Sql, source: EnvironmentRow, name: string, body: CloneRequest) => {
     const project_id = body.project_id?.toLowerCase() ?? source.project_id
@@ -91,12 +92,18 @@ export function createClone({ database, clock, workflows, rules, findCluster }: 
       const input = { environmentId: id, withData: body.with_data === true }
       const countsFor = { environmentId: id }
       await workflows.submit(sql, { id: newId(), kind: copyWorkflow, key: id, input, countsFor })
+      // Deployments of the copy can be requested from now on; they wait for its data.
+      if (body.with_data) await copyEnvironment(sql, options, { id, withData: true, ids: await newIds(sql, source) })
       return findEnvironment(sql, id)
     }).catch(nameTaken('An environment', name))
     afterCommit(() => workflows.nudge())
     if (!row) throw new AppError('notFound', 'There is no such object.')
     return environmentRecord(row)
   }
+}
+
+async function newIds(sql: Sql, source: EnvironmentRow): Promise<CopyIds> {
+  return Object.fromEntries((await listServices(sql, source.id)).map(({ id }) => [id, newRandomId()]))
 }
 
 /** What a rule says, without whose it is. */

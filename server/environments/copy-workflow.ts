@@ -1,37 +1,25 @@
 import type { Sql } from '../database/index.ts'
-import { newId, newRandomId } from '../lib/id.ts'
-import { type EnvironmentRow, findEnvironment } from '../organizations/index.ts'
-import { type Clone, findService, listServices, type ServiceRow } from '../services/index.ts'
-import type { VariableCopy } from '../variables/index.ts'
+import { newRandomId } from '../lib/id.ts'
+import { findEnvironment } from '../organizations/index.ts'
+import { findService, listServices } from '../services/index.ts'
 import type { Workflow } from '../workflows/index.ts'
-import {
-  deleteCopy,
-  endCopy,
-  hasContent,
-  holdSource,
-  isCopying,
-  lockCopy,
-  setCopying,
-  setServiceCopying,
-  skipCopies,
-} from './clone-store.ts'
+import { deleteCopy, endCopy, isCopying } from './clone-store.ts'
+import { type CopyIds, copyEnvironment, type RowCopyOptions } from './copy-environment.ts'
 import { endCopyRecord } from './copy-record-store.ts'
 import { copyData, type DataCopyOptions, dataOf, eraseData, type ServiceData } from './data-copy.ts'
 import type { SubmitErasure } from './erasure-workflow.ts'
-import { insertStage, listStages } from './stage-store.ts'
 
 export const copyWorkflow = 'environment copy'
 
-export interface CopyOptions extends DataCopyOptions {
-  /** Makes the rows of one service's copy, in the stage of the same name, without its variables; gives its id. */
-  readonly copyService: (sql: Sql, clone: Clone) => Promise<string>
-  readonly copyVariables: (sql: Sql, copy: VariableCopy) => Promise<void>
+export interface CopyOptions extends DataCopyOptions, RowCopyOptions {
   readonly submitErasure: SubmitErasure
   /** Writes the reason into the record of changes, before the copy is removed. */
   readonly recordFailure: (
     sql: Sql,
     failed: { readonly environmentId: string; readonly reason: string },
   ) => Promise<void>
+  /** Ends the deployment requests that wait for the data of these services, before the copy is removed. */
+  readonly failRequests: (sql: Sql, services: readonly string[], reason: string) => Promise<void>
 }
 
 export interface CopyInput {
@@ -68,16 +56,19 @@ export function createCopyWorkflow(options: CopyOptions): Workflow<CopyInput> {
       if (!isWanted) return
       await options.recordFailure(sql, { environmentId, reason })
       const services = withData ? (await listServices(sql, environmentId)).map(({ id }) => id) : []
+      await options.failRequests(sql, services, reason)
       await options.submitErasure(sql, services)
       await deleteCopy(sql, environmentId)
     },
   }
 }
 
-/** By the id of each service that its copy is to have. */
-type CopyIds = Readonly<Record<string, string>>
-
+/** The copies are written with the environment; those that an earlier version began are still to be written. */
 async function idsOf({ database }: CopyOptions, id: string): Promise<Record<string, string>> {
+  const copies = await listServices(database, id)
+  if (copies.length > 0) {
+    return Object.fromEntries(copies.flatMap((copy) => (copy.copying ? [[copy.copying, copy.id]] : [])))
+  }
   const copy = await findEnvironment(database, id)
   const services = copy?.copying ? await listServices(database, copy.copying) : []
   return Object.fromEntries(services.map((service) => [service.id, newRandomId()]))
@@ -96,61 +87,9 @@ async function plannedData(options: CopyOptions, ids: CopyIds): Promise<ServiceD
   return planned.filter(({ volumes }) => volumes.length > 0)
 }
 
-async function copyEnvironment(
-  sql: Sql,
-  options: CopyOptions,
-  { id, withData, ids }: { readonly id: string; readonly withData: boolean; readonly ids: CopyIds },
-): Promise<void> {
-  const sourceId = await lockCopy(sql, id)
-  // It was deleted, unless an earlier try has ended it.
-  if (sourceId === undefined) return endCopyRecord(sql, id, { status: 'CANCELED', now: options.clock.now() })
-  if (withData && (await hasContent(sql, id))) return
-  const held = await holdSource(sql, sourceId)
-  const [source, copy] = [await findEnvironment(sql, sourceId), await findEnvironment(sql, id)]
-  if (!held || !source || !copy) throw new Error('the environment that was to be copied does not exist any more')
-  await copyStages(sql, source, copy, options.clock.now())
-  // With data, what was added since the copy began has no place in it.
-  const originals = (await listServices(sql, source.id)).filter((from) => !withData || ids[from.id] !== undefined)
-  const services = new Map<string, string>()
-  for (const from of originals) {
-    const copyId = ids[from.id]
-    const clone = {
-      from,
-      environment: copy,
-      name: from.name,
-      withData,
-      ...(copyId === undefined ? {} : { id: copyId }),
-    }
-    const made = await options.copyService(sql, clone)
-    services.set(from.id, made)
-    if (withData) await setServiceCopying(sql, made, from.id)
-  }
-  const skipped = originals.filter(({ is_skipped }) => is_skipped)
-  await skipCopies(sql, copiesOf(skipped, services))
-  await options.copyVariables(sql, { from: placeOf(source), to: placeOf(copy), services, withEnvironment: true })
-  if (withData) return
-  await setCopying(sql, copy.id, null)
-  await endCopyRecord(sql, copy.id, { status: 'SUCCESS', now: options.clock.now() })
-}
-
 /** False when the copy was deleted. */
 async function endWhole(sql: Sql, { clock }: CopyOptions, id: string): Promise<boolean> {
   const isWhole = await endCopy(sql, id)
   if (isWhole) await endCopyRecord(sql, id, { status: 'SUCCESS', now: clock.now() })
   return isWhole
 }
-
-async function copyStages(sql: Sql, source: EnvironmentRow, copy: EnvironmentRow, now: Date): Promise<void> {
-  for (const { name, description, deployment_order } of await listStages(sql, source.id)) {
-    await insertStage(sql, { id: newId(), environment_id: copy.id, name, description, deployment_order, now })
-  }
-}
-
-const copiesOf = (originals: readonly ServiceRow[], services: ReadonlyMap<string, string>): string[] =>
-  originals.flatMap(({ id }) => services.get(id) ?? [])
-
-const placeOf = ({ organization_id, project_id, id }: EnvironmentRow) => ({
-  organizationId: organization_id,
-  projectId: project_id,
-  environmentId: id,
-})

@@ -2,6 +2,7 @@
 export { type Copier, createClone } from './clone.ts'
 export { setServiceCopying } from './clone-store.ts'
 export { copiesOf } from './copies.ts'
+export type { RowCopyOptions } from './copy-environment.ts'
 export { insertServiceCopy } from './copy-record-store.ts'
 export { createCopyWorkflow } from './copy-workflow.ts'
 export type { DataCopyOptions } from './data-copy.ts'

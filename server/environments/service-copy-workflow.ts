@@ -18,6 +18,8 @@ export interface ServiceCopyOptions extends DataCopyOptions {
   readonly submitErasure: SubmitErasure
   /** Writes the reason into the record of changes, before the copy is removed. */
   readonly recordFailure: (sql: Sql, failed: { readonly serviceId: string; readonly reason: string }) => Promise<void>
+  /** Ends the deployment requests that wait for the data of these services, before the copy is removed. */
+  readonly failRequests: (sql: Sql, services: readonly string[], reason: string) => Promise<void>
 }
 
 /** Brings the data of a service into a copy of it; until then nothing is done to the copy. It is whole, or it goes again. */
@@ -48,6 +50,7 @@ export function createServiceCopyWorkflow(options: ServiceCopyOptions): Workflow
       await endCopyRecord(sql, serviceId, isWanted ? { status: 'ERROR', reason, now } : { status: 'CANCELED', now })
       if (!isWanted) return
       await options.recordFailure(sql, { serviceId, reason })
+      await options.failRequests(sql, [serviceId], reason)
       await options.submitErasure(sql, [serviceId])
       await deleteServiceCopy(sql, serviceId)
     },

@@ -33,7 +33,7 @@ export interface MountOptions extends ChangeOptions {
 /**
  * Mounts every operation of the contract as a route. All check in one order, so no answer leaks anything: size and media type of
  * the body (413, 415) → rate limit (429) → credential (401) → target inside the caller's organization (404) → permission (403) →
- * a target that is being copied (409) → query (400) → body (400) → handler. `test/contract/order.test.ts` checks it.
+ * a change of a target that is being copied (409) → query (400) → body (400) → handler. `test/contract/order.test.ts` checks it.
  */
 export function mountContract(app: FastifyInstance, options: MountOptions): void {
   for (const operation of Object.values<Operation>(contract)) mountOperation(app, operation, options)

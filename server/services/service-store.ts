@@ -38,7 +38,7 @@ export interface ServiceOf<K extends KindName> {
   readonly name: string
   readonly description: string
   readonly is_skipped: boolean
-  /** The service whose data are being copied into it; nothing is done to it meanwhile. */
+  /** The service whose data are being copied into it. Its settings do not change meanwhile, and deployments of it wait. */
   readonly copying: string | null
   /** The restore of a backup that has it at present; nobody else does anything to it. */
   readonly restoring: string | null

@@ -72,7 +72,8 @@ async function claimOnce(engine: Engine): Promise<void> {
   const validUntil = now + safeMs(leaseSeconds)
   const holding = [...leases.keys(), ...holds.kept(justBegun(leases, now - (leaseSeconds * 1000) / 3))]
   const places = { ...shareOut(engine.maxRunning), limit }
-  const taking = { owner, leaseSeconds, ...places, kinds: [...kinds.keys()], holding }
+  const heldBack = [...kinds.values()].flatMap((workflow) => workflow.heldBack?.(engine.database) ?? [])
+  const taking = { owner, leaseSeconds, ...places, kinds: [...kinds.keys()], holding, heldBack }
   const claimed = await within(clock, engine.limitMs, claim(engine.database, taking))
   holds.missed(new Set([...leases.keys(), ...claimed.map(({ id }) => id)]))
   if (claimed.length === 0) return

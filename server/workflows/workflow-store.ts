@@ -83,6 +83,8 @@ interface Taking extends Places {
   readonly kinds: readonly string[]
   readonly leaseSeconds: number
   readonly holding: readonly string[]
+  /** Queries for the ids of waiting workflows that must not begin yet. */
+  readonly heldBack?: readonly Fragment[]
 }
 
 /**
@@ -93,7 +95,7 @@ interface Taking extends Places {
  * queue's length is mostly outdated, has no choice in that.
  */
 export async function claim(sql: Sql, options: Taking): Promise<Claimed[]> {
-  const { owner, leaseSeconds, limit, perOrganization } = options
+  const { owner, leaseSeconds, limit, perOrganization, heldBack = [] } = options
   const [kinds, holding] = [[...options.kinds], [...options.holding]]
   const [forFirst, forFurther] = [limit - options.platformReserve, limit - options.reserve]
   return sql<Claimed[]>`
@@ -108,6 +110,7 @@ export async function claim(sql: Sql, options: Taking): Promise<Claimed[]> {
         + row_number() over (partition by head.organization_id order by head.seq) end as rank
       from head left join held on held.organization_id = head.organization_id
       where kind = any(${kinds}) and key not in (select key from running)
+        ${heldBack.reduce((all, ids) => sql`${all} and head.id <> all (array(${ids}))`, sql``)}
     ), placed as (
       select id, rank, row_number() over (order by rank, seq) as place from ranked where rank <= ${perOrganization}
     ), waiting as (

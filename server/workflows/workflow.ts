@@ -18,6 +18,11 @@ export interface Workflow<Input extends Json = Json> {
   abandoned(input: Input, reason: string, sql: import('../database/database.ts').Sql): Promise<void>
   /** The ids of workflows whose terminal state is not written in the domain, as a `select` of one column. */
   unfinished?(sql: import('../database/database.ts').Sql): import('../database/database.ts').Fragment
+  /**
+   * The ids of waiting workflows that must not begin yet, as a `select` of one column. Workflows behind them with the same key wait,
+   * too. Asked at each claim: it must be cheap if nothing is held back.
+   */
+  heldBack?(sql: import('../database/database.ts').Sql): import('../database/database.ts').Fragment
 }
 
 export interface RunContext {
