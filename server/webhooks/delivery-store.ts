@@ -66,16 +66,37 @@ export interface DueRow {
 
 /**
  * Claims what is due, at most one of each webhook, oldest event first: so a webhook gets its events in order. A claim lasts
- * until `until`; a process that dies meanwhile leaves the delivery to the next one.
+ * until `until`; a process that dies meanwhile leaves the delivery to the next one. `sending` holds the organization of each
+ * delivery in progress. Organizations take turns, and each has at most `share` deliveries in progress.
  */
-export const claimDue = (sql: Sql, now: Date, until: Date, count: number) =>
+export const claimDue = (
+  sql: Sql,
+  {
+    now,
+    until,
+    count,
+    share,
+    sending,
+  }: {
+    readonly now: Date
+    readonly until: Date
+    readonly count: number
+    readonly share: number
+    readonly sending: readonly string[]
+  },
+) =>
   sql<DueRow[]>`
-    with due as (
-      select d.id from webhook_delivery d join webhook w on w.id = d.webhook_id
+    with candidate as (
+      select d.id, row_number() over (partition by w.organization_id order by d.next_attempt_at)
+        + (select count(*) from unnest(${[...sending]}::uuid[]) busy where busy = w.organization_id) as place
+      from webhook_delivery d join webhook w on w.id = d.webhook_id
       where d.state = 'pending' and d.next_attempt_at <= ${now} and w.enabled
         and not exists (select from webhook_delivery p
-          where p.webhook_id = d.webhook_id and p.state = 'pending' and p.event_seq < d.event_seq)
-      order by d.next_attempt_at limit ${count} for update of d skip locked),
+          where p.webhook_id = d.webhook_id and p.state = 'pending' and p.event_seq < d.event_seq)),
+    due as (
+      select d.id from webhook_delivery d join candidate c on c.id = d.id
+      where c.place <= ${share} and d.state = 'pending' and d.next_attempt_at <= ${now}
+      order by c.place, d.next_attempt_at limit ${count} for update of d skip locked),
     claimed as (
       update webhook_delivery d set next_attempt_at = ${until}, attempts = d.attempts + 1 from due
       where d.id = due.id returning d.id, d.webhook_id, d.event_id, d.attempts)

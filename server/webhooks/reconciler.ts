@@ -34,13 +34,16 @@ const timeoutMs = 15_000
 /** Longer than any delivery takes. */
 const claimMs = 20_000
 const batch = 50
+/** Deliveries of one organization in progress: slow receivers of one must leave room for others. */
+const share = 20
 
 /**
  * Turns events into deliveries and delivers what is due: at least once, under the same id, in order for each webhook. A
  * receiver that does not answer keeps only its own deliveries waiting.
  */
 export function createWebhookReconciler(options: WebhookReconcilerOptions): Reconciler {
-  const sending = new Map<string, Promise<void>>()
+  /** The organization of each delivery in progress. */
+  const sending = new Map<string, string>()
   return {
     name: 'webhooks',
     everyMs: 500,
@@ -51,12 +54,14 @@ export function createWebhookReconciler(options: WebhookReconcilerOptions): Reco
       const free = batch - sending.size
       if (free <= 0) return
       const now = clock.now()
-      const due = await inTransaction(database, (sql) => claimDue(sql, now, new Date(now.getTime() + claimMs), free))
+      const until = new Date(now.getTime() + claimMs)
+      const wanted = { now, until, count: free, share, sending: [...sending.values()] }
+      const due = await inTransaction(database, (sql) => claimDue(sql, wanted))
       for (const row of due) {
-        const sent = deliver(options, row, signal)
+        sending.set(row.id, row.organization_id)
+        void deliver(options, row, signal)
           .catch((error: unknown) => log.warn({ err: error, deliveryId: row.id }, 'a delivery could not be finished'))
           .finally(() => sending.delete(row.id))
-        sending.set(row.id, sent)
       }
     },
   }
