@@ -16,6 +16,24 @@ interface Watched {
   busy: boolean
 }
 
+const numbers = ['initialDelaySeconds', 'periodSeconds', 'timeoutSeconds', 'failureThreshold'] as const
+
+/**
+ * Returns the probe in a label. Undefined for a text that no engine of ours writes: earlier versions left a label to the image of
+ * a container without a probe, and one such text must not end the checks of all other containers.
+ */
+export function probeOf(text: string | undefined): Probe | undefined {
+  try {
+    const value: unknown = JSON.parse(text ?? '')
+    const isProbe =
+      typeof Object(value).check?.type === 'string' && numbers.every((name) => Number.isFinite(Object(value)[name]))
+    // `as`: the label was written from a Probe, and its members were just looked at.
+    return isProbe ? (value as Probe) : undefined
+  } catch {
+    return undefined
+  }
+}
+
 /** Restarts replicas that run but do not live. Counts in memory: after a restart of the platform counting begins anew, which only delays. */
 export class Liveness {
   readonly #daemon: DockerDaemon
@@ -39,8 +57,8 @@ export class Liveness {
   }
 
   async #checkOne({ Id, Labels }: ContainerInfo, signal: AbortSignal): Promise<string | undefined> {
-    // `as`: the label was written by us from a Probe, and nobody else writes it.
-    const liveness = JSON.parse(Labels[label.liveness] ?? '') as Probe
+    const liveness = probeOf(Labels[label.liveness])
+    if (!liveness) return undefined
     const known = this.#watched.get(Id)
     if (known && (known.busy || !isDue(known, liveness, this.#clock.monotonic()))) return undefined
     const state = await inspectContainer(this.#daemon, Id, signal)
