@@ -3,6 +3,7 @@ import { test } from 'node:test'
 import { hostileTexts } from './hostile-texts.ts'
 
 const limits: Readonly<Record<string, readonly number[]>> = {
+  Dockerfile: [262_144],
   kubeconfig: [131_072],
   KEDA: [16_384, 1024],
   timetable: [255],

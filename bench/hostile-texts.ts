@@ -9,7 +9,7 @@ import { interpolate } from '../server/variables/interpolate.ts'
 
 const mebibyte = 1_048_576
 /** The longest texts that the API or the reader takes, in bytes, where that is less than a mebibyte. */
-const limits = { kubeconfig: 131_072, keda: 16_384, timetable: 255, variable: 128_000 } as const
+const limits = { dockerfile: 262_144, kubeconfig: 131_072, keda: 16_384, timetable: 255, variable: 128_000 } as const
 
 /** Returns `head`, as many of `unit` as there is room for, and `tail`: exactly `bytes` of ASCII. */
 function filled(unit: string, { head = '', tail = '', bytes = mebibyte } = {}): string {
@@ -45,12 +45,12 @@ export function hostileTexts(mask: (text: string) => string): HostileText[] {
     }))
   return [
     ...texts('Dockerfile', parseDockerfile, [
-      filled('\\\n', { head: 'FROM a\nRUN ', tail: '\nx' }),
-      filled(' ', { head: '# a=y', tail: 'x\nFROM a' }),
-      filled('x\n', { head: 'FROM a\nRUN <<A\n', tail: '\nA\n' }),
+      filled('\\\n', { head: 'FROM a\nRUN ', tail: '\nx', bytes: limits.dockerfile }),
+      filled(' ', { head: '# a=y', tail: 'x\nFROM a', bytes: limits.dockerfile }),
+      filled('x\n', { head: 'FROM a\nRUN <<A\n', tail: '\nA\n', bytes: limits.dockerfile }),
       // 999 instructions, of 1,000 that are read.
-      filled(`FROM a\n#${'x'.repeat(1041)}\n`),
-      filled('#\n', { tail: 'FROM a\n' }),
+      filled(`FROM a\n#${'x'.repeat(260)}\n`, { bytes: limits.dockerfile }),
+      filled('#\n', { tail: 'FROM a\n', bytes: limits.dockerfile }),
     ]),
     ...texts('HCL', (text) => inspect({ files: ['a.tf'], readFile: async () => Buffer.from(text) }, '').variables(), [
       filled('a = "x"\n'),

@@ -14,7 +14,7 @@ export class DockerfileError extends BuildError {
   }
 }
 
-const maxFileBytes = 1024 ** 2
+const maxFileBytes = 256 * 1024
 /** BuildKit reads lines of less than 64 KiB, and an instruction is sent as one line. */
 export const maxLineBytes = 60_000
 

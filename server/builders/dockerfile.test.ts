@@ -129,7 +129,7 @@ test('reads other text of any language', () => {
 
 test('rejects files, instructions, here-documents and numbers of them that are too large', () => {
   const cases: [text: string, problem: RegExp][] = [
-    [`FROM a\n#${'x'.repeat(1024 ** 2)}`, /the file is larger than 1048576 bytes/],
+    [`FROM a\n#${'x'.repeat(256 * 1024)}`, /the file is larger than 262144 bytes/],
     [`FROM a\nRUN ${'x'.repeat(60_000)}`, /line 2: an instruction may have 60000 bytes/],
     [`FROM a\nRUN ${'x\\\n'.repeat(60_001)}`, /line 2: an instruction may have 60000 bytes/],
     [`FROM a\nRUN <<E\n${'x'.repeat(60_001)}\nE\n`, /line 3: a line of a here-document/],
