@@ -40,7 +40,7 @@ test('a full repository refuses a push with the reason, and lets branches be del
 })
 
 test('an organization that has used up its disk is refused with the reason', async (t) => {
-  const { push, urlOf, work } = await bench(t, { organizationBytes: 16 * 1024 })
+  const { push, urlOf, work } = await bench(t, { organizationBytes: 4 * 1024 })
   await assert.rejects(push('main'), /The repositories of the organization take 0 MiB, which is the limit/)
   await assert.rejects(git(work, 'push', urlOf('other'), 'main'), /which is the limit/)
 })
