@@ -174,12 +174,15 @@ test('a look holds until something happens, nobody tells any more, or ten second
 test('who looks again and again waits for news, as long as the daemon tells of any', () =>
   told(async ({ events, lines }) => {
     const news = events.news('a')
+    const other = events.news('b')
     const signal = AbortSignal.timeout(60_000)
     const [never, now] = [3_600_000, 1]
-    await news.wait({ toldMs: never, untoldMs: now }, signal)
+    // A new line is news, too. The wait begins before there can be one.
+    const line = news.wait({ toldMs: never, untoldMs: never }, signal)
+    await other.wait({ toldMs: never, untoldMs: now }, signal)
+    other.stop()
+    await line
     await until('the daemon tells', () => events.count() !== undefined)
-    // That there is a line is news, too.
-    await news.wait({ toldMs: never, untoldMs: never }, signal)
     lines[0]?.response.write(`${started('b')}\n${started('a')}\n`)
     await news.wait({ toldMs: never, untoldMs: never }, signal)
     await news.wait({ toldMs: now, untoldMs: never }, signal)
