@@ -45,6 +45,8 @@ async function takeLock(directory) {
     // A process that is just ending is not seen either.
     hiddenLooks = holder.pid === undefined ? hiddenLooks + 1 : 0
     if (holder.pid === undefined && hiddenLooks < hiddenLimit) return false
+    // A process that is just ending holds the lock for a moment longer, and has no command line any more.
+    if (holder.pid !== undefined && commandLine(holder.pid) === '') return false
     refuseForeign(holder, directory)
     if (holder.command !== 'server' || asked.has(holder.pid)) return false
     if (asked.size > 0) throw new Refusal(startedAgain(directory))
