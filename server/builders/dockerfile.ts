@@ -1,4 +1,4 @@
-import { DockerfileError, linesOf, maxLineBytes, trimBlanksEnd } from './dockerfile-text.ts'
+import { DockerfileError, isTooLong, linesOf, maxLineBytes, trimBlanksEnd } from './dockerfile-text.ts'
 import { heredocsOf } from './heredocs.ts'
 import { splitFlags, writeFlags } from './instruction-flags.ts'
 
@@ -196,7 +196,7 @@ function readHeredocs(cursor: Cursor, instruction: Instruction): Heredoc[] {
     while (cursor.next < cursor.lines.length) {
       const line = cursor.lines[cursor.next++] ?? ''
       if ((chomp ? line.replace(/^\t+/, '') : line) === name) return { name, lines }
-      if (Buffer.byteLength(line) > maxLineBytes) {
+      if (isTooLong(line)) {
         throw new DockerfileError(
           cursor.next,
           `a line of a here-document may have ${maxLineBytes} bytes. Move it into a file.`,

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { Readable } from 'node:stream'
 import { test } from 'node:test'
-import { withoutEnd } from '../lib/without-end.ts'
+import { withoutFullStop } from '../lib/without-full-stop.ts'
 import { mountsCache } from './build-identity.ts'
 import { planBuild } from './build-plan.ts'
 import { recipeOf } from './builder.cases.ts'
@@ -72,7 +72,7 @@ test('what the engine says about a build is read at once', async () => {
   const step = { name: `[${times('] FROM ', 50_000)}`, lastLines: [] }
   const { ms } = spent(() => {
     explainFailure({ error: said, step, recipe: recipeOf('1', 'FROM a\n'), limited: true })
-    withoutEnd(said)
+    withoutFullStop(said)
     splitWords(said)
   })
   assert.ok(ms < mostMs, `${ms} ms`)

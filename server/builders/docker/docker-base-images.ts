@@ -1,7 +1,7 @@
 import Docker from 'dockerode'
 import type { Attempt } from '../../lib/attempt.ts'
 import { createKeyedSlots } from '../../lib/keyed-slots.ts'
-import { withoutEnd } from '../../lib/without-end.ts'
+import { withoutFullStop } from '../../lib/without-full-stop.ts'
 import { recipeLabel, serviceLabel } from '../build-order.ts'
 import { type BaseImages, type BroughtImage, BuildError } from '../builder.ts'
 import { baseRepository, fetchedPrefix, fullImageName, isOwnImage, isServiceImage } from '../image-names.ts'
@@ -81,7 +81,7 @@ async function findOrFetch(
 const absent = (image: string, why: string, cause?: Error): BuildError =>
   new BuildError(
     'failed',
-    `The base image "${image}" is not on the engine and could not be fetched: ${withoutEnd(why)}. Correct the FROM line, or make the image available.`,
+    `The base image "${image}" is not on the engine and could not be fetched: ${withoutFullStop(why)}. Correct the FROM line, or make the image available.`,
     { cause },
   )
 

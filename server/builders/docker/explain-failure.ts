@@ -1,4 +1,4 @@
-import { withoutEnd } from '../../lib/without-end.ts'
+import { withoutFullStop } from '../../lib/without-full-stop.ts'
 import { BuildError, type BuildRecipe } from '../builder.ts'
 import { missingDockerfile } from '../dockerfile-check.ts'
 import type { FailedStep } from './build-progress.ts'
@@ -87,6 +87,6 @@ const lastLines = (step: FailedStep | undefined): string =>
 
 /** Without the engine's own wrapping and its directories. */
 const publicText = (error: string): string =>
-  withoutEnd(
+  withoutFullStop(
     error.replace(/^(failed to (solve|create)[^:]*: )+/, '').replace(/\/var\/lib\/docker\/[^\s:"]*/g, '(engine)'),
   )

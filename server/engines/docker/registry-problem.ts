@@ -1,4 +1,4 @@
-import { withoutEnd } from '../../lib/without-end.ts'
+import { withoutFullStop } from '../../lib/without-full-stop.ts'
 
 /** Why a registry does not give an image, or why the image is not taken. */
 export type ProblemKind =
@@ -46,7 +46,7 @@ export const pauseMs = (kind: ProblemKind, tries: number): number | undefined =>
 
 /** The message for people: what happened, where, and what to do. */
 export function problemText(kind: ProblemKind, image: string, host: string, said: string): string {
-  const plain = withoutEnd(said)
+  const plain = withoutFullStop(said)
   const because = `(${plain})`
   switch (kind) {
     case 'away':
