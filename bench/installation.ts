@@ -117,6 +117,9 @@ const environment = (directory: string, ports: { api: number; router: number }):
   QUAYSIDE_ALLOW_PRIVATE_TARGETS: '127.0.0.0/8',
   QUAYSIDE_STREAMS_PER_CALLER: '1000000',
   QUAYSIDE_STREAMS_PER_ORGANIZATION: '1000000',
+  // All clients of a benchmark have one address.
+  QUAYSIDE_ROUTER_CONNECTIONS: '1000000',
+  QUAYSIDE_ROUTER_CONNECTIONS_PER_CLIENT: '1000000',
 })
 
 /** Gives what was printed. */

@@ -48,6 +48,7 @@ if (unknown.length > 0) {
 
 const say = (line: string): void => console.error(line)
 const results: Figure[] = []
+const failed: string[] = []
 let current: AsyncDisposableStack | undefined
 for (const signal of ['SIGINT', 'SIGTERM'] as const) {
   process.once(signal, () => void Promise.resolve(current?.disposeAsync()).finally(() => process.exit(130)))
@@ -61,9 +62,24 @@ for (const { figures, measure } of benchmarks) {
   const wanted = figures.filter((name) => asked.length === 0 || asked.includes(name))
   if (wanted.length === 0) continue
   say(`Measuring ${wanted.join(', ')} …`)
-  await using ending = new AsyncDisposableStack()
-  current = ending
-  const measured = await measure({ ending, say })
-  results.push(...measured.filter(({ name }) => wanted.includes(name)))
+  const measured = await measureOne(measure).catch((error: unknown) => {
+    // The figures before it took many minutes, and those after it do not depend on it.
+    console.error(error)
+    failed.push(...wanted)
+    return []
+  })
+  const shown = measured.filter(({ name }) => wanted.includes(name))
+  if (shown.length > 0) say(table(shown))
+  results.push(...shown)
 }
 console.log(asJson ? JSON.stringify(results, null, 2) : table(results))
+if (failed.length > 0) {
+  console.error(`Not measured, because of an error: ${failed.join(', ')}.`)
+  process.exitCode = 1
+}
+
+async function measureOne(measure: Benchmark['measure']): Promise<Figure[]> {
+  await using ending = new AsyncDisposableStack()
+  current = ending
+  return await measure({ ending, say })
+}
