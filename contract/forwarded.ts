@@ -7,6 +7,7 @@ const mostHops = 20
 
 /** Returns whether an address is in one of these networks: addresses or CIDRs. Throws an Error that names one that is neither. */
 export function networkList(networks: readonly string[]): (address: string) => boolean {
+  if (networks.length === 0) return () => false
   const list = new BlockList()
   for (const network of networks) {
     const [address = '', prefix, more] = network.split('/')

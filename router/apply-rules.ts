@@ -23,6 +23,7 @@ export function answeredByRules(
   ruled: Ruled,
 ): boolean {
   const { rules, head } = ruled
+  if (rules.isOpen && !head.hasBody) return false
   const refuse = (failure: Failure): true => {
     traffic.counts.refused++
     answerFailure(request, response, failure, head)

@@ -1,4 +1,4 @@
-import { type Readable, Transform } from 'node:stream'
+import type { Readable } from 'node:stream'
 import { after } from './clock.ts'
 
 /** A time limit of the route's rules is over. The code names the limit. */
@@ -23,30 +23,30 @@ export class RetriedAnswer extends Error {
   }
 }
 
+/** The body of a request on its way to an endpoint. */
+interface Sending {
+  readonly body: Readable
+  /** Returns the number of bytes that the endpoint has accepted so far. */
+  readonly accepted: () => number
+  readonly limitMs: number
+}
+
 /**
- * Returns the same bytes, or an error once the reader has taken none of them for this long although some are waiting. The time is checked
- * in halves, so a stall is seen within one and a half times the limit.
+ * Calls `over` once the endpoint has accepted no bytes for this long although some are waiting. The time is checked in
+ * halves, so a stall is seen within one and a half times the limit. The returned function calls it off.
  */
-export function pacedBody(body: Readable, limitMs: number): Readable {
-  let [received, takenBefore, stalls] = [0, 0, 0]
-  const paced = new Transform({
-    transform(chunk: Buffer, _encoding, done) {
-      received += chunk.length
-      done(null, chunk)
-    },
-  })
+export function watchSending({ body, accepted, limitMs }: Sending, over: () => void): () => void {
+  let [acceptedBefore, stalls] = [0, 0]
   let cancel = (): void => {}
   const watch = (): void => {
     cancel = after(limitMs / 2, () => {
-      const taken = received - paced.readableLength
-      stalls = paced.readableLength > 0 && taken === takenBefore ? stalls + 1 : 0
-      takenBefore = taken
-      if (stalls > 1) paced.destroy(new DeadlineOver('SEND_TIMEOUT', limitMs))
-      else watch()
+      const isStalled = body.readableLength > 0 && accepted() === acceptedBefore
+      stalls = isStalled ? stalls + 1 : 0
+      acceptedBefore = accepted()
+      if (stalls > 1) over()
+      else if (!body.readableEnded) watch()
     })
   }
   watch()
-  paced.once('close', () => cancel())
-  body.once('error', (error) => paced.destroy(error))
-  return body.pipe(paced)
+  return () => cancel()
 }

@@ -1,9 +1,9 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import { Readable } from 'node:stream'
+import type { Readable } from 'node:stream'
 import type { Dispatcher } from 'undici'
 import { answerFailure } from './answer-failure.ts'
 import { after, monotonic } from './clock.ts'
-import { DeadlineOver, pacedBody, RetriedAnswer } from './deadlines.ts'
+import { DeadlineOver, RetriedAnswer, watchSending } from './deadlines.ts'
 import type { Endpoint } from './endpoint.ts'
 import { type EndpointFailure, failureOf, failureOfEndpoint, movedAway } from './endpoint-failure.ts'
 import { BodyTooLarge, limitedBody } from './limited-body.ts'
@@ -56,8 +56,11 @@ export class Exchange implements Dispatcher.DispatchHandler {
   #clientGone = false
   /** Why the present try ends, or is to end as soon as it has a connection. */
   #overdue: DeadlineOver | undefined
-  #cancelTry = (): void => {}
-  #cancelWhole = (): void => {}
+  /** Bytes of the request's body that went out. */
+  #bodySent = 0
+  #cancelTry: (() => void) | undefined
+  #cancelWhole: (() => void) | undefined
+  #cancelSending: (() => void) | undefined
 
   constructor(
     traffic: Traffic,
@@ -73,12 +76,19 @@ export class Exchange implements Dispatcher.DispatchHandler {
     const method = request.method ?? 'GET'
     this.#safe = !head.hasBody && isSafeMethod(method)
     head.forwarded.push('host', head.host ?? host)
-    const options = { method, path: request.url ?? '/', headers: head.forwarded, body: head.hasBody ? request : null }
     const rules = target?.rules
     this.#rules = rules
+    const silenceMs = rules?.given.readTimeoutMs ?? null
+    this.#options = {
+      method,
+      path: request.url ?? '/',
+      headers: head.forwarded,
+      body: head.hasBody ? this.#bodyOf(request) : null,
+      headersTimeout: silenceMs,
+      bodyTimeout: silenceMs,
+    }
     this.#service = target?.route.service
     this.#path = target?.place.path ?? '/'
-    this.#options = rules ? ruledOptions(rules, options) : options
     response.on('close', () => this.#onClientClosed())
     traffic.counts.open++
     const wholeMs = rules?.given.requestTimeoutMs
@@ -131,6 +141,10 @@ export class Exchange implements Dispatcher.DispatchHandler {
     this.#awaitsContinue = false
   }
 
+  onBodySent(chunk: Buffer): void {
+    this.#bodySent += chunk.length
+  }
+
   onResponseStart(
     controller: Dispatcher.DispatchController,
     status: number,
@@ -138,7 +152,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
     statusMessage?: string,
   ): void {
     if (status < 200) return
-    this.#cancelTry()
+    this.#cancelTry?.()
     if (this.#retries(status)) {
       controller.abort(new RetriedAnswer(status))
       return
@@ -149,7 +163,12 @@ export class Exchange implements Dispatcher.DispatchHandler {
     this.#answered = true
     if (this.#endpoint) this.#endpoint.asideUntil = 0
     if (this.#traffic.closing) this.#response.shouldKeepAlive = false
-    this.#response.writeHead(status, statusMessage ?? '', this.#rules ? this.#ruled(this.#rules, headers) : headers)
+    const rules = this.#rules
+    this.#response.writeHead(
+      status,
+      statusMessage ?? '',
+      rules && !rules.keepsHeaders ? this.#ruled(rules, headers) : headers,
+    )
     process.nextTick(flush, this)
   }
 
@@ -186,7 +205,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
   onResponseError(_controller: Dispatcher.DispatchController | null, error: Error): void {
     const endpoint = this.#endpoint
     this.#release()
-    this.#cancelTry()
+    this.#cancelTry?.()
     this.#overdue = undefined
     if (this.#ended || this.#clientGone) {
       this.#end()
@@ -220,6 +239,19 @@ export class Exchange implements Dispatcher.DispatchHandler {
   #readdress(target: Target): void {
     const path = seenTarget(target, this.#request.url ?? '/')
     if (path !== this.#options.path) this.#options = { ...this.#options, path }
+  }
+
+  /** The body as the endpoint receives it, within the limits of the rules. */
+  #bodyOf(request: IncomingMessage): Readable {
+    const { maxBodyBytes, sendTimeoutMs: limitMs } = this.#rules?.given ?? {}
+    // A stated length was checked before the request came here, and the parser keeps the body to it.
+    const isLimited = maxBodyBytes !== undefined && request.headers['content-length'] === undefined
+    const body = isLimited ? limitedBody(request, maxBodyBytes) : request
+    if (limitMs !== undefined) {
+      const sending = { body, accepted: () => this.#bodySent, limitMs }
+      this.#cancelSending = watchSending(sending, () => this.#abort(new DeadlineOver('SEND_TIMEOUT', limitMs)))
+    }
+    return body
   }
 
   #delayAfter(failure: Pick<Failed, 'sent' | 'answered' | 'final' | 'status'>): number | undefined {
@@ -283,8 +315,9 @@ export class Exchange implements Dispatcher.DispatchHandler {
   #end(): void {
     if (this.#ended) return
     this.#ended = true
-    this.#cancelTry()
-    this.#cancelWhole()
+    this.#cancelTry?.()
+    this.#cancelWhole?.()
+    this.#cancelSending?.()
     this.#traffic.counts.open--
   }
 
@@ -298,21 +331,6 @@ export class Exchange implements Dispatcher.DispatchHandler {
     this.#clientGone = true
     this.#controller?.abort(new Error('the client went away'))
   }
-}
-
-/** With the limits that the rules have. */
-function ruledOptions({ given }: Rules, options: Dispatcher.DispatchOptions): Dispatcher.DispatchOptions {
-  const { readTimeoutMs } = given
-  return {
-    ...options,
-    ...(readTimeoutMs === undefined ? {} : { headersTimeout: readTimeoutMs, bodyTimeout: readTimeoutMs }),
-    ...(options.body instanceof Readable ? { body: ruledBody(given, options.body) } : {}),
-  }
-}
-
-function ruledBody({ maxBodyBytes, sendTimeoutMs }: Rules['given'], body: Readable): Readable {
-  const limited = maxBodyBytes === undefined ? body : limitedBody(body, maxBodyBytes)
-  return sendTimeoutMs === undefined ? limited : pacedBody(limited, sendTimeoutMs)
 }
 
 const statusOf = (error: Error): number | undefined => (error instanceof RetriedAnswer ? error.status : undefined)

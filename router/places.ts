@@ -11,8 +11,10 @@ export interface Place {
 /** Returns the path and query that an endpoint receives. The target was matched against the place before. */
 export function forwardedTarget({ path, rewrite }: Place, target: string): string {
   const normal = normalPath(target) ?? '/'
-  const seen = rewrite === undefined ? normal : moved(normal, path, rewrite)
-  return seen + queryOf(target)
+  const query = queryOf(target)
+  if (rewrite !== undefined) return moved(normal, path, rewrite) + query
+  const isNormal = normal.length + query.length === target.length && target.startsWith(normal)
+  return isNormal ? target : normal + query
 }
 
 function moved(normal: string, path: string, rewrite: string): string {

@@ -15,7 +15,7 @@ export interface RequestHead {
   readonly refusal: string | undefined
 }
 
-type Meaning = 'host' | 'connection' | 'length' | 'coding' | 'upgrade' | 'once' | 'drop' | 'sender'
+type Meaning = 'host' | 'connection' | 'length' | 'coding' | 'upgrade' | 'once' | 'drop' | 'sender' | 'pass'
 
 /**
  * Names that programs cannot confuse with others. CGI and what descends from it turns every other character into `_`, and `-` as well, so
@@ -46,11 +46,32 @@ const meanings = new Map<string, Meaning>([
   ['authorization', 'once'],
 ])
 
+function meaningOf(lower: string): Meaning {
+  const known = meanings.get(lower)
+  if (known !== undefined) return known
+  if (isSenderName(lower)) return 'sender'
+  return plainName.test(lower) ? 'pass' : 'drop'
+}
+
+/** The headers of most requests, as browsers and other clients spell them: their meaning is found by a single lookup. */
+const usualNames = [
+  ...['Accept', 'Accept-Encoding', 'Accept-Language', 'Authorization', 'Cache-Control', 'Connection', 'Content-Length'],
+  ...['Content-Type', 'Cookie', 'Host', 'If-Modified-Since', 'If-None-Match', 'Origin', 'Pragma', 'Priority', 'Range'],
+  ...['Referer', 'Sec-Fetch-Dest', 'Sec-Fetch-Mode', 'Sec-Fetch-Site', 'Sec-Fetch-User', 'Upgrade-Insecure-Requests'],
+  ...['User-Agent', 'X-Requested-With', 'sec-ch-ua', 'sec-ch-ua-mobile', 'sec-ch-ua-platform'],
+]
+const usual = new Map(
+  usualNames.flatMap((name) => {
+    const lower = name.toLowerCase()
+    return [name, lower].map((spelling): [string, Meaning] => [spelling, meaningOf(lower)])
+  }),
+)
+
 /** Reads and filters the raw headers of a request. Fails closed: what two programs might read differently is refused. */
 export function readRequestHead(raw: readonly string[], target: string, version: string, peer: Peer): RequestHead {
   const scan = scanHeaders(raw, peer.trusts !== undefined)
   const { host, forwarded, upgrade, connection } = scan
-  if (connection !== '') dropNominated(forwarded, connection)
+  if (connection !== '' && connection !== 'keep-alive') dropNominated(forwarded, connection)
   const client = addSender(forwarded, host ?? '', peer, scan.said)
   const hasBody = scan.codings > 0 || (scan.length !== undefined && scan.length !== '0')
   return {
@@ -94,18 +115,20 @@ function scanHeaders(raw: readonly string[], trusted: boolean): Scan {
   for (let index = 0; index + 1 < raw.length; index += 2) {
     const name = raw[index] ?? ''
     const value = raw[index + 1] ?? ''
-    const lower = name.toLowerCase()
-    const meaning = meanings.get(lower) ?? (isSenderName(lower) ? 'sender' : plainName.test(lower) ? undefined : 'drop')
-    if (meaning === undefined) scan.forwarded.push(name, value)
-    else note(scan, meaning, { name, lower, value }, trusted)
+    const meaning = usual.get(name) ?? meaningOf(name.toLowerCase())
+    if (meaning === 'pass') scan.forwarded.push(name, value)
+    else note(scan, meaning, { name, value }, trusted)
   }
   return scan
 }
 
-type Header = { readonly name: string; readonly lower: string; readonly value: string }
+type Header = { readonly name: string; readonly value: string }
 
-function note(scan: Scan, meaning: Meaning, { name, lower, value }: Header, trusted: boolean): void {
+function note(scan: Scan, meaning: Meaning, { name, value }: Header, trusted: boolean): void {
   switch (meaning) {
+    case 'pass':
+      scan.forwarded.push(name, value)
+      break
     case 'host':
       scan.hosts++
       scan.host ??= value
@@ -125,9 +148,11 @@ function note(scan: Scan, meaning: Meaning, { name, lower, value }: Header, trus
     case 'upgrade':
       scan.upgrade = value
       break
-    case 'sender':
+    case 'sender': {
+      const lower = name.toLowerCase()
       if (trusted && plainName.test(lower) && noteForwarded(scan.said, lower, value)) scan.forwarded.push(name, value)
       break
+    }
     case 'once':
       scan.authorizations++
       scan.forwarded.push(name, value)

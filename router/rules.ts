@@ -9,16 +9,22 @@ export interface Rules {
   readonly denies: ((address: string) => boolean) | undefined
   /** Names in lower case, of answers in which they are set anew. */
   readonly headers: ReadonlyMap<string, readonly [string, string]>
+  /** A request without a body always goes on to an endpoint. */
+  readonly isOpen: boolean
+  /** Answers go on to clients with the headers that they have. */
+  readonly keepsHeaders: boolean
 }
 
 /** Throws where a network is none. */
 export function compileRules(given: RouteRules): Rules {
-  const { allow, deny, headers = {} } = given
+  const { allow, deny, headers = {}, cors, basicAuth, sticky } = given
   return {
     given,
     allows: allow && networkList(allow),
     denies: deny && networkList(deny),
     headers: new Map(Object.entries(headers).map((pair) => [pair[0].toLowerCase(), pair])),
+    isOpen: !allow && !deny && !cors && !basicAuth,
+    keepsHeaders: Object.keys(headers).length === 0 && !cors && !sticky,
   }
 }
 

@@ -2,7 +2,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { Duplex } from 'node:stream'
 import { answerFailure, answerFailureRaw } from './answer-failure.ts'
 import { answeredByRules, challengeOf, refusalOf } from './apply-rules.ts'
-import { addressOf } from './client-address.ts'
+import { peerOf } from './client-address.ts'
 import { Connections, refuseConnection } from './connections.ts'
 import { endConnection } from './end-connection.ts'
 import { failureOf } from './endpoint-failure.ts'
@@ -13,6 +13,9 @@ import type { Failure } from './pages.ts'
 import { type RequestHead, readRequestHead } from './request-head.ts'
 import type { Traffic } from './traffic.ts'
 import { passUpgrade } from './upgrade.ts'
+
+/** Node makes no stream of a body that a request does not have. Its types do not know this option yet. */
+const withoutEmptyBodies = { optimizeEmptyRequests: true }
 
 /** The HTTP server that applications are reached through; not yet listening. */
 export function createTrafficServer(traffic: Traffic): Server {
@@ -27,6 +30,7 @@ export function createTrafficServer(traffic: Traffic): Server {
     requestTimeout: 0,
     keepAliveTimeout: limits.clientIdleMs,
     connectionsCheckingInterval: 2_000,
+    ...withoutEmptyBodies,
   })
   const connections = new Connections(traffic.connections, traffic.trusts)
   server.on('connection', (socket) => {
@@ -35,7 +39,7 @@ export function createTrafficServer(traffic: Traffic): Server {
   const asked = (request: IncomingMessage, response: ServerResponse, awaitsContinue: boolean): void => {
     const { socket } = request
     connections.begin(socket)
-    response.once('close', () => connections.end(socket))
+    response.on('close', () => connections.end(socket))
     inOrder(traffic, request, response, awaitsContinue)
   }
   server.on('request', (request, response) => asked(request, response, false))
@@ -141,9 +145,5 @@ const malformed = ({ refusal }: { readonly refusal: string | undefined }): Failu
   message: `The request is malformed: ${refusal ?? 'the Host header is not a host name'}.`,
 })
 
-function headOf(traffic: Traffic, request: IncomingMessage): RequestHead {
-  const { trusts, port } = traffic
-  const address = addressOf(request.socket)
-  const peer = { address, port, trusts: trusts(address) ? trusts : undefined }
-  return readRequestHead(request.rawHeaders, request.url ?? '', request.httpVersion, peer)
-}
+const headOf = (traffic: Traffic, { rawHeaders, url = '', httpVersion, socket }: IncomingMessage): RequestHead =>
+  readRequestHead(rawHeaders, url, httpVersion, peerOf(traffic, socket))
