@@ -6,30 +6,37 @@ import { findNode, installDependencies } from './dependencies.mjs'
 import { engineAddress, pingEngine, startEngine, writeEngineSettings } from './docker.mjs'
 import { mustExecute } from './execute.mjs'
 import { Refusal, step } from './progress.mjs'
-import { bringRegistry } from './registry.mjs'
 import { aptInstall, isInstalled, planSystem, readIfThere, unsupported, usesApt } from './system.mjs'
+import { bringProgram, testPrograms } from './test-programs.mjs'
 
 /** The directory that holds package.json. */
 export const root = fileURLToPath(new URL('..', import.meta.url))
 
 /**
  * Makes everything available that the server needs, and gives the Node to run it with and the environment to run it in.
- * `engine: false` leaves Docker and git alone, `registry: true` brings the container registry of the tests. What is there already costs
+ * `engine: false` leaves Docker and git alone, `testing: true` brings the programs of the tests. What is there already costs
  * some milliseconds.
  */
-export async function prepare({ engine = true, registry = false } = {}) {
+export async function prepare({ engine = true, testing = false } = {}) {
   const reason = unsupported({ platform: process.platform, arch: process.arch, nodeVersion: process.versions.node })
   if (reason) throw new Refusal(reason)
   await installDependencies(root)
   const node = await findNode(root)
   if (engine) await prepareSystem()
-  const programs = registry ? await bringRegistry(root, { isApt: isApt(), isRoot: process.getuid() === 0 }) : undefined
-  const path = [join(root, 'node_modules', '.bin'), process.env.PATH ?? '', programs ?? '']
-    .filter(Boolean)
-    .join(delimiter)
+  const programs = testing ? await bringPrograms() : []
+  const path = [join(root, 'node_modules', '.bin'), process.env.PATH ?? '', ...programs].filter(Boolean).join(delimiter)
   // What Node made of the sources at one start it need not make at the next; a newer source is seen.
   const compiled = process.env.NODE_COMPILE_CACHE ?? join(root, 'node_modules', '.cache', 'quayside')
   return { node, env: { ...process.env, PATH: path, NODE_COMPILE_CACHE: compiled } }
+}
+
+/** The directories of the programs that only tests need; those that are not to be had are left out. */
+async function bringPrograms() {
+  const directories = []
+  for (const program of testPrograms) {
+    directories.push(await bringProgram(program, root, { isApt: isApt(), isRoot: process.getuid() === 0 }))
+  }
+  return directories.filter(Boolean)
 }
 
 /** Whether this machine's packages come from apt. */

@@ -28,7 +28,7 @@ async function sideBySide([first, ...others]) {
 await main(async () => {
   const unitOnly = process.argv.includes('--unit')
   const faultsOnly = process.argv.includes('--faults')
-  const { node, env } = await prepare({ engine: !unitOnly, registry: !unitOnly })
+  const { node, env } = await prepare({ engine: !unitOnly, testing: !unitOnly })
   // Tests that need an engine fail without one instead of being skipped: it was prepared just now.
   const required = unitOnly ? {} : { QUAYSIDE_REQUIRE_DOCKER: '1' }
   // What breaks things for long also fills disks.

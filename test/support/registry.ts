@@ -1,9 +1,10 @@
 import { once } from 'node:events'
-import { access, mkdir, mkdtemp, writeFile } from 'node:fs/promises'
+import { mkdir, mkdtemp, writeFile } from 'node:fs/promises'
 import { connect, createServer } from 'node:net'
 import { tmpdir } from 'node:os'
-import { delimiter, join } from 'node:path'
+import { join } from 'node:path'
 import { start } from '../../server/lib/run.ts'
+import { findProgram } from './find-program.ts'
 import { startTidying } from './tidying.ts'
 import { until } from './until.ts'
 
@@ -23,30 +24,14 @@ export interface Registry {
 const password = 'SECRET-REGISTRY'
 const passwordFile = 'robot:$2y$05$o0ZLet4ya8qR9yirZ1RsXuutAK5n76o3PE32xe2Ip9RNIASXiH2xW\n'
 
-/** Where the program is; undefined where it is not installed. */
-async function findProgram(): Promise<string | undefined> {
-  for (const directory of (process.env['PATH'] ?? '').split(delimiter)) {
-    const path = join(directory, 'docker-registry')
-    if (
-      directory !== '' &&
-      (await access(path).then(
-        () => true,
-        () => false,
-      ))
-    )
-      return path
-  }
-  return undefined
-}
-
 /** Why tests with a registry are skipped; false where it can be had. */
 export async function whyNoRegistry(): Promise<string | false> {
-  if (await findProgram()) return false
+  if (await findProgram('docker-registry')) return false
   return 'docker-registry is not installed: apt-get install docker-registry, or let npm test fetch it'
 }
 
 export async function startRegistry(): Promise<Registry> {
-  const program = await findProgram()
+  const program = await findProgram('docker-registry')
   if (!program) throw new Error(`${await whyNoRegistry()}`)
   const directory = await mkdtemp(join(tmpdir(), 'quayside-registry-'))
   const tidying = startTidying(directory)

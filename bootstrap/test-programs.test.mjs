@@ -3,10 +3,10 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import { bringRegistry } from './registry.mjs'
-import { isInstalled } from './system.mjs'
+import { bringProgram } from './test-programs.mjs'
 
-const skip = isInstalled('docker-registry') && 'a registry is installed: nothing is fetched'
+/** Installed nowhere. */
+const program = { name: 'quayside-test-program', from: 'program-package', tests: 'Tests of it' }
 
 /** A machine whose programs do as `answers` say. */
 async function bring(found, answers, work) {
@@ -23,44 +23,41 @@ async function bring(found, answers, work) {
   }
   try {
     const options = { isApt: true, isRoot: true, ...found, run, say: (text) => said.push(text) }
-    await work({ bring: () => bringRegistry(root, options), root, ran, said })
+    await work({ bring: () => bringProgram(program, root, options), root, ran, said })
   } finally {
     rmSync(root, { recursive: true })
   }
 }
 
-test('fetches the registry once, and unpacks it without installing it', { skip }, () =>
+test('fetches a program once, and unpacks it without installing it', () =>
   bring(
     {},
-    (command) => ({ file: command.startsWith('apt-get') ? 'docker-registry.deb' : 'usr/bin/docker-registry' }),
+    (command) => ({ file: command.startsWith('apt-get') ? 'program-package.deb' : 'sbin/quayside-test-program' }),
     async ({ bring, root, ran }) => {
       const directory = await bring()
-      assert.equal(directory, join(root, 'node_modules/.cache/docker-registry/usr/bin'))
+      assert.equal(directory, join(root, 'node_modules/.cache/program-package/sbin'))
       assert.equal(await bring(), directory)
-      assert.deepEqual(ran, ['apt-get download docker-registry', 'dpkg-deb --extract docker-registry.deb .'])
+      assert.deepEqual(ran, ['apt-get download program-package', 'dpkg-deb --extract program-package.deb .'])
     },
-  ),
-)
+  ))
 
-test('reads the lists of packages anew where there are none, and says why it gives up', { skip }, () =>
+test('reads the lists of packages anew where there are none, and says why it gives up', () =>
   bring(
     {},
     () => ({ code: 100, output: 'E: no packages found' }),
     async ({ bring, ran, said }) => {
       assert.equal(await bring(), undefined)
-      assert.deepEqual(ran, ['apt-get download docker-registry', 'apt-get update', 'apt-get download docker-registry'])
-      assert.match(said.join(), /skipped: "apt-get download docker-registry" failed: E: no packages found\. Put a/)
+      assert.deepEqual(ran, ['apt-get download program-package', 'apt-get update', 'apt-get download program-package'])
+      assert.match(said.join(), /skipped: "apt-get download program-package" failed: E: no packages found\. Put a/)
     },
-  ),
-)
+  ))
 
-test('leaves machines without apt alone', { skip }, () =>
+test('leaves machines without apt alone', () =>
   bring(
     { isApt: false },
     () => assert.fail('a program was run'),
     async ({ bring, said }) => {
       assert.equal(await bring(), undefined)
-      assert.match(said.join(), /skipped: docker-registry is a package of Debian and Ubuntu/)
+      assert.match(said.join(), /skipped: program-package is a package of Debian and Ubuntu/)
     },
-  ),
-)
+  ))
