@@ -44,13 +44,13 @@ export interface Drivers {
 const gibibyte = 1024 ** 3
 
 export function createDrivers(ground: Ground): Drivers {
-  const { config, instance, controlSocket } = ground
+  const { config, instance, controlSocket, log } = ground
   const guard = createAddressGuard({ allowedPrivateCidrs: config.allowPrivateTargets })
   const maxImageBytes = config.imageSizeGiB * gibibyte
   const socketPath = config.dockerSocket
   const spoolDirectory = join(config.dataDirectory, 'fetches')
   const floor = config.diskFloorGiB === undefined ? {} : { floorBytes: config.diskFloorGiB * gibibyte }
-  const engine = new DockerEngine({ socketPath, instance, clock, guard, maxImageBytes, spoolDirectory, ...floor })
+  const engine = new DockerEngine({ socketPath, instance, clock, log, guard, maxImageBytes, spoolDirectory, ...floor })
   return {
     engine,
     builder: createDockerBuilder({

@@ -45,6 +45,7 @@ export function createRecipe(
     builder,
     buildLimits: { cpuMilli: config.buildCpuMilli, memoryMiB: config.buildMemoryMiB, ...buildLimits },
     engine,
+    layerGiB: config.layerGiB,
     router,
     routes,
     lines,

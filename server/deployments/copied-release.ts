@@ -41,7 +41,7 @@ export async function differences(
   release: ReleaseRow,
 ): Promise<string[]> {
   // The same for both, wherever that is.
-  const reader = { database, vault, publicPorts: { address: '' } }
+  const reader = { database, vault, publicPorts: { address: '' }, layerGiB: 0 }
   return changesOf(await broughtBy(reader, service, release), await broughtNow(reader, service, release))
 }
 

@@ -36,6 +36,7 @@ const workloadOf = (
       startDeadlineSeconds: 300,
       stopGraceSeconds: 10,
       labels: {},
+      layerGiB: 10,
       scale: null,
       ...(publicPort && { publicPort }),
     },

@@ -18,6 +18,8 @@ export interface ReleaseReader {
   readonly vault: Vault
   /** Where public ports of this machine answer. */
   readonly publicPorts: { readonly address: string }
+  /** GiB that a replica may write outside of its volumes if its service does not say. */
+  readonly layerGiB: number
 }
 
 /** A release as the engine takes it, in the number of replicas that its service has now; and the id of the release that serves at present. */
@@ -70,7 +72,7 @@ async function brought(
 type Given = ReturnType<typeof together> & { readonly versioned: Versioned }
 
 async function workloadOf(
-  { database, publicPorts }: ReleaseReader,
+  { database, publicPorts, layerGiB }: ReleaseReader,
   service: ServiceRow,
   release: Pick<ReleaseRow, 'image' | 'advanced_settings' | 'labels' | 'public_port'>,
   { versioned, variables, files }: Given,
@@ -86,6 +88,7 @@ async function workloadOf(
     stopGraceSeconds: stopGraceSeconds(service.kind, advanced_settings),
     ...programSettings(service.kind, advanced_settings),
     labels,
+    layerGiB,
     ...(isPublished(versioned) && public_port !== null
       ? { publicPort: { address: publicPorts.address, port: public_port } }
       : {}),

@@ -43,7 +43,9 @@ export function isRunWhenDeployed({ kind, settings }: Versioned): boolean {
 export function toTask(
   settings: JobSettings,
   event: JobEvent,
-  input: Pick<Task, 'image' | 'variables' | 'files' | 'aliases' | 'labels' | 'stopGraceSeconds' | 'hasReadOnlyRoot'>,
+  input: Pick<Task, 'image' | 'variables' | 'files' | 'aliases' | 'labels' | 'stopGraceSeconds' | 'hasReadOnlyRoot'> & {
+    readonly layerGiB: number
+  },
 ): Task {
   const run = runOf(settings, event)
   if (!run) throw new Error(`the job has no ${members[event]}`)
@@ -54,6 +56,7 @@ export function toTask(
     ...(run.entrypoint ? { entrypoint: [run.entrypoint] } : {}),
     cpuMilli: settings.cpu,
     memoryMiB: Math.max(leastMemoryMiB, settings.memory),
+    layerGiB: settings.ephemeral_storage_in_gib || input.layerGiB,
     timeoutSeconds: Math.min(longestSeconds, settings.max_duration_seconds || longestSeconds),
     ...(event === 'CRON' ? { isPunctual: true } : { outputFile }),
   }
@@ -65,7 +68,7 @@ export const jobAdvanced = ({ advanced_settings }: Pick<ReleaseRow, 'advanced_se
 
 /** A version of a job as the engine runs it for an event. */
 export async function engineTask(
-  options: Pick<RecipeOptions, 'database' | 'vault'>,
+  options: Pick<RecipeOptions, 'database' | 'vault' | 'layerGiB'>,
   organizationId: string,
   row: ReleaseRow,
   event: JobEvent,
@@ -82,6 +85,7 @@ export async function engineTask(
     aliases: [internalHost(service)],
     labels: row.labels,
     stopGraceSeconds: stopGraceSeconds('job', row.advanced_settings),
+    layerGiB: options.layerGiB,
     ...(hasReadOnlyRoot ? { hasReadOnlyRoot } : {}),
   }
   const { id, environment_id: environment, name: displayName } = service
@@ -91,7 +95,7 @@ export async function engineTask(
 
 /** What a run of the timetable runs; undefined when its job or version is gone, or runs nothing for that event. */
 export async function loadJob(
-  options: Pick<RecipeOptions, 'database' | 'clock' | 'vault' | 'engine' | 'registryLogin'>,
+  options: Pick<RecipeOptions, 'database' | 'clock' | 'vault' | 'engine' | 'registryLogin' | 'layerGiB'>,
   { service_id, release_id, event }: JobRunRow,
 ): Promise<LoadedJob | undefined> {
   const row = await findRelease(options.database, release_id)

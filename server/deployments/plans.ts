@@ -124,6 +124,6 @@ async function changesSince(
   former: ReleaseRow | undefined,
 ): Promise<string[]> {
   if (!former) return differences(options, service, release)
-  const reader = { ...options, publicPorts: { address: '' } }
+  const reader = { ...options, publicPorts: { address: '' }, layerGiB: 0 }
   return changesOf(await broughtBy(reader, service, release), await broughtBy(reader, service, former))
 }

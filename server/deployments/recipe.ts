@@ -38,6 +38,8 @@ export interface RecipeOptions {
   readonly builder: Builder
   readonly buildLimits: BuildLimits
   readonly engine: Engine
+  /** GiB that a replica or a run may write outside of its volumes if its service does not say. */
+  readonly layerGiB: number
   readonly router: Router
   readonly routes: Pick<RoutePublisher, 'apply'>
   readonly lines: LineStore

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { ApplicationSettings } from '../services/index.ts'
+import type { ApplicationSettings, SettingsOf } from '../services/index.ts'
+import { toTask } from './job-release.ts'
 import { startDeadlineSeconds, toWorkload } from './to-workload.ts'
 
 const settings: ApplicationSettings = {
@@ -34,6 +35,7 @@ const workloadOf = (change: Partial<ApplicationSettings> = {}, scale: number | n
       startDeadlineSeconds: 60,
       stopGraceSeconds: 10,
       labels: { team: 'shop' },
+      layerGiB: 10,
       scale,
     },
   )
@@ -56,12 +58,23 @@ test('settings become plain data of an engine', () => {
     replicas: { min: 2, max: 3 },
     cpuMilli: 250,
     memoryMiB: 128,
+    layerGiB: 10,
     ports: [{ name: 'web', internalPort: 80, protocol: 'HTTP' }],
     probes: {},
     storage: [{ id: 's', mountPoint: '/data', sizeGiB: 2 }],
     stopGraceSeconds: 10,
     labels: { team: 'shop' },
   })
+})
+
+test('a replica or a run may write outside of its volumes as much as its service says, else as the platform says', () => {
+  const limitOf = (gib?: number) => workloadOf(gib === undefined ? {} : { ephemeral_storage_in_gib: gib }).layerGiB
+  assert.deepEqual([limitOf(), limitOf(0), limitOf(3)], [10, 10, 3])
+  const input = { image: 'i', variables: {}, files: [], aliases: [], labels: {}, stopGraceSeconds: 10, layerGiB: 10 }
+  const job = { cpu: 1, memory: 1, max_duration_seconds: 0, schedule: { on_start: { arguments: [] } } }
+  const limitOfRun = (settings: object) =>
+    toTask({ ...job, ...settings } as unknown as SettingsOf['job'], 'START', input).layerGiB
+  assert.deepEqual([{}, { ephemeral_storage_in_gib: 0 }, { ephemeral_storage_in_gib: 3 }].map(limitOfRun), [10, 10, 3])
 })
 
 test('an entry point is one program, never a line for a shell', () => {

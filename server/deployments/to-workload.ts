@@ -18,6 +18,8 @@ export interface WorkloadInput {
   readonly postStart?: readonly string[]
   readonly preStop?: readonly string[]
   readonly labels: Readonly<Record<string, string>>
+  /** GiB that a replica may write outside of its volumes if its settings do not say. */
+  readonly layerGiB: number
   /** Of a public database: where on this machine it answers. */
   readonly publicPort?: { readonly address: string; readonly port: number }
   /** How many replicas load or idleness have made of it; null: nothing has. */
@@ -60,6 +62,7 @@ function runningWorkload(
     replicas: { min: Math.max(1, wantedReplicas(range, scale)), max: range.max },
     cpuMilli: settings.cpu,
     memoryMiB: Math.max(leastMemoryMiB, settings.memory),
+    layerGiB: settings.ephemeral_storage_in_gib || rest.layerGiB,
     ports: settings.ports.map(({ name, internal_port, protocol }) => ({ name, internalPort: internal_port, protocol })),
     probes: { ...(readiness ? { readiness } : {}), ...(liveness ? { liveness } : {}) },
     storage: settings.storage.map(({ id, mount_point, size }) => ({ id, mountPoint: mount_point, sizeGiB: size })),

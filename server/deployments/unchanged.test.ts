@@ -22,6 +22,7 @@ const settings: ApplicationSettings = {
   cpu: 250,
   memory: 128,
   gpu: 0,
+  ephemeral_storage_in_gib: 2,
   cpu_architecture: 'AMD64',
   min_running_instances: 2,
   max_running_instances: 3,
@@ -37,7 +38,16 @@ const settings: ApplicationSettings = {
 
 const workloadOf = (changed: ApplicationSettings, more = {}) => {
   const versioned = { kind: 'application', settings: changed } as const
-  const input = { service: 'a', image: 'tag', variables: {}, files: [], aliases: [], stopGraceSeconds: 10, labels: {} }
+  const input = {
+    service: 'a',
+    image: 'tag',
+    variables: {},
+    files: [],
+    aliases: [],
+    stopGraceSeconds: 10,
+    labels: {},
+    layerGiB: 10,
+  }
   return toWorkload(versioned, { ...input, startDeadlineSeconds: startDeadlineSeconds(versioned), ...more })
 }
 const brought = (changed = settings, more = {}): Brought => ({

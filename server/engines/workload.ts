@@ -25,6 +25,11 @@ interface Program {
   /** Thousandths of a core. */
   readonly cpuMilli: number
   readonly memoryMiB: number
+  /**
+   * GiB that it may write outside of its volumes. An engine whose file system can enforces it; others
+   * ignore it. Absent: no limit.
+   */
+  readonly layerGiB?: number
   /** Names under which other services of the environment reach this one. */
   readonly aliases: readonly string[]
   /** Labels of its users, for people who look at the engine; none of them may mean anything to the engine. */

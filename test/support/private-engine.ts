@@ -1,9 +1,10 @@
-import { mkdir, mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises'
+import { mkdir, mkdtemp, open, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { mendNetworkStore } from '../../bootstrap/network-store.mjs'
 import { run, start } from '../../server/lib/run.ts'
 import { viewEngine } from './engine-view.ts'
+import { findProgram } from './find-program.ts'
 import { startTidying } from './tidying.ts'
 import { until } from './until.ts'
 
@@ -33,22 +34,40 @@ export async function whyNoPrivateEngine(): Promise<string | undefined> {
   return undefined
 }
 
+/** Why there can be no engine that keeps its data on btrfs; undefined if there can. */
+export async function whyNoBtrfsEngine(): Promise<string | undefined> {
+  const why = await whyNoPrivateEngine()
+  if (why) return why
+  if (!(await findProgram('mkfs.btrfs')))
+    return 'mkfs.btrfs is not installed: apt-get install btrfs-progs, or let npm test fetch it'
+  if (!(await stat('/dev/loop-control').catch(() => undefined))) return 'a disk in a file needs /dev/loop-control'
+  // It may be a module. If there is none, the list says so.
+  await run('modprobe', ['btrfs'], { timeoutMs: 5000 }).catch(() => undefined)
+  const known = await readFile('/proc/filesystems', 'utf8')
+  return /\tbtrfs$/m.test(known) ? undefined : 'the kernel of this machine has no btrfs'
+}
+
 /**
  * With a bridge of its own and without rules in the packet filter, so that it shares nothing with the machine's engine: told to
  * have no bridge, it would remove the other one's. Containers reach each other and are reached from here, but not the world;
  * they outlive the engine. `diskMiB`: it has a disk of that size for itself.
+ * `btrfsMiB`: the same, with btrfs and Docker's storage driver for it.
  */
-export async function startPrivateEngine(options: { readonly diskMiB?: number } = {}): Promise<PrivateEngine> {
+export async function startPrivateEngine(
+  options: { readonly diskMiB?: number; readonly btrfsMiB?: number } = {},
+): Promise<PrivateEngine> {
   const directory = await mkdtemp(join(tmpdir(), 'quayside-engine-'))
   const at = (name: string): string => join(directory, name)
   const tidying = startTidying(directory)
   await writeFile(at('daemon.json'), '{}')
   if (options.diskMiB !== undefined) await mountDisk(at('data'), options.diskMiB)
+  if (options.btrfsMiB !== undefined) await mountBtrfs(at('disk'), at('data'), options.btrfsMiB)
   const bridge = `quay-test${process.pid % 100_000}`
   tidying.note('bridge', bridge)
   await addBridge(bridge)
   const network = [`--bridge=${bridge}`, '--iptables=false', '--ip-masq=false', '--live-restore']
-  const places = ['--data-root', at('data'), '--exec-root', at('exec'), '--pidfile', at('docker.pid')]
+  const storage = options.btrfsMiB === undefined ? [] : ['--storage-driver', 'btrfs']
+  const places = [...storage, '--data-root', at('data'), '--exec-root', at('exec'), '--pidfile', at('docker.pid')]
   const files = ['--host', `unix://${at('docker.sock')}`, '--config-file', at('daemon.json')]
   const engine = viewEngine(at('docker.sock'))
 
@@ -101,18 +120,26 @@ async function forgetEnded(pidFile: string): Promise<void> {
 /** A disk of its own, which can be filled. */
 async function mountDisk(path: string, sizeMiB: number): Promise<void> {
   await mkdir(path)
-  const args = ['-t', 'tmpfs', '-o', `size=${sizeMiB}m`, 'quayside-test', path]
-  const { exitCode, stderr } = await run('mount', args, { timeoutMs: 5000 })
-  if (exitCode !== 0) throw new Error(`mount ${args.join(' ')}: ${stderr}`)
+  await must('mount', '-t', 'tmpfs', '-o', `size=${sizeMiB}m`, 'quayside-test', path)
+}
+
+/** A file system in a file, which takes no more of the disk than is written. */
+async function mountBtrfs(file: string, path: string, sizeMiB: number): Promise<void> {
+  const disk = await open(file, 'wx', 0o600)
+  await disk.truncate(sizeMiB * 1024 * 1024)
+  await disk.close()
+  await mkdir(path)
+  await must((await findProgram('mkfs.btrfs')) ?? 'mkfs.btrfs', '--quiet', file)
+  await must('mount', '-t', 'btrfs', '-o', 'loop', file, path)
 }
 
 async function addBridge(name: string): Promise<void> {
-  await change('link', 'add', 'name', name, 'type', 'bridge')
-  await change('address', 'add', '10.251.251.1/24', 'dev', name)
-  await change('link', 'set', name, 'up')
+  await must(ip, 'link', 'add', 'name', name, 'type', 'bridge')
+  await must(ip, 'address', 'add', '10.251.251.1/24', 'dev', name)
+  await must(ip, 'link', 'set', name, 'up')
 }
 
-async function change(...args: readonly string[]): Promise<void> {
-  const { exitCode, stderr } = await run(ip, args, { timeoutMs: 5000 })
-  if (exitCode !== 0) throw new Error(`ip ${args.join(' ')}: ${stderr}`)
+async function must(program: string, ...args: readonly string[]): Promise<void> {
+  const { exitCode, stderr } = await run(program, args, { timeoutMs: 20_000 })
+  if (exitCode !== 0) throw new Error(`${program} ${args.join(' ')}: ${stderr}`)
 }

@@ -9,11 +9,12 @@ export interface PrivateServer {
   close(): Promise<void>
 }
 
-/** `provide` is given the engine's socket before the server starts, to put images there. */
+/** `provide` is given the engine's socket before the server starts, to put images there; `options` are those of the engine. */
 export async function startPrivateServer(
   provide: (socketPath: string) => Promise<unknown> = async () => {},
+  options: Parameters<typeof startPrivateEngine>[0] = {},
 ): Promise<PrivateServer> {
-  const engine = await startPrivateEngine()
+  const engine = await startPrivateEngine(options)
   try {
     await provide(engine.socketPath)
     const server = await startServer({ engineSocket: engine.socketPath })

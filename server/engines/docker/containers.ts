@@ -79,10 +79,12 @@ export async function createContainer(
         `the engine has no image ${create.spec.Image}; build it again or check its name`,
       )
     }
-    if (isRefusal(error, 400, 404)) throw new EngineError('refused', `Docker refused the container: ${error.message}`)
+    if (isRefusal(error, 400, 404))
+      throw new EngineError('refused', `Docker refused the container: ${error.message}`, { cause: error })
     if (isRefusal(error, 500)) refuseFull(error)
     // A fault of the daemon, not of the workload: worth another try.
-    if (isRefusal(error, 500, 502, 503)) throw new EngineError('unreachable', `Docker failed: ${error.message}`)
+    if (isRefusal(error, 500, 502, 503))
+      throw new EngineError('unreachable', `Docker failed: ${error.message}`, { cause: error })
     throw error
   }
 }

@@ -4,6 +4,7 @@ import type { ContainerInfo } from 'dockerode'
 import { type AddressGuard, createAddressGuard } from '../../lib/address.ts'
 import type { Attempt } from '../../lib/attempt.ts'
 import type { Clock } from '../../lib/clock.ts'
+import type { Logger } from '../../lib/log.ts'
 import { createSlots } from '../../lib/slots.ts'
 import {
   type CopyLimits,
@@ -36,12 +37,13 @@ import { isOurVolume } from './copy-helper.ts'
 import { copyVolumes } from './copy-volumes.ts'
 import { DockerDaemon } from './daemon.ts'
 import { measureDisk, removeImage, trimBuildCache } from './disk.ts'
-import { Events } from './events.ts'
+import { Events, type Listener } from './events.ts'
 import { fetchImage } from './fetch-image.ts'
 import { guardNetworks, type NetworkGuards, removeGuards } from './guard-networks.ts'
 import { type InstallationThings, listInstallation, removeInstallation } from './installation.ts'
 import { KnownStates } from './known-states.ts'
 import { label, volumeName } from './labels.ts'
+import { LayerLimits } from './layer-limits.ts'
 import { followRestarts, type PostStarted } from './lifecycle.ts'
 import { Liveness } from './liveness.ts'
 import { serviceLogs } from './logs.ts'
@@ -67,6 +69,7 @@ export interface DockerEngineOptions {
   /** Name of this installation: two on one host never see each other's containers. */
   readonly instance: string
   readonly clock: Clock
+  readonly log?: Pick<Logger, 'warn'>
   /** Larger images are not kept when they were fetched; without it all are. */
   readonly maxImageBytes?: number
   /**
@@ -93,14 +96,21 @@ export class DockerEngine implements Engine {
   #hasInit: boolean | undefined
   #followed: { readonly count: number | undefined; readonly atMs: number } = { count: undefined, atMs: 0 }
 
-  constructor({ socketPath, instance, clock, ...images }: DockerEngineOptions) {
+  constructor({ socketPath, instance, clock, log, ...images }: DockerEngineOptions) {
     const daemon = new DockerDaemon({ socketPath, clock })
     const known = new KnownStates()
-    const events = new Events({ daemon, clock, instance, heard: (event) => known.forget(event?.container) })
+    const whenRefused = (reason: string) =>
+      log?.warn({ reason }, 'Docker made a container without a limit of its layer')
+    const layers = new LayerLimits({ daemon, whenRefused })
+    const heard: Listener = (event) => {
+      known.forget(event?.container)
+      if (!event) layers.forget()
+    }
+    const events = new Events({ daemon, clock, instance, heard })
     const hasInit = (signal: AbortSignal) => this.#askForInit(signal)
     const made = { madeTasks: new Set<string>(), making: createSlots(1), networksToCome: new Map() }
     const postStarted: PostStarted = new Map()
-    this.#host = { daemon, clock, instance, events, hasInit, postStarted, ...made }
+    this.#host = { daemon, clock, instance, events, hasInit, layers, postStarted, ...made }
     const usual = { guard: createAddressGuard({ allowedPrivateCidrs: [] }), maxImageBytes: Number.POSITIVE_INFINITY }
     this.#registries = createRegistries({ daemon, clock, ...usual, ...images })
     this.#looks = new Looks(this.#host, known)

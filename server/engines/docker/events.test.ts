@@ -9,6 +9,7 @@ import type { DockerDaemon } from './daemon.ts'
 import { type ContainerEvent, Events, toEvent } from './events.ts'
 import { KnownStates } from './known-states.ts'
 import { label } from './labels.ts'
+import { LayerLimits } from './layer-limits.ts'
 import { Looks } from './looks.ts'
 import { pretend } from './test-daemon.ts'
 
@@ -135,6 +136,7 @@ test('a look holds until something happens, nobody tells any more, or ten second
       instance: 'one',
       events,
       hasInit: async () => false,
+      layers: new LayerLimits({ daemon, whenRefused: () => {} }),
       maxImageBytes: Number.POSITIVE_INFINITY,
       madeTasks: new Set<string>(),
       making: createSlots(1),

@@ -6,12 +6,13 @@ import type { Slots } from '../../lib/slots.ts'
 import { type Endpoint, EngineError, type LongRunning, type Release, type Starting } from '../engine.ts'
 import { allHealthy } from './all-healthy.ts'
 import { containerSpec } from './container-spec.ts'
-import { createContainer, listContainers, removeContainer } from './containers.ts'
+import { listContainers, removeContainer } from './containers.ts'
 import type { DockerDaemon } from './daemon.ts'
 import type { Events } from './events.ts'
 import { writeFiles } from './files.ts'
 import { refuseForgedLabels } from './forged-labels.ts'
 import { containerName, label } from './labels.ts'
+import type { LayerLimits } from './layer-limits.ts'
 import { type PostStarted, runPostStart } from './lifecycle.ts'
 import { makeInTurn } from './make-in-turn.ts'
 import { ensureNetwork, joinNetwork } from './networks.ts'
@@ -29,6 +30,7 @@ export interface Host {
   readonly events: Events
   /** Whether the daemon has a `docker-init` to reap the processes that a program leaves behind. */
   hasInit(signal: AbortSignal): Promise<boolean>
+  readonly layers: LayerLimits
   /** Ids of the containers of tasks that this process itself has made. */
   readonly madeTasks: Set<string>
   readonly postStarted: PostStarted
@@ -146,7 +148,7 @@ async function perform(
   }
   const create = async (): Promise<string> => {
     const name = containerName(release, operation.replica)
-    const made = await makeInTurn(host, signal, () => createContainer(daemon, { name, spec, output }, signal))
+    const made = await makeInTurn(host, signal, () => host.layers.create(workload, { name, spec, output }, signal))
     failpoint('engine.created')
     await prepare(made)
     return made

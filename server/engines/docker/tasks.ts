@@ -4,7 +4,6 @@ import { failpoint } from '../../lib/failpoint.ts'
 import { EngineError, type Release, type RunningTask, type Task, type TaskOutcome } from '../engine.ts'
 import { taskSpec } from './container-spec.ts'
 import {
-  createContainer,
   inspectContainer,
   listContainers,
   removeContainer,
@@ -39,7 +38,8 @@ export async function prepareTask(host: Host, release: Release<Task>, run: strin
     if (there.some((one) => !isHolder(one) && isRenamed(one))) return
     if (withHolder) await ensureHolder(host, release, run, attempt)
     const spec = taskSpec(release, run, { instance, withInit, withHolder })
-    const container = await createContainer(daemon, { name: taskName(run), spec, output, made: host.madeTasks }, signal)
+    const create = { name: taskName(run), spec, output, made: host.madeTasks }
+    const container = await host.layers.create(release.workload, create, signal)
     failpoint('task.created')
     const state = await inspectContainer(daemon, container, signal)
     if (state?.status !== 'created') return
