@@ -43,6 +43,14 @@ const checkStorage = ({ storageDriver, backingFilesystem }: Answering): Outcome 
         'Use overlay2: https://docs.docker.com/engine/storage/drivers/select-storage-driver/',
       )
 
+const checkLayers = ({ layerQuota }: Answering): Outcome =>
+  layerQuota.isEnforced
+    ? ok(`Docker enforces what a container may write outside of its volumes (${layerQuota.by}).`)
+    : warn(
+        `What a container writes outside of its volumes is measured every ten minutes and not limited: ${layerQuota.because}.`,
+        'For hard limits keep the data of Docker on btrfs, or with overlay2 on xfs that is mounted with pquota: QUAYSIDE_LAYER_SIZE in docs/operate.md.',
+      )
+
 /** Pure: what there is to say about the engine, by the names of the checks. */
 export function engineChecks({ engine }: Facts): readonly (readonly [string, Outcome])[] {
   if (engine.state === 'silent') {
@@ -53,5 +61,6 @@ export function engineChecks({ engine }: Facts): readonly (readonly [string, Out
     ['engine', checkVersion(engine)],
     ['live-restore', checkLiveRestore(engine)],
     ['storage driver', checkStorage(engine)],
+    ['layer limits', checkLayers(engine)],
   ]
 }

@@ -16,7 +16,8 @@ const engine: Extract<EngineFact, { state: 'answers' }> = {
   version: '27.3.1',
   liveRestore: true,
   storageDriver: 'overlay2',
-  backingFilesystem: 'extfs',
+  backingFilesystem: 'xfs',
+  layerQuota: { isEnforced: true, countsImage: false, by: 'overlay2 on xfs with project quotas' },
   skewMs: 0,
 }
 const port = { setting: 'QUAYSIDE_PORT', host: '127.0.0.1', port: 3000, state: 'free' } as const
@@ -79,6 +80,12 @@ const wrong: readonly (readonly [string, 'warn' | 'fail', string, Partial<Facts>
   ['engine', 'warn', 'another engine with moby#45057', { engine: { ...engine, version: '23.0.1' } }],
   ['live-restore', 'warn', 'containers that end with the engine', { engine: { ...engine, liveRestore: false } }],
   ['storage driver', 'warn', 'a bad storage driver', { engine: { ...engine, storageDriver: 'vfs' } }],
+  [
+    'layer limits',
+    'warn',
+    'layers without limits',
+    { engine: { ...engine, layerQuota: { isEnforced: false, because: 'overlay2 on extfs has no limits of layers' } } },
+  ],
   ['packet filter', 'warn', 'a server without root', { isRoot: false }],
   ['packet filter', 'warn', 'no ebtables', { missingFilters: ['ebtables'] }],
   ['git', 'fail', 'no git', { gitVersion: undefined }],

@@ -1,3 +1,5 @@
+import type { LayerQuota } from '../lib/layer-quota.ts'
+
 /** Facts about the machine before any judgement. Undefined: could not be determined. */
 export interface Facts {
   readonly nodeVersion: string
@@ -48,6 +50,7 @@ export type EngineFact =
       readonly liveRestore: boolean
       readonly storageDriver: string
       readonly backingFilesystem: string
+      readonly layerQuota: LayerQuota
       /** Its clock less this one's. */
       readonly skewMs: number
     }

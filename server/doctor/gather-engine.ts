@@ -1,6 +1,8 @@
+import { readFile } from 'node:fs/promises'
 import { request } from 'node:http'
 import { json } from 'node:stream/consumers'
 import { messageOf } from '../lib/error.ts'
+import { layerQuota } from '../lib/layer-quota.ts'
 import type { EngineFact } from './facts.ts'
 
 const limitMs = 5_000
@@ -21,16 +23,19 @@ export async function gatherEngine(
       SystemTime?: string
       DockerRootDir?: string
     }
+    const { Driver: driver = 'unknown', DriverStatus: status, DockerRootDir: root = '' } = info
+    const mountinfo = await readFile('/proc/self/mountinfo', 'utf8').catch(() => '')
     const itsTime = Date.parse(info.SystemTime ?? '')
     return {
       state: 'answers',
       version: info.ServerVersion ?? 'unknown',
       liveRestore: info.LiveRestoreEnabled === true,
-      storageDriver: info.Driver ?? 'unknown',
-      backingFilesystem: info.DriverStatus?.find(([name]) => name === 'Backing Filesystem')?.[1] ?? '',
+      storageDriver: driver,
+      layerQuota: layerQuota({ driver, status: status ?? [], root, mountinfo }),
+      backingFilesystem: status?.find(([name]) => name === 'Backing Filesystem')?.[1] ?? '',
       // It looked at its clock while it was asked.
       skewMs: Number.isNaN(itsTime) ? 0 : itsTime - Math.max(asked, Math.min(itsTime, now())),
-      ...(info.DockerRootDir && { root: info.DockerRootDir }),
+      ...(root && { root }),
     }
   } catch (error) {
     return { state: 'silent', socket, reason: messageOf(error) }
