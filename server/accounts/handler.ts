@@ -61,11 +61,11 @@ export function createAccountsHandler(options: AccountsHandlerOptions) {
     return issuer.callback()(request, response)
   }
 
-  async function firstAccount({ request, response }: Exchange, token: string): Promise<void> {
+  async function firstAccount({ request, response, address }: Exchange, token: string): Promise<void> {
     if (!(await newAccounts.isFirstAccountLink(token))) return gone(response)
     if (request.method !== 'POST') return send(response, 200, firstAccountPage())
     const { name = '', email = '', password = '' } = await readForm(request)
-    const failure = await failureOf(() => newAccounts.makeFirst(token, { name, email, password }))
+    const failure = await failureOf(() => newAccounts.makeFirst(token, { name, email, password, address }))
     if (failure) return send(response, failure.status, firstAccountPage(failure.message, { name, email }))
     send(response, 200, messagePage('The account is made', `Sign in at ${publicUrl} with your address and password.`))
   }

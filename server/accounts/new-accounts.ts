@@ -15,7 +15,7 @@ import { checkName } from '../lib/text.ts'
 import { findLink, findOwnerless, replaceLink, useLink } from './account-link-store.ts'
 import { ownAccounts } from './issuer.ts'
 import { savePassword } from './password-store.ts'
-import { checkPassword, hashPassword } from './passwords.ts'
+import { checkPassword, hashPassword, inTurnOfClient } from './passwords.ts'
 import type { Attempt } from './sign-in.ts'
 
 const lifetimeMs = 24 * 3600 * 1000
@@ -25,6 +25,11 @@ export interface NewPerson {
   readonly name: string
   readonly email: string
   readonly password: string
+}
+
+interface FromClient {
+  /** Of the client. */
+  readonly address: string
 }
 
 export interface NewAccountsOptions {
@@ -56,11 +61,11 @@ export function createNewAccounts({ database, clock, publicUrl, invitations, sig
     isFirstAccountLink: async (token: string) => (await findLink(database, digest(token), clock.now())) !== undefined,
 
     /** Makes the first account, which owns the first organization. 404 where the link is not, or no longer, good. */
-    async makeFirst(token: string, person: NewPerson): Promise<void> {
+    async makeFirst(token: string, { address, ...person }: NewPerson & FromClient): Promise<void> {
       const checked = check(person)
       // Before the work that a password takes: whoever has no link gets none of it.
       if ((await findLink(database, digest(token), clock.now())) === undefined) throw goneLink()
-      const password = await hashPassword(checked.password)
+      const password = await inTurnOfClient(address, () => hashPassword(checked.password))
       await inTransaction(database, async (sql) => {
         const organizationId = await findLink(sql, digest(token), clock.now())
         if (!organizationId || !(await useLink(sql, digest(token), clock.now()))) throw goneLink()
@@ -78,7 +83,7 @@ export function createNewAccounts({ database, clock, publicUrl, invitations, sig
     },
 
     /** Makes an account with the invited address, or signs in to the one there is, and joins the organization. */
-    async join(proof: string, given: { readonly name: string; readonly password: string; readonly address: string }) {
+    async join(proof: string, given: Pick<NewPerson, 'name' | 'password'> & FromClient) {
       const invitation = await invitations.open(proof)
       if (!invitation) throw goneLink()
       const { email } = invitation
@@ -89,7 +94,7 @@ export function createNewAccounts({ database, clock, publicUrl, invitations, sig
         return
       }
       const person = check({ name, email, password })
-      const hashed = await hashPassword(password)
+      const hashed = await inTurnOfClient(address, () => hashPassword(password))
       await inTransaction(database, async (sql) => {
         const id = await insert(sql, person, hashed)
         await invitations.join(sql, invitation, id)

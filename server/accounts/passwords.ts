@@ -1,6 +1,7 @@
 import { randomBytes, type ScryptOptions, scrypt, timingSafeEqual } from 'node:crypto'
+import { clientGroup } from '@quayside/contract/forwarded.ts'
 import { AppError } from '../lib/error.ts'
-import { createSlots } from '../lib/slots.ts'
+import { createSlots, TooManyWaiting } from '../lib/slots.ts'
 import type { PasswordRow } from './password-store.ts'
 
 /** 32 MiB and a quarter of a second for each attempt; of the figures that OWASP gives, the one that takes the least memory. */
@@ -8,9 +9,29 @@ const today = { cost: 2 ** 15, block_size: 8, parallelization: 3 }
 const hashBytes = 32
 const leastLength = 12
 const mostLength = 200
-/** Attempts that are worked on at the same time: each takes memory and a thread. */
-const slots = createSlots(2)
+/**
+ * Two hashes at a time: each takes memory and a thread. A client has one slot and a short queue.
+ */
+const slots = createSlots(2, { perOwner: 1, mostWaiting: 10 })
 const patienceMs = 15_000
+
+/**
+ * Runs work that hashes a password, one piece at a time for each client and round-robin across
+ * clients. Throws 429 if too much of the client waits, and 503 after 15 s in the queue. `address`
+ * is the client's; an IPv6 client is its /64.
+ */
+export async function inTurnOfClient<T>(address: string, work: () => Promise<T>): Promise<T> {
+  using _ = await slots.take(AbortSignal.timeout(patienceMs), clientGroup(address)).catch(refuse)
+  return await work()
+}
+
+function refuse(cause: unknown): never {
+  if (cause instanceof TooManyWaiting) {
+    const message = 'Too many sign-ins from your address are waiting. Try again in a few seconds.'
+    throw new AppError('tooManyRequests', message, { cause })
+  }
+  throw new AppError('unavailable', 'Too many people are signing in. Try again in a few seconds.', { cause })
+}
 
 /** Refuses what is too short to be a password, or too long to be worth hashing. */
 export function checkPassword(field: string, password: string): string {
@@ -19,12 +40,16 @@ export function checkPassword(field: string, password: string): string {
   throw new AppError('invalid', `${field} must have from ${leastLength} to ${mostLength} characters.`)
 }
 
+/** Call it inside `inTurnOfClient`. */
 export async function hashPassword(password: string): Promise<PasswordRow> {
   const salt = randomBytes(16)
   return { ...today, salt, hash: await derive(password, { ...today, salt }) }
 }
 
-/** Takes as long for an account that does not exist: `row` undefined is compared with what nothing is equal to. */
+/**
+ * Call it inside `inTurnOfClient`. Takes as long for an account that does not exist: `row` undefined is
+ * compared with what nothing is equal to.
+ */
 export async function isPassword(password: string, row: PasswordRow | undefined): Promise<boolean> {
   const against = row ?? { ...today, salt: noSalt, hash: randomBytes(hashBytes) }
   const hash = await derive(password.slice(0, mostLength * 2), against)
@@ -35,11 +60,7 @@ const noSalt = Buffer.alloc(16)
 function derive(password: string, row: Omit<PasswordRow, 'hash'>): Promise<Buffer> {
   const { salt, cost, block_size: blockSize, parallelization } = row
   const options: ScryptOptions = { cost, blockSize, parallelization, maxmem: 256 * cost * blockSize }
-  const work = () =>
-    new Promise<Buffer>((resolve, reject) => {
-      scrypt(password.normalize('NFKC'), salt, hashBytes, options, (error, key) =>
-        error ? reject(error) : resolve(key),
-      )
-    })
-  return slots.run(AbortSignal.timeout(patienceMs), work)
+  return new Promise((resolve, reject) => {
+    scrypt(password.normalize('NFKC'), salt, hashBytes, options, (error, key) => (error ? reject(error) : resolve(key)))
+  })
 }

@@ -1,9 +1,10 @@
 import { createHash } from 'node:crypto'
+import { clientGroup } from '@quayside/contract/forwarded.ts'
 import type { Database } from '../database/index.ts'
 import type { Clock } from '../lib/clock.ts'
 import { AppError } from '../lib/error.ts'
 import { findPassword } from './password-store.ts'
-import { isPassword } from './passwords.ts'
+import { inTurnOfClient, isPassword } from './passwords.ts'
 import { blockedUntil, countAttempt, forgiveAttempt } from './sign-in-store.ts'
 
 export interface Attempt {
@@ -16,7 +17,8 @@ export interface Attempt {
 /**
  * Signs somebody in by address and password; gives the account's id. An unknown address and a wrong password are answered in the
  * same words after the same time (401). Failures count for the address that is tried and for the client's: 429 while there are too many.
- * `isRight` stands for the comparison, which takes its time by intent.
+ * Attempts of one client are judged one after the other, so attempts that are sent at once see each other's failures.
+ * A refused attempt is neither counted nor hashed. `isRight` stands for the comparison, which takes its time by intent.
  */
 export function createSignIn({
   database,
@@ -27,9 +29,9 @@ export function createSignIn({
   clock: Clock
   isRight?: typeof isPassword
 }) {
-  return async ({ email, password, address }: Attempt): Promise<string> => {
+  const judge = async ({ email, password, address }: Attempt): Promise<string> => {
     const account = `account ${createHash('sha256').update(email.trim().toLowerCase()).digest('base64url')}`
-    const client = `client ${networkOf(address)}`
+    const client = `client ${clientGroup(address)}`
     const until = await blockedUntil(database, [account, client], clock.now())
     if (until) {
       const seconds = Math.max(1, Math.ceil((until.getTime() - clock.now().getTime()) / 1000))
@@ -47,16 +49,5 @@ export function createSignIn({
     await forgiveAttempt(database, account, client)
     return row.account_id
   }
-}
-
-/** An IPv6 client has a whole /64 to itself: the first four groups. */
-export function networkOf(address: string): string {
-  if (!address.includes(':') || address.includes('.')) return address
-  const [head = '', tail = ''] = address.split('::')
-  const [before, after] = [head.split(':').filter(Boolean), tail.split(':').filter(Boolean)]
-  const zeros = Array.from({ length: Math.max(0, 8 - before.length - after.length) }, () => '0')
-  return [...before, ...zeros, ...after]
-    .slice(0, 4)
-    .map((group) => group.replace(/^0+(?=.)/, ''))
-    .join(':')
+  return (attempt: Attempt): Promise<string> => inTurnOfClient(attempt.address, () => judge(attempt))
 }

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { createSlots } from './slots.ts'
+import { createSlots, TooManyWaiting } from './slots.ts'
 
 const never = new AbortController().signal
 
@@ -76,4 +76,14 @@ test('an owner at its own limit waits, and lets another owner pass', async () =>
   using _ = await slots.take(never, 'b')
   first?.[Symbol.dispose]()
   await third
+})
+
+test('an owner with a full queue is refused, and another owner still waits', async () => {
+  const slots = createSlots(1, { mostWaiting: 2 })
+  const held = await slots.take(never, 'a')
+  const waiting = [slots.take(never, 'a'), slots.take(never, 'a'), slots.take(never, 'b')]
+  await assert.rejects(slots.take(never, 'a'), TooManyWaiting)
+  held[Symbol.dispose]()
+  await Promise.all(waiting.map(async (one) => (await one)[Symbol.dispose]()))
+  using _ = await slots.take(never, 'a')
 })

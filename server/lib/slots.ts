@@ -15,9 +15,17 @@ export interface SlotLimits {
   readonly reserve?: number
   /** Slots that one owner may hold; all of them if undefined. */
   readonly perOwner?: number
+  /** Pieces of work of one owner that may wait; `take` rejects further ones with `TooManyWaiting`. */
+  readonly mostWaiting?: number
 }
 
-export function createSlots(count: number, { reserve = 0, perOwner = count + reserve }: SlotLimits = {}): Slots {
+/** The owner has as many pieces of work in the queue as it may have. */
+export class TooManyWaiting extends Error {
+  override readonly name = 'TooManyWaiting'
+}
+
+export function createSlots(count: number, limits: SlotLimits = {}): Slots {
+  const { reserve = 0, perOwner = count + reserve, mostWaiting = Infinity } = limits
   let taken = 0
   const held = new Map<string, number>()
   const turns = createTurns<() => void>()
@@ -46,6 +54,7 @@ export function createSlots(count: number, { reserve = 0, perOwner = count + res
     signal.throwIfAborted()
     const now = takeNow(owner)
     if (now) return Promise.resolve(now)
+    if (turns.count(owner) >= mostWaiting) return Promise.reject(new TooManyWaiting('too much waits for a slot'))
     const { promise, resolve, reject } = Promise.withResolvers<Disposable>()
     const onAbort = (): void => {
       turns.remove(owner, onTurn)
@@ -73,6 +82,7 @@ export function createSlots(count: number, { reserve = 0, perOwner = count + res
 function createTurns<T>() {
   const waiting = new Map<string, T[]>()
   return {
+    count: (owner: string): number => waiting.get(owner)?.length ?? 0,
     add: (owner: string, one: T): void => {
       const own = waiting.get(owner)
       if (own) own.push(one)
