@@ -5,10 +5,12 @@ import { fetchInto, type RemoteRepository } from './remote-repository.ts'
 
 /** More than these are not told one by one. */
 const mostPaths = 10_000
+const mostBytes = 4 * 1024 ** 2
 
 /**
- * Paths of the files that differ between two commits, whatever lies between them; undefined where they are more than 10,000. Of a
- * server, only the two commits and their directories are fetched. Throws GitError where it has one of them no more.
+ * Paths of the files that differ between two commits, whatever lies between them; undefined where they are more than 10,000
+ * or longer than 4 MiB together. Of a server only the two commits and their directories are fetched. Throws GitError where it has one of
+ * them no more or a path is too long.
  */
 export async function readChangedPaths(
   server: RemoteRepository,
@@ -41,9 +43,12 @@ async function differences(
 ): Promise<string[] | undefined> {
   const args = ['diff-tree', '-r', '-z', '--name-only', '--no-renames', '--end-of-options', before, after]
   const found: string[] = []
-  for await (const path of records(program.open({ gitDirectory, args, signal, timeoutMs: limits.questionMs }), '\0')) {
+  let bytes = 0
+  const listing = program.open({ gitDirectory, args, signal, timeoutMs: limits.questionMs })
+  for await (const path of records(listing, '\0', limits.maxPathBytes)) {
     found.push(Buffer.from(path, 'latin1').toString())
-    if (found.length > mostPaths) return undefined
+    bytes += path.length
+    if (found.length > mostPaths || bytes > mostBytes) return undefined
   }
   return found
 }

@@ -4,17 +4,9 @@ import { commitFormat, parseCommit } from './commit-info.ts'
 import { type Checkout, type CommitInfo, GitError, type TreeView } from './git.ts'
 import { type GitProgram, records } from './git-program.ts'
 import type { GitLimits } from './limits.ts'
+import { escapingLink, maxLinkSteps } from './links.ts'
 import type { Tags } from './tags.ts'
-import {
-  escapingLink,
-  findEntry,
-  linksUnder,
-  parseTreeRecord,
-  pathInTree,
-  shown,
-  type Tree,
-  type TreeEntry,
-} from './tree.ts'
+import { findEntry, linksUnder, parseTreeRecord, pathInTree, shown, type Tree, type TreeEntry } from './tree.ts'
 
 /** A repository on this disk that has the commit: fetched, or of the built-in git host. No network from here on. */
 export interface CheckoutSource {
@@ -32,11 +24,7 @@ type TreeSource = Omit<CheckoutSource, 'release' | 'tags'>
 /** Reads what the commit is and lists its tree; says in the output which submodules stay empty. */
 export async function openCheckout(source: CheckoutSource, attempt: Attempt): Promise<Checkout> {
   const [commit, tree] = await Promise.all([readCommit(source, attempt.signal), readTree(source, attempt.signal)])
-  for (const [path, { kind }] of tree) {
-    if (kind === 'submodule') {
-      attempt.output.line(`Submodule "${shown(path)}" is not fetched: its directory stays empty.`, 'warning')
-    }
-  }
+  warnOfSubmodules(tree, attempt)
   let released: Promise<void> | undefined
   return {
     commit,
@@ -49,15 +37,32 @@ export async function openCheckout(source: CheckoutSource, attempt: Attempt): Pr
   }
 }
 
+/** How many submodules the output names. */
+const mostNamed = 20
+
+function warnOfSubmodules(tree: Tree, { output }: Attempt): void {
+  let count = 0
+  for (const [path, { kind }] of tree) {
+    if (kind !== 'submodule') continue
+    if (++count > mostNamed) continue
+    output.line(`Submodule "${shown(path)}" is not fetched: its directory stays empty.`, 'warning')
+  }
+  if (count > mostNamed) output.line(`${count - mostNamed} further submodules are not fetched.`, 'warning')
+}
+
 /** The tree alone, as it is looked into. */
 export async function openTree(source: TreeSource, signal: AbortSignal): Promise<TreeView> {
   const tree = await readTree(source, signal)
-  const utf8 = (path: string): string => Buffer.from(path, 'latin1').toString()
+  const files: string[] = []
+  for (const [path, { kind }] of tree) if (kind === 'file') files.push(inUtf8(path))
   return {
-    files: [...tree].flatMap(([path, { kind }]) => (kind === 'file' ? [utf8(path)] : [])),
+    files,
     readFile: (path) => readFile(source, tree, path, signal),
   }
 }
+
+/** Paths of plain ASCII, nearly all, are not converted. */
+const inUtf8 = (path: string): string => (/[\x80-\xff]/.test(path) ? Buffer.from(path, 'latin1').toString() : path)
 
 async function readCommit(source: CheckoutSource, signal: AbortSignal): Promise<CommitInfo> {
   const { stdout } = await source.program.run({
@@ -79,18 +84,28 @@ async function readCommit(source: CheckoutSource, signal: AbortSignal): Promise<
   return parseCommit(stdout.toString(), source.tags)
 }
 
+/** Mode, type and id of a record, with the separators. */
+const longestOtherColumns = '160000 commit '.length + 64 + 1
+
 async function readTree(source: TreeSource, signal: AbortSignal): Promise<Tree> {
   const { program, limits, gitDirectory, commit } = source
   const tree = new Map<string, TreeEntry>()
+  let bytes = 0
   const args = ['ls-tree', '-r', '-t', '-z', '--full-tree', '--end-of-options', commit]
-  for await (const record of records(
-    program.open({ gitDirectory, args, signal, timeoutMs: limits.checkoutMs }),
-    '\0',
-  )) {
+  const listing = program.open({ gitDirectory, args, signal, timeoutMs: limits.checkoutMs })
+  for await (const record of records(listing, '\0', longestOtherColumns + limits.maxPathBytes)) {
     const parsed = parseTreeRecord(record)
-    if (parsed) tree.set(parsed.path, parsed.entry)
+    if (!parsed) continue
+    tree.set(parsed.path, parsed.entry)
+    bytes += parsed.path.length
     if (tree.size > limits.maxEntries) {
       throw new GitError('limits', `The commit has more than ${limits.maxEntries} files. Make the repository smaller.`)
+    }
+    if (bytes > limits.maxTreeBytes) {
+      throw new GitError(
+        'limits',
+        `The paths of the commit have more than ${limits.maxTreeBytes} bytes together. Use fewer files or shorter names.`,
+      )
     }
   }
   return tree
@@ -152,6 +167,9 @@ async function readLinks(
   links: readonly { readonly path: string; readonly id: string }[],
   signal: AbortSignal,
 ): Promise<ReadonlyMap<string, string>> {
+  if (links.length > maxLinkSteps) {
+    throw new GitError('limits', `The commit has more than ${maxLinkSteps} symbolic links. Remove some.`)
+  }
   const { stdout } = await source.program.run({
     gitDirectory: source.gitDirectory,
     args: ['cat-file', '--batch'],

@@ -117,21 +117,38 @@ function read(child: ChildProcess, call: Omit<GitCall, 'stdin' | 'output'>): Asy
   return chunks()
 }
 
-/** Splits a stream of `separator`-terminated records. One byte is one character: names in git have no encoding. */
-export async function* records(stream: Readable, separator: string): AsyncGenerator<string> {
+/**
+ * Splits a stream of `separator`-terminated records. One byte is one character: names in git have no encoding. Throws
+ * GitError('limits') for a record that is longer than `longest`, before all of it is in memory.
+ */
+export async function* records(
+  stream: Readable,
+  separator: string,
+  longest = Number.POSITIVE_INFINITY,
+): AsyncGenerator<string> {
   // Parts of one record are joined once, when it is complete.
   let rest: string[] = []
+  let held = 0
+  const check = (length: number): void => {
+    if (length > longest) throw new GitError('limits', tooLong)
+  }
   // Without an encoding a byte stream gives buffers.
   for await (const chunk of stream as AsyncIterable<Buffer>) {
     const parts = chunk.toString('latin1').split(separator)
     const last = parts.pop() ?? ''
     for (const part of parts) {
+      check(held + part.length)
       yield rest.join('') + part
       rest = []
+      held = 0
     }
     if (last !== '') rest.push(last)
+    held += last.length
+    check(held)
   }
 }
+
+const tooLong = 'The commit has a path that is longer than file systems allow. Use shorter names or fewer directories.'
 
 function endOf(call: Pick<GitCall, 'signal' | 'timeoutMs' | 'remote'>): {
   readonly signal: AbortSignal

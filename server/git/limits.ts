@@ -10,6 +10,10 @@ export interface GitLimits {
   readonly maxFileBytes: number
   /** Files, links and directories of one commit. */
   readonly maxEntries: number
+  /** Bytes of one path: file systems take no longer ones. */
+  readonly maxPathBytes: number
+  /** Bytes of all paths of one commit together: directories of a few bytes can be in it many times. */
+  readonly maxTreeBytes: number
 }
 
 export const defaultGitLimits: GitLimits = {
@@ -19,4 +23,6 @@ export const defaultGitLimits: GitLimits = {
   maxArchiveBytes: 2 * 1024 ** 3,
   maxFileBytes: 1024 ** 2,
   maxEntries: 500_000,
+  maxPathBytes: 4096,
+  maxTreeBytes: 64 * 1024 ** 2,
 }

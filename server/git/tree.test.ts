@@ -2,7 +2,8 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { explainFailure } from './explain.ts'
 import { chooseHead } from './heads.ts'
-import { escapingLink, findEntry, linksUnder, parseTreeRecord, type Tree } from './tree.ts'
+import { escapingLink } from './links.ts'
+import { findEntry, linksUnder, parseTreeRecord, type Tree } from './tree.ts'
 
 const id = 'a'.repeat(40)
 const treeOf = (...records: string[]): Tree =>

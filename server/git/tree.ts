@@ -52,47 +52,11 @@ export function findEntry(tree: Tree, path: string): TreeEntry | undefined {
 /** The links under a directory ('' is the top), with paths relative to it. */
 export function linksUnder(tree: Tree, directory: string): readonly { readonly path: string; readonly id: string }[] {
   const prefix = directory === '' ? '' : `${directory}/`
-  return [...tree]
-    .filter(([path, { kind }]) => kind === 'link' && path.startsWith(prefix))
-    .map(([path, { id }]) => ({ path: path.slice(prefix.length), id }))
-}
-
-const maxFollowed = 255
-const maxSteps = 100_000
-
-/**
- * The first link that points outside, directly or through other links. `targets`: what each link says, by its path. Walks as
- * a file system would, where every name on the way may be a link itself. Throws GitError('limits') for a maze of links.
- */
-export function escapingLink(targets: ReadonlyMap<string, string>): string | undefined {
-  const budget = { steps: maxSteps }
-  return [...targets.keys()].find((path) => escapes(path, targets, budget))
-}
-
-function escapes(link: string, targets: ReadonlyMap<string, string>, budget: { steps: number }): boolean {
-  const at: string[] = []
-  const ahead = link.split('/')
-  let followed = 0
-  for (let name = ahead.shift(); name !== undefined; name = ahead.shift()) {
-    if (budget.steps-- <= 0)
-      throw new GitError('limits', 'The repository has too many symbolic links that lead to each other.')
-    if (name === '' || name === '.') continue
-    if (name === '..') {
-      if (at.pop() === undefined) return true
-      continue
-    }
-    at.push(name)
-    const target = targets.get(at.join('/'))
-    if (target === undefined) continue
-    if (target.startsWith('/')) return true
-    // A loop leads nowhere, so not outside.
-    if (++followed > maxFollowed) return false
-    at.pop()
-    const parts = target.split('/')
-    budget.steps -= parts.length
-    ahead.unshift(...parts)
+  const links: { readonly path: string; readonly id: string }[] = []
+  for (const [path, { kind, id }] of tree) {
+    if (kind === 'link' && path.startsWith(prefix)) links.push({ path: path.slice(prefix.length), id })
   }
-  return false
+  return links
 }
 
 /** A path of a Tree as people read it. */

@@ -136,3 +136,19 @@ test('a WebSocket that does not read is sent no more than fits, and goes on wher
     socket.close()
   }
 })
+
+test('a WebSocket that sends pings and does not read is cut off before many pongs wait', async () => {
+  await until('the connections before are over', () => ends.size === 0)
+  const query = new URLSearchParams({ organization: a.organizationId, cluster: a.clusterId })
+  const { socket } = openSocket(`ws+unix:${path}:`, `/cluster/nodes?${query}`, { token: a.tokens.READ })
+  await once(socket, 'open')
+  socket.pause()
+  const payload = Buffer.alloc(125)
+  await until('the server has cut it off', async () => {
+    for (let sent = 0; sent < 1_000; sent++) socket.ping(payload, true, () => {})
+    await new Promise(setImmediate)
+    assert.ok(longestQueue() <= mostBytes, `${longestQueue()} bytes of pongs waited`)
+    return ends.size === 0
+  })
+  socket.terminate()
+})
