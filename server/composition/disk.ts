@@ -1,6 +1,8 @@
 import { readdir, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { createDiskKeeper, type DiskKeeper } from '../disk/index.ts'
+import { failRun } from '../jobs/index.ts'
+import { silent } from '../lib/attempt.ts'
 import { systemClock as clock } from '../lib/clock.ts'
 import type { Reconciler } from '../workflows/index.ts'
 import type { Foundation } from './foundation.ts'
@@ -20,6 +22,7 @@ export function createDisk({ config, database, engine, builder, log }: Foundatio
     log,
     budgetBytes: config.diskBudgetGiB === undefined ? undefined : config.diskBudgetGiB * gibibyte,
     layerGiB: config.layerGiB,
+    failRun: (run, signal) => failRun({ database, engine }, run, { signal, output: silent }),
     measureLogs: () => measureDirectory(join(config.dataDirectory, 'logs')),
   })
 }

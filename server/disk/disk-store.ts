@@ -1,6 +1,7 @@
 import type { Sql } from '../database/index.ts'
 import type { Json } from '../lib/json.ts'
 import type { LayerLimit } from './full-layers.ts'
+import type { RunLimit } from './full-runs.ts'
 import type { StorageSize } from './full-volumes.ts'
 import type { DiskUsage } from './sort-disk.ts'
 
@@ -70,6 +71,11 @@ export const readStorageSizes = (sql: Sql): Promise<StorageSize[]> => sql<Storag
 export const readLayerLimits = (sql: Sql): Promise<LayerLimit[]> => sql<LayerLimit[]>`
   select id as service_id, release_id, nullif((settings ->> 'ephemeral_storage_in_gib')::float8, 0) as limit_gib
   from service where release_id is not null`
+
+/** What each run of a job that has not ended may write outside of volumes, by the present settings of its job. */
+export const readRunLimits = (sql: Sql): Promise<RunLimit[]> => sql<RunLimit[]>`
+  select r.id as run_id, nullif((s.settings ->> 'ephemeral_storage_in_gib')::float8, 0) as limit_gib
+  from job_run r join service s on s.id = r.service_id where r.status in ('QUEUED', 'RUNNING')`
 
 /** Whether a deployment acts on the service: it may have an image by now that no version has yet. */
 export async function isBusy(sql: Sql, serviceId: string): Promise<boolean> {

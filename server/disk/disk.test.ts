@@ -24,6 +24,7 @@ const keeper = (budgetBytes: number | undefined, at = systemClock, engines: Fake
     log: silentLogger,
     budgetBytes,
     layerGiB: 10,
+    failRun: async () => {},
     measureLogs: async () => ({ count: 3, bytes: 30 }),
   })
 const signal = AbortSignal.timeout(60_000)
@@ -129,6 +130,7 @@ test('built images go that no kept version has, and caches over the budget that 
       log: silentLogger,
       budgetBytes,
       layerGiB: 10,
+      failRun: async () => {},
       measureLogs: async () => ({ count: 0, bytes: 0 }),
     })
   const roomy = keep(undefined)
@@ -160,7 +162,12 @@ test('a service that is being deployed by then loses nothing, although it was id
   }
   await createDiskKeeper({
     ...{ database, engine: images, builder: { prune }, clock: systemClock, log: silentLogger },
-    ...{ budgetBytes: undefined, layerGiB: 10, measureLogs: async () => ({ count: 0, bytes: 0 }) },
+    ...{
+      budgetBytes: undefined,
+      layerGiB: 10,
+      failRun: async () => {},
+      measureLogs: async () => ({ count: 0, bytes: 0 }),
+    },
   }).reconcile(signal)
   assert.deepEqual(pruned, services.slice(0, 1))
 })
@@ -168,7 +175,7 @@ test('a service that is being deployed by then loses nothing, although it was id
 test('an image that two services have is given up by each for itself, and is no space that could be had while one needs it', () => {
   const both = ['quayside/one:1', 'quayside/two:1']
   const images = [{ references: both, services: ['one', 'two'], bytes: 100, createdAt: new Date(0) }]
-  const empty = { totalBytes: 1000, freeBytes: 500, images, volumes: [], layers: [], buildCache: { bytes: 0, freeableBytes: 0 } }
+  const empty = { totalBytes: 1000, freeBytes: 500, images, volumes: [], layers: [], runs: [], buildCache: { bytes: 0, freeableBytes: 0 } }
   const sorted = (kept: readonly { service_id: string; reference: string }[]) => {
     const idle = { isBusy: false }
     const needs = {
@@ -205,6 +212,7 @@ for (const [what, cacheBytes, logBytes, budgetBytes, sentence] of [
       log: Object.assign(silentLogger.child({}), { info: told, warn: told }),
       budgetBytes,
       layerGiB: 10,
+      failRun: async () => {},
       measureLogs: async () => ({ count: 1, bytes: logBytes }),
     })
     await keeper.reconcile(signal)

@@ -9,11 +9,13 @@ import {
   keptImages,
   readLayerLimits,
   readNeeds,
+  readRunLimits,
   readStorageSizes,
   readUsage,
   writeUsage,
 } from './disk-store.ts'
 import { fullLayers } from './full-layers.ts'
+import { type FullRun, fullRuns } from './full-runs.ts'
 import { readFullVolumes, writeStopped, writeWatched } from './full-volume-store.ts'
 import { fullVolumes, judgeVolumes } from './full-volumes.ts'
 import { type DiskUsage, excess, excessText, type Freeable, sortDisk, unneeded } from './sort-disk.ts'
@@ -29,8 +31,10 @@ export interface DiskKeeperOptions {
   readonly log: Logger
   /** What the operator set; undefined: half of the disk. */
   readonly budgetBytes: number | undefined
-  /** GiB that a replica may write outside of its volumes if its service does not say. */
+  /** GiB that a replica or a run may write outside of volumes if its service does not say. */
   readonly layerGiB: number
+  /** Ends a run of a job, which fails with the reason. */
+  readonly failRun: (run: FullRun, signal: AbortSignal) => Promise<void>
   /** What the lines of services and deployments take. */
   readonly measureLogs: () => Promise<{ readonly count: number; readonly bytes: number }>
 }
@@ -77,6 +81,7 @@ export function createDiskKeeper(options: DiskKeeperOptions): DiskKeeper {
           measureAt = clock.monotonic() + measureMs
           const found = await keepToBudget(options, signal)
           volumes = found.volumes
+          await endFullRuns(options, found, signal)
           if (!(await stopFull(options, found))) measureAt = Number.NEGATIVE_INFINITY
           stopped = (await readFullVolumes(database)).stopped
         }
@@ -117,6 +122,18 @@ async function stopFull(options: DiskKeeperOptions, { volumes, layers }: Taken):
   return isDone
 }
 
+/** Ends runs of jobs that wrote too much. A failure is found again by the next measurement. */
+async function endFullRuns(options: DiskKeeperOptions, { runs }: Taken, signal: AbortSignal): Promise<void> {
+  const { database, log, layerGiB, failRun } = options
+  for (const run of fullRuns(runs, await readRunLimits(database), layerGiB)) {
+    log.warn(
+      { runId: run.id, reason: run.reason },
+      'a run of a job is ended because it wrote more to the disk than it may',
+    )
+    await failRun(run, signal)
+  }
+}
+
 /** Measures the disk, and frees images and build caches beyond the budget. Returns the volumes and layers. */
 async function keepToBudget(options: DiskKeeperOptions, signal: AbortSignal): Promise<Taken> {
   const { log, engine, budgetBytes } = options
@@ -149,7 +166,7 @@ async function pruneIdle(
   await builder.prune(service, await keptImages(database, service), signal)
 }
 
-type Taken = Pick<EngineDisk, 'volumes' | 'layers'>
+type Taken = Pick<EngineDisk, 'volumes' | 'layers' | 'runs'>
 
 interface Measured extends Taken {
   readonly usage: DiskUsage
@@ -170,6 +187,7 @@ async function measure(
     ...sorted,
     volumes: disk.volumes,
     layers: disk.layers,
+    runs: disk.runs,
     cacheBytes: disk.buildCache.bytes,
     freeableCacheBytes: disk.buildCache.freeableBytes,
   }

@@ -33,6 +33,7 @@ const newKeeper = () =>
     log: silentLogger,
     budgetBytes: undefined,
     layerGiB: 10,
+    failRun: async () => {},
     measureLogs: async () => ({ count: 0, bytes: 0 }),
   })
 const measure = (): Promise<void> => newKeeper().reconcile(signal)

@@ -16,6 +16,8 @@ export interface EngineDisk {
   readonly volumes: readonly { readonly id: string; readonly bytes: number }[]
   /** What each replica of a service wrote outside of its volumes. */
   readonly layers: readonly { readonly service: string; readonly release: string; readonly bytes: number }[]
+  /** What each run of a task wrote outside of volumes, by the id that it was prepared with, until `endTask`. */
+  readonly runs: readonly { readonly service: string; readonly run: string; readonly bytes: number }[]
   /** Of all builds of the engine: a cache tells nothing of whose it is. */
   readonly buildCache: { readonly bytes: number; readonly freeableBytes: number }
 }

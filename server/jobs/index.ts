@@ -7,6 +7,7 @@ export { createJobRunWorkflow } from './job-run-workflow.ts'
 export {
   endRunning,
   endTimetable,
+  failRun,
   followTimetable,
   forgetRunsOf,
   type JobsOptions,

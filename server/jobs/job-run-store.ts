@@ -46,7 +46,14 @@ export async function beginRun(sql: Sql, id: string, now: Date): Promise<void> {
   await sql`update job_run set status = 'RUNNING', updated_at = ${now} where id = ${id} and status = 'QUEUED'`
 }
 
-/** Why a run is going to be cancelled. */
+/** Returns why the platform ends a run that has not ended yet; undefined unless it does. */
+export async function readReason(sql: Sql, id: string): Promise<string | undefined> {
+  const [row] = await sql<{ reason: string | null }[]>`
+    select reason from job_run where id = ${id} and status in ('QUEUED', 'RUNNING')`
+  return row?.reason ?? undefined
+}
+
+/** Stores why the platform is going to end a run. */
 export async function noteReason(sql: Sql, id: string, reason: string): Promise<void> {
   await sql`update job_run set reason = ${reason} where id = ${id} and status in ('QUEUED', 'RUNNING')`
 }

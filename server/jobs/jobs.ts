@@ -10,7 +10,7 @@ import { setServiceOutputs } from '../variables/index.ts'
 import type { Vault } from '../vault/index.ts'
 import type { Workflows } from '../workflows/index.ts'
 import { type ConcurrencyPolicy, decideNext } from './decide.ts'
-import type { JobRunRow } from './job-run.ts'
+import { type JobRunRow, runOfTry } from './job-run.ts'
 import { endRun, forgetRuns, listActiveRuns, noteReason } from './job-run-store.ts'
 import { parseOutputs, wrong } from './outputs.ts'
 import { deleteSchedule, lockSchedule, saveSchedule } from './schedule-store.ts'
@@ -134,6 +134,18 @@ export async function endRunning(
 ): Promise<void> {
   const tasks = (await engine.listTasks(attempt.signal)).filter((task) => task.running && isLeaving(task))
   await Promise.all(tasks.map(({ run }) => engine.endTask(run, attempt)))
+}
+
+/**
+ * Ends a run that must not continue, whoever waits for it. The run fails with the reason and is not retried. May be called again.
+ */
+export async function failRun(
+  { database, engine }: Pick<JobsOptions, 'database' | 'engine'>,
+  { id, reason }: { readonly id: string; readonly reason: string },
+  attempt: { readonly signal: AbortSignal; readonly output: LineSink },
+): Promise<void> {
+  await noteReason(database, id, reason)
+  await endRunning({ engine }, ({ run }) => runOfTry(run) === id, attempt)
 }
 
 /** In the caller's transaction: forgets the runs that its settings keep no longer. */

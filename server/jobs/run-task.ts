@@ -1,11 +1,14 @@
+import type { Database } from '../database/index.ts'
 import { type Engine, EngineError, type Release, type Task, type TaskOutcome } from '../engines/index.ts'
 import type { LineSink } from '../lib/attempt.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { Step } from '../workflows/index.ts'
 import { failureOf, pauseMs } from './decide.ts'
 import { type RunEnd, tryId } from './job-run.ts'
+import { readReason } from './job-run-store.ts'
 
 export interface RunningOptions {
+  readonly database: Database
   readonly engine: Pick<Engine, 'prepareTask' | 'runTask'>
   readonly clock: Clock
 }
@@ -56,7 +59,9 @@ export async function runToEnd(
       await pause(options, run, tried, tries, signal)
     } catch (error) {
       if (!(error instanceof EngineError) || signal.aborted) throw error
-      return failed(error, tries, startedAt)
+      // What is left of a run that the platform ends is removed while it is waited for.
+      const reason = await readReason(options.database, run.id)
+      return failed(reason === undefined ? error : new EngineError('crashed', reason), tries, startedAt)
     }
   }
 }
@@ -75,6 +80,8 @@ const prepare = (options: RunningOptions, run: Run, tries: number, step: Step): 
     `${run.prefix}PREPARE-${tries}`,
     ({ signal }) =>
       untilReached(options, run.output, signal, async () => {
+        const reason = await readReason(options.database, run.id)
+        if (reason !== undefined) throw new EngineError('crashed', reason)
         if (tries === 1) await run.haveImage(signal)
         await options.engine.prepareTask(run.release, tryId(run.id, tries), { signal, output: run.output })
       }),
@@ -90,7 +97,8 @@ async function runOnce(options: RunningOptions, run: Run, tries: number, signal:
       ...(tries === 1 && { whenReady: () => untilTime(signal) }),
     }),
   )
-  const failure = failureOf(outcome, release.workload)
+  const ended = await readReason(options.database, run.id)
+  const failure = ended ?? failureOf(outcome, release.workload)
   // What a program wrote is as wrong the next time.
   const problem = failure === undefined ? await run.takeOutput(outcome) : undefined
   const reason = failure ?? problem ?? null
@@ -100,7 +108,7 @@ async function runOnce(options: RunningOptions, run: Run, tries: number, signal:
     finishedAt: outcome.finishedAt.toISOString(),
     reason,
     lastLines: reason === null ? [] : [...outcome.lastLines],
-    isFinal: problem !== undefined,
+    isFinal: problem !== undefined || ended !== undefined,
   }
 }
 

@@ -4,6 +4,7 @@ import { type Cleanup, testDatabase } from '../database/testing.ts'
 import type { TaskBehaviour } from '../engines/fake/fake-tasks.ts'
 import { fakeTask } from '../engines/fake/fake-workload.ts'
 import { FakeEngine } from '../engines/index.ts'
+import { silent } from '../lib/attempt.ts'
 import { type Clock, systemClock } from '../lib/clock.ts'
 import { armFailpoints } from '../lib/failpoint.ts'
 import { newId } from '../lib/id.ts'
@@ -15,7 +16,7 @@ import { until } from '../workflows/testing.ts'
 import type { JobRunRow } from './job-run.ts'
 import { beginRun, forgetOldRuns, insertRun } from './job-run-store.ts'
 import { createJobRunWorkflow, jobRunWorkflow } from './job-run-workflow.ts'
-import { endTimetable, followTimetable, type JobsOptions } from './jobs.ts'
+import { endTimetable, failRun, followTimetable, type JobsOptions } from './jobs.ts'
 import { createTaskSweeper, createTimetables } from './reconcilers.ts'
 import { jobRuns } from './run-records.ts'
 
@@ -364,4 +365,40 @@ test('a run whose workflow ended without it is ended, and the next one has its t
   cron.clock.set('2026-05-04T10:01:00Z')
   await cron.look()
   assert.equal((await cron.quiet(2))[1]?.status, 'SUCCESS')
+})
+
+test('a run that the platform ends fails with the reason, after a try that failed too, and the next one begins', async (t) => {
+  const cron = await openCron(t, { behaviour: { runsMs: 'forever' }, retries: 3, timeoutSeconds: 7200 })
+  cron.clock.set('2026-05-04T10:00:00Z')
+  await cron.follow('* * * * *')
+  cron.clock.set('2026-05-04T10:01:00.100Z')
+  await cron.look()
+  await until('it runs', () => cron.engine.tasksBegun === 1)
+  const [{ id } = { id: '' }] = await cron.runs()
+  cron.engine.finishTask(`${id}-1`, 1)
+  await until('it is tried again', () => cron.engine.tasksBegun === 2)
+  const attempt = { signal: AbortSignal.timeout(60_000), output: silent }
+  for (let times = 0; times < 2; times++) await failRun(cron.options, { id, reason: 'It wrote too much.' }, attempt)
+  const [run] = await cron.quiet(1)
+  assert.deepEqual([run?.status, run?.reason, run?.tries], ['ERROR', 'It wrote too much.', 2])
+  cron.clock.set('2026-05-04T10:02:00.100Z')
+  await cron.look()
+  await until('the next one runs', () => cron.engine.tasksBegun === 3)
+})
+
+test('a run that the platform ends between two tries is not tried again', async (t) => {
+  const cron = await openCron(t, { behaviour: { exitCode: 1 }, retries: 3 })
+  cron.clock.set('2026-05-04T10:00:00Z')
+  await cron.follow('* * * * *')
+  cron.clock.set('2026-05-04T10:01:00.100Z')
+  await cron.look()
+  const [{ id }] = await until('it begins', async () => {
+    const [first] = await cron.runs()
+    return cron.engine.tasksBegun > 0 && first && ([first] as const)
+  })
+  const attempt = { signal: AbortSignal.timeout(60_000), output: silent }
+  await failRun(cron.options, { id, reason: 'It wrote too much.' }, attempt)
+  const [run] = await cron.quiet(1)
+  assert.deepEqual([run?.status, run?.reason], ['ERROR', 'It wrote too much.'])
+  assert.ok(cron.engine.tasksBegun < 3, `${cron.engine.tasksBegun}`)
 })

@@ -32,6 +32,8 @@ const answers: Readonly<Record<string, object>> = {
       { Labels: { ...replica, 'quayside.instance': 'mine' }, SizeRw: 9 },
       { Labels: { ...replica, 'quayside.instance': 'mine' } },
       { Labels: { ...replica, 'quayside.instance': 'mine', 'quayside.run': 'one' }, SizeRw: 100 },
+      { Labels: { ...replica, 'quayside.instance': 'mine', 'quayside.run': 'one', 'quayside.network-holder': 'true' } },
+      { Labels: { ...replica, 'quayside.instance': 'other', 'quayside.run': 'two' }, SizeRw: 100 },
       { Labels: { ...replica, 'quayside.instance': 'other' }, SizeRw: 100 },
       { Labels: null, SizeRw: 100 },
     ],
@@ -77,6 +79,7 @@ test('what the daemon tells of its disk is told apart: whose it is, what it alon
       { service: 's', release: 'r', bytes: 9 },
       { service: 's', release: 'r', bytes: 0 },
     ],
+    runs: [{ service: 's', run: 'one', bytes: 100 }],
     buildCache: { bytes: 30, freeableBytes: 10 },
   })
   isMeasuring = true

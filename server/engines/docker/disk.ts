@@ -53,12 +53,22 @@ export async function measureDisk(daemon: DockerDaemon, instance: string, signal
         : [],
     ),
     layers: (found.Containers ?? []).flatMap(({ Labels, SizeRw = 0 }) => {
-      const { [label.service]: service, [label.release]: release, [label.run]: run } = Labels ?? {}
-      const isReplica = Labels?.[label.instance] === instance && run === undefined
-      return isReplica && service && release ? [{ service, release, bytes: SizeRw }] : []
+      const { service, release, run } = ownerOf(Labels, instance)
+      return service && release && run === undefined ? [{ service, release, bytes: SizeRw }] : []
+    }),
+    runs: (found.Containers ?? []).flatMap(({ Labels, SizeRw = 0 }) => {
+      const { service, run, isHolder } = ownerOf(Labels, instance)
+      return service && run && !isHolder ? [{ service, run, bytes: SizeRw }] : []
     }),
     buildCache: { bytes: sum(cache), freeableBytes: sum(cache.filter(({ InUse }) => !InUse)) },
   }
+}
+
+/** Whose a container of this installation is; nobody's if it is of another one. */
+export function ownerOf(labels: Readonly<Record<string, string>> | null | undefined, instance: string) {
+  const ours = labels?.[label.instance] === instance ? labels : {}
+  const { [label.service]: service, [label.release]: release, [label.run]: run } = ours
+  return { service, release, run, isHolder: ours[label.holder] !== undefined }
 }
 
 async function askUsage(daemon: DockerDaemon, signal: AbortSignal): Promise<SystemDisk> {

@@ -41,7 +41,7 @@ export class FakeImages {
   readonly built: EngineDisk['images'][number][] = []
 
   /** A disk of a million bytes, of which every image that was fetched takes a thousand. */
-  disk(volumes: EngineDisk['volumes']): EngineDisk {
+  disk(others: Pick<EngineDisk, 'volumes' | 'layers' | 'runs'>): EngineDisk {
     const fetched = [...this.#there].map((reference) => ({
       references: [reference],
       services: [],
@@ -53,8 +53,7 @@ export class FakeImages {
       totalBytes: 1_000_000,
       freeBytes: 500_000,
       images: [...fetched, ...this.built],
-      volumes,
-      layers: [],
+      ...others,
       buildCache,
     }
   }

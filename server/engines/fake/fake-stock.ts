@@ -43,7 +43,10 @@ export class FakeStock extends FakeWorld implements Stock {
   async disk(signal: AbortSignal): Promise<EngineDisk> {
     this.reach(signal)
     const volumes = this.volumes.ids().map((id) => ({ id, bytes: 1000 }))
-    return this.images.disk(volumes)
+    const wrote = (name: string): number => this.written.get(name) ?? 0
+    const layers = this.replicas.all.map(({ service, release, name }) => ({ service, release, bytes: wrote(name) }))
+    const runs = this.tasks.list().map(({ service, run }) => ({ service, run, bytes: wrote(run) }))
+    return this.images.disk({ volumes, layers, runs })
   }
 
   async removeImage(reference: string, signal: AbortSignal): Promise<boolean> {

@@ -16,6 +16,8 @@ export class FakeWorld {
   readonly images = new FakeImages()
   /** What volumes hold, for tests to look at and to change. */
   readonly volumes = new FakeVolumes()
+  /** Bytes that replicas, by name, and runs of tasks wrote outside of volumes. */
+  readonly written = new Map<string, number>()
   /** What was asked to run in terminals. */
   readonly shells: (ShellWish & { readonly service: string })[] = []
   protected readonly replicas: FakeReplicas
