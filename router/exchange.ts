@@ -2,6 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Readable } from 'node:stream'
 import type { Dispatcher } from 'undici'
 import { answerFailure } from './answer-failure.ts'
+import { Answering } from './answering.ts'
 import { after, monotonic } from './clock.ts'
 import { DeadlineOver, RetriedAnswer, watchSending } from './deadlines.ts'
 import type { Endpoint } from './endpoint.ts'
@@ -10,14 +11,11 @@ import { BodyTooLarge, limitedBody } from './limited-body.ts'
 import { limits } from './limits.ts'
 import { describe } from './log.ts'
 import type { RequestHead } from './request-head.ts'
-import { responseHeaders, trailerPairs } from './response-head.ts'
+import { responseHeaders } from './response-head.ts'
 import { type Failure as Failed, isRetriedStatus, isSafeMethod, retryDelay } from './retry.ts'
 import { seenTarget, type Target } from './routes.ts'
 import { type Rules, ruledHeaders, stickyIn, tooLarge } from './rules.ts'
 import type { Traffic } from './traffic.ts'
-
-/** Up to this size a body is joined with its headers as text, which costs one copy and saves a system call. */
-const wholeBytes = 16 * 1024
 
 /** How one request is passed on. */
 interface Passing {
@@ -29,7 +27,7 @@ interface Passing {
 }
 
 /**
- * One request on its way: sent to an endpoint, again where that is harmless, and its answer streamed back. It is itself the
+ * One request on its way: sent to an endpoint, again where that is harmless, until an answer begins. It is itself the
  * handler of the dispatch, so that a request needs few objects. Nothing here throws into the caller.
  */
 export class Exchange implements Dispatcher.DispatchHandler {
@@ -49,9 +47,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
   #controller: Dispatcher.DispatchController | undefined
   #tries = 0
   #sent = false
-  #answered = false
-  #flushed = false
-  #held: Buffer | undefined
+  #answering: Answering | undefined
   #ended = false
   #clientGone = false
   /** Why the present try ends, or is to end as soon as it has a connection. */
@@ -160,46 +156,26 @@ export class Exchange implements Dispatcher.DispatchHandler {
     const raw = Array.isArray(controller.rawHeaders) ? controller.rawHeaders : []
     const headers = responseHeaders(raw)
     if (!headers) throw new Error('the transfer coding of the answer is not known')
-    this.#answered = true
     if (this.#endpoint) this.#endpoint.asideUntil = 0
     if (this.#traffic.closing) this.#response.shouldKeepAlive = false
     const rules = this.#rules
-    this.#response.writeHead(
+    this.#answering = new Answering(this.#response, rules?.given.clientTimeoutMs)
+    this.#answering.begin(
       status,
       statusMessage ?? '',
       rules && !rules.keepsHeaders ? this.#ruled(rules, headers) : headers,
     )
-    process.nextTick(flush, this)
   }
 
   onResponseData(controller: Dispatcher.DispatchController, chunk: Buffer): void {
-    if (!this.#flushed && !this.#held) {
-      this.#held = chunk
-      return
-    }
-    const held = this.#held
-    this.#held = undefined
-    if (held) this.#response.write(held)
-    this.#flushed = true
-    if (this.#response.write(chunk)) return
-    controller.pause()
-    const cancel = this.#whenClientStalls()
-    this.#response.once('drain', () => {
-      cancel()
-      controller.resume()
-    })
+    this.#answering?.write(chunk, controller)
   }
 
   onResponseEnd(controller: Dispatcher.DispatchController): void {
-    const trailers = controller.rawTrailers
-    if (Array.isArray(trailers) && trailers.length > 0) this.#response.addTrailers(trailerPairs(trailers))
+    this.#answering?.addTrailers(controller.rawTrailers)
     this.#release()
     this.#end()
-    const held = this.#held
-    this.#held = undefined
-    if (!held) this.#response.end()
-    else if (held.length > wholeBytes) this.#response.end(held)
-    else this.#response.end(held.toString('latin1'), 'latin1')
+    this.#answering?.end()
   }
 
   onResponseError(_controller: Dispatcher.DispatchController | null, error: Error): void {
@@ -213,26 +189,18 @@ export class Exchange implements Dispatcher.DispatchHandler {
     }
     const { final, page } = failureOfEndpoint(error)
     if (!this.#sent && !final && endpoint) endpoint.asideUntil = monotonic() + limits.asideMs
-    const delay = this.#delayAfter({ sent: this.#sent, answered: this.#answered, final, status: statusOf(error) })
+    const delay = this.#delayAfter({
+      sent: this.#sent,
+      answered: this.#answering !== undefined,
+      final,
+      status: statusOf(error),
+    })
     if (delay !== undefined) {
       this.#traffic.counts.retries++
       after(delay, () => this.send(this.#traffic.routes.find(this.#host, this.#request.url)))
       return
     }
     this.#giveUp(error, endpoint, page)
-  }
-
-  /**
-   * What came in one read goes out in one write: the first chunk is held until the read was worked off. Streams show their
-   * headers before their first byte of body.
-   */
-  flush(): void {
-    if (this.#flushed || this.#ended || this.#clientGone) return
-    this.#flushed = true
-    const held = this.#held
-    this.#held = undefined
-    if (held) this.#response.write(held)
-    else this.#response.flushHeaders()
   }
 
   /** A newer table may show its endpoints another path. */
@@ -275,15 +243,9 @@ export class Exchange implements Dispatcher.DispatchHandler {
   #endLate(wholeMs: number): void {
     if (this.#ended || this.#clientGone) return
     const name = this.#traffic.routes.find(this.#host, this.#request.url)?.route.name ?? this.#host
-    if (this.#answered) this.#response.destroy()
+    if (this.#answering) this.#response.destroy()
     else this.#fail({ status: 504, message: `${name} did not answer within ${wholeMs / 1000} s.` })
     this.#controller?.abort(new DeadlineOver('REQUEST_TIMEOUT', wholeMs))
-  }
-
-  /** Ends an answer that its client has stopped reading; the given function calls it off. */
-  #whenClientStalls(): () => void {
-    const limitMs = this.#rules?.given.clientTimeoutMs
-    return limitMs === undefined ? () => {} : after(limitMs, () => this.#response.destroy())
   }
 
   #giveUp(error: Error, endpoint: Endpoint | undefined, page: EndpointFailure['page']): void {
@@ -334,5 +296,3 @@ export class Exchange implements Dispatcher.DispatchHandler {
 }
 
 const statusOf = (error: Error): number | undefined => (error instanceof RetriedAnswer ? error.status : undefined)
-
-const flush = (exchange: Exchange): void => exchange.flush()

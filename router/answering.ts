@@ -1,0 +1,73 @@
+import type { ServerResponse } from 'node:http'
+import type { Dispatcher } from 'undici'
+import { after } from './clock.ts'
+import { trailerPairs } from './response-head.ts'
+
+/** Up to this size a body is joined with its headers as text, which costs one copy and saves a system call. */
+const wholeBytes = 16 * 1024
+
+/**
+ * The answer of an endpoint on its way to the client. What came in one read goes out in one write: the first chunk is held
+ * until the read was worked off. Streams show their headers before their first byte of body.
+ */
+export class Answering {
+  readonly #response: ServerResponse
+  /** The client may accept nothing for this long; undefined: as long as it wants. */
+  readonly #stallMs: number | undefined
+  #held: Buffer | undefined
+  #flushed = false
+
+  constructor(response: ServerResponse, stallMs: number | undefined) {
+    this.#response = response
+    this.#stallMs = stallMs
+  }
+
+  begin(status: number, statusMessage: string, headers: string[]): void {
+    this.#response.writeHead(status, statusMessage, headers)
+    process.nextTick(flush, this)
+  }
+
+  write(chunk: Buffer, controller: Dispatcher.DispatchController): void {
+    if (!this.#flushed && !this.#held) {
+      this.#held = chunk
+      return
+    }
+    this.#writeHeld()
+    this.#flushed = true
+    if (this.#response.write(chunk)) return
+    controller.pause()
+    const cancel = this.#stallMs === undefined ? undefined : after(this.#stallMs, () => this.#response.destroy())
+    this.#response.once('drain', () => {
+      cancel?.()
+      controller.resume()
+    })
+  }
+
+  /** Throws if an endpoint's trailer cannot be passed on. */
+  addTrailers(trailers: Dispatcher.DispatchController['rawTrailers']): void {
+    if (Array.isArray(trailers) && trailers.length > 0) this.#response.addTrailers(trailerPairs(trailers))
+  }
+
+  end(): void {
+    const held = this.#held
+    this.#held = undefined
+    if (!held) this.#response.end()
+    else if (held.length > wholeBytes) this.#response.end(held)
+    else this.#response.end(held.toString('latin1'), 'latin1')
+  }
+
+  flush(): void {
+    if (this.#flushed || this.#response.writableEnded || this.#response.destroyed) return
+    this.#flushed = true
+    if (this.#held) this.#writeHeld()
+    else this.#response.flushHeaders()
+  }
+
+  #writeHeld(): void {
+    const held = this.#held
+    this.#held = undefined
+    if (held) this.#response.write(held)
+  }
+}
+
+const flush = (answering: Answering): void => answering.flush()
