@@ -1,10 +1,11 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { rulesOf } from '../server/domains/route-rules.ts'
 import { createOwnRouter, ensureRouterProcess } from '../server/routers/index.ts'
+import { bareLoad } from './bare-load.ts'
 import { startChild } from './child.ts'
 import { atLeast, type Benchmark, relative, type Session } from './figure.ts'
-import { load } from './load.ts'
 import { paired } from './paired.ts'
 import { freePort, killProcess } from './processes.ts'
 
@@ -23,12 +24,12 @@ export const routing: Benchmark = {
     await startChild(session, 'floors/upstream.ts', [String(ports.upstream)], ports.upstream)
     await startChild(session, 'floors/proxy.ts', [String(ports.floor), String(ports.upstream)], ports.floor)
     await startRouter(session, ports)
-    const through = async (port: number, duration = seconds): Promise<number> =>
-      (await load({ port, paths: ['/'], headers: { Host: host }, seconds: duration })).perSecond
+    const through = (port: number, duration = seconds): Promise<number> =>
+      bareLoad({ port, host, paths: ['/'], seconds: duration })
     const paths = routePaths.map((path) => `${path}/users?page=1`)
-    const byPath = async (): Promise<number> =>
-      (await load({ port: ports.router, paths, headers: { Host: pathsHost }, seconds })).perSecond
+    const byPath = (): Promise<number> => bareLoad({ port: ports.router, host: pathsHost, paths, seconds })
     await through(ports.router, 1)
+    await byPath()
     await through(ports.floor, 1)
     const measured = await paired(
       rounds,
@@ -56,7 +57,9 @@ async function startRouter({ ending }: Session, ports: { upstream: number; route
   })
   ending.defer(() => killProcess(pid))
   const endpoints = [{ address: '127.0.0.1', port: ports.upstream }]
-  const route = { service: 'bench', name: 'bench', endpoints }
+  // The limits that every application has until its users set others.
+  const rules = rulesOf('application', {}) ?? {}
+  const route = { service: 'bench', name: 'bench', endpoints, rules }
   const byPath = routePaths.map((path) => ({ host: pathsHost, path, ...route }))
   const routes = [{ host, ...route }, ...byPath]
   await createOwnRouter({ controlSocket }).replaceAll(routes, AbortSignal.timeout(5000))
