@@ -31,6 +31,35 @@ export async function watchFloor(
   }
 }
 
+export interface FloorWatch {
+  /** The directories that the work writes to. */
+  readonly directories: readonly string[]
+  readonly floorBytes: number | undefined
+  readonly clock: Clock
+  readonly error: (floorBytes: number) => Error
+}
+
+/** Does the work, and ends it with the error as soon as less is free on one of the disks than the floor. */
+export async function aboveFloor<T>(
+  { directories, floorBytes, clock, error }: FloorWatch,
+  signal: AbortSignal,
+  work: (bounded: AbortSignal) => Promise<T>,
+): Promise<T> {
+  const [controller, over] = [new AbortController(), new AbortController()]
+  const watching = directories.map((directory) =>
+    watchFloor({ directory, floorBytes, clock }, { controller, error }, over.signal),
+  )
+  try {
+    return await work(AbortSignal.any([signal, controller.signal]))
+  } catch (thrown) {
+    signal.throwIfAborted()
+    throw controller.signal.aborted ? controller.signal.reason : thrown
+  } finally {
+    over.abort()
+    await Promise.all(watching)
+  }
+}
+
 /** `1.5 GiB`, `12 MiB`. */
 export const sizeText = (bytes: number): string =>
   bytes >= gibibyte ? `${(bytes / gibibyte).toFixed(1)} GiB` : `${Math.ceil(bytes / 1024 ** 2)} MiB`

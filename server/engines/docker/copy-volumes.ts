@@ -1,4 +1,5 @@
 import type { Attempt } from '../../lib/attempt.ts'
+import { aboveFloor, type DiskFloor, sizeText } from '../../lib/disk-floor.ts'
 import { messageOf } from '../../lib/error.ts'
 import { failpoint } from '../../lib/failpoint.ts'
 import { type CopyLimits, EngineError, type VolumeCopy } from '../engine.ts'
@@ -17,6 +18,8 @@ const broken = 'unreachable'
 
 interface CopyHost extends Host {
   readonly held: HeldVolumes
+  /** Where the engine keeps volumes, and what has to stay free there. */
+  readonly floor: (signal: AbortSignal) => Promise<DiskFloor>
 }
 
 /** What the parts of one copy share. */
@@ -45,6 +48,25 @@ export async function copyVolumes(
   const there = ofUs.flat()
   if (there.length === 0) return 0
   await daemon.patiently(signal, () => ensureEmptyImage(daemon, signal))
+  const { directory, ...floor } = await daemon.patiently(signal, () => host.floor(signal))
+  return aboveFloor({ ...floor, directories: [directory], error: floorError }, signal, (bounded) =>
+    copyThose(host, there, limits, { ...attempt, signal: bounded }),
+  )
+}
+
+/** A sparse file of a few bytes can have any length, and is as long in the copy. */
+const floorError = (floor: number): EngineError =>
+  new EngineError(
+    'disk-full',
+    `The copy was ended because less than ${sizeText(floor)} of the engine's disk are free, which copies leave to what runs (QUAYSIDE_DISK_FLOOR). Files with holes take their whole length in a copy. Free space there or delete data, and try again.`,
+  )
+
+async function copyThose(
+  host: CopyHost,
+  there: readonly VolumeCopy[],
+  limits: CopyLimits,
+  attempt: Attempt,
+): Promise<number> {
   let told = 0
   const count = (bytes: number): void => {
     told += bytes

@@ -73,7 +73,7 @@ export interface DockerEngineOptions {
   /** Larger images are not kept when they were fetched; without it all are. */
   readonly maxImageBytes?: number
   /**
-   * The disk space that a fetch must leave free; without it a twentieth of the disk, at most 10
+   * The disk space that a fetch or a copy of volumes must leave free; without it a twentieth of the disk, at most 10
    * GiB.
    */
   readonly floorBytes?: number
@@ -215,7 +215,12 @@ export class DockerEngine implements Engine {
   }
 
   copyVolumes(copies: readonly VolumeCopy[], limits: CopyLimits, attempt: Attempt): Promise<number> {
-    return copyVolumes({ ...this.#host, held: this.#held }, copies, limits, attempt)
+    const { clock, floorBytes } = this.#registries
+    const floor = async (signal: AbortSignal) => {
+      const { dataDirectory: directory } = await this.#registries.settings(signal)
+      return { directory, floorBytes, clock }
+    }
+    return copyVolumes({ ...this.#host, held: this.#held, floor }, copies, limits, attempt)
   }
 
   readVolume(volume: string, write: VolumeWriter, attempt: Attempt): Promise<number> {

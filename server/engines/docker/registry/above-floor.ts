@@ -1,4 +1,4 @@
-import { sizeText, watchFloor } from '../../../lib/disk-floor.ts'
+import { aboveFloor as keepAbove, sizeText } from '../../../lib/disk-floor.ts'
 import { RegistryProblem } from '../registry-problem.ts'
 import type { Registries } from './registries.ts'
 
@@ -10,19 +10,8 @@ export async function aboveFloor<T>(
   work: (bounded: AbortSignal) => Promise<T>,
 ): Promise<T> {
   const { dataDirectory } = await settings(signal)
-  const [controller, over] = [new AbortController(), new AbortController()]
-  const error = (floor: number) =>
-    new RegistryProblem('disk-full', `less than ${sizeText(floor)} are free (QUAYSIDE_DISK_FLOOR)`)
-  const watching = [directory, dataDirectory].map((place) =>
-    watchFloor({ directory: place, floorBytes, clock }, { controller, error }, over.signal),
-  )
-  try {
-    return await work(AbortSignal.any([signal, controller.signal]))
-  } catch (thrown) {
-    signal.throwIfAborted()
-    throw controller.signal.aborted ? controller.signal.reason : thrown
-  } finally {
-    over.abort()
-    await Promise.all(watching)
-  }
+  return keepAbove({ directories: [directory, dataDirectory], floorBytes, clock, error: floorError }, signal, work)
 }
+
+const floorError = (floor: number): RegistryProblem =>
+  new RegistryProblem('disk-full', `less than ${sizeText(floor)} are free (QUAYSIDE_DISK_FLOOR)`)
