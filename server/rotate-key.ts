@@ -52,10 +52,8 @@ function readArguments(args: readonly string[]): boolean {
 async function rotateOrganizations(database: Database, masterKeyFile: string, log: Logger): Promise<void> {
   const vault = await openVault({ database, masterKeyFile, log })
   if (!vault.state.open) throw new StartError(`Secrets are sealed: ${vault.state.reason}`)
-  // Nearly the whole server stands behind it, which the master key does not have to wait for.
-  const { sealedColumns } = await import('./sealed-columns.ts')
   const workflows = createWorkflows({ database, workflows: [], clock, log, maxRunning: 0 })
-  const rotations = createKeyRotations({ database, clock, vault, columns: sealedColumns, workflows })
+  const rotations = createKeyRotations({ database, clock, vault, workflows })
   const { begun, underWay } = await rotations.rotateAll()
   console.log(
     `New keys seal the secrets of ${begun} organizations; of ${underWay} more they were being rotated already. The server, once it runs, seals anew what the former keys sealed, and deletes them then.`,

@@ -20,4 +20,3 @@ export const createClusters = (options: ClustersOptions & ClusterPartsOptions & 
   locks: createClusterLocks(options),
   operations: createClusterOperations(options),
 })
-export { sealedColumns } from './sealed-columns.ts'

@@ -15,7 +15,6 @@ import { createReplyPruner } from '../idempotency/index.ts'
 import { systemClock as clock } from '../lib/clock.ts'
 import type { Observer } from '../observations/index.ts'
 import { createPushPruner } from '../pushes/index.ts'
-import { sealedColumns } from '../sealed-columns.ts'
 import { createStateChangePruner } from '../state-changes/index.ts'
 import { createKeyRotationWorkflow } from '../vault/index.ts'
 import { createWebhookReconciler } from '../webhooks/index.ts'
@@ -78,7 +77,7 @@ export function compose(ground: Ground, drivers: Drivers) {
   const kindsOfWork: readonly Workflow[] = [
     createDeploymentWorkflow(recipe),
     clusterOperation,
-    createKeyRotationWorkflow({ database, clock, vault, columns: sealedColumns }),
+    createKeyRotationWorkflow({ database, clock, vault }),
     ...createCopyWorkflows(foundation, () => workflows),
     ...createBackupWorkflows(backups),
     createPushes(foundation, () => rooms.selected),

@@ -32,7 +32,6 @@ import { newId } from '../lib/id.ts'
 import { createEnvironments, createOrganizations, createProjects } from '../organizations/index.ts'
 import { createGitWebhooks, createPushRecords, hostedRepositoryUse } from '../pushes/index.ts'
 import { addDefaultRegistries, createRegistries } from '../registries/index.ts'
-import { sealedColumns } from '../sealed-columns.ts'
 import { createAdvancedSettings, createRestrictions } from '../service-parts/index.ts'
 import { createServices, type ServiceRow } from '../services/index.ts'
 import { internalHost } from '../variables/index.ts'
@@ -97,7 +96,7 @@ export function createRooms(
         await addOwner(sql, organizationId, ownerId, now)
       },
     }),
-    keyRotations: createKeyRotations({ database, clock, vault, columns: sealedColumns, workflows }),
+    keyRotations: createKeyRotations({ database, clock, vault, workflows }),
     projects: createProjects({ database, clock }),
     environments: createEnvironments({
       database,

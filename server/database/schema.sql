@@ -162,7 +162,7 @@ create table backup_file (
   file_bytes bigint,
   entries integer,
   digest text,
-  sealed_key text,
+  sealed_key sealed_text,
   constraint backup_file_backup_id_fkey FOREIGN KEY (backup_id) REFERENCES backup(id) ON DELETE CASCADE,
   constraint backup_file_pkey PRIMARY KEY (backup_id, number)
 );
@@ -212,9 +212,9 @@ create table cluster (
   settings jsonb not null default '{}'::jsonb,
   advanced_settings jsonb not null default '{}'::jsonb,
   routes jsonb not null default '[]'::jsonb,
-  sealed_kubeconfig text,
+  sealed_kubeconfig sealed_text,
   dns_provider jsonb,
-  sealed_dns_secrets text,
+  sealed_dns_secrets sealed_text,
   config_version bigint not null default 1,
   deployed_config_version bigint,
   platform_version text not null default ''::text,
@@ -292,7 +292,7 @@ create table container_registry (
   kind text not null,
   url text not null,
   config jsonb not null default '{}'::jsonb,
-  sealed_config text,
+  sealed_config sealed_text,
   constraint container_registry_kind_check CHECK ((kind = ANY (ARRAY['ECR'::text, 'SCALEWAY_CR'::text, 'DOCKER_HUB'::text, 'GITHUB_CR'::text, 'GITHUB_ENTERPRISE_CR'::text, 'GITLAB_CR'::text, 'PUBLIC_ECR'::text, 'DOCR'::text, 'GENERIC_CR'::text, 'GCP_ARTIFACT_REGISTRY'::text, 'AZURE_CR'::text]))),
   constraint container_registry_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organization(id) ON DELETE CASCADE,
   constraint container_registry_pkey PRIMARY KEY (id)
@@ -330,7 +330,7 @@ create table credentials (
   variant text not null,
   name text not null,
   settings jsonb not null default '{}'::jsonb,
-  sealed_secrets text,
+  sealed_secrets sealed_text,
   constraint credentials_cloud_provider_check CHECK ((cloud_provider = ANY (ARRAY['AWS'::text, 'SCW'::text, 'GCP'::text, 'AZURE'::text, 'ON_PREMISE'::text]))),
   constraint credentials_object_type_check CHECK ((object_type = ANY (ARRAY['AWS'::text, 'AWS_ROLE'::text, 'EKS_ANYWHERE_VSPHERE'::text, 'SCW'::text, 'GCP'::text, 'GCP_WORKLOAD_IDENTITY_FEDERATION'::text, 'AZURE'::text, 'OTHER'::text]))),
   constraint credentials_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organization(id) ON DELETE CASCADE,
@@ -657,7 +657,7 @@ create table git_token (
   name text not null,
   description text not null default ''::text,
   type text not null,
-  sealed_token text not null,
+  sealed_token sealed_text not null,
   workspace text,
   git_api_url text not null,
   expired_at date,
@@ -675,7 +675,7 @@ create table git_webhook (
   updated_at timestamp with time zone not null,
   provider text not null,
   description text not null default ''::text,
-  sealed_secret text not null,
+  sealed_secret sealed_text not null,
   constraint git_webhook_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organization(id) ON DELETE CASCADE,
   constraint git_webhook_pkey PRIMARY KEY (id),
   constraint git_webhook_provider_check CHECK ((provider = ANY (ARRAY['BITBUCKET'::text, 'GITHUB'::text, 'GITLAB'::text])))
@@ -710,7 +710,7 @@ create table helm_repository (
   url text not null,
   skip_tls_verification boolean not null default false,
   config jsonb not null default '{}'::jsonb,
-  sealed_config text,
+  sealed_config sealed_text,
   constraint helm_repository_kind_check CHECK ((kind = ANY (ARRAY['HTTPS'::text, 'OCI_ECR'::text, 'OCI_SCALEWAY_CR'::text, 'OCI_DOCKER_HUB'::text, 'OCI_PUBLIC_ECR'::text, 'OCI_GENERIC_CR'::text, 'OCI_GITHUB_CR'::text, 'OCI_GITLAB_CR'::text]))),
   constraint helm_repository_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organization(id) ON DELETE CASCADE,
   constraint helm_repository_pkey PRIMARY KEY (id)
@@ -840,7 +840,7 @@ create table kept_reply (
   request_hash bytea not null,
   created_at timestamp with time zone not null,
   status integer,
-  body text,
+  body sealed_text,
   constraint kept_reply_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organization(id) ON DELETE CASCADE,
   constraint kept_reply_pkey PRIMARY KEY (caller, key)
 );
@@ -973,7 +973,7 @@ create table release (
   commit jsonb,
   image jsonb,
   variables jsonb not null,
-  sealed_variables text,
+  sealed_variables sealed_text,
   advanced_settings jsonb not null default '{}'::jsonb,
   labels jsonb not null default '{}'::jsonb,
   public_port integer,
@@ -1078,7 +1078,7 @@ create table service_output (
   description text not null default ''::text,
   is_secret boolean not null,
   value text,
-  sealed_value text,
+  sealed_value sealed_text,
   constraint service_output_check CHECK ((is_secret = (value IS NULL))),
   constraint service_output_check1 CHECK ((num_nonnulls(value, sealed_value) = 1)),
   constraint service_output_pkey PRIMARY KEY (id),
@@ -1102,7 +1102,7 @@ create table service_secret (
   name text not null,
   created_at timestamp with time zone not null,
   updated_at timestamp with time zone not null,
-  sealed_value text not null,
+  sealed_value sealed_text not null,
   constraint service_secret_pkey PRIMARY KEY (service_id, name),
   constraint service_secret_service_id_fkey FOREIGN KEY (service_id) REFERENCES service(id) ON DELETE CASCADE
 );
@@ -1179,7 +1179,7 @@ create table variable (
   variable_type text not null,
   is_secret boolean not null,
   value text,
-  sealed_value text,
+  sealed_value sealed_text,
   mount_path text,
   description text not null default ''::text,
   enable_interpolation_in_file boolean not null default false,
@@ -1209,8 +1209,8 @@ create table webhook (
   version integer not null default 1,
   kind text not null,
   target_url text not null,
-  sealed_target_secret text,
-  sealed_signing_secret text not null,
+  sealed_target_secret sealed_text,
+  sealed_signing_secret sealed_text not null,
   description text not null default ''::text,
   enabled boolean not null,
   events text[] not null,
@@ -1510,6 +1510,8 @@ create domain environment_mode as text CHECK ((VALUE = ANY (ARRAY['DEVELOPMENT':
 create domain job_event as text CHECK ((VALUE = ANY (ARRAY['START'::text, 'STOP'::text, 'DELETE'::text, 'CRON'::text])));
 
 create domain request_status as text CHECK ((VALUE = ANY (ARRAY['QUEUED'::text, 'ONGOING'::text, 'SUCCESS'::text, 'ERROR'::text, 'CANCELED'::text, 'CANCELING'::text])));
+
+create domain sealed_text as text;
 
 create domain service_kind as text CHECK ((VALUE = ANY (ARRAY['application'::text, 'container'::text, 'database'::text, 'job'::text, 'helm'::text, 'terraform'::text])));
 

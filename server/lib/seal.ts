@@ -30,7 +30,7 @@ export interface SealContext {
   readonly column: string
 }
 
-/** A column of sealed texts, as the room that owns it names it: where keys are exchanged, these texts are sealed anew. */
+/** A column of sealed texts. When keys are exchanged, these texts are sealed again. */
 export interface SealedColumn {
   readonly table: string
   readonly column: string

@@ -23,4 +23,3 @@ export {
 export { createOrganizations, organizationRecord } from './organizations.ts'
 export { insertProject, type ProjectRow, projectTarget } from './project-store.ts'
 export { createProjects, type ProjectRequest, projectRecord } from './projects.ts'
-export { sealedColumns } from './sealed-columns.ts'

@@ -2,4 +2,3 @@
 export { loginOf } from './login.ts'
 export { createRegistries } from './registries.ts'
 export { addDefaultRegistries, type ContainerRegistryRow, type HelmRepositoryRow } from './registry-store.ts'
-export { sealedColumns } from './sealed-columns.ts'

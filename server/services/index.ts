@@ -6,7 +6,6 @@ export { type LifecycleTemplate, lifecycleTemplatesOf } from './lifecycle-templa
 export { listReferringServices } from './referring-store.ts'
 export { createRepositoryAccess } from './repository-access.ts'
 export { rewriteSettings } from './rewrite-settings.ts'
-export { sealedColumns } from './sealed-columns.ts'
 export { deleteServiceSecret } from './secret-store.ts'
 export { openSecrets } from './secrets.ts'
 export {

@@ -15,7 +15,6 @@ export type { NewStanding } from './plan-standing.ts'
 export type { AnyRecord, SecretRecord, VariableRecord } from './record.ts'
 export type { Resolved, ResolvedFile, ResolvedVariable } from './resolve.ts'
 export type { EnvironmentScope, ProjectScope, Scope, ServiceScope } from './scope.ts'
-export { sealedColumns } from './sealed-columns.ts'
 export { type VariableTarget, variableTarget } from './target-store.ts'
 export {
   createSecret,

@@ -12,6 +12,7 @@ import {
   type RotationRow,
   unfinishedRotations,
 } from './rotation-store.ts'
+import { listSealedColumns } from './sealed-columns.ts'
 import { countSealed, lockSealed, replaceSealed, type SealedText } from './sealed-store.ts'
 import type { Vault } from './vault.ts'
 
@@ -21,7 +22,6 @@ export interface KeyRotationWorkflowOptions {
   readonly database: Database
   readonly clock: Clock
   readonly vault: Vault
-  readonly columns: readonly SealedColumn[]
 }
 
 interface Input {
@@ -42,7 +42,8 @@ export function createKeyRotationWorkflow(options: KeyRotationWorkflowOptions): 
     async run({ organizationId, rotationId }, step, context) {
       const row = await findRotation(options.database, organizationId)
       if (row?.id !== rotationId || row.ended_at !== null) return
-      const work = { ...options, row, context }
+      const columns = await listSealedColumns(options.database)
+      const work = { ...options, columns, row, context }
       await step('SEAL', ({ signal }) => sealUntilDone(work, signal), { deadlineSeconds: daySeconds })
     },
     abandoned: ({ rotationId }, reason, sql) =>
@@ -52,6 +53,7 @@ export function createKeyRotationWorkflow(options: KeyRotationWorkflowOptions): 
 }
 
 interface Work extends KeyRotationWorkflowOptions {
+  readonly columns: readonly SealedColumn[]
   readonly row: RotationRow
   readonly context: RunContext
 }
@@ -99,7 +101,7 @@ async function sealColumn(work: Work, of: SealedColumn, signal: AbortSignal): Pr
       damaged.push(...(await sealTexts(sql, work, of, found)))
       return found
     })
-    failpoint('rotation.sealing')
+    if (texts.length > 0) failpoint('rotation.sealing')
     after = texts.at(-1)?.row
     if (texts.length < batch) return damaged
   }

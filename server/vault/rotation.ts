@@ -4,10 +4,10 @@ import { afterCommit, type Database, inTransaction } from '../database/index.ts'
 import type { Clock } from '../lib/clock.ts'
 import { AppError } from '../lib/error.ts'
 import { newId } from '../lib/id.ts'
-import type { SealedColumn } from '../lib/seal.ts'
 import type { Workflows } from '../workflows/index.ts'
 import { findRotation, insertRotation, listOrganizations, type RotationRow, setFormerKeys } from './rotation-store.ts'
 import { keyRotationWorkflow } from './rotation-workflow.ts'
+import { listSealedColumns } from './sealed-columns.ts'
 import { countSealed } from './sealed-store.ts'
 import type { Vault } from './vault.ts'
 
@@ -15,15 +15,13 @@ export interface KeyRotationsOptions {
   readonly database: Database
   readonly clock: Clock
   readonly vault: Vault
-  /** Every place where texts are sealed for organizations. */
-  readonly columns: readonly SealedColumn[]
   readonly workflows: Pick<Workflows, 'submit' | 'nudge'>
 }
 
 type KeyRotationRecord = Static<typeof KeyRotation>
 
 /** Gives organizations other data keys: new texts are sealed by them at once, and the workflow seals anew what the former ones have sealed. */
-export function createKeyRotations({ database, clock, vault, columns, workflows }: KeyRotationsOptions) {
+export function createKeyRotations({ database, clock, vault, workflows }: KeyRotationsOptions) {
   /** False where a rotation is under way. */
   async function begin(organizationId: string): Promise<boolean> {
     const isBegun = await inTransaction(database, async (sql) => {
@@ -42,7 +40,9 @@ export function createKeyRotations({ database, clock, vault, columns, workflows 
   async function get(organizationId: string): Promise<KeyRotationRecord> {
     const row = await findRotation(database, organizationId)
     const isOver = row === undefined || stateOf(row) === 'SUCCESS'
-    const old_key_rows = isOver ? 0 : await countSealed(database, columns, { keys: row.former_keys })
+    const old_key_rows = isOver
+      ? 0
+      : await countSealed(database, await listSealedColumns(database), { keys: row.former_keys })
     return {
       state: stateOf(row),
       old_key_rows,

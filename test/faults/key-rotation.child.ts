@@ -2,7 +2,6 @@ import { openDatabase } from '../../server/database/index.ts'
 import { systemClock as clock } from '../../server/lib/clock.ts'
 import { armFailpoints } from '../../server/lib/failpoint.ts'
 import { silentLogger as log } from '../../server/lib/log.ts'
-import type { SealedColumn } from '../../server/lib/seal.ts'
 import { createKeyRotationWorkflow, openVault } from '../../server/vault/index.ts'
 import { createWorkflows } from '../../server/workflows/index.ts'
 
@@ -11,15 +10,14 @@ import { createWorkflows } from '../../server/workflows/index.ts'
 export interface RotatorOptions {
   readonly url: string
   readonly masterKeyFile: string
-  readonly columns: readonly SealedColumn[]
   readonly failpoint?: string
 }
 
-async function work({ url, masterKeyFile, columns, failpoint }: RotatorOptions): Promise<void> {
+async function work({ url, masterKeyFile, failpoint }: RotatorOptions): Promise<void> {
   armFailpoints(failpoint)
   const database = openDatabase({ url, name: 'rotator' })
   const vault = await openVault({ database, masterKeyFile, log })
-  const workflows = [createKeyRotationWorkflow({ database, clock, vault, columns })]
+  const workflows = [createKeyRotationWorkflow({ database, clock, vault })]
   createWorkflows({ database, url, clock, log, maxRunning: 1, workflows }).start()
   process.stdin.resume().on('end', () => process.exit())
 }

@@ -1,6 +1,5 @@
 import type { Database } from '../../server/database/index.ts'
-import { sealedColumns } from '../../server/sealed-columns.ts'
-import type { Vault } from '../../server/vault/index.ts'
+import { listSealedColumns, type Vault } from '../../server/vault/index.ts'
 
 /** Tables in which any column of any row, documents included, holds something that this key has sealed. */
 export async function holdersOf(sql: Database, keyId: string): Promise<string[]> {
@@ -29,7 +28,7 @@ export async function openAll(
   keyId: string,
 ): Promise<Record<string, number>> {
   const counts: Record<string, number> = {}
-  for (const { table, column, key } of sealedColumns) {
+  for (const { table, column, key } of await listSealedColumns(sql)) {
     const rows = await sql<Record<string, string>[]>`
       select ${sql(key)}, ${sql(column)} as sealed from ${sql(table)} where ${sql(column)} like ${`v1.${keyId}.%`}`
     for (const { sealed = '', ...row } of rows) {

@@ -1,7 +1,0 @@
-import type { SealedColumn } from '../lib/seal.ts'
-
-/** Where texts of this room are sealed for organizations: a rotation of their keys seals these anew. */
-export const sealedColumns: readonly SealedColumn[] = [
-  { table: 'cluster', column: 'sealed_kubeconfig', key: ['id'] },
-  { table: 'cluster', column: 'sealed_dns_secrets', key: ['id'] },
-]
