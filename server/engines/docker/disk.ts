@@ -5,6 +5,7 @@ import { isImageId, parseReference } from './image-reference.ts'
 import { label } from './labels.ts'
 import { type InspectedImage, inspectPinned, namesOf, plainName, referencesTo } from './local-images.ts'
 import { fetchedAs } from './local-name.ts'
+import { countUnnamedVolumes } from './unnamed-volumes.ts'
 
 /** The daemon looks into every volume. */
 const measureMs = 300_000
@@ -73,7 +74,8 @@ export function ownerOf(labels: Readonly<Record<string, string>> | null | undefi
 
 async function askUsage(daemon: DockerDaemon, signal: AbortSignal): Promise<SystemDisk> {
   try {
-    return (await daemon.json({ method: 'GET', path: '/system/df', signal, timeoutMs: measureMs })) as SystemDisk
+    const answer = await daemon.json({ method: 'GET', path: '/system/df', signal, timeoutMs: measureMs })
+    return countUnnamedVolumes(answer as SystemDisk)
   } catch (error) {
     // Older daemons measure for one at a time.
     if (!isRefusal(error, 500) || !/already running/.test(error.message)) throw error
