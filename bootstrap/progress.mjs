@@ -10,12 +10,15 @@ export async function step(text, work) {
   return result
 }
 
+/** What a terminal would obey. Messages quote other programs, and command lines of other users. */
+const obeyed = /(?![\n\t])\p{Cc}/gu
+
 /** Runs a program of the bootstrap; a Refusal is shown as one message, anything else with its stack. Sets the exit code. */
 export async function main(work) {
   try {
     process.exitCode = await work()
   } catch (error) {
-    console.error(error instanceof Refusal ? `\n${error.message}` : error)
+    console.error(error instanceof Refusal ? `\n${error.message.replace(obeyed, '?')}` : error)
     process.exitCode = 1
   }
 }

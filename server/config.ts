@@ -141,7 +141,7 @@ export function readConfig(variables: Variables = process.env): Config {
     domainProof: oneOf(variables, 'QUAYSIDE_DOMAIN_PROOF', ['required', 'waived']),
     nameServers: list(variables, 'QUAYSIDE_NAME_SERVERS', nameServerForm),
     publicPorts: portRange(variables, 'QUAYSIDE_PUBLIC_PORTS', '30000-30999'),
-    databaseUrl: variables['QUAYSIDE_DATABASE_URL'] || undefined,
+    databaseUrl: databaseUrl(variables['QUAYSIDE_DATABASE_URL']),
     snapshots: oneOf(variables, 'QUAYSIDE_SNAPSHOT', ['required', 'off']) === 'required',
     dockerSocket: dockerSocket(variables['QUAYSIDE_DOCKER_HOST']),
     masterKeyFile: resolve(variables['QUAYSIDE_MASTER_KEY_FILE'] || join(dataDirectory, 'master.key')),
@@ -267,6 +267,14 @@ function publicUrl(text: string): string {
 }
 
 const usualSockets = ['/var/run/docker.sock', '/run/docker.sock'] as const
+
+/** The message leaves the address out: it holds a password. */
+function databaseUrl(text: string | undefined): string | undefined {
+  if (!text || ['postgres:', 'postgresql:'].includes(URL.parse(text)?.protocol ?? '')) return text || undefined
+  throw new ConfigError(
+    'QUAYSIDE_DATABASE_URL must be an address such as postgres://user:password@host:5432/database. Characters of the password that have a meaning in addresses are written as %40 for "@" and so on.',
+  )
+}
 
 function dockerSocket(text: string | undefined): string {
   if (!text) return usualSockets.find((path) => existsSync(path)) ?? usualSockets[0]

@@ -1,5 +1,5 @@
 import { access } from 'node:fs/promises'
-import { verifyAll } from './audit/index.ts'
+import { describeChain, verifyAll } from './audit/index.ts'
 import { openCommandDatabase } from './command-database.ts'
 import { readConfig } from './config.ts'
 import { createLogger } from './lib/log.ts'
@@ -18,19 +18,13 @@ async function main(): Promise<void> {
   const log = createLogger(config.logLevel)
   await using started = new AsyncDisposableStack()
   const database = await openCommandDatabase(config, log, started, 'quayside audit check')
-  for (const { name, organizationId, state, row } of await verifyAll(database)) {
-    const whose = `Organization "${name}" (${organizationId})`
-    if (state.intact) {
-      console.log(`${whose}: ${state.rows} rows, all as they were written.`)
+  for (const verified of await verifyAll(database)) {
+    if (verified.state.intact) {
+      console.log(describeChain(verified))
       continue
     }
     process.exitCode = 1
-    const found = row
-      ? `now ${row.id} of ${row.created_at.toISOString()}, ${row.event_type} of ${row.target_type} "${row.target_name}"`
-      : 'no row has this number'
-    const what =
-      state.reason === 'missing' ? 'is missing' : 'does not fit: it was changed, or is in the place of another'
-    console.error(`${whose}: row ${state.sequence} ${what} (${found}). Compare it with a backup of the database.`)
+    console.error(describeChain(verified))
   }
 }
 

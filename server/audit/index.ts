@@ -1,6 +1,7 @@
 /** Who changed what: one row for each change, written with it, sealed into a chain within a second, kept as long as asked. */
 export { createAudit, type EventFilter, type TargetFilter } from './audit.ts'
 export { type ChainState, createSealer, verifyChain } from './chain.ts'
+export { describeChain } from './describe-chain.ts'
 export { findPlace, type Place } from './place-store.ts'
 export { type AuditEntry, type Outcome, recordChange, recordChangeWith, recordOutcome } from './record.ts'
 export { createPruner } from './retention.ts'

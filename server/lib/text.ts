@@ -3,6 +3,10 @@ import { AppError } from './error.ts'
 /** Control characters, bidirectional overrides and invisible joiners have no place in a name. */
 const unfit = /[\p{Cc}\p{Zl}\p{Zp}\u061c\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff]/u
 
+/** The text with `?` for what a terminal would obey and for what cannot be seen. */
+export const printable = (text: string): string =>
+  [...text].map((character) => (unfit.test(character) ? '?' : character)).join('')
+
 /** The name in its one spelling (NFC, trimmed); throws when nothing is left, or when it holds what cannot be seen. */
 export function checkName(field: string, text: string): string {
   const name = text.normalize('NFC').trim()
