@@ -1,13 +1,14 @@
 import assert from 'node:assert/strict'
+import { readFileSync } from 'node:fs'
 import { test } from 'node:test'
-import { ConfigError, readConfig } from './config.ts'
+import { ConfigError, readConfig, readSettings, unknownSettings } from './config.ts'
 
-const read = (url: string) => readConfig({ QUAYSIDE_DATA: '/nonexistent', QUAYSIDE_DATABASE_URL: url }).databaseUrl
+const readUrl = (url: string) => readConfig({ QUAYSIDE_DATA: '/nonexistent', QUAYSIDE_DATABASE_URL: url }).databaseUrl
 
 test('an address of a database that cannot be read is refused by name, without its password', () => {
   for (const url of ['postgres://u:geheim@[bad', 'postgres://u:geheim@h:99999/x', 'http://u:geheim@h/x', 'geheim']) {
     assert.throws(
-      () => read(url),
+      () => readUrl(url),
       (error) => error instanceof ConfigError && /^QUAYSIDE_DATABASE_URL must be/.test(error.message) &&
         !JSON.stringify([error.message, error.stack, error]).includes('geheim'),
       url,
@@ -17,6 +18,44 @@ test('an address of a database that cannot be read is refused by name, without i
 
 test('addresses of databases are taken as they are, sockets included', () => {
   for (const url of ['postgres://u:p@h/x', 'postgresql://u@h:5433/x?sslmode=require', 'postgres:///x?host=/run/postgresql'])
-    assert.equal(read(url), url)
-  assert.equal(read(''), undefined)
+    assert.equal(readUrl(url), url)
+  assert.equal(readUrl(''), undefined)
 }) // biome-ignore format: one line
+
+const docs = readFileSync(new URL('../docs/operate.md', import.meta.url), 'utf8')
+/** Only tests set it. */
+const forTests = 'QUAYSIDE_FAILPOINT'
+
+test('docs/operate.md names every setting that the server reads', () => {
+  const names = [...readSettings()]
+  assert.ok(names.length > 30)
+  const missing = names.filter((name) => name !== forTests && !new RegExp(`\\b${name}\\b`).test(docs))
+  assert.deepEqual(missing, [])
+})
+
+test('a setting that nothing reads is reported', () => {
+  assert.deepEqual(unknownSettings({ QUAYSIDE_PORT: '1', QUAYSIDE_TRUSTED_PROXY: 'x', HOME: '/' }), [
+    'QUAYSIDE_TRUSTED_PROXY',
+  ])
+})
+
+test('trusted proxies are addresses and networks, separated by commas or spaces', () => {
+  const read = (text: string) => readConfig({ QUAYSIDE_TRUSTED_PROXIES: text }).trustedProxies
+  assert.deepEqual(readConfig({}).trustedProxies, [])
+  assert.deepEqual(read(' 127.0.0.1,10.0.0.0/8  fd00::/8, ::1 '), ['127.0.0.1', '10.0.0.0/8', 'fd00::/8', '::1'])
+  for (const text of [
+    'proxy.example',
+    '10.0.0.0/33',
+    '10.0.0.0/',
+    '10.0.0.0/8/8',
+    '::1/129',
+    '10.0.0.1:80',
+    '*',
+    '1',
+  ]) {
+    assert.throws(() => read(`127.0.0.1 ${text}`), {
+      name: 'ConfigError',
+      message: `QUAYSIDE_TRUSTED_PROXIES must be addresses or CIDRs such as 10.1.0.0/16, not "127.0.0.1 ${text}".`,
+    })
+  }
+})

@@ -96,11 +96,16 @@ type Variables = Readonly<Record<string, string | undefined>>
 /** Names that programs beside the server read. */
 const othersSettings = ['QUAYSIDE_DEBIAN_MIRROR', 'QUAYSIDE_REQUIRE_DOCKER']
 
+/** Pure: the names of all settings that the server reads. */
+export function readSettings(): ReadonlySet<string> {
+  const names = new Set<string>()
+  readConfig(new Proxy<Variables>({}, { get: (_, name) => void names.add(String(name)) }))
+  return names
+}
+
 /** Pure: settings that nothing reads, such as misspelled ones. */
 export function unknownSettings(variables: Variables = process.env): string[] {
-  const known = new Set(othersSettings)
-  const recording = new Proxy<Variables>({}, { get: (_, name) => void known.add(String(name)) })
-  readConfig(recording)
+  const known = new Set([...othersSettings, ...readSettings()])
   return Object.keys(variables).filter((name) => name.startsWith('QUAYSIDE_') && !known.has(name))
 }
 
