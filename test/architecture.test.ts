@@ -136,7 +136,7 @@ const reserved: Record<string, { pattern: RegExp; places: readonly string[] }> =
       'server/http/budgets.ts',
       'server/http/connections.ts',
       'server/http/streams/silent-peers.ts',
-      'server/git/serve-call.ts',
+
       'router/',
     ],
   },

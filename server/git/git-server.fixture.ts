@@ -78,7 +78,14 @@ async function answer(host: GitHost, request: IncomingMessage, response: ServerR
   if (!token) return end(401)
   if (!path) return end(404)
   if (path.needsWrite(request.method ?? '', query) === undefined) return end(403)
-  await host.handle(request, response, { ...path, ...token, query, remoteUser: 'test', callerId })
+  await host.handle(request, response, {
+    ...path,
+    ...token,
+    query,
+    remoteUser: 'test',
+    clientAddress: '127.0.0.1',
+    callerId,
+  })
 }
 
 export const withToken = (url: string, token: string): string => url.replace('://', `://git:${token}@`)

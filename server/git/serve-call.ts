@@ -24,6 +24,8 @@ export interface GitHostCall {
   readonly mayWrite: boolean
   /** Who it is, for git's own record. */
   readonly remoteUser: string
+  /** The client's address, seen through trusted proxies; for git's own record. */
+  readonly clientAddress: string
   /** The credential of the caller: calls of the same one share its places. */
   readonly callerId: string
 }
@@ -141,7 +143,7 @@ async function followHead(server: CallServer, gitDirectory: string, signal: Abor
 }
 
 function cgiEnvironment(
-  { headers, method, socket }: IncomingMessage,
+  { headers, method }: IncomingMessage,
   call: GitHostCall,
   service: string,
   gitDirectory: string,
@@ -164,6 +166,6 @@ function cgiEnvironment(
     QUERY_STRING: call.servicePath === '/info/refs' ? `service=${service}` : '',
     REQUEST_METHOD: method ?? '',
     REMOTE_USER: call.remoteUser.replace(/[^\w.@-]/g, '_').slice(0, 100),
-    REMOTE_ADDR: socket.remoteAddress ?? '',
+    REMOTE_ADDR: call.clientAddress,
   }
 }

@@ -66,6 +66,7 @@ async function handle(options: GitRouteOptions, request: FastifyRequest, reply: 
     query,
     mayWrite,
     remoteUser: caller.name,
+    clientAddress: budgets.addressOf(request.raw),
     callerId: caller.id,
   })
 }
