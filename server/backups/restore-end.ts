@@ -40,9 +40,11 @@ export async function goBack(work: RestoreWork, failure: string): Promise<End> {
 /** Lets the service go and has it deployed again where it ran, in one transaction; what refuses the deployment does not undo the restore. */
 export async function finish(work: RestoreWork, end: End): Promise<void> {
   const { options, context } = work
+  const owner = (await findService(options.database, work.serviceId))?.organization_id
   const inUnit = (starts: boolean, note: string) =>
     unitOfWork(options.database, () => context.fenced((sql) => write(work, sql, { ...end, starts }, note)), {
       clock: options.clock,
+      ...(owner !== undefined && { owner }),
     })
   try {
     await inUnit(end.starts, '')

@@ -58,7 +58,10 @@ async function attemptRestore(work: RestoreWork): Promise<string | undefined> {
 async function carryOut(work: RestoreWork): Promise<void> {
   const { options, id, step, context, backupId } = work
   await step('CHECK', () => checkFiles(work), { deadlineSeconds: volumeSeconds })
-  await step('STOP', () => unitOfWork(options.database, () => context.fenced((sql) => stop(work, sql))))
+  await step('STOP', async () => {
+    const { organization_id: owner } = await serviceOf(options.database, work)
+    return unitOfWork(options.database, () => context.fenced((sql) => stop(work, sql)), { owner })
+  })
   options.workflows().nudge()
   failpoint('restore.asked')
   await step('STOPPED', ({ signal }) => untilStopped(work, signal), { deadlineSeconds: stopSeconds })

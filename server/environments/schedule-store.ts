@@ -2,17 +2,20 @@ import type { Sql } from '../database/index.ts'
 import type { EnvironmentRuleRow } from './rule-store.ts'
 import type { LastTurn, Turn } from './turn.ts'
 
+export interface DueSchedule {
+  readonly environment_id: string
+  readonly organization_id: string
+}
+
 /** Environments whose rule stops them by the clock and may demand something now, at most a hundred; `wrong`: edges after it are none. */
-export async function listDueSchedules(sql: Sql, at: { readonly now: Date; readonly wrong: Date }): Promise<string[]> {
-  const rows = await sql<{ environment_id: string }[]>`
-    select r.environment_id from environment_deployment_rule r
-    join environment e on e.id = r.environment_id
+export const listDueSchedules = (sql: Sql, at: { readonly now: Date; readonly wrong: Date }): Promise<DueSchedule[]> =>
+  sql<DueSchedule[]>`
+    select r.environment_id, p.organization_id from environment_deployment_rule r
+    join environment e on e.id = r.environment_id join project p on p.id = e.project_id
     left join environment_schedule s on s.environment_id = r.environment_id
     where r.auto_stop and not e.deleting and (s.environment_id is null or s.rule_version <> r.version
       or s.next_edge <= ${at.now} or s.edge > ${at.wrong})
     order by s.next_edge nulls first limit 100`
-  return rows.map(({ environment_id }) => environment_id)
-}
 
 export interface ScheduledRow extends EnvironmentRuleRow {
   readonly version: number

@@ -4,7 +4,7 @@ import { AppError } from '../lib/error.ts'
 import { failpoint } from '../lib/failpoint.ts'
 import type { Logger } from '../lib/log.ts'
 import type { Reconciler } from '../workflows/index.ts'
-import { listDueSchedules, lockSchedule, type ScheduledRow, writeTurn } from './schedule-store.ts'
+import { type DueSchedule, listDueSchedules, lockSchedule, type ScheduledRow, writeTurn } from './schedule-store.ts'
 import { turnAt, wrongMs } from './turn.ts'
 
 /** What a rule asks of its environment. */
@@ -42,25 +42,27 @@ export function createScheduler(options: SchedulerOptions): Reconciler {
     everyMs: 1000,
     async reconcile(signal) {
       const now = clock.now()
-      for (const id of await listDueSchedules(database, { now, wrong: new Date(now.getTime() + wrongMs) })) {
+      for (const due of await listDueSchedules(database, { now, wrong: new Date(now.getTime() + wrongMs) })) {
         if (signal.aborted) return
-        await follow(options, id)
+        await follow(options, due)
       }
     },
   }
 }
 
 /** Follows the rule of one environment. A turn that is refused for good is left out, with the reason in the log. */
-async function follow(options: SchedulerOptions, environmentId: string): Promise<void> {
-  const { database, log } = options
+async function follow(options: SchedulerOptions, due: DueSchedule): Promise<void> {
+  const { database, clock, log } = options
+  const environmentId = due.environment_id
+  const unit = { clock, owner: due.organization_id }
   try {
-    await unitOfWork(database, () => takeTurn(options, environmentId, true), { clock: options.clock })
+    await unitOfWork(database, () => takeTurn(options, environmentId, true), unit)
   } catch (error) {
     if (!(error instanceof AppError)) throw error
     if (error.code !== 'conflict' && error.code !== 'invalid') {
       return log.warn({ environmentId, reason: error.message }, 'a deployment rule could not act yet')
     }
-    await unitOfWork(database, () => takeTurn(options, environmentId, false), { clock: options.clock })
+    await unitOfWork(database, () => takeTurn(options, environmentId, false), unit)
     log.warn(
       { environmentId, reason: error.message },
       'a deployment rule was refused what it asks; it goes on at the next edge',

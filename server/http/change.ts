@@ -13,7 +13,7 @@ import { etagOf, readTags, requireCurrent, type Tags } from './conditions.ts'
 import { createDryRun, isDryRun } from './dry-run.ts'
 import { lockPath } from './path-lock-store.ts'
 import { createReader, type Reader } from './reader.ts'
-import { type AnyCall, type Asked, contentTypeOf, emptyStatus, type Handle, serialize } from './reply.ts'
+import { type AnyCall, type Asked, contentTypeOf, emptyStatus, type Handle, ownerOf, serialize } from './reply.ts'
 import { readKey } from './request-key.ts'
 
 export interface ChangeOptions {
@@ -61,9 +61,6 @@ export function createChanger(operation: ChangingOperation, handle: Handle, opti
     return sendReply(operation, reply, answer)
   }
 }
-
-/** Whose share of the connections a change takes. A person of several organizations is an owner too. */
-const ownerOf = ({ caller }: AnyCall): string => caller.organizationId || caller.id
 
 /** A deployment of another version writes the settings before it is accepted. */
 const changesFirst = ({ body }: AnyCall): boolean => Boolean(Object(body).image_tag || Object(body).chart_version)

@@ -2,7 +2,7 @@ import type { Operation } from '@quayside/contract'
 import type { FastifyReply } from 'fastify'
 import { type Database, unitOfWork } from '../database/index.ts'
 import type { Plans } from '../deployments/index.ts'
-import type { AnyCall } from './reply.ts'
+import { type AnyCall, ownerOf } from './reply.ts'
 
 /** Whether `?dry_run=true` asks what would happen. */
 export const isDryRun = ({ plan }: Operation, { query }: AnyCall): boolean =>
@@ -42,7 +42,7 @@ export function createDryRun(
   return async (call: AnyCall, reply: FastifyReply, act: () => Promise<unknown>): Promise<FastifyReply> => {
     // The target is what the operation's path names, as its own handler gets it.
     const work = async () => Promise.reject(new Undone(await planner(plans, call.target as never, act, call.body)))
-    const plan: unknown = await unitOfWork(database, work).catch((error: unknown) => {
+    const plan: unknown = await unitOfWork(database, work, { owner: ownerOf(call) }).catch((error: unknown) => {
       if (error instanceof Undone) return error.plan
       throw error
     })

@@ -13,6 +13,9 @@ export interface AnyCall extends Authorized {
   readonly kind: string | undefined
   readonly record?: RecordRequest
 }
+/** Returns whose share of the connections a call takes. A person of several organizations is an owner too. */
+export const ownerOf = ({ caller }: AnyCall): string => caller.organizationId || caller.id
+
 export type Handle = (call: AnyCall) => Promise<unknown>
 
 export interface Asked {

@@ -46,7 +46,7 @@ function write(
   refused: string | undefined,
 ): Promise<void> {
   const { database } = options
-  return unitOfWork(database, () =>
+  const inUnit = () =>
     context.fenced(async (sql) => {
       const done = await listDecided(sql, push.id)
       const left = decisions.filter(({ service_id }) => !done.has(service_id))
@@ -69,8 +69,8 @@ function write(
       )
       if (requestId === undefined) return
       for (const service of services) await recordChange(sql, entryOf(options, push, service, requestId))
-    }),
-  )
+    })
+  return unitOfWork(database, inUnit, { owner: push.organization_id })
 }
 
 function outcome(one: Decision, refused: string | undefined, isThere: ReadonlySet<string>): Decision {
