@@ -12,8 +12,8 @@ export interface EngineDisk {
     readonly bytes: number
     readonly createdAt: Date
   }[]
-  /** Those of this installation, by the ids of their storages. */
-  readonly volumes: readonly { readonly id: string; readonly bytes: number }[]
+  /** Those of this installation, by the ids of their storages, with the service for which each was made. */
+  readonly volumes: readonly { readonly id: string; readonly service?: string | undefined; readonly bytes: number }[]
   /** What each replica of a service wrote outside of its volumes. */
   readonly layers: readonly { readonly service: string; readonly release: string; readonly bytes: number }[]
   /** What each run of a task wrote outside of volumes, by the id that it was prepared with, until `endTask`. */

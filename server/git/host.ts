@@ -9,7 +9,8 @@ import { defaultHostLimits, type HostLimits, PushRefused } from './host-limits.t
 import { type Heads, readHeads } from './hosted-heads.ts'
 import { createHostedRepositories } from './hosted-repositories.ts'
 import { importDirectory } from './import-directory.ts'
-import { createPushRoom } from './push-room.ts'
+import { createPushRoom, type OrganizationSpare } from './push-room.ts'
+import { repositorySizes } from './repository-sizes.ts'
 import { type GitHostCall, type PushWatch, refuse, serveCall } from './serve-call.ts'
 
 export type { PushWatch } from './serve-call.ts'
@@ -33,6 +34,8 @@ export interface GitHost {
   ensure(organization: string, name: string): Promise<string>
   /** The branches of a repository, as they are now; none where it is not there. */
   heads(organization: string, name: string, signal: AbortSignal): Promise<Heads>
+  /** What the repositories of each organization take on disk, in bytes. */
+  sizes(signal: AbortSignal): Promise<ReadonlyMap<string, number>>
   /** Makes the files of a directory the content of main, unless they are already. Gives the commit id of main. */
   importDirectory(organization: string, name: string, directory: string, message: string): Promise<string>
 }
@@ -50,6 +53,8 @@ export function createGitHost(options: {
   readonly log?: Logger
   /** Is told of pushes. */
   readonly watch?: PushWatch
+  /** What an organization may add in all; without it, only the limits of repositories hold. */
+  readonly spareOf?: OrganizationSpare
 }): GitHost {
   const { directory, timeoutMs = 10 * 60_000, maxCalls = 64, pace = usualPace, log = silentLogger, watch } = options
   const home = join(directory, '.home')
@@ -57,7 +62,7 @@ export function createGitHost(options: {
   const repositories = createHostedRepositories(directory)
   const places = createShares(maxCalls)
   const limits = { ...defaultHostLimits, ...options.limits }
-  const room = createPushRoom(program, limits)
+  const room = createPushRoom(program, limits, options.spareOf)
 
   return {
     repositoryPath: repositories.pathOf,
@@ -87,6 +92,7 @@ export function createGitHost(options: {
       await mkdir(home, { recursive: true, mode: 0o700 })
       return readHeads(program, path, { signal, timeoutMs })
     },
+    sizes: (signal) => repositorySizes(directory, signal),
     async importDirectory(organization, name, from, message) {
       await mkdir(home, { recursive: true, mode: 0o700 })
       const gitDirectory = await repositories.ensure(organization, name)

@@ -32,3 +32,26 @@ test('a push that ends while another is measured still counts for it', async (t)
   assert.equal(first.bytes, 8 * MiB)
   assert.ok(second.bytes <= MiB, `${second.bytes}`)
 })
+
+test('pushes at the same time stay together within what the organization may still take of the disk', async (t) => {
+  const organization = await mkdtemp(join(tmpdir(), 'quayside-room-'))
+  t.after(() => rm(organization, { recursive: true }))
+  const path = join(organization, 'one.git')
+  await mkdir(path)
+  const run: GitProgram['run'] = async () =>
+    ({ stdout: Buffer.alloc(0), stderr: '', exitCode: 0 }) as unknown as Awaited<ReturnType<GitProgram['run']>>
+  const MiB = 1024 ** 2
+  const asked: string[] = []
+  const room = createPushRoom({ run } as unknown as GitProgram, defaultHostLimits, async (name) => {
+    asked.push(name)
+    return asked.length > 2 ? { bytes: 0, full: 'it is full' } : { bytes: 9 * MiB, full: '' }
+  })
+  const signal = AbortSignal.timeout(20_000)
+  using first = await room.reserve(path, signal)
+  using second = await room.reserve(path, signal)
+  using third = await room.reserve(path, signal)
+  assert.equal(first.bytes, 9 * MiB)
+  assert.equal(second.bytes, 1, 'git takes 0 for no limit')
+  assert.deepEqual([third.bytes, third.full], [0, 'it is full'])
+  assert.ok(asked.every((name) => organization.endsWith(name)))
+})

@@ -15,7 +15,16 @@ export interface PushRoom {
   reserve(path: string, signal: AbortSignal): Promise<Disposable & { readonly bytes: number; readonly full: string }>
 }
 
-export function createPushRoom(program: GitProgram, limits: HostLimits): PushRoom {
+/** Returns how many bytes an organization may add, by what its repositories take now, and why it may add none. */
+export type OrganizationSpare = (
+  organization: string,
+  repositoryBytes: number,
+) => Promise<{ readonly bytes: number; readonly full: string }>
+
+/** Without a limit on all that an organization takes. */
+const unlimited: OrganizationSpare = async () => ({ bytes: Number.MAX_SAFE_INTEGER, full: '' })
+
+export function createPushRoom(program: GitProgram, limits: HostLimits, spareOf = unlimited): PushRoom {
   /** By the directory of the organization, and by that of the repository. */
   const reserved = new Map<string, number>()
   /** One for each measurement in progress. It may have missed what a push brought that ended meanwhile. */
@@ -47,17 +56,21 @@ export function createPushRoom(program: GitProgram, limits: HostLimits): PushRoo
         if (dirname(of) === organization) ended.organization += bytes
       }
       measurements.add(note)
-      const [used, refs] = await Promise.all([
-        measure(path, signal),
+      const [{ used, spare }, refs] = await Promise.all([
+        measure(path, signal).then(async (used) => ({
+          used,
+          spare: await spareOf(basename(organization), used.organization),
+        })),
         countRefs(program, path, limits.refs, signal),
       ]).finally(() => measurements.delete(note))
+      const others = ended.organization + (reserved.get(organization) ?? 0)
       const left = {
         repository: limits.repositoryBytes - used.repository - ended.repository - (reserved.get(path) ?? 0),
-        organization:
-          limits.organizationBytes - used.organization - ended.organization - (reserved.get(organization) ?? 0),
+        organization: limits.organizationBytes - used.organization - others,
       }
-      const full = whyFull({ ...left, refs }, limits)
-      const bytes = full ? 0 : Math.min(limits.pushBytes, left.repository, left.organization)
+      const full = whyFull({ ...left, refs }, limits) || spare.full
+      const room = Math.min(limits.pushBytes, left.repository, left.organization, Math.max(1, spare.bytes - others))
+      const bytes = full ? 0 : room
       change(path, bytes)
       return { bytes, full, [Symbol.dispose]: () => giveBack(path, bytes) }
     },

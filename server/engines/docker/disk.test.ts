@@ -24,7 +24,11 @@ const answers: Readonly<Record<string, object>> = {
       { Created: 3, Size: 5, SharedSize: 0, RepoDigests: ['<none>@<none>'] },
     ],
     Volumes: [
-      { Name: 'v', Labels: { 'quayside.instance': 'mine', 'quayside.storage': 'one' }, UsageData: { Size: 7 } },
+      {
+        Name: 'v',
+        Labels: { 'quayside.instance': 'mine', 'quayside.storage': 'one', 'quayside.service': 's' },
+        UsageData: { Size: 7 },
+      },
       { Name: 'w', Labels: { 'quayside.instance': 'other' }, UsageData: { Size: 1000 } },
       { Name: 'x', Labels: null, UsageData: null },
     ],
@@ -74,7 +78,7 @@ test('what the daemon tells of its disk is told apart: whose it is, what it alon
       { references: [`docker.io/library/redis@${digest}`], services: [], bytes: 50, createdAt: new Date(2000) },
       { references: [], services: [], bytes: 5, createdAt: new Date(3000) },
     ],
-    volumes: [{ id: 'one', bytes: 7 }],
+    volumes: [{ id: 'one', service: 's', bytes: 7 }],
     layers: [
       { service: 's', release: 'r', bytes: 9 },
       { service: 's', release: 'r', bytes: 0 },

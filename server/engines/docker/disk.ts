@@ -50,7 +50,13 @@ export async function measureDisk(daemon: DockerDaemon, instance: string, signal
     images: (found.Images ?? []).map(toImage),
     volumes: (found.Volumes ?? []).flatMap(({ Labels, UsageData }) =>
       Labels?.[label.instance] === instance
-        ? [{ id: Labels[label.storage] ?? '', bytes: Math.max(0, UsageData?.Size ?? 0) }]
+        ? [
+            {
+              id: Labels[label.storage] ?? '',
+              service: Labels[label.service],
+              bytes: Math.max(0, UsageData?.Size ?? 0),
+            },
+          ]
         : [],
     ),
     layers: (found.Containers ?? []).flatMap(({ Labels, SizeRw = 0 }) => {

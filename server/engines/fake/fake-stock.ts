@@ -42,7 +42,7 @@ export class FakeStock extends FakeWorld implements Stock {
 
   async disk(signal: AbortSignal): Promise<EngineDisk> {
     this.reach(signal)
-    const volumes = this.volumes.ids().map((id) => ({ id, bytes: 1000 }))
+    const volumes = this.volumes.ids().map((id) => ({ id, service: this.volumes.ownerOf(id), bytes: 1000 }))
     const wrote = (name: string): number => this.written.get(name) ?? 0
     const layers = this.replicas.all.map(({ service, release, name }) => ({ service, release, bytes: wrote(name) }))
     const runs = this.tasks.list().map(({ service, run }) => ({ service, run, bytes: wrote(run) }))

@@ -19,6 +19,7 @@ export class FakeVolumes {
   }
 
   ids = (): string[] => [...this.#owners.keys()]
+  ownerOf = (id: string): string | undefined => this.#owners.get(id)
   has = (id: string): boolean => this.#owners.has(id)
   read = (id: string): string => this.files(id).get(textPath)?.content.toString() ?? ''
   write = (id: string, text: string): void =>
