@@ -59,3 +59,9 @@ test('trusted proxies are addresses and networks, separated by commas or spaces'
     })
   }
 })
+
+test('the limit of an organization is unset, 0 for none, or whole GiB', () => {
+  const limit = (text: string) => readConfig({ QUAYSIDE_ORGANIZATION_DISK: text }).organizationDiskGiB
+  assert.deepEqual([limit(''), limit('0'), limit('50')], [undefined, 0, 50])
+  for (const text of ['-1', '1.5', 'half']) assert.throws(() => limit(text), /QUAYSIDE_ORGANIZATION_DISK must be/)
+})

@@ -62,6 +62,8 @@ export interface Config {
   readonly hostAccess: 'open' | readonly { first: number; last: number; protocol: 'tcp' | 'udp' }[]
   /** What images, caches, volumes and lines may take on the disk; undefined: half of it. */
   readonly diskBudgetGiB: number | undefined
+  /** What one organization may take on the disk; 0: no limit, undefined: half of the disk. */
+  readonly organizationDiskGiB: number | undefined
   /** What a replica may write outside of its volumes. */
   readonly layerGiB: number
   /**
@@ -169,6 +171,7 @@ export function readConfig(variables: Variables = process.env): Config {
     cloudMetadata: oneOf(variables, 'QUAYSIDE_CLOUD_METADATA', ['closed', 'open']),
     hostAccess: hostAccess(variables['QUAYSIDE_HOST_ACCESS'] || 'closed'),
     diskBudgetGiB: number(variables, 'QUAYSIDE_DISK_BUDGET', 0, 0, 1_000_000) || undefined,
+    organizationDiskGiB: optionalNumber(variables, 'QUAYSIDE_ORGANIZATION_DISK', 0, 1_000_000),
     layerGiB: number(variables, 'QUAYSIDE_LAYER_SIZE', 10, 1, 65_536),
     repositorySizeGiB: number(variables, 'QUAYSIDE_REPOSITORY_SIZE', 4, 1, 1_000_000),
     organizationRepositoriesGiB: number(variables, 'QUAYSIDE_ORGANIZATION_REPOSITORIES', 20, 1, 1_000_000),

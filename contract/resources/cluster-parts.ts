@@ -53,6 +53,27 @@ const DiskUsage = Type.Object({
       freeable_bytes: Type.Integer({ minimum: 0, description: 'what would be removed when there is too much' }),
     }),
   ),
+  organization: Type.Object(
+    {
+      measured_at: Nullable(Timestamp),
+      bytes: Type.Integer({ minimum: 0, description: 'the sum of the parts' }),
+      claimed_bytes: Type.Integer({
+        minimum: 0,
+        description:
+          'the same sum if each volume took its declared size at least; a storage beyond the limit is refused by it',
+      }),
+      limit_bytes: Nullable(
+        Type.Integer({
+          minimum: 0,
+          description: 'builds, fetches, storages, backups and pushes are refused beyond it; null: no limit',
+        }),
+      ),
+      parts: Type.Array(
+        Type.Object({ name: Enum(['VOLUMES', 'LAYERS', 'IMAGES', 'BACKUPS', 'REPOSITORIES', 'LOGS']), bytes }),
+      ),
+    },
+    { description: 'what this organization takes, and may take' },
+  ),
 })
 
 const tag = 'Cluster'
@@ -179,7 +200,7 @@ export const clusterPartOperations = {
     path: `${inOrganization}/diskUsage`,
     handler: 'getClusterDiskUsage',
     summary:
-      'What images, build caches, volumes and logs of the platform take on the disk of a cluster that runs something, and what nothing needs of it.',
+      'What images, build caches, volumes and logs of the platform take on the disk of a cluster that runs something, and what nothing needs of it; what the organization takes of it, and its limit.',
     reply: DiskUsage,
   }),
   'list-cluster-lock': operation({

@@ -26,6 +26,8 @@ export interface BackupOptions {
   readonly volumesOf: (service: ServiceRow) => ReadonlyMap<string, string>
   /** The same of the version that runs, or ran last: those that were made. */
   readonly madeVolumesOf: (sql: Sql, service: ServiceRow) => Promise<ReadonlyMap<string, string>>
+  /** Why the organization may take nothing more of the disk; undefined if it may. */
+  readonly diskRefusal: (sql: Sql, organizationId: string) => Promise<string | undefined>
   /** The program of a service that prints what its one volume holds while it goes on; undefined where there is none. */
   readonly archiveCommandOf: (service: ServiceRow) => readonly string[] | undefined
   /**

@@ -6,7 +6,7 @@ import { type BackupRow, isBeingMade } from './backup-store.ts'
 import { listFiles } from './file-store.ts'
 import type { BackupOptions } from './options.ts'
 
-/** Throws 409 where the service has nothing to back up, or is being backed up. */
+/** Throws 409 if the service has nothing to back up or is being backed up, or if its organization takes too much of the disk. */
 export async function refuseMaking(options: BackupOptions, sql: Sql, serviceId: string): Promise<ServiceRow> {
   const service = await findService(sql, serviceId)
   if (!service) throw new AppError('notFound', 'There is no such object.')
@@ -19,6 +19,8 @@ export async function refuseMaking(options: BackupOptions, sql: Sql, serviceId: 
   if (service.state === phases.UNINSTALL.done) refuse('is uninstalled, and its data with it')
   if (service.restoring !== null) throw taken(service.name)
   if (await isBeingMade(sql, serviceId)) refuse('is being backed up already; wait until that has ended')
+  const full = await options.diskRefusal(sql, service.organization_id)
+  if (full !== undefined) throw new AppError('conflict', full)
   return service
 }
 

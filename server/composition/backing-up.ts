@@ -29,7 +29,7 @@ import type { Foundation } from './foundation.ts'
 
 /** What backups are made, proven and restored through. */
 export function createBackupOptions(
-  { config, database, log, vault, engine }: Foundation,
+  { config, database, log, vault, engine, organizationDisk }: Foundation,
   later: { readonly recipe: () => RecipeOptions; readonly workflows: () => Workflows },
 ): BackupOptions {
   return {
@@ -45,6 +45,7 @@ export function createBackupOptions(
     volumesOf: (service) => volumesOf(service, service.id),
     madeVolumesOf: async (sql, service) =>
       volumesOf((await findDeployedRelease(sql, service.id)) ?? service, service.id),
+    diskRefusal: (sql, organizationId) => organizationDisk.refusal(organizationId, sql),
     archiveCommandOf,
     dataRefusal: (service, from) => dataRefusal(service, { name: service.name, from }),
     startScratch: async (service, scratch, attempt) => {

@@ -47,17 +47,18 @@ const closeMs = 10_000
 
 /** Joins the rooms. Nothing runs before `start`. */
 export function compose(ground: Ground, drivers: Drivers) {
-  const foundation = createFoundation(ground, drivers, { workflows: () => workflows })
+  const foundation = createFoundation(ground, drivers, { workflows: () => workflows, measureDisk: () => measureDisk() })
   const { config, log, database, vault, pepper, engine, safeFetch, gitHost, lines, collector, routes } = foundation
   const disk = createDisk(foundation)
+  const measureDisk = (): void => {
+    disk.measureSoon()
+    reconcilers?.nudge('disk')
+  }
   const recipe = createRecipe(foundation, {
     workflows: () => workflows,
     registries: () => rooms.registries,
     observer: () => observer,
-    onDiskFull: () => {
-      disk.measureSoon()
-      reconcilers?.nudge('disk')
-    },
+    onDiskFull: measureDisk,
   })
   const jobs = createJobRuns(foundation, recipe)
   const backups = createBackupOptions(foundation, { recipe: () => recipe, workflows: () => workflows })

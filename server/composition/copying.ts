@@ -62,8 +62,9 @@ export const dataCopier =
 
 /** Writes the rows of copied services. Their variables follow all together, once every copy exists. */
 export function rowCopier(foundation: Foundation): RowCopyOptions {
-  const { vault } = foundation
-  const parts = { vault, clock, declareHosts: hostDeclarer(foundation), parts: serviceParts }
+  const { vault, organizationDisk } = foundation
+  const declareHosts = hostDeclarer(foundation)
+  const parts = { vault, clock, declareHosts, parts: serviceParts, claimDisk: organizationDisk.claim }
   return {
     clock,
     copyService: (sql, clone) => cloneService(sql, { ...parts, copyVariables: async () => {} }, clone),

@@ -1,6 +1,6 @@
 import { readdir, stat } from 'node:fs/promises'
-import { join } from 'node:path'
-import { createDiskKeeper, type DiskKeeper } from '../disk/index.ts'
+import { basename, join } from 'node:path'
+import { createDiskKeeper, type DiskKeeper, type MeasuredLogs } from '../disk/index.ts'
 import { failRun } from '../jobs/index.ts'
 import { silent } from '../lib/attempt.ts'
 import { systemClock as clock } from '../lib/clock.ts'
@@ -13,7 +13,7 @@ const gibibyte = 1024 ** 3
 export const keptReleases = 5
 
 /** Keeps what the platform takes on the disk within its budget. */
-export function createDisk({ config, database, engine, builder, log }: Foundation): DiskKeeper {
+export function createDisk({ config, database, engine, builder, log, organizationDisk }: Foundation): DiskKeeper {
   return createDiskKeeper({
     database,
     engine,
@@ -23,7 +23,8 @@ export function createDisk({ config, database, engine, builder, log }: Foundatio
     budgetBytes: config.diskBudgetGiB === undefined ? undefined : config.diskBudgetGiB * gibibyte,
     layerGiB: config.layerGiB,
     failRun: (run, signal) => failRun({ database, engine }, run, { signal, output: silent }),
-    measureLogs: () => measureDirectory(join(config.dataDirectory, 'logs')),
+    measureLogs: () => measureLogs(join(config.dataDirectory, 'logs')),
+    organizations: organizationDisk,
   })
 }
 
@@ -33,15 +34,19 @@ export const diskReconciler = (disk: DiskKeeper): Reconciler => ({
   reconcile: (signal) => disk.reconcile(signal),
 })
 
-/** Files come and go meanwhile. */
-async function measureDirectory(directory: string): Promise<{ count: number; bytes: number }> {
+/** Lines are in `<directory>/<kind>/<id>/`. Files come and go meanwhile. */
+async function measureLogs(directory: string): Promise<MeasuredLogs> {
   const entries = await readdir(directory, { recursive: true, withFileTypes: true }).catch(() => [])
   const sum = { count: 0, bytes: 0 }
+  const byOwner = new Map<string, number>()
   for (const entry of entries) {
     if (!entry.isFile()) continue
     const found = await stat(join(entry.parentPath, entry.name)).catch(() => undefined)
-    sum.count += found ? 1 : 0
-    sum.bytes += found?.size ?? 0
+    if (!found) continue
+    sum.count += 1
+    sum.bytes += found.size
+    const id = basename(entry.parentPath)
+    byOwner.set(id, (byOwner.get(id) ?? 0) + found.size)
   }
-  return sum
+  return { ...sum, byOwner }
 }

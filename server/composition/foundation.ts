@@ -1,7 +1,8 @@
 import { join } from 'node:path'
 import type { RecipeOptions } from '../deployments/index.ts'
+import { createOrganizationDisk } from '../disk/index.ts'
 import { createNameServers, createRoutePublisher } from '../domains/index.ts'
-import { createGit, createGitHost } from '../git/index.ts'
+import { createGit, createGitHost, type GitHost } from '../git/index.ts'
 import { createAddressGuard } from '../lib/address.ts'
 import { systemClock as clock } from '../lib/clock.ts'
 import { masker } from '../lib/masker.ts'
@@ -20,7 +21,7 @@ import type { Drivers, Ground } from './ground.ts'
 export function createFoundation(
   ground: Ground,
   drivers: Drivers,
-  later: { readonly workflows: () => Pick<Workflows, 'submit' | 'nudge'> },
+  later: { readonly workflows: () => Pick<Workflows, 'submit' | 'nudge'>; readonly measureDisk: () => void },
 ) {
   const { config, log, database, vault } = ground
   const { engine, router } = drivers
@@ -28,10 +29,19 @@ export function createFoundation(
   const guard = createAddressGuard({ allowedPrivateCidrs: config.allowPrivateTargets })
   const safeFetch = createSafeFetch(guard)
   const hostedPushes = createHostedPushes({ database, clock, log, workflows: later.workflows, gitHost: () => gitHost })
-  const gitHost = createGitHost({
+  const organizationDisk = createOrganizationDisk({
+    database,
+    clock,
+    log,
+    limitBytes: config.organizationDiskGiB === undefined ? undefined : config.organizationDiskGiB * 1024 ** 3,
+    repositorySizes: (signal) => gitHost.sizes(signal),
+    measureSoon: later.measureDisk,
+  })
+  const gitHost: GitHost = createGitHost({
     directory: data('git'),
     log,
     watch: hostedPushes.watch,
+    spareOf: organizationDisk.spare,
     limits: {
       repositoryBytes: config.repositorySizeGiB * 1024 ** 3,
       organizationBytes: config.organizationRepositoriesGiB * 1024 ** 3,
@@ -62,6 +72,7 @@ export function createFoundation(
     clock,
     guard,
     safeFetch,
+    organizationDisk,
     gitHost,
     hostedPushes,
     home,

@@ -42,6 +42,7 @@ export function createRecipe(
       const login = loginOf(registry)
       return login && { username: login.username, password: new Secret(login.password) }
     },
+    diskRefusal: (organizationId) => foundation.organizationDisk.refusal(organizationId),
     builder,
     buildLimits: { cpuMilli: config.buildCpuMilli, memoryMiB: config.buildMemoryMiB, ...buildLimits },
     engine,

@@ -130,6 +130,7 @@ export function createRooms(
     registries: createRegistries({ database, vault, clock, guard, safeFetch }),
     clusters: createClusters({ database, clock, vault, workflows, machine: ceiling, domain: config.domain, ableOf }),
     disk,
+    organizationDisk: foundation.organizationDisk,
     credentials: createCredentials({ database, vault, clock }),
     services: createServices({
       database,
@@ -137,6 +138,7 @@ export function createRooms(
       ceiling,
       checkRepositoryAddress: git.checkAddress,
       declareHosts,
+      claimDisk: foundation.organizationDisk.claim,
       gitTokenType: gitTokens.typeFor,
       vault,
       internalHost,

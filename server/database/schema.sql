@@ -914,6 +914,18 @@ create table organization (
 );
 CREATE UNIQUE INDEX organization_name ON public.organization USING btree (lower(name));
 
+create table organization_disk (
+  organization_id uuid not null,
+  measured_at timestamp with time zone not null,
+  images_bytes bigint not null,
+  repositories_bytes bigint not null,
+  logs_bytes bigint not null,
+  scratch_bytes bigint not null,
+  is_over boolean not null,
+  constraint organization_disk_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organization(id) ON DELETE CASCADE,
+  constraint organization_disk_pkey PRIMARY KEY (organization_id)
+);
+
 create table project (
   id uuid not null,
   organization_id uuid not null,
@@ -1068,6 +1080,15 @@ CREATE INDEX service_git_token ON public.service USING btree (git_token_id) WHER
 CREATE INDEX service_helm_repository ON public.service USING btree (helm_repository_id) WHERE (helm_repository_id IS NOT NULL);
 CREATE UNIQUE INDEX service_name ON public.service USING btree (environment_id, lower(name));
 CREATE INDEX service_stage ON public.service USING btree (stage_id);
+
+create table service_disk (
+  service_id uuid not null,
+  part text not null,
+  bytes bigint not null,
+  kept_bytes bigint not null,
+  constraint service_disk_pkey PRIMARY KEY (service_id, part),
+  constraint service_disk_service_id_fkey FOREIGN KEY (service_id) REFERENCES service(id) ON DELETE CASCADE
+);
 
 create table service_output (
   id uuid not null,

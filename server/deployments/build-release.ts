@@ -203,6 +203,8 @@ async function build(
     // The server may have ended since it was looked for.
     const found = await builtBefore(options, work, release, { recipe, signal })
     if (found) return found
+    const full = await options.diskRefusal?.(work.organizationId)
+    if (full !== undefined) throw new BuildError('limits', full)
     const archive = async () => (await open(options, work, source, signal)).archive(recipe.rootPath, signal)
     const image = await builder.build(archive, recipe, { signal, output: work.report })
     return withIdentity(image, identityOf(release, recipe))

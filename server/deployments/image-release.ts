@@ -2,6 +2,7 @@ import type { Sql } from '../database/index.ts'
 import { noteFetched, noteOwner } from '../disk/index.ts'
 import { EngineError, type PinnedImage } from '../engines/index.ts'
 import type { Attempt } from '../lib/attempt.ts'
+import { AppError } from '../lib/error.ts'
 import { findService, type Origin } from '../services/index.ts'
 import { versionAgain } from './deployed-version.ts'
 import { freeze } from './freeze.ts'
@@ -90,6 +91,8 @@ async function mirror(
   }
   const keep = (sql: Sql) => setReleaseImage(sql, release, { reference, digest })
   if (pinned.isThere) return void (await context.fenced((sql) => Promise.all([note(sql), keep(sql)])))
+  const full = await options.diskRefusal?.(organizationId)
+  if (full !== undefined) throw new AppError('conflict', full)
   await context.fenced(note)
   await whileUnreachable(options, signal, report, () => engine.fetchImage(reference, login, attempt))
   await context.fenced(keep)

@@ -35,6 +35,8 @@ export interface RecipeOptions {
     registryId: string,
     signal: AbortSignal,
   ) => Promise<RegistryLogin | undefined>
+  /** Why the organization may take nothing more of the disk; undefined if it may. */
+  readonly diskRefusal?: (organizationId: string) => Promise<string | undefined>
   readonly builder: Builder
   readonly buildLimits: BuildLimits
   readonly engine: Engine

@@ -18,6 +18,7 @@ import { fullLayers } from './full-layers.ts'
 import { type FullRun, fullRuns } from './full-runs.ts'
 import { readFullVolumes, writeStopped, writeWatched } from './full-volume-store.ts'
 import { fullVolumes, judgeVolumes } from './full-volumes.ts'
+import type { OrganizationDisk } from './organization-disk.ts'
 import { type DiskUsage, excess, excessText, type Freeable, sortDisk, unneeded } from './sort-disk.ts'
 
 /** Measuring reads whole volumes. */
@@ -36,7 +37,16 @@ export interface DiskKeeperOptions {
   /** Ends a run of a job, which fails with the reason. */
   readonly failRun: (run: FullRun, signal: AbortSignal) => Promise<void>
   /** What the lines of services and deployments take. */
-  readonly measureLogs: () => Promise<{ readonly count: number; readonly bytes: number }>
+  readonly measureLogs: () => Promise<MeasuredLogs>
+  /** Is told of each measurement. */
+  readonly organizations?: Pick<OrganizationDisk, 'record'>
+}
+
+export interface MeasuredLogs {
+  readonly count: number
+  readonly bytes: number
+  /** Bytes by the id of the service or execution. */
+  readonly byOwner?: ReadonlyMap<string, number>
 }
 
 /** Keeps what the platform takes on the disk within its budget. */
@@ -82,7 +92,9 @@ export function createDiskKeeper(options: DiskKeeperOptions): DiskKeeper {
           const found = await keepToBudget(options, signal)
           volumes = found.volumes
           await endFullRuns(options, found, signal)
-          if (!(await stopFull(options, found))) measureAt = Number.NEGATIVE_INFINITY
+          const isDone = await stopFull(options, found)
+          const isRecorded = (await options.organizations?.record(found, signal)) ?? true
+          if (!isDone || !isRecorded) measureAt = Number.NEGATIVE_INFINITY
           stopped = (await readFullVolumes(database)).stopped
         }
         // A storage that was enlarged meanwhile is no trouble any more, without measuring.
@@ -134,7 +146,7 @@ async function endFullRuns(options: DiskKeeperOptions, { runs }: Taken, signal: 
   }
 }
 
-/** Measures the disk, and frees images and build caches beyond the budget. Returns the volumes and layers. */
+/** Measures the disk, and frees images and build caches beyond the budget. Returns what is left. */
 async function keepToBudget(options: DiskKeeperOptions, signal: AbortSignal): Promise<Taken> {
   const { log, engine, budgetBytes } = options
   let now = await measure(options, signal)
@@ -166,7 +178,10 @@ async function pruneIdle(
   await builder.prune(service, await keptImages(database, service), signal)
 }
 
-type Taken = Pick<EngineDisk, 'volumes' | 'layers' | 'runs'>
+interface Taken extends Pick<EngineDisk, 'volumes' | 'layers' | 'runs'> {
+  readonly disk: EngineDisk
+  readonly logs: ReadonlyMap<string, number>
+}
 
 interface Measured extends Taken {
   readonly usage: DiskUsage
@@ -185,6 +200,8 @@ async function measure(
   await writeUsage(database, sorted.usage, now)
   return {
     ...sorted,
+    disk,
+    logs: logs.byOwner ?? new Map(),
     volumes: disk.volumes,
     layers: disk.layers,
     runs: disk.runs,

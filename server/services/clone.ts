@@ -26,7 +26,7 @@ export interface Clone {
  */
 export async function cloneService(
   sql: Sql,
-  options: Pick<ServicesOptions, 'vault' | 'clock' | 'declareHosts' | 'parts' | 'copyVariables'>,
+  options: Pick<ServicesOptions, 'vault' | 'clock' | 'declareHosts' | 'parts' | 'copyVariables' | 'claimDisk'>,
   { from, environment, name, withData = false, id = newRandomId() }: Clone,
 ): Promise<string> {
   const { vault, clock } = options
@@ -38,6 +38,7 @@ export async function cloneService(
   const git_token_id = gitTokenOf(kind, settings)
   const row = { id, environment_id: environment.id, kind, name, description, settings, git_token_id }
   await insertService(sql, row, await stageNameOf(sql, from.stage_id), now)
+  await options.claimDisk(sql, organizationId, { to: settings })
   const secrets = await openSecrets(sql, vault, { id: from.id, organizationId: from.organization_id })
   for (const [secret, text] of secrets) {
     if (secret === formerPasswordName) continue

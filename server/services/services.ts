@@ -23,7 +23,7 @@ import {
   updateAdvancedSettings,
   updateService,
 } from './service-store.ts'
-import type { CreateBody, EditBody, RecordOf } from './settings/branch.ts'
+import type { CreateBody, EditBody, RecordOf, Settings } from './settings/branch.ts'
 import { passwordName } from './settings/database.ts'
 import { versionRefusal } from './settings/database-version.ts'
 import type { PortSettings } from './settings/ports.ts'
@@ -53,6 +53,12 @@ export interface ServicesOptions extends CheckOptions {
   readonly declareHosts: (
     sql: Sql,
     service: { id: string; kind: KindName; name: string; ports: readonly PortSettings[]; isPublished: boolean },
+  ) => Promise<void>
+  /** Throws 409 if settings that were written just now declare larger storages than before, and the organization may not have so much. */
+  readonly claimDisk: (
+    sql: Sql,
+    organizationId: string,
+    change: { readonly from?: Settings; readonly to: Settings },
   ) => Promise<void>
   /** The name by which other services of the environment reach this one. */
   readonly internalHost: (service: { readonly kind: string; readonly id: string }) => string
@@ -113,6 +119,7 @@ export function createServices(options: ServicesOptions) {
         const git_token_id = gitTokenOf(kind, settings)
         const row = { id, environment_id: environment.id, kind, name, settings, git_token_id }
         await insertService(sql, { ...row, description: body.description ?? '' }, serviceKinds[kind].defaultStage, now)
+        await options.claimDisk(sql, organizationId, { to: settings })
         await givePassword(sql, options, { id, organizationId, kind })
         await writeRest(sql, { id, organizationId, kind, name, settings, body })
         return record(await kindred(sql, id, kind), sql)
@@ -135,6 +142,7 @@ export function createServices(options: ServicesOptions) {
         const description = body.description === undefined ? current.description : (body.description ?? '')
         const written = { name, description, settings, git_token_id: gitTokenOf(kind, settings) }
         await updateService(sql, id, written, clock.now())
+        await options.claimDisk(sql, organizationId, { from: current.settings, to: settings })
         await writeRest(sql, { id, organizationId, kind, name, settings, body })
         return record(await kindred(sql, id, kind), sql)
       }).catch(nameTaken('A service', name))
@@ -159,6 +167,7 @@ export function createServices(options: ServicesOptions) {
         const git_token_id = gitTokenOf(kind, settings)
         if (git_token_id) await readTokenTypes(sql, options, { kind, organizationId, body: settings, former: settings })
         await updateService(sql, id, { name, description, settings, git_token_id }, clock.now())
+        await options.claimDisk(sql, organizationId, { from: current.settings, to: settings })
         await updateAdvancedSettings(sql, id, advanced_settings)
         await declareHosts(sql, { id, kind, name, settings })
         return existing(sql, id)

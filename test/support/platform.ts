@@ -120,6 +120,8 @@ async function composeIn(
   const config = readConfig({
     QUAYSIDE_DATA: directory,
     QUAYSIDE_RATE_LIMIT: '0',
+    // The disk of the fake engine is smaller than any storage.
+    QUAYSIDE_ORGANIZATION_DISK: '0',
     QUAYSIDE_DOCKER_HOST: join(directory, 'no-engine.sock'),
     ...settings,
   })

@@ -7,7 +7,7 @@ const idOf = (ids: readonly string[]): string => ids[0] ?? ''
 const notMeasured = { measured_at: null, disk_bytes: 0, disk_free_bytes: 0, budget_bytes: 0, parts: [] }
 
 /** Clusters and what hangs on them. */
-export const clusterHandlers = ({ clusters, disk }: Rooms) => {
+export const clusterHandlers = ({ clusters, disk, organizationDisk }: Rooms) => {
   const { parts, locks, operations } = clusters
   return {
     listClusters: async ({ target }) => ({ results: await clusters.list(target.id) }),
@@ -36,7 +36,8 @@ export const clusterHandlers = ({ clusters, disk }: Rooms) => {
 
     getClusterDiskUsage: async ({ target, ids }) => {
       await clusters.requireEngine(target.id, idOf(ids))
-      return (await disk.usage()) ?? notMeasured
+      const [usage, organization] = await Promise.all([disk.usage(), organizationDisk.usage(target.id)])
+      return { ...(usage ?? notMeasured), organization }
     },
 
     listClusterLocks: async ({ target }) => ({ results: await locks.list(target.id) }),

@@ -11,7 +11,7 @@ import type { createClusters } from '../../clusters/index.ts'
 import type { createCredentials } from '../../credentials/index.ts'
 import type { Database } from '../../database/index.ts'
 import type { createSelected, Deployments } from '../../deployments/index.ts'
-import type { DiskKeeper } from '../../disk/index.ts'
+import type { DiskKeeper, OrganizationDisk } from '../../disk/index.ts'
 import type { createCustomDomains, PublicAddress } from '../../domains/index.ts'
 import type {
   createClone,
@@ -72,6 +72,7 @@ export interface Rooms {
   readonly clusters: ReturnType<typeof createClusters>
   readonly credentials: ReturnType<typeof createCredentials>
   readonly disk: Pick<DiskKeeper, 'usage'>
+  readonly organizationDisk: Pick<OrganizationDisk, 'usage'>
   readonly services: ReturnType<typeof createServices>
   readonly deployments: Deployments
   readonly backups: Backups
