@@ -55,9 +55,11 @@ export class SocketStream implements OpenStream, Outlet {
   }
 
   async carry(other: Duplex): Promise<void> {
-    const onMessage = (data: RawData): void => {
+    const onMessage = (message: RawData): void => {
       // One buffer: the server asks for no other form.
-      if (other.writable && !other.write(data as Buffer)) this.#webSocket.pause()
+      const data = message as Buffer
+      // A queue counts bytes: empty messages could wait in it without end.
+      if (data.length > 0 && other.writable && !other.write(data)) this.#webSocket.pause()
     }
     other.on('drain', () => this.#webSocket.resume())
     this.#webSocket.on('message', onMessage)
