@@ -16,21 +16,34 @@ import {
 import { chooseTags } from './tags.ts'
 
 const id = (digit: string): string => digit.repeat(40)
-const tagOf = (...names: string[]): string | undefined =>
-  chooseTags(names.map((name) => `${id('a')}\trefs/tags/${name}`).join('\n')).get(id('a'))
+const tagOf = async (...names: string[]): Promise<string | undefined> =>
+  (await chooseTags(names.map((name) => `${id('a')}\trefs/tags/${name}`).join('\n'))).get(id('a'))
 
-test('of several tags of a commit the highest version counts', () => {
-  assert.equal(tagOf('v1.9.0', 'v1.10.0', 'v1.2.0'), 'v1.10.0')
-  assert.equal(tagOf('2.0.0-rc.2', '2.0.0-rc.10'), '2.0.0-rc.10')
-  assert.equal(tagOf('2.0.0', '2.0.0-rc.10'), '2.0.0')
-  assert.equal(tagOf('zebra', '1.0'), '1.0')
-  assert.equal(tagOf('build-9', 'build-10'), 'build-10')
-  assert.equal(tagOf(), undefined)
+test('of several tags of a commit the highest version counts', async () => {
+  assert.equal(await tagOf('v1.9.0', 'v1.10.0', 'v1.2.0'), 'v1.10.0')
+  assert.equal(await tagOf('2.0.0-rc.2', '2.0.0-rc.10'), '2.0.0-rc.10')
+  assert.equal(await tagOf('2.0.0', '2.0.0-rc.10'), '2.0.0')
+  assert.equal(await tagOf('zebra', '1.0'), '1.0')
+  assert.equal(await tagOf('build-9', 'build-10'), 'build-10')
+  assert.equal(await tagOf(), undefined)
 })
 
-test('an annotated tag counts for its commit, and odd names for nothing', () => {
+test('an annotated tag counts for its commit, and odd names for nothing', async () => {
   const output = `${id('f')}\trefs/tags/v1\n${id('a')}\trefs/tags/v1^{}\n${id('b')}\trefs/tags/a b\n${id('c')}\trefs/heads/x\nnonsense`
-  assert.deepEqual([...chooseTags(output)], [[id('a'), 'v1']])
+  assert.deepEqual([...(await chooseTags(output))], [[id('a'), 'v1']])
+})
+
+test('hundreds of thousands of tags of one commit hold up nothing else', async () => {
+  const lines = Array.from({ length: 200_000 }, (_, n) => `${id('a')}\trefs/tags/v1.0.0-rc${n}`)
+  let [turns, isOver] = [0, false]
+  const others = (async () => {
+    for (; !isOver; turns++) await new Promise((resolve) => setImmediate(resolve))
+  })()
+  const tags = await chooseTags(lines.join('\n'))
+  isOver = true
+  await others
+  assert.equal(tags.get(id('a')), 'v1.0.0-rc199999')
+  assert.ok(turns >= 100, `${turns} turns`)
 })
 
 for (const at of ['the built-in host', 'a server'] as const) {

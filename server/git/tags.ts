@@ -15,7 +15,7 @@ export async function readTags(server: RemoteRepository, place: Place, signal: A
       ? { args: ['for-each-ref', format, 'refs/tags/'], gitDirectory: place }
       : { args: ['ls-remote', '--tags', '--end-of-options', place.url.href], remote: place }
   try {
-    return chooseTags((await program.run({ ...question, ...asked })).stdout.toString())
+    return await chooseTags((await program.run({ ...question, ...asked })).stdout.toString())
   } catch {
     signal.throwIfAborted()
     return new Map()
@@ -25,10 +25,25 @@ export async function readTags(server: RemoteRepository, place: Place, signal: A
 /** As `ls-remote` writes it: an annotated tag has a second line with the commit. */
 const format = '--format=%(objectname)%09%(refname)%(if)%(*objectname)%(then)%0a%(*objectname)%09%(refname)^{}%(end)'
 
-/** Pure: of several tags of a commit, the highest version counts; without versions, the last one by its name. */
-export function chooseTags(output: string): Tags {
+/** How many tags are read until others have a turn. */
+const mostInTurn = 2_000
+
+/** Hands the items on, and lets others have a turn now and then. */
+async function* inTurns<T>(items: Iterable<T>): AsyncGenerator<T> {
+  let count = 0
+  for (const item of items) {
+    if (++count % mostInTurn === 0) await new Promise((resolve) => setImmediate(resolve))
+    yield item
+  }
+}
+
+/**
+ * Returns the tag of each commit: of several the highest version, and without versions the last one by its name. A server may have some
+ * hundred thousand tags.
+ */
+export async function chooseTags(output: string): Promise<Tags> {
   const commits = new Map<string, string>()
-  for (const line of output.split('\n')) {
+  for await (const line of inTurns(output.split('\n'))) {
     const [id = '', ref = ''] = line.split('\t')
     if (!/^[0-9a-f]{40,64}$/.test(id) || !ref.startsWith(prefix)) continue
     // The line of the commit comes after that of the tag object.
@@ -36,7 +51,7 @@ export function chooseTags(output: string): Tags {
     if (isBranchName(name)) commits.set(name, id)
   }
   const tags = new Map<string, string>()
-  for (const [name, id] of commits) {
+  for await (const [name, id] of inTurns(commits)) {
     const other = tags.get(id)
     if (other === undefined || compareTags(name, other) > 0) tags.set(id, name)
   }
