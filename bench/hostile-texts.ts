@@ -1,10 +1,10 @@
 import { parseDockerfile } from '../server/builders/dockerfile.ts'
 import { checkKubeconfig } from '../server/clusters/kubeconfig.ts'
-import { inspect } from '../server/inspections/inspections.ts'
 import { normalized } from '../server/jobs/timetable.ts'
 import { whyNotChanged } from '../server/pushes/changed-paths.ts'
 import { chartsIn } from '../server/registries/read-index.ts'
-import { firstYamlProblem } from '../server/service-parts/check-yaml.ts'
+import { inspect } from '../server/repositories/inspections.ts'
+import { firstYamlProblem } from '../server/services/check-yaml.ts'
 import { interpolate } from '../server/variables/interpolate.ts'
 
 const mebibyte = 1_048_576

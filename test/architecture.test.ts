@@ -187,7 +187,7 @@ const tellsKindsApart: Record<string, string> = {
   'server/deployments/versioned.ts': 'what the version of a kind is made from',
   'server/first-start.ts': 'the example is an application',
   'server/services/': 'the settings of each kind as a record',
-  'server/events/events.ts': 'the wire has one list for each kind',
+  'server/webhooks/events.ts': 'the wire has one list for each kind',
   'server/variables/built-ins.ts': 'which built-in variables a kind announces',
   'server/variables/record.ts': 'databases have no scope of their own on the wire',
   'server/engines/docker/events.ts': 'a word of the engine, not a kind',

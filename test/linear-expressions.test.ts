@@ -21,7 +21,7 @@ const made: Readonly<Record<string, string>> = {
   'server/builders/image-names.ts': 'of constants; reads a name of at most 500 characters',
   'server/engines/docker/image-reference.ts': 'of constants; reads a reference of at most some hundred characters',
   'server/http/other-methods.ts': 'of paths of the contract, a segment for each parameter',
-  'server/inspections/hcl.ts': 'a word between blanks at the beginning of a line',
+  'server/repositories/hcl.ts': 'a word between blanks at the beginning of a line',
   'server/registries/image-registry.ts': 'of a constant; each part ends where a separator begins',
 }
 

@@ -1,8 +1,8 @@
 import { cloudProviders } from '@quayside/contract/providers.ts'
-import { findCredentials } from '../credentials/index.ts'
 import type { Sql } from '../database/index.ts'
 import { AppError } from '../lib/error.ts'
 import type { ClusterRow } from './cluster-store.ts'
+import { findCredentials } from './credentials-store.ts'
 import type { CloudProviderInfoBody } from './settings.ts'
 
 /** The credentials that a request names: null for none, undefined where it says nothing of them. `at` is where in the body it says it. */

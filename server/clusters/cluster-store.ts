@@ -1,9 +1,9 @@
 import type { ClusterState } from '@quayside/contract/enums.ts'
 import type { CloudVendor } from '@quayside/contract/providers.ts'
 import type { KubernetesMode } from '@quayside/contract/resources/cluster.ts'
-import { insertCredentials } from '../credentials/index.ts'
 import type { Sql } from '../database/index.ts'
 import { newId } from '../lib/id.ts'
+import { insertCredentials } from './credentials-store.ts'
 import type { ClusterSettings } from './settings.ts'
 
 export interface ClusterRow {

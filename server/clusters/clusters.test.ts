@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
-import { createCredentials } from '../credentials/index.ts'
 import { testDatabase } from '../database/testing.ts'
-import { createGroups } from '../groups/index.ts'
 import { systemClock as clock } from '../lib/clock.ts'
 import { newId } from '../lib/id.ts'
+import { createGroups } from '../services/index.ts'
 import { testVault } from '../vault/testing.ts'
 import { createClusterLocks } from './cluster-locks.ts'
 import { createClusterRecords } from './clusters.ts'
+import { createCredentials } from './credentials.ts'
 import { addOrganization, owner, request, rowOf } from './testing.ts'
 
 const { sql: database } = await testDatabase({ after })

@@ -1,11 +1,11 @@
 import { isDeepStrictEqual } from 'node:util'
 import { type Database, inTransaction, type Sql } from '../database/index.ts'
-import { setGroups } from '../groups/index.ts'
 import type { Clock } from '../lib/clock.ts'
 import { AppError } from '../lib/error.ts'
 import { newId } from '../lib/id.ts'
 import { checkName } from '../lib/text.ts'
 import { nameTaken } from '../organizations/index.ts'
+import { setGroups } from '../services/index.ts'
 import { checkRegion, credentialsIn, infoRecord } from './cluster-credentials.ts'
 import {
   type ClusterRow,

@@ -1,9 +1,12 @@
-/** Where things run: the clusters of an organization as records, their locks, and the operations that bring one up to date. */
-import { createClusterLocks } from './cluster-locks.ts'
-import { type ClusterOperationsOptions, createClusterOperations } from './cluster-operations.ts'
-import { type ClusterPartsOptions, createClusterParts } from './cluster-parts.ts'
-import { type ClustersOptions, createClusterRecords } from './clusters.ts'
-
+/** Clusters: records, locks, operations and credentials, and the tables of what clouds offer. */
+export {
+  listDatabaseInstanceTypes,
+  listDatabaseTypes,
+  listFeatures,
+  listInstanceTypes,
+  listProviders,
+  listRegions,
+} from './catalogue.ts'
 export {
   type ClusterRow,
   clusterTarget,
@@ -11,12 +14,7 @@ export {
   insertBuiltInCluster,
   organizationOfCluster,
 } from './cluster-store.ts'
-export { type ClusterParts, createClusterWorkflow } from './cluster-workflow.ts'
-
-/** Everything that can be asked of clusters. */
-export const createClusters = (options: ClustersOptions & ClusterPartsOptions & ClusterOperationsOptions) => ({
-  ...createClusterRecords(options),
-  parts: createClusterParts(options),
-  locks: createClusterLocks(options),
-  operations: createClusterOperations(options),
-})
+export { createClusterWorkflow } from './cluster-workflow.ts'
+export { createClusters } from './create-clusters.ts'
+export { createCredentials } from './credentials.ts'
+export type { CredentialsBody } from './variants.ts'

@@ -1,5 +1,5 @@
-import { featureRecord, findFeature } from '../catalogue/index.ts'
 import type { ClusterRow } from './cluster-store.ts'
+import { featureRecord, findFeature } from './features.ts'
 import { defaultSettings, providerOf } from './settings.ts'
 
 /** What the machine has: thousandths of a core, MiB. */

@@ -1,7 +1,7 @@
 import { type CloudProvider, type CloudVendor, type ProviderName, providers } from '@quayside/contract/providers.ts'
 import type { KubernetesMode } from '@quayside/contract/resources/cluster.ts'
-import { type FeatureType, findFeature } from '../catalogue/index.ts'
 import { AppError } from '../lib/error.ts'
+import { type FeatureType, findFeature } from './features.ts'
 
 type Free = Readonly<Record<string, unknown>>
 type FeatureValue = string | boolean | Free | null

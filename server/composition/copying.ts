@@ -17,8 +17,15 @@ import {
 import { systemClock as clock } from '../lib/clock.ts'
 import { newId } from '../lib/id.ts'
 import { findEnvironment } from '../organizations/index.ts'
-import { copyServiceParts, partsOf, setParts } from '../service-parts/index.ts'
-import { cloneService, findService, rewriteSettings, type ServicesOptions } from '../services/index.ts'
+import {
+  cloneService,
+  copyServiceParts,
+  findService,
+  partsOf,
+  rewriteSettings,
+  type ServicesOptions,
+  setParts,
+} from '../services/index.ts'
 import { copyVariables, findRename, internalHost, type VariableCopy } from '../variables/index.ts'
 import type { Reconciler, Workflows } from '../workflows/index.ts'
 

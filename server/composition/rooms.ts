@@ -9,8 +9,7 @@ import {
 } from '../access/index.ts'
 import { createAudit } from '../audit/index.ts'
 import { type BackupOptions, createBackups } from '../backups/index.ts'
-import { createClusters, findCluster, insertBuiltInCluster } from '../clusters/index.ts'
-import { createCredentials } from '../credentials/index.ts'
+import { createClusters, createCredentials, findCluster, insertBuiltInCluster } from '../clusters/index.ts'
 import type { Sql } from '../database/index.ts'
 import { createDeployments, createSelected, type DeploymentsOptions } from '../deployments/index.ts'
 import type { DiskKeeper } from '../disk/index.ts'
@@ -24,16 +23,20 @@ import {
   createStages,
 } from '../environments/index.ts'
 import { hostedKey, repositoryKey } from '../git/index.ts'
-import { createGitProviders } from '../git-providers/index.ts'
-import { createGroups } from '../groups/index.ts'
 import type { Rooms } from '../http/index.ts'
 import { systemClock as clock } from '../lib/clock.ts'
 import { newId } from '../lib/id.ts'
 import { createEnvironments, createOrganizations, createProjects } from '../organizations/index.ts'
 import { createGitWebhooks, createPushRecords, hostedRepositoryUse } from '../pushes/index.ts'
 import { addDefaultRegistries, createRegistries } from '../registries/index.ts'
-import { createAdvancedSettings, createRestrictions } from '../service-parts/index.ts'
-import { createServices, type ServiceRow } from '../services/index.ts'
+import { createGitProviders } from '../repositories/index.ts'
+import {
+  createAdvancedSettings,
+  createGroups,
+  createRestrictions,
+  createServices,
+  type ServiceRow,
+} from '../services/index.ts'
 import { internalHost } from '../variables/index.ts'
 import { createKeyRotations } from '../vault/index.ts'
 import { createWebhooks } from '../webhooks/index.ts'

@@ -1,7 +1,7 @@
 import type { Operation } from '@quayside/contract'
 import type { FastifyRequest } from 'fastify'
-import type { RequestKey } from '../idempotency/index.ts'
 import { AppError } from '../lib/error.ts'
+import type { RequestKey } from './kept-replies.ts'
 import type { AnyCall } from './reply.ts'
 
 const form = /^[\x21-\x7e]{1,255}$/

@@ -1,5 +1,5 @@
 import { withoutEnd } from '../lib/trim.ts'
-import type { RestrictionValues } from '../service-parts/index.ts'
+import type { RestrictionValues } from '../services/index.ts'
 
 export type Restriction = Pick<RestrictionValues, 'mode' | 'value'>
 

@@ -1,8 +1,13 @@
 import { refusal } from '@quayside/contract/states.ts'
 import { GitError, repositoryKey } from '../git/index.ts'
 import { AppError } from '../lib/error.ts'
-import { listRestrictionsOf } from '../service-parts/index.ts'
-import { listAutoDeployed, type Repository, repositoriesOf, type ServiceRow } from '../services/index.ts'
+import {
+  listAutoDeployed,
+  listRestrictionsOf,
+  type Repository,
+  repositoriesOf,
+  type ServiceRow,
+} from '../services/index.ts'
 import { needsPaths, type Restriction, whyNotChanged } from './changed-paths.ts'
 import { isOvertaken, type PushedServiceRow, type PushRow } from './push-store.ts'
 import type { PushWorkflowOptions } from './push-workflow.ts'

@@ -1,15 +1,21 @@
-/** Services as records: settings, rules and what the API answers of them. What runs of them is the deployments room's. */
+/** Services as records: settings, rules, groups of labels and annotations, deployment restrictions, autoscaling. */
+export { createAdvancedSettings } from './advanced-settings.ts'
 export { type Clone, cloneService } from './clone.ts'
 export { commitPage } from './commit-page.ts'
+export type { GroupKind } from './group-store.ts'
+export { annotationsGroupRecord, createGroups, labelsGroupRecord } from './groups.ts'
 export { repositoriesOf } from './kind-settings.ts'
-export { type LifecycleTemplate, lifecycleTemplatesOf } from './lifecycle-templates.ts'
+export { lifecycleTemplatesOf } from './lifecycle-templates.ts'
+export { labelsOf, setGroups } from './owners.ts'
+export { copyServiceParts, partsOf, setParts } from './parts.ts'
 export { listReferringServices } from './referring-store.ts'
 export { createRepositoryAccess } from './repository-access.ts'
+export { listRestrictionsOf, type RestrictionValues } from './restriction-store.ts'
+export { createRestrictions } from './restrictions.ts'
 export { rewriteSettings } from './rewrite-settings.ts'
 export { deleteServiceSecret } from './secret-store.ts'
 export { openSecrets } from './secrets.ts'
 export {
-  type DeployedCommit,
   deleteServiceRow,
   findService,
   listAutoDeployed,
@@ -17,24 +23,18 @@ export {
   listNaming,
   listServices,
   lockService,
-  type ServiceOf,
   type ServiceRow,
   serviceTarget,
   setDataVersion,
   updateTag,
 } from './service-store.ts'
-export { createServices, type Parts, type ServicesOptions } from './services.ts'
-export type {
-  ApplicationBody,
-  ApplicationChange,
-  ApplicationSettings,
-  RunningSettings,
-} from './settings/application.ts'
-export type { CreateBody, EditBody, Origin, RecordOf, Settings, SettingsOf } from './settings/branch.ts'
+export { createServices, type ServicesOptions } from './services.ts'
+export type { ApplicationBody, ApplicationSettings, RunningSettings } from './settings/application.ts'
+export type { CreateBody, Origin, RecordOf, Settings, SettingsOf } from './settings/branch.ts'
 export { checkCron, checkTimezone } from './settings/cron.ts'
 export { formerPasswordName, passwordName } from './settings/database.ts'
 export { versionRefusal } from './settings/database-version.ts'
 export type { PortSettings } from './settings/ports.ts'
 export { readPublicPath, sharesHost } from './settings/public-path.ts'
 export type { Repository } from './settings/repository.ts'
-export { type Ceiling, checkTag } from './settings/rules.ts'
+export { checkTag } from './settings/rules.ts'

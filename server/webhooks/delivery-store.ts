@@ -1,7 +1,7 @@
 import type { WebhookEvent, WebhookEventSpelling } from '@quayside/contract/enums.ts'
 import type { Sql } from '../database/index.ts'
-import type { DeploymentPayload } from '../events/index.ts'
 import { newId } from '../lib/id.ts'
+import type { DeploymentPayload } from './event-store.ts'
 import { giveUpPending } from './webhook-store.ts'
 
 interface UndispatchedRow {

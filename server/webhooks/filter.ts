@@ -1,5 +1,5 @@
 import { type WebhookEvent, type WebhookEventSpelling, webhookEventSpellings } from '@quayside/contract/enums.ts'
-import type { DeploymentPayload } from '../events/index.ts'
+import type { DeploymentPayload } from './event-store.ts'
 import type { WebhookRow } from './webhook-store.ts'
 
 type Filters = Pick<WebhookRow, 'enabled' | 'events' | 'project_names_filter' | 'environment_types_filter'>

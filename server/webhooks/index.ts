@@ -1,3 +1,4 @@
-/** Tells receivers what happened: registration, signed deliveries, retries. What happened is the events room's. */
-export { createWebhookReconciler, type WebhookReconcilerOptions } from './reconciler.ts'
-export { createWebhooks, type WebhookRequest } from './webhooks.ts'
+/** Webhooks: records events, and delivers them, signed and with retries, to registered receivers. */
+export { recordDeploymentEvent } from './events.ts'
+export { createWebhookReconciler } from './reconciler.ts'
+export { createWebhooks } from './webhooks.ts'

@@ -1,6 +1,6 @@
 import { createHmac } from 'node:crypto'
-import type { DeploymentPayload } from '../events/index.ts'
 import type { DueRow } from './delivery-store.ts'
+import type { DeploymentPayload } from './event-store.ts'
 import { spellingOf } from './filter.ts'
 
 /** The body of a delivery: the platform's JSON, or a text for a Slack-compatible receiver. */

@@ -1,24 +1,31 @@
 import { notFound } from '../../access/index.ts'
-import * as catalogue from '../../catalogue/index.ts'
+import {
+  listDatabaseInstanceTypes,
+  listDatabaseTypes,
+  listFeatures,
+  listInstanceTypes,
+  listProviders,
+  listRegions,
+} from '../../clusters/index.ts'
 import type { Handlers } from '../call.ts'
 import type { Rooms } from './rooms.ts'
 
 /** Tables, and pages that are empty here: nothing of it is asked of anybody. */
 export const catalogueHandlers = ({ clock }: Rooms) =>
   ({
-    listProviders: async () => ({ results: catalogue.listProviders() }),
-    listRegions: async ({ provider }) => ({ results: catalogue.listRegions(provider) }),
-    listFeatures: async ({ provider }) => ({ results: catalogue.listFeatures(provider) }),
-    listInstanceTypes: async ({ provider }) => ({ results: catalogue.listInstanceTypes(provider, undefined) }),
+    listProviders: async () => ({ results: listProviders() }),
+    listRegions: async ({ provider }) => ({ results: listRegions(provider) }),
+    listFeatures: async ({ provider }) => ({ results: listFeatures(provider) }),
+    listInstanceTypes: async ({ provider }) => ({ results: listInstanceTypes(provider, undefined) }),
     listInstanceTypesIn: async ({ provider, words }) => ({
-      results: catalogue.listInstanceTypes(provider, words['region'] ?? words['zone']),
+      results: listInstanceTypes(provider, words['region'] ?? words['zone']),
     }),
     searchInstanceTypes: async ({ provider, words, query }) => ({
-      results: catalogue.listInstanceTypes(provider, words['region'], query),
+      results: listInstanceTypes(provider, words['region'], query),
     }),
-    listDatabaseTypes: async ({ provider }) => ({ results: catalogue.listDatabaseTypes(provider) }),
+    listDatabaseTypes: async ({ provider }) => ({ results: listDatabaseTypes(provider) }),
     listDatabaseInstanceTypes: async ({ words }) => ({
-      results: catalogue.listDatabaseInstanceTypes(words['region'] ?? '', words['databaseType'] ?? ''),
+      results: listDatabaseInstanceTypes(words['region'] ?? '', words['databaseType'] ?? ''),
     }),
 
     listNothing: async () => ({ results: [] }),

@@ -1,7 +1,7 @@
 import type { Static } from '@quayside/contract'
 import type { AnnotationsGroupRequest, LabelsGroupRequest } from '@quayside/contract/resources/tag-group.ts'
-import { annotationsGroupRecord, type GroupKind, labelsGroupRecord } from '../../groups/index.ts'
 import type { OrganizationRow } from '../../organizations/index.ts'
+import { annotationsGroupRecord, type GroupKind, labelsGroupRecord } from '../../services/index.ts'
 import type { Handlers } from '../call.ts'
 import type { Rooms } from './rooms.ts'
 

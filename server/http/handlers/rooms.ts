@@ -7,8 +7,7 @@ import type {
 } from '../../access/index.ts'
 import type { createAudit } from '../../audit/index.ts'
 import type { Backups } from '../../backups/index.ts'
-import type { createClusters } from '../../clusters/index.ts'
-import type { createCredentials } from '../../credentials/index.ts'
+import type { createClusters, createCredentials } from '../../clusters/index.ts'
 import type { Database } from '../../database/index.ts'
 import type { createSelected, Deployments } from '../../deployments/index.ts'
 import type { DiskKeeper, OrganizationDisk } from '../../disk/index.ts'
@@ -22,8 +21,6 @@ import type {
   createStages,
 } from '../../environments/index.ts'
 import type { GitDriver } from '../../git/index.ts'
-import type { createGitProviders } from '../../git-providers/index.ts'
-import type { createGroups } from '../../groups/index.ts'
 import type { Clock } from '../../lib/clock.ts'
 import type { LineStore } from '../../logs/index.ts'
 import type {
@@ -34,8 +31,8 @@ import type {
 } from '../../organizations/index.ts'
 import type { GitWebhooks, HostedRepositoryUse, PushRecords } from '../../pushes/index.ts'
 import type { createRegistries } from '../../registries/index.ts'
-import type { createAdvancedSettings, createRestrictions } from '../../service-parts/index.ts'
-import type { createServices } from '../../services/index.ts'
+import type { createGitProviders } from '../../repositories/index.ts'
+import type { createAdvancedSettings, createGroups, createRestrictions, createServices } from '../../services/index.ts'
 import type { createKeyRotations, Vault } from '../../vault/index.ts'
 import type { createWebhooks } from '../../webhooks/index.ts'
 

@@ -1,5 +1,5 @@
 import type { ProviderName } from '../../../contract/providers.ts'
-import type { CredentialsBody } from '../../../server/credentials/index.ts'
+import type { CredentialsBody } from '../../../server/clusters/index.ts'
 import { canaryOf } from '../canary.ts'
 import type { Contribution } from '../fixture.ts'
 

@@ -1,4 +1,4 @@
-import { setGroups } from '../../../server/groups/index.ts'
+import { setGroups } from '../../../server/services/index.ts'
 import type { Contribution } from '../fixture.ts'
 
 const restricted = ['application', 'helm', 'job', 'terraform']

@@ -3,7 +3,8 @@ import { test } from 'node:test'
 import { type Cleanup, testDatabase } from '../database/testing.ts'
 import { systemClock } from '../lib/clock.ts'
 import { addPlace, addService, configVersionOf } from '../variables/testing.ts'
-import { createGroups, groupsOf, labelsOf, setGroups } from './index.ts'
+import { createGroups } from './groups.ts'
+import { groupsOf, labelsOf, setGroups } from './owners.ts'
 
 async function openBench(t: Cleanup) {
   const { sql } = await testDatabase(t)

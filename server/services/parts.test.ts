@@ -2,12 +2,14 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Capability } from '@quayside/contract/services/capabilities.ts'
 import { type Cleanup, testDatabase } from '../database/testing.ts'
-import { createGroups } from '../groups/index.ts'
 import { systemClock } from '../lib/clock.ts'
 import { AppError } from '../lib/error.ts'
 import { addPlace, addService, configVersionOf } from '../variables/testing.ts'
-import type { AutoscalingBody } from './index.ts'
-import { copyServiceParts, createAdvancedSettings, createRestrictions, partsOf, setParts } from './index.ts'
+import { createAdvancedSettings } from './advanced-settings.ts'
+import type { AutoscalingBody } from './autoscaling.ts'
+import { createGroups } from './groups.ts'
+import { copyServiceParts, partsOf, setParts } from './parts.ts'
+import { createRestrictions } from './restrictions.ts'
 
 async function openBench(t: Cleanup) {
   const { sql } = await testDatabase(t)

@@ -5,7 +5,7 @@ import { testDatabase } from '../database/testing.ts'
 import { systemClock } from '../lib/clock.ts'
 import { addPlace } from '../variables/testing.ts'
 import { testVault } from '../vault/testing.ts'
-import { createReplyPruner, keepReply, takeKey } from './index.ts'
+import { createReplyPruner, keepReply, takeKey } from './kept-replies.ts'
 
 async function setUp(t: Parameters<typeof testDatabase>[0]) {
   const { sql } = await testDatabase(t)

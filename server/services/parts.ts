@@ -1,7 +1,8 @@
 import type { Sql } from '../database/index.ts'
-import { copyServiceGroups, type GroupRefs, groupsOf, noGroups, type OwnGroups, setGroups } from '../groups/index.ts'
 import { type AutoscalingBody, type AutoscalingRecord, autoscalingOf, setAutoscaling } from './autoscaling.ts'
 import { copyPartRows } from './copy-store.ts'
+import { copyServiceGroups } from './owner-store.ts'
+import { type GroupRefs, groupsOf, noGroups, type OwnGroups, setGroups } from './owners.ts'
 
 /** What the record of a service holds beside its own settings. */
 export type RecordParts = OwnGroups & { readonly autoscaling?: AutoscalingRecord }

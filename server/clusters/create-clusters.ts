@@ -1,0 +1,12 @@
+import { createClusterLocks } from './cluster-locks.ts'
+import { type ClusterOperationsOptions, createClusterOperations } from './cluster-operations.ts'
+import { type ClusterPartsOptions, createClusterParts } from './cluster-parts.ts'
+import { type ClustersOptions, createClusterRecords } from './clusters.ts'
+
+/** Everything that can be asked of clusters. */
+export const createClusters = (options: ClustersOptions & ClusterPartsOptions & ClusterOperationsOptions) => ({
+  ...createClusterRecords(options),
+  parts: createClusterParts(options),
+  locks: createClusterLocks(options),
+  operations: createClusterOperations(options),
+})
