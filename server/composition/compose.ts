@@ -27,7 +27,7 @@ import {
 } from '../workflows/index.ts'
 import { createBackupOptions, createBackupReconcilers, createBackupWorkflows } from './backing-up.ts'
 import { createCopyWorkflows, createStandstillReconciler } from './copying.ts'
-import { createDisk, diskReconciler, keptReleases } from './disk.ts'
+import { createDisk, diskReconciler, keptReleases, spaceReconciler } from './disk.ts'
 import { createDoor } from './door.ts'
 import { createFoundation } from './foundation.ts'
 import type { Drivers, Ground } from './ground.ts'
@@ -119,6 +119,7 @@ export function compose(ground: Ground, drivers: Drivers) {
     createLiveness(foundation),
     createNetworkGuards(foundation),
     diskReconciler(disk),
+    spaceReconciler(disk, () => reconcilers?.nudge('disk')),
     createStandstillReconciler(foundation),
     createFinisher({ database, log, workflows: kindsOfWork }),
     ...createScaling(foundation, observer, () => reconcilers?.nudge('routes'), stopping.signal),

@@ -34,6 +34,15 @@ export const diskReconciler = (disk: DiskKeeper): Reconciler => ({
   reconcile: (signal) => disk.reconcile(signal),
 })
 
+/** The space that is free is looked at much more often than the disk is measured. */
+export const spaceReconciler = (disk: DiskKeeper, measureNow: () => void): Reconciler => ({
+  name: 'free disk space',
+  everyMs: 10_000,
+  reconcile: async (signal) => {
+    if (await disk.watch(signal)) measureNow()
+  },
+})
+
 /** Lines are in `<directory>/<kind>/<id>/`. Files come and go meanwhile. */
 async function measureLogs(directory: string): Promise<MeasuredLogs> {
   const entries = await readdir(directory, { recursive: true, withFileTypes: true }).catch(() => [])

@@ -69,10 +69,10 @@ test('a run of a lifecycle job that writes beyond its limit fails its deployment
   const job = await newJob({ on_start: { arguments: ['start'] } }, { ephemeral_storage_in_gib: 2 })
   await must('POST', `${job.path}/deploy`, {})
   const first = await job.running()
-  engine.written.set(first, 2 * gibibyte)
+  engine.written.set(first, { bytes: 2 * gibibyte })
   await measure()
   assert.equal(await job.running(), first, 'it is within its limit')
-  engine.written.set(first, 3 * gibibyte)
+  engine.written.set(first, { bytes: 3 * gibibyte })
   await measure()
   const { state, reason } = await job.status()
   assert.equal(state, 'DEPLOYMENT_ERROR')
@@ -92,7 +92,7 @@ test('a run of a timetable that writes beyond the limit of the platform is ended
   const runNow = () => database`update job_schedule set next_at = now() where service_id = ${job.path.slice(5)}`
   await runNow()
   const first = await job.running()
-  engine.written.set(first, 11 * gibibyte)
+  engine.written.set(first, { bytes: 11 * gibibyte })
   await measure()
   const ended = await until('it has ended', async () =>
     (await job.runs()).find((run: { status: string }) => run.status !== 'RUNNING' && run.status !== 'QUEUED'),

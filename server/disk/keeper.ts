@@ -1,6 +1,6 @@
 import type { Builder } from '../builders/index.ts'
 import type { Database } from '../database/index.ts'
-import { type Engine, type EngineDisk, EngineError } from '../engines/index.ts'
+import { type DiskSpace, type Engine, type EngineDisk, EngineError } from '../engines/index.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { Logger } from '../lib/log.ts'
 import {
@@ -20,13 +20,14 @@ import { readFullVolumes, writeStopped, writeWatched } from './full-volume-store
 import { fullVolumes, judgeVolumes } from './full-volumes.ts'
 import type { OrganizationDisk } from './organization-disk.ts'
 import { type DiskUsage, excess, excessText, type Freeable, sortDisk, unneeded } from './sort-disk.ts'
+import { createSpaceWatch } from './space-watch.ts'
 
 /** Measuring reads whole volumes. */
 const measureMs = 10 * 60_000
 
 export interface DiskKeeperOptions {
   readonly database: Database
-  readonly engine: Pick<Engine, 'disk' | 'removeImage' | 'trimBuildCache'>
+  readonly engine: Pick<Engine, 'disk' | 'diskSpace' | 'removeImage' | 'trimBuildCache'>
   readonly builder: Pick<Builder, 'prune'>
   readonly clock: Clock
   readonly log: Logger
@@ -55,6 +56,8 @@ export interface DiskKeeper {
   usage(): Promise<(DiskUsage & { readonly measured_at: Date }) | null>
   /** Removes fetched images that no kept version needs; every ten minutes measures, removes such built ones, and caches when there is too much. */
   reconcile(signal: AbortSignal): Promise<void>
+  /** Looks at the free space, which is cheap. Returns true if it runs out: then the next `reconcile` measures. */
+  watch(signal: AbortSignal): Promise<boolean>
   /** The next `reconcile` measures, whenever the last time was. */
   measureSoon(): void
   /** Why a service runs out of its storage; undefined for one that does not. Asks no engine. */
@@ -64,6 +67,8 @@ export interface DiskKeeper {
 export function createDiskKeeper(options: DiskKeeperOptions): DiskKeeper {
   const { database, clock, engine, log } = options
   let measureAt = Number.NEGATIVE_INFINITY
+  const spaceWatch = createSpaceWatch(clock)
+  let isEarly = false
   let volumes: EngineDisk['volumes'] = []
   let troubles: ReadonlyMap<string, string> = new Map()
   let stopped: ReadonlySet<string> = new Set()
@@ -76,6 +81,11 @@ export function createDiskKeeper(options: DiskKeeperOptions): DiskKeeper {
     measureSoon: () => {
       measureAt = Number.NEGATIVE_INFINITY
     },
+    async watch(signal) {
+      const space = await spaceOf(engine, signal)
+      isEarly ||= space !== undefined && spaceWatch.isDue(space)
+      return isEarly
+    },
     async reconcile(signal) {
       try {
         const needs = await readNeeds(database)
@@ -87,12 +97,15 @@ export function createDiskKeeper(options: DiskKeeperOptions): DiskKeeper {
         // A service that was deployed since it was stopped is measured without delay, so that deploying again and again fills no disk.
         const isBack = [...stopped].some((id) => !before.stopped.has(id))
         stopped = before.stopped
-        if (isBack || clock.monotonic() >= measureAt) {
-          measureAt = clock.monotonic() + measureMs
-          const found = await keepToBudget(options, signal)
+        const isUsual = isBack || clock.monotonic() >= measureAt
+        if (isUsual || isEarly) {
+          if (isUsual) measureAt = clock.monotonic() + measureMs
+          isEarly = false
+          const end = spaceWatch.begin(await spaceOf(engine, signal))
+          const found = await keepToBudget(options, signal).finally(end)
           volumes = found.volumes
           await endFullRuns(options, found, signal)
-          const isDone = await stopFull(options, found)
+          const isDone = await stopFull(options, found, isUsual)
           const isRecorded = (await options.organizations?.record(found, signal)) ?? true
           if (!isDone || !isRecorded) measureAt = Number.NEGATIVE_INFINITY
           stopped = (await readFullVolumes(database)).stopped
@@ -112,13 +125,22 @@ export function createDiskKeeper(options: DiskKeeperOptions): DiskKeeper {
   }
 }
 
+/** Others say that the engine is away. */
+const spaceOf = (engine: Pick<Engine, 'diskSpace'>, signal: AbortSignal): Promise<DiskSpace | undefined> =>
+  engine.diskSpace(signal).catch((error: unknown) => {
+    if (error instanceof EngineError) return undefined
+    throw error
+  })
+
 /** Stops services with a volume far beyond its size, or with a replica that wrote too much outside of volumes. Returns false if one of them is being deployed: it is measured again soon. */
-async function stopFull(options: DiskKeeperOptions, { volumes, layers }: Taken): Promise<boolean> {
+async function stopFull(options: DiskKeeperOptions, { volumes, layers }: Taken, isUsual: boolean): Promise<boolean> {
   const { database, clock, log, layerGiB } = options
   const sizes = await readStorageSizes(database)
   const { stopped, watched } = await readFullVolumes(database)
   const limits = await readLayerLimits(database)
-  const { stop: full, watch } = judgeVolumes(volumes, sizes, watched)
+  // An early measurement stops at once or not at all: it may follow shortly after the one before.
+  const { stop: full, watch } = judgeVolumes(volumes, sizes, isUsual ? watched : new Set())
+  const watchNext = isUsual ? [...watch] : [...watched].map((id) => [id, ''] as const)
   const stop = new Map([...fullLayers(layers, limits, layerGiB), ...full])
   const releases = new Map(limits.map(({ service_id, release_id }) => [service_id, release_id]))
   let isDone = true
@@ -130,7 +152,7 @@ async function stopFull(options: DiskKeeperOptions, { volumes, layers }: Taken):
     } else isDone = false
   }
   // Services that could not be stopped now stay watched, so that the next measurement stops them.
-  await writeWatched(database, new Map([...stop, ...watch]), clock.now())
+  await writeWatched(database, new Map([...stop, ...watchNext]), clock.now())
   return isDone
 }
 

@@ -1,3 +1,12 @@
+/** What the file system of the engine's data has. */
+export interface DiskSpace {
+  readonly totalBytes: number
+  readonly freeBytes: number
+  /** 0: it makes inodes as they are needed. */
+  readonly totalInodes: number
+  readonly freeInodes: number
+}
+
 /** The engine's disk, in bytes. */
 export interface EngineDisk {
   readonly totalBytes: number

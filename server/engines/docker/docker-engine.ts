@@ -8,6 +8,7 @@ import type { Logger } from '../../lib/log.ts'
 import { createSlots } from '../../lib/slots.ts'
 import {
   type CopyLimits,
+  type DiskSpace,
   type Endpoint,
   type Engine,
   type EngineDisk,
@@ -37,6 +38,7 @@ import { isOurVolume } from './copy-helper.ts'
 import { copyVolumes } from './copy-volumes.ts'
 import { DockerDaemon } from './daemon.ts'
 import { measureDisk, removeImage, trimBuildCache } from './disk.ts'
+import { DiskRoot } from './disk-space.ts'
 import { Events, type Listener } from './events.ts'
 import { fetchImage } from './fetch-image.ts'
 import { guardNetworks, type NetworkGuards, removeGuards } from './guard-networks.ts'
@@ -91,6 +93,7 @@ export class DockerEngine implements Engine {
   readonly #held = new HeldVolumes()
   readonly #liveness: Liveness
   readonly #registries: Registries
+  readonly #root: DiskRoot
   readonly #usage: Usage
   readonly #looks: Looks
   #hasInit: boolean | undefined
@@ -114,6 +117,7 @@ export class DockerEngine implements Engine {
     const usual = { guard: createAddressGuard({ allowedPrivateCidrs: [] }), maxImageBytes: Number.POSITIVE_INFINITY }
     this.#registries = createRegistries({ daemon, clock, ...usual, ...images })
     this.#looks = new Looks(this.#host, known)
+    this.#root = new DiskRoot({ daemon, clock })
     this.#liveness = new Liveness({ daemon, clock, instance })
     this.#usage = new Usage({ daemon, clock })
   }
@@ -124,6 +128,10 @@ export class DockerEngine implements Engine {
 
   disk(signal: AbortSignal): Promise<EngineDisk> {
     return measureDisk(this.#host.daemon, this.#host.instance, signal)
+  }
+
+  diskSpace(signal: AbortSignal): Promise<DiskSpace | undefined> {
+    return this.#root.space(signal)
   }
 
   removeImage(reference: string, signal: AbortSignal): Promise<boolean> {

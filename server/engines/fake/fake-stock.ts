@@ -1,6 +1,7 @@
 import type { Attempt } from '../../lib/attempt.ts'
 import {
   type CopyLimits,
+  type DiskSpace,
   type Engine,
   type EngineDisk,
   EngineError,
@@ -18,6 +19,7 @@ type Stock = Pick<
   | 'pinImage'
   | 'fetchImage'
   | 'disk'
+  | 'diskSpace'
   | 'removeImage'
   | 'trimBuildCache'
   | 'copyVolumes'
@@ -42,11 +44,18 @@ export class FakeStock extends FakeWorld implements Stock {
 
   async disk(signal: AbortSignal): Promise<EngineDisk> {
     this.reach(signal)
-    const volumes = this.volumes.ids().map((id) => ({ id, service: this.volumes.ownerOf(id), bytes: 1000 }))
-    const wrote = (name: string): number => this.written.get(name) ?? 0
+    const wrote = (name: string): number => this.written.get(name)?.bytes ?? 0
+    const volumes = this.volumes.ids().map((id) => {
+      return { id, service: this.volumes.ownerOf(id), bytes: 1000 + wrote(id) }
+    })
     const layers = this.replicas.all.map(({ service, release, name }) => ({ service, release, bytes: wrote(name) }))
     const runs = this.tasks.list().map(({ service, run }) => ({ service, run, bytes: wrote(run) }))
     return this.images.disk({ volumes, layers, runs })
+  }
+
+  async diskSpace(signal: AbortSignal): Promise<DiskSpace | undefined> {
+    signal.throwIfAborted()
+    return this.space
   }
 
   async removeImage(reference: string, signal: AbortSignal): Promise<boolean> {

@@ -1,5 +1,5 @@
 import type { Clock } from '../../lib/clock.ts'
-import { EngineError, type ShellWish } from '../engine.ts'
+import { type DiskSpace, EngineError, type ShellWish } from '../engine.ts'
 import { type Behaviour, type Effects, noEffects } from './fake-behaviour.ts'
 import { FakeImages } from './fake-images.ts'
 import { FakeOutput } from './fake-output.ts'
@@ -16,8 +16,10 @@ export class FakeWorld {
   readonly images = new FakeImages()
   /** What volumes hold, for tests to look at and to change. */
   readonly volumes = new FakeVolumes()
-  /** Bytes that replicas, by name, and runs of tasks wrote outside of volumes. */
-  readonly written = new Map<string, number>()
+  /** What its disk has; undefined: nobody can see that. */
+  space: DiskSpace | undefined = { totalBytes: 1_000_000, freeBytes: 500_000, totalInodes: 1000, freeInodes: 500 }
+  /** What was written into volumes, by id, and outside of them by replicas, by name, and by runs of tasks. */
+  readonly written = new Map<string, { readonly bytes: number; readonly files?: number }>()
   /** What was asked to run in terminals. */
   readonly shells: (ShellWish & { readonly service: string })[] = []
   protected readonly replicas: FakeReplicas
