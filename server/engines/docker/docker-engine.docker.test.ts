@@ -12,6 +12,7 @@ import { newId } from '../../lib/id.ts'
 import { Secret } from '../../lib/secret.ts'
 import { archiveCases, readArchive } from '../engine.archives.cases.ts'
 import { attempt, engineCases, eventually, newRelease } from '../engine.cases.ts'
+import { type DiskBench, diskCases, type Written } from '../engine.disk.cases.ts'
 import { publishingCases } from '../engine.publishing.cases.ts'
 import { shellCases } from '../engine.shell.cases.ts'
 import { newTask, outputFile, taskCases } from '../engine.tasks.cases.ts'
@@ -51,6 +52,26 @@ const openVolumeBench = async (): Promise<VolumeBench> => {
 }
 volumeCases('docker', openVolumeBench)
 archiveCases('docker', openVolumeBench)
+const writing = (directory: string, { bytes, files }: Written): string => `
+  fs.mkdirSync('${directory}', { recursive: true });
+  fs.writeFileSync('${directory}/large', Buffer.alloc(${bytes}, 7));
+  for (let i = 0; i < ${files}; i++) fs.writeFileSync('${directory}/' + i, '')`
+async function openDiskBench(): Promise<DiskBench> {
+  const { anotherEngine, ...bench } = await openDockerBench({ socketPath, image })
+  const { task } = await openTaskBench({ socketPath, image })
+  return {
+    ...bench,
+    another: anotherEngine('other'),
+    write: async ({ service }, place, written) => {
+      const program = writing(place === 'volume' ? '/data' : '/srv', written)
+      const { exitCode, output } = await bench.engine.exec(service, ['node', '-e', program], limit())
+      assert.equal(exitCode, 0, output)
+    },
+    writer: (written) => ({ ...task('works'), ...node(writing('/srv', written)) }),
+    hasRun: () => {},
+  }
+}
+diskCases('docker', openDiskBench)
 shellCases('docker', async () => {
   const size = `const size=()=>console.log('size '+process.stdout.columns+'x'+process.stdout.rows)`
   const answer = `(line)=>line==='exit'?process.exit(0):console.log('said '+line)`

@@ -6,6 +6,7 @@ import { newId } from '../../lib/id.ts'
 import { Secret } from '../../lib/secret.ts'
 import { archiveCases } from '../engine.archives.cases.ts'
 import { attempt, type EngineBench, engineCases, eventually, newRelease } from '../engine.cases.ts'
+import { type DiskBench, diskCases } from '../engine.disk.cases.ts'
 import { engineImagesCases, type ImagesBench } from '../engine.images.cases.ts'
 import { publishingCases } from '../engine.publishing.cases.ts'
 import { shellCases } from '../engine.shell.cases.ts'
@@ -49,6 +50,22 @@ const openVolumeBench = async (): Promise<VolumeBench> => {
 }
 volumeCases('fake', openVolumeBench)
 archiveCases('fake', openVolumeBench)
+async function openDiskBench(): Promise<DiskBench> {
+  const engine = new FakeEngine({ clock: systemClock })
+  const bench = await openBench(engine)
+  return {
+    ...bench,
+    another: new FakeEngine({ clock: systemClock }),
+    write: async ({ service, workload }, place, written) => {
+      const seen = await engine.observe(service, AbortSignal.timeout(60_000))
+      const replica = seen.state === 'absent' ? '' : (seen.replicas[0]?.name ?? '')
+      engine.written.set(place === 'layer' ? replica : (workload.storage[0]?.id ?? ''), written)
+    },
+    writer: () => fakeTask('writes'),
+    hasRun: (run, written) => void engine.written.set(run, written),
+  }
+}
+diskCases('fake', openDiskBench)
 shellCases('fake', async () => ({ ...(await openBench()), terminalCommand: ['terminal'], echoCommand: ['echo'] }))
 usageCases('fake', async () => {
   const engine = new FakeEngine({ clock: systemClock })
