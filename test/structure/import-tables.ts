@@ -1,4 +1,11 @@
-import { joiningRoom, libraryPlaces, roomImports, typesPastTheDoor } from './imports.ts'
+import {
+  bootstrapExceptions,
+  bootstrapImporters,
+  joiningRoom,
+  libraryPlaces,
+  roomImports,
+  typesPastTheDoor,
+} from './imports.ts'
 
 const begin = '<!-- Written by `npm run emit` from test/structure/imports.ts -->'
 const end = '<!-- End of the written part -->'
@@ -10,6 +17,9 @@ export function importTables(): string {
   const rooms = Object.entries(roomImports).map(([room, others]) => `| ${room} | ${others.join(' ') || '–'} |`)
   const libraries = Object.entries(libraryPlaces).map(
     ([library, places]) => `| ${library} | ${places.map(code).join(' ')} |`,
+  )
+  const exceptions = Object.entries({ ...bootstrapExceptions, ...bootstrapImporters }).map(
+    ([file, others]) => `| ${code(file)} | ${others.map(code).join(' ')} |`,
   )
   return [
     begin,
@@ -24,6 +34,12 @@ export function importTables(): string {
     '| Library | imported in |',
     '|---|---|',
     ...libraries,
+    '',
+    'Files of `bootstrap/` import modules of Node.js and each other only, and nobody else imports them. Exceptions:',
+    '',
+    '| File | may import |',
+    '|---|---|',
+    ...exceptions,
     '',
     end,
   ].join('\n')

@@ -121,3 +121,17 @@ export const libraryPlaces: Readonly<Record<string, readonly string[]>> = {
   ws: ['server/http/streams/'],
   yaml: ['server/clusters/', 'server/repositories/', 'server/services/yaml.ts'],
 }
+
+/**
+ * The programs of bootstrap/ run before packages are installed and before Node can read TypeScript. They import
+ * Node's modules and each other only. These files may also import the listed ones.
+ */
+export const bootstrapExceptions: Readonly<Record<string, readonly string[]>> = {
+  'bootstrap/upgrade.test.mjs': ['server/database/exclusive.ts'],
+}
+
+/** Files of tests that may import files of bootstrap/, and which. No other file outside may. */
+export const bootstrapImporters: Readonly<Record<string, readonly string[]>> = {
+  'test/faults/half-removed-network.docker.test.ts': ['bootstrap/network-store.mjs'],
+  'test/support/private-engine.ts': ['bootstrap/network-store.mjs'],
+}
