@@ -5,11 +5,14 @@ import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { deflateSync } from 'node:zlib'
 import { silent } from '../lib/attempt.ts'
+import { systemClock as clock } from '../lib/clock.ts'
 import { writeBareRepository } from './bare-repository.ts'
 import { openCheckout, openTree } from './checkout.ts'
 import { createGitProgram } from './git-program.ts'
 import { scratchDirectory } from './git-server.fixture.ts'
 import { defaultGitLimits } from './limits.ts'
+import { readDirectories } from './questions.ts'
+import { createScratch } from './scratch.ts'
 
 const { signal } = new AbortController()
 const modes = { file: '100644', link: '120000', directory: '40000', submodule: '160000' } as const
@@ -41,6 +44,7 @@ async function scene(t: TestContext) {
       ),
     )
   return {
+    gitDirectory,
     blob,
     tree,
     /** The directory below so many others of that name. */
@@ -103,6 +107,30 @@ test('links deep in a commit are followed in a moment, or refused', async (t) =>
   await assert.rejects(checkout.archive('', signal), refused)
   const used = (process.cpuUsage(before).user + process.cpuUsage(before).system) / 1_000
   assert.ok(used < 300, `${used} ms of CPU`)
+})
+
+test('a directory of very many others is not listed, and of very many files in turns with other work', async (t) => {
+  const { blob, tree, source, gitDirectory } = await scene(t)
+  const { program, limits, commit } = source(
+    tree([
+      { kind: 'directory', name: 'files', id: tree(numbered(150_000, 'file', blob('x'))) },
+      { kind: 'directory', name: 'others', id: tree(numbered(150_000, 'directory', tree([]))) },
+    ]),
+  )
+  const server = { program, limits, clock, scratch: createScratch(gitDirectory) }
+  const list = (directory: string) =>
+    readDirectories(server, gitDirectory, { head: { branch: 'main', commit }, directory, signal })
+  await assert.rejects(list('others'), { ...refused, message: /"others" has more than 10000 directories/ })
+  let [turns, isOver] = [0, false]
+  const others = (async () => {
+    for (; !isOver; turns++) await new Promise((resolve) => setImmediate(resolve))
+  })()
+  assert.deepEqual(await list('files'), [])
+  isOver = true
+  await others
+  assert.ok(turns >= 50, `${turns} turns`)
+  assert.deepEqual(await list(''), ['files', 'others'])
+  await assert.rejects(list('nowhere'), { reason: 'path', message: /has no directory "nowhere"/ })
 })
 
 test('a commit of very many submodules is told in a few lines', async (t) => {

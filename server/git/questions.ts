@@ -97,7 +97,10 @@ export async function matchCommit(
   )
 }
 
-/** The names of the directories directly under a directory of the branch's head, sorted. Throws GitError('path'). */
+/** How many directories are listed: a form shows them all. */
+const mostDirectories = 10_000
+
+/** The names of the directories directly under a directory of the branch's head, sorted. Throws GitError('path', 'limits'). */
 export async function readDirectories(
   server: RemoteRepository,
   place: Place,
@@ -105,8 +108,8 @@ export async function readDirectories(
 ): Promise<string[]> {
   const { head, directory, signal } = question
   const flags = ['--depth=1', '--filter=tree:0']
-  const listing = await withHistory(server, place, { ...question, flags }, (gitDirectory) =>
-    server.program.run({
+  return withHistory(server, place, { ...question, flags }, async (gitDirectory) => {
+    const listing = server.program.open({
       gitDirectory,
       // Trees come one by one as they are looked at.
       ...(typeof place === 'string' ? {} : { remote: place }),
@@ -121,18 +124,23 @@ export async function readDirectories(
       signal,
       timeoutMs: server.limits.questionMs,
       maxBytes: maxListing,
-    }),
-  )
-  const entries = listing.stdout.toString('latin1').split('\0').slice(0, -1)
-  if (entries.length === 0 && directory !== '') {
+    })
+    const names: string[] = []
+    let isThere = directory === ''
+    for await (const record of records(listing, '\0')) {
+      isThere = true
+      const parsed = parseTreeRecord(record)
+      if (parsed?.entry.kind !== 'directory') continue
+      names.push(inUtf8(parsed.path.slice(parsed.path.lastIndexOf('/') + 1)))
+      if (names.length > mostDirectories) throw new GitError('limits', tooMany(directory))
+    }
+    if (isThere) return names.sort()
     throw new GitError('path', `The branch "${head.branch}" has no directory "${shown(directory)}".`)
-  }
-  return entries
-    .flatMap((record) => parseTreeRecord(record) ?? [])
-    .filter(({ entry }) => entry.kind === 'directory')
-    .map(({ path }) => inUtf8(path.slice(path.lastIndexOf('/') + 1)))
-    .sort()
+  })
 }
+
+const tooMany = (directory: string): string =>
+  `${directory === '' ? 'The repository' : `"${shown(directory)}"`} has more than ${mostDirectories} directories, which are not listed. Write the path instead.`
 
 const inUtf8 = (path: string): string => Buffer.from(path, 'latin1').toString()
 
