@@ -1,32 +1,55 @@
 import { execFile } from 'node:child_process'
 import { realpathSync } from 'node:fs'
 import { promisify } from 'node:util'
+import { messageOf } from './error-code.mjs'
 import { Refusal } from './progress.mjs'
 
 const migrationsPath = 'server/database/migrations/'
 
-/** What commands about versions need of a checkout of this repository. Every function throws a Refusal with git's own words. */
+/**
+ * What commands about versions need of a checkout of this repository. Every function throws a Refusal with git's own words.
+ * @param {string} root
+ */
 export function openCheckout(root) {
+  /** @param {string[]} args */
   const git = (...args) => runGit(root, args)
+  /** @param {string[]} args */
   const lines = async (...args) => (await git(...args)).split('\n').filter(Boolean)
   return {
     git,
     head: () => git('rev-parse', 'HEAD'),
-    /** The full id of a commit. */
+    /**
+     * The full id of a commit.
+     * @param {string} name
+     */
     commit: (name) => git('rev-parse', '--verify', '--end-of-options', `${name}^{commit}`),
+    /**
+     * @param {string} former
+     * @param {string} latter
+     */
     isAncestor: (former, latter) =>
       git('merge-base', '--is-ancestor', former, latter).then(
         () => true,
         () => false,
       ),
+    /**
+     * @param {string} from
+     * @param {string} to
+     */
     commits: (from, to) => lines('log', '--no-decorate', '--format=%h %s', `${from}..${to}`),
-    /** Names of the migrations that a commit knows, in their order. */
+    /**
+     * Names of the migrations that a commit knows, in their order.
+     * @param {string} commit
+     */
     migrations: async (commit) =>
       (await lines('ls-tree', '--name-only', commit, migrationsPath))
         .map((path) => path.slice(migrationsPath.length))
         .filter((name) => name.endsWith('.sql'))
         .sort(),
-    /** The last commit that did not have that migration yet; undefined where none is known. */
+    /**
+     * The last commit that did not have that migration yet; undefined where none is known.
+     * @param {string} migration
+     */
     commitBefore: async (migration) => {
       const [added] = await lines(
         'log',
@@ -38,6 +61,10 @@ export function openCheckout(root) {
       )
       return added && (await git('rev-parse', '--verify', `${added}^`))
     },
+    /**
+     * @param {string} commit
+     * @returns {Promise<{ version?: string, engines?: { node?: string } }>}
+     */
     packageOf: async (commit) => JSON.parse(await git('show', `${commit}:package.json`)),
     /** Throws unless the files are a checkout of their own, without changes of the operator's that a switch could lose. */
     mustBeClean: async () => {
@@ -57,6 +84,10 @@ export function openCheckout(root) {
   }
 }
 
+/**
+ * @param {string} root
+ * @param {string[]} args
+ */
 async function runGit(root, args) {
   try {
     const { stdout } = await promisify(execFile)('git', args, {
@@ -66,7 +97,8 @@ async function runGit(root, args) {
     })
     return stdout.trim()
   } catch (error) {
-    const why = error.killed ? 'It did not end within 300 s.' : (error.stderr ?? error.message).trim()
+    const { killed = false, stderr = messageOf(error) } = /** @type {{ killed?: boolean, stderr?: string }} */ (error)
+    const why = killed ? 'It did not end within 300 s.' : stderr.trim()
     throw new Refusal(`"git ${args.join(' ')}" failed. ${why}`)
   }
 }

@@ -5,7 +5,10 @@ import { execute, mustExecute } from './execute.mjs'
 import { Refusal, step } from './progress.mjs'
 import { readIfThere } from './system.mjs'
 
-/** Installs the packages of the lockfile unless exactly they are there. Install scripts do not run. */
+/**
+ * Installs the packages of the lockfile unless exactly they are there. Install scripts do not run.
+ * @param {string} root
+ */
 export async function installDependencies(root) {
   const stamp = join(root, 'node_modules', '.quayside-lockfile')
   const wanted = createHash('sha256')
@@ -22,7 +25,10 @@ export async function installDependencies(root) {
   writeFileSync(stamp, `${wanted}\n`)
 }
 
-/** npm leaves a copy of the lockfile behind: newer than the lockfile means that an installation followed its last change. */
+/**
+ * npm leaves a copy of the lockfile behind: newer than the lockfile means that an installation followed its last change.
+ * @param {string} root
+ */
 function installedByHand(root) {
   const [installed, lockfile] = [join(root, 'node_modules', '.package-lock.json'), join(root, 'package-lock.json')]
   const stamp = join(root, 'node_modules', '.quayside-lockfile')
@@ -33,13 +39,20 @@ function installedByHand(root) {
   return statSync(installed).mtimeMs > since
 }
 
-/** The npm that started this process, if one did, else the one in PATH: program and arguments. */
+/**
+ * The npm that started this process, if one did, else the one in PATH: program and arguments.
+ * @param {string[]} args
+ * @returns {[program: string, args: string[]]}
+ */
 function npmCommand(args) {
   const own = process.env.npm_execpath
   return own && /npm-cli\.c?js$/.test(own) ? [process.execPath, [own, ...args]] : ['npm', args]
 }
 
-/** Path of the Node.js 24 that runs the server: the installed package, or this one where that has no build that works here. */
+/**
+ * Path of the Node.js 24 that runs the server: the installed package, or this one where that has no build that works here.
+ * @param {string} root
+ */
 export async function findNode(root) {
   const packaged = join(root, 'node_modules', `node-linux-${process.arch}`, 'bin', 'node')
   const { code, output } = await execute(packaged, ['--version'])

@@ -3,20 +3,27 @@ import { existsSync, mkdirSync, openSync, rmSync, writeFileSync } from 'node:fs'
 import { request } from 'node:http'
 import { dirname } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
+import { codeOf } from './error-code.mjs'
 import { execute, mustExecute } from './execute.mjs'
 import { findHalfRemoved, mendNetworkStore } from './network-store.mjs'
 import { Refusal } from './progress.mjs'
 import { readIfThere } from './system.mjs'
+
+/** @typedef {{ socketPath: string } | { host: string, port: number }} EngineAddress */
 
 const defaultSocket = '/var/run/docker.sock'
 const logFile = '/var/log/dockerd.log'
 const pidFile = '/var/run/docker.pid'
 const pidFiles = { [pidFile]: 'dockerd', '/var/run/docker/containerd/containerd.pid': 'containerd' }
 
-/** How to reach an engine: options of a request, out of QUAYSIDE_DOCKER_HOST (`unix:///path`, `/path`, `tcp://host:port`). */
+/**
+ * How to reach an engine: options of a request, out of QUAYSIDE_DOCKER_HOST (`unix:///path`, `/path`, `tcp://host:port`).
+ * @param {string | undefined} dockerHost
+ * @returns {EngineAddress}
+ */
 export function engineAddress(dockerHost) {
   if (!dockerHost) return { socketPath: defaultSocket }
-  const [, scheme, rest] = /^(?:(unix|tcp|http):\/\/)?(.+)$/.exec(dockerHost) ?? []
+  const [, scheme, rest = dockerHost] = /^(?:(unix|tcp|http):\/\/)?(.+)$/.exec(dockerHost) ?? []
   if (scheme === 'tcp' || scheme === 'http') {
     const url = new URL(`http://${rest}`)
     return { host: url.hostname, port: Number(url.port || 2375) }
@@ -24,7 +31,11 @@ export function engineAddress(dockerHost) {
   return { socketPath: rest }
 }
 
-/** `answers`, `denied` (there, but not for this user) or `silent`. */
+/**
+ * `answers`, `denied` (there, but not for this user) or `silent`.
+ * @param {EngineAddress} address
+ * @returns {Promise<'answers' | 'denied' | 'silent'>}
+ */
 export function pingEngine(address) {
   return new Promise((resolve) => {
     const ping = request({ ...address, path: '/_ping', timeout: 3000 }, (answer) => {
@@ -32,7 +43,7 @@ export function pingEngine(address) {
       resolve(answer.statusCode === 200 ? 'answers' : 'silent')
     })
     ping.on('timeout', () => ping.destroy(new Error('no answer')))
-    ping.on('error', (error) => resolve(error.code === 'EACCES' ? 'denied' : 'silent'))
+    ping.on('error', (error) => resolve(codeOf(error) === 'EACCES' ? 'denied' : 'silent'))
     ping.end()
   })
 }
@@ -51,6 +62,7 @@ export function writeEngineSettings(path = '/etc/docker/daemon.json') {
 /**
  * Starts the engine of this machine, `systemd` or `directly`, and waits until it answers. One that cannot start because it was killed
  * while it removed a network is mended. Needs root.
+ * @param {'systemd' | 'directly'} how
  */
 export async function startEngine(how) {
   const start = how === 'systemd' ? startBySystemd : startDirectly
@@ -68,7 +80,10 @@ async function startBySystemd() {
   await waitForEngine(() => undefined)
 }
 
-/** Whether something was found that kept the engine from starting. */
+/**
+ * Whether something was found that kept the engine from starting.
+ * @param {'systemd' | 'directly'} how
+ */
 async function mend(how) {
   if (findHalfRemoved().length === 0) return false
   // What is tried again and again would read what is just being written.
@@ -94,6 +109,7 @@ async function startDirectly() {
     stdio: ['ignore', log, log],
     env: engineEnvironment(),
   })
+  /** @type {string | undefined} */
   let ended
   engine.on('error', (error) => {
     ended = error.message
@@ -111,6 +127,7 @@ function engineEnvironment() {
   return { ...Object.fromEntries(kept), PATH: path }
 }
 
+/** @param {() => string | undefined} failure */
 async function waitForEngine(failure) {
   for (const end = performance.now() + 60_000; performance.now() < end; await delay(100)) {
     if ((await pingEngine({ socketPath: defaultSocket })) === 'answers') return
@@ -123,13 +140,21 @@ async function waitForEngine(failure) {
   )
 }
 
-/** Whether the process that a pid file names runs and is that program: not gone, not only waiting to be reaped. */
+/**
+ * Whether the process that a pid file names runs and is that program: not gone, not only waiting to be reaped.
+ * @param {string} path
+ * @param {string} program
+ */
 function isHeld(path, program) {
   const pid = Number(readIfThere(path))
   return pid > 0 && isRunning(readIfThere(`/proc/${pid}/stat`), program)
 }
 
-/** Out of the text of /proc/<pid>/stat: a zombie counts as ended, though its pid is still taken. */
+/**
+ * Out of the text of /proc/<pid>/stat: a zombie counts as ended, though its pid is still taken.
+ * @param {string} stat
+ * @param {string} program
+ */
 export function isRunning(stat, program) {
   const [, name, state] = /^\d+ \((.*)\) (\S)/.exec(stat) ?? []
   return name === program && state !== 'Z' && state !== 'X'

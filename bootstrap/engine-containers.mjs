@@ -8,6 +8,9 @@ const parallel = 8
 /**
  * Stops the containers of an installation, and has Docker leave them stopped. Each has as long as its service grants it. Returns
  * how many were stopped. `address` is one of engineAddress.
+ * @param {import('./docker.mjs').EngineAddress} address
+ * @param {string} instance
+ * @returns {Promise<number>}
  */
 export async function stopContainers(address, instance) {
   const filters = encodeURIComponent(JSON.stringify({ label: [`quayside.instance=${instance}`] }))
@@ -20,13 +23,23 @@ export async function stopContainers(address, instance) {
   return running.length
 }
 
+/**
+ * @param {import('./docker.mjs').EngineAddress} address
+ * @param {string} id
+ */
 async function stop(address, id) {
   // Docker would start it again with the machine. The server puts the setting back.
   await call(address, 'POST', `/containers/${id}/update`, { RestartPolicy: { Name: 'no' } })
   await call(address, 'POST', `/containers/${id}/stop`)
 }
 
-/** Undefined for an answer without a body. A container that is gone or stopped already is none of our business. */
+/**
+ * Undefined for an answer without a body. A container that is gone or stopped already is none of our business.
+ * @param {import('./docker.mjs').EngineAddress} address
+ * @param {string} method
+ * @param {string} path
+ * @param {object} [body]
+ */
 async function call(address, method, path, body) {
   const headers = body ? { 'content-type': 'application/json' } : {}
   const outgoing = request({ ...address, method, path, headers })

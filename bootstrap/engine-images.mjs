@@ -3,12 +3,22 @@ import { once } from 'node:events'
 import { request } from 'node:http'
 import { Refusal } from './progress.mjs'
 
+/** @typedef {[program: string, args: string[], options: { cwd: string }]} Program */
+
 /** The label by which an image that was built here is told from one of a registry, and from one of another recipe. */
 export const recipeLabel = 'quayside.recipe'
 
-/** The images of one engine, through its API: no client program is needed. `address` as engineAddress gives it. */
+/**
+ * The images of one engine, through its API: no client program is needed. `address` as engineAddress gives it.
+ * @param {import('./docker.mjs').EngineAddress} address
+ */
 export function engineImages(address) {
-  /** Sends a request, with the output of a program as its body where one is given; gives status and text. */
+  /**
+   * Sends a request, with the output of a program as its body where one is given; gives status and text.
+   * @param {string} method
+   * @param {string} path
+   * @param {Program} [program]
+   */
   async function call(method, path, program) {
     const outgoing = request({
       ...address,
@@ -24,7 +34,12 @@ export function engineImages(address) {
     return { status: response.statusCode, text }
   }
 
-  /** The same for calls that tell of their progress line by line, and of their failure in the last one. Gives what was printed. */
+  /**
+   * The same for calls that tell of their progress line by line, and of their failure in the last one. Gives what was printed.
+   * @param {string} what
+   * @param {string} path
+   * @param {Program} [program]
+   */
   async function work(what, path, program) {
     const { status, text } = await call('POST', path, program)
     const lines = text
@@ -38,20 +53,32 @@ export function engineImages(address) {
   }
 
   return {
-    /** The labels of an image; undefined where there is none of that name. */
+    /**
+     * The labels of an image; undefined where there is none of that name.
+     * @param {string} reference
+     * @returns {Promise<Record<string, string> | undefined>}
+     */
     async labelsOf(reference) {
       const { status, text } = await call('GET', `/images/${encodeURIComponent(reference)}/json`)
       return status === 200 ? (JSON.parse(text).Config?.Labels ?? {}) : undefined
     },
 
-    /** Makes an image of one layer out of the tar that a program prints. */
+    /**
+     * Makes an image of one layer out of the tar that a program prints.
+     * @param {Program} program
+     * @param {{ reference: string, recipe: string }} image
+     */
     async importFrom(program, { reference, recipe }) {
       const [repo, tag] = splitReference(reference)
       const query = new URLSearchParams({ fromSrc: '-', repo, tag, changes: `LABEL ${recipeLabel}=${recipe}` })
       await work(`Importing ${reference}`, `/images/create?${query}`, program)
     },
 
-    /** Builds what a program prints as a tar. Gives what the build printed. */
+    /**
+     * Builds what a program prints as a tar. Gives what the build printed.
+     * @param {Program} program
+     * @param {{ reference: string, recipe: string }} image
+     */
     build(program, { reference, recipe }) {
       const labels = JSON.stringify({ [recipeLabel]: recipe })
       // Without the cache: packages are those of today, and their version is printed.
@@ -59,6 +86,10 @@ export function engineImages(address) {
       return work(`Building ${reference}`, `/build?${query}`, program)
     },
 
+    /**
+     * @param {string} from
+     * @param {string} reference
+     */
     async tag(from, reference) {
       const [repo, tag] = splitReference(reference)
       const { status, text } = await call(
@@ -70,6 +101,10 @@ export function engineImages(address) {
   }
 }
 
+/**
+ * @param {string} line
+ * @returns {{ stream?: string, message?: string, error?: string }}
+ */
 function parse(line) {
   try {
     return JSON.parse(line)
@@ -78,12 +113,20 @@ function parse(line) {
   }
 }
 
+/**
+ * @param {string} reference
+ * @returns {[repo: string, tag: string]}
+ */
 function splitReference(reference) {
   const colon = reference.lastIndexOf(':')
   return [reference.slice(0, colon), reference.slice(colon + 1)]
 }
 
-/** Sends what the program prints; a program that fails breaks the request off, so that nothing incomplete is taken. */
+/**
+ * Sends what the program prints; a program that fails breaks the request off, so that nothing incomplete is taken.
+ * @param {Program} program
+ * @param {import('node:http').ClientRequest} outgoing
+ */
 async function feed([program, args, options], outgoing) {
   const child = spawn(program, args, { ...options, stdio: ['ignore', 'pipe', 'pipe'] })
   let complaints = ''

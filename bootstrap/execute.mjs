@@ -1,9 +1,17 @@
 import { spawn } from 'node:child_process'
 import { Refusal } from './progress.mjs'
 
+/** @typedef {{ cwd?: string, env?: NodeJS.ProcessEnv }} Options */
+
 const [headLength, tailLength] = [1500, 2500]
 
-/** Runs a program to its end and gives its exit code and what it printed, long output without its middle; 127 where it is missing. */
+/**
+ * Runs a program to its end and gives its exit code and what it printed, long output without its middle; 127 where it is missing.
+ * @param {string} program
+ * @param {string[]} args
+ * @param {Options} [options]
+ * @returns {Promise<{ code: number, output: string }>}
+ */
 export function execute(program, args, options = {}) {
   return new Promise((resolve) => {
     const child = spawn(program, args, { ...options, stdio: ['ignore', 'pipe', 'pipe'] })
@@ -18,22 +26,37 @@ export function execute(program, args, options = {}) {
   })
 }
 
-/** The cause of a failure stands at the beginning for some programs, at the end for others. */
+/**
+ * The cause of a failure stands at the beginning for some programs, at the end for others.
+ * @param {string} output
+ */
 function shorten(output) {
   if (output.length <= headLength + tailLength) return output
   return `${output.slice(0, headLength - 3)}\n…\n${output.slice(-tailLength)}`
 }
 
-/** Like `execute`, but anything except success is a Refusal that shows the output and what to do. */
+/**
+ * Like `execute`, but anything except success is a Refusal that shows the output and what to do.
+ * @param {string} program
+ * @param {string[]} args
+ * @param {Options & { advice: string }} options
+ */
 export async function mustExecute(program, args, { advice, ...options }) {
   const { code, output } = await execute(program, args, options)
   if (code !== 0) throw new Refusal(`${output.trim()}\n\n"${[program, ...args].join(' ')}" failed. ${advice}`)
 }
 
-/** Runs a program in the foreground until it ends; the signals that end this process end that one. Gives its exit code. */
+/**
+ * Runs a program in the foreground until it ends; the signals that end this process end that one. Gives its exit code.
+ * @param {string} program
+ * @param {string[]} args
+ * @param {NodeJS.ProcessEnv} env
+ * @returns {Promise<number>}
+ */
 export function handOver(program, args, env) {
   return new Promise((resolve, reject) => {
     const child = spawn(program, args, { stdio: 'inherit', env })
+    /** @param {NodeJS.Signals} signal */
     const forward = (signal) => child.kill(signal)
     process.on('SIGTERM', forward)
     process.on('SIGHUP', forward)

@@ -8,6 +8,7 @@ export const base = { directory: 'base', reference: 'quayside/debian:12', suite:
 /**
  * Images of databases by the API's name of their type, with the name by which a client asks for the series of versions that Debian 12
  * has. `stands`: what it is instead of what it is named after.
+ * @type {Record<string, { directory: string, reference: string, stands?: string }>}
  */
 export const recipes = {
   postgresql: { directory: 'postgresql', reference: 'postgres:15' },
@@ -15,13 +16,19 @@ export const recipes = {
   redis: { directory: 'redis', reference: 'redis:7' },
 }
 
-/** Why there is none of the others. */
+/**
+ * Why there is none of the others.
+ * @type {Record<string, string>}
+ */
 export const missing = {
   mongodb:
     'Debian 12 has no package of a MongoDB server; where a registry can be reached, its official image is pulled.',
 }
 
-/** The names of the command line as recipes to build, in their order; all without names. Throws a sentence for an unknown one. */
+/**
+ * The names of the command line as recipes to build, in their order; all without names. Throws a sentence for an unknown one.
+ * @param {string[]} names
+ */
 export function chosen(names) {
   const known = [...Object.keys(recipes), ...Object.keys(missing)]
   const unknown = names.find((name) => !known.includes(name))
@@ -29,7 +36,11 @@ export function chosen(names) {
   return names.length === 0 ? known : known.filter((name) => names.includes(name))
 }
 
-/** Longer names of the image, by the version of the package: `postgres:15.14` for `postgres:15` and `15.14-0+deb12u1`. */
+/**
+ * Longer names of the image, by the version of the package: `postgres:15.14` for `postgres:15` and `15.14-0+deb12u1`.
+ * @param {string} reference
+ * @param {string} debianVersion
+ */
 export function furtherNames(reference, debianVersion) {
   const [repository, series] = reference.split(':')
   const numbers = debianVersion.replace(/^\d+:/, '').split(/[-+~]/, 1).join('').split('.')
@@ -37,10 +48,17 @@ export function furtherNames(reference, debianVersion) {
   return names.filter((name) => name.startsWith(`${repository}:${series}.`))
 }
 
-/** The version of the package, which the build prints. */
+/**
+ * The version of the package, which the build prints.
+ * @param {string} output
+ */
 export const versionIn = (output) => /^version=(\S+)$/m.exec(output)?.[1]
 
-/** The same for the same recipe on the same base: what carries it need not be built again. */
+/**
+ * The same for the same recipe on the same base: what carries it need not be built again.
+ * @param {string} root
+ * @param {string[]} directories
+ */
 export function fingerprint(root, directories) {
   const hash = createHash('sha256')
   for (const directory of directories) {

@@ -1,6 +1,7 @@
 // `npm run images`: builds images of databases out of Debian's packages, under the names by which the platform asks for them.
 import { engineAddress } from './docker.mjs'
 import { engineImages, recipeLabel } from './engine-images.mjs'
+import { messageOf } from './error-code.mjs'
 import { base, chosen, fingerprint, furtherNames, missing, recipes, versionIn } from './image-recipes.mjs'
 import { installPackages, isApt, prepareSystem, root } from './prepare.mjs'
 import { main, Refusal, step } from './progress.mjs'
@@ -19,22 +20,31 @@ await main(async () => {
   return 0
 })
 
+/** @param {string[]} names */
 function choose(names) {
   try {
     return chosen(names.map((name) => name.toLowerCase()))
   } catch (error) {
-    throw new Refusal(error.message)
+    throw new Refusal(messageOf(error))
   }
 }
 
-/** Builds the image unless this recipe's is there. Names that belong to images of a registry are left to them. */
+/**
+ * Builds the image unless this recipe's is there. Names that belong to images of a registry are left to them.
+ * @param {ReturnType<typeof engineImages>} images
+ * @param {string} name
+ * @param {boolean} again
+ */
 async function provide(images, name, again) {
-  const { directory, reference, stands = reference } = recipes[name]
+  const chosenRecipe = recipes[name]
+  if (!chosenRecipe) throw new Refusal(`There is no recipe "${name}".`)
+  const { directory, reference, stands = reference } = chosenRecipe
   const recipe = fingerprint(root, [base.directory, directory])
   const labels = await images.labelsOf(reference)
   if (labels && !labels[recipeLabel]) return console.log(`${name}: ${reference} is there from a registry and stays.`)
   if (labels?.[recipeLabel] === recipe && !again) return console.log(`${name}: ${reference} is built already.`)
   await provideBase(images, again)
+  /** @type {import('./engine-images.mjs').Program} */
   const context = ['tar', ['-C', `images/${directory}`, '-c', '.'], { cwd: root }]
   const output = await step(`Building ${reference}`, () => images.build(context, { reference, recipe }))
   const version = versionIn(output)
@@ -47,6 +57,10 @@ async function provide(images, name, again) {
   console.log(`${name}: ${stands} of Debian 12, as ${[reference, ...names].join(', ')}`)
 }
 
+/**
+ * @param {ReturnType<typeof engineImages>} images
+ * @param {boolean} again
+ */
 async function provideBase(images, again) {
   const recipe = fingerprint(root, [base.directory])
   if (!again && (await images.labelsOf(base.reference))?.[recipeLabel] === recipe) return
@@ -55,6 +69,7 @@ async function provideBase(images, again) {
   const left = ['doc', 'man', 'info', 'locale'].map((name) => `--dpkgopt=path-exclude=/usr/share/${name}/*`)
   const hooks = ['--customize-hook=copy-in images/base/policy-rc.d /usr/sbin']
   const args = ['--quiet', '--variant=minbase', ...left, ...hooks, base.suite, '-', ...(mirror ? [mirror] : [])]
+  /** @type {import('./engine-images.mjs').Program} */
   const program = ['mmdebstrap', args, { cwd: root }]
   const options = { reference: base.reference, recipe }
   await step('Making the base image out of packages of Debian 12 (about a minute)', () =>
@@ -66,7 +81,7 @@ async function provideBase(images, again) {
 async function provideProgram() {
   if (isInstalled('mmdebstrap')) return
   const packages = ['mmdebstrap', 'debian-archive-keyring']
-  if (isApt() && process.getuid() === 0) return await installPackages(packages)
+  if (isApt() && process.getuid?.() === 0) return await installPackages(packages)
   const advice = isApt() ? `sudo ${aptInstall(packages).join(' ')}` : 'use a machine with Debian or Ubuntu'
   throw new Refusal(
     `Making images needs the program mmdebstrap: ${advice}. Images can be moved with "docker save" and "docker load".`,

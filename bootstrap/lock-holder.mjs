@@ -1,13 +1,18 @@
 import { readdirSync, readFileSync, readlinkSync, statSync } from 'node:fs'
 import { lockName } from './data-directory.mjs'
+import { codeOf } from './error-code.mjs'
 import { Refusal } from './progress.mjs'
 import { readIfThere } from './system.mjs'
+
+/** @typedef {{ pid: number | undefined, command: 'server' | 'stop' | undefined }} Holder */
 
 /**
  * Finds the process that holds the lock of a data directory, by the sockets that the kernel lists. Names of sockets may contain spaces and line
  * breaks, so any user of the machine can make the list name another socket as well: only processes of root and of the directory's owner
  * count. Returns undefined if nobody holds the lock, else `{ pid, command: 'server' | 'stop' | undefined }`; `pid` is undefined for a
  * process of another user. Throws a Refusal if two processes seem to hold it.
+ * @param {string} directory
+ * @returns {Holder | undefined}
  */
 export function findHolder(directory, proc = '/proc') {
   const name = `@${lockName(directory)}`
@@ -24,28 +29,40 @@ export function findHolder(directory, proc = '/proc') {
       `Processes ${pid} and ${other} both seem to hold the lock of ${directory}: /proc/net/unix lists ${name} for both. Look there for a socket whose path contains that name, and end the process that has it.`,
     )
   }
-  return { pid, command: pid && commandOf(readIfThere(`${proc}/${pid}/cmdline`)) }
+  return { pid, command: pid === undefined ? undefined : commandOf(readIfThere(`${proc}/${pid}/cmdline`)) }
 }
 
-/** Pure: the inodes of all rows that end with this name, from the text of /proc/net/unix. */
+/**
+ * Pure: the inodes of all rows that end with this name, from the text of /proc/net/unix.
+ * @param {string} text
+ * @param {string} name
+ */
 export function parseInodes(text, name) {
   const rows = text.split('\n').filter((line) => line.endsWith(` ${name}`))
   return [...new Set(rows.flatMap((row) => row.trim().split(/\s+/)[6] ?? []))]
 }
 
-/** Pure: who started a process, from the text of /proc/<pid>/status. The owner of /proc/<pid> may be another one. */
+/**
+ * Pure: who started a process, from the text of /proc/<pid>/status. The owner of /proc/<pid> may be another one.
+ * @param {string} text
+ */
 export const parseUser = (text) => Number(/^Uid:\t(\d+)/m.exec(text)?.[1])
 
+/** @param {string} directory */
 function ownerOf(directory) {
   try {
     return statSync(directory).uid
   } catch (error) {
-    if (error.code !== 'ENOENT') throw error
-    return process.getuid()
+    if (codeOf(error) !== 'ENOENT') throw error
+    return process.getuid?.()
   }
 }
 
-/** Pure: what a process is, from the text of /proc/<pid>/cmdline. */
+/**
+ * Pure: what a process is, from the text of /proc/<pid>/cmdline.
+ * @param {string} commandLine
+ * @returns {'server' | 'stop' | undefined}
+ */
 export function commandOf(commandLine) {
   const words = commandLine.split('\0')
   if (words.some((word) => word.endsWith('/server/main.ts'))) return 'server'
@@ -53,17 +70,22 @@ export function commandOf(commandLine) {
   return undefined
 }
 
+/**
+ * @param {string} directory
+ * @param {string[]} inodes
+ */
 function hasSocket(directory, inodes) {
   const links = new Set(inodes.map((inode) => `socket:[${inode}]`))
   try {
-    return readdirSync(directory).some((fd) => links.has(linkOf(`${directory}/${fd}`)))
+    return readdirSync(directory).some((fd) => links.has(linkOf(`${directory}/${fd}`) ?? ''))
   } catch (error) {
     // It ended meanwhile, or belongs to another user.
-    if (['ENOENT', 'ESRCH', 'EACCES', 'EPERM'].includes(error.code)) return false
+    if (['ENOENT', 'ESRCH', 'EACCES', 'EPERM'].includes(codeOf(error) ?? '')) return false
     throw error
   }
 }
 
+/** @param {string} path */
 function linkOf(path) {
   try {
     return readlinkSync(path)

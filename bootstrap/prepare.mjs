@@ -34,7 +34,7 @@ export async function prepare({ engine = true, testing = false } = {}) {
 async function bringPrograms() {
   const directories = []
   for (const program of testPrograms) {
-    directories.push(await bringProgram(program, root, { isApt: isApt(), isRoot: process.getuid() === 0 }))
+    directories.push(await bringProgram(program, root, { isApt: isApt(), isRoot: process.getuid?.() === 0 }))
   }
   return directories.filter(Boolean)
 }
@@ -46,7 +46,7 @@ export const isApt = () => usesApt(readIfThere('/etc/os-release')) && isInstalle
 export async function prepareSystem() {
   const dockerHost = process.env.QUAYSIDE_DOCKER_HOST
   const plan = planSystem({
-    isRoot: process.getuid() === 0,
+    isRoot: process.getuid?.() === 0,
     isApt: isApt(),
     hasGit: isInstalled('git'),
     hasDockerd: isInstalled('dockerd'),
@@ -58,14 +58,18 @@ export async function prepareSystem() {
   if (plan.refusal) throw new Refusal(plan.refusal)
   if (plan.startDocker) writeEngineSettings()
   if (plan.packages.length > 0) await installPackages(plan.packages)
-  if (plan.startDocker) await step('Starting the Docker Engine', () => startEngine(plan.startDocker))
+  const { startDocker } = plan
+  if (startDocker) await step('Starting the Docker Engine', () => startEngine(startDocker))
 }
 
-/** With apt, as root. */
+/**
+ * With apt, as root.
+ * @param {string[]} packages
+ */
 export async function installPackages(packages) {
   const env = { ...process.env, DEBIAN_FRONTEND: 'noninteractive' }
   const advice = 'Check the network and the package sources of this machine, and try again.'
-  const [program, ...args] = aptInstall(packages)
+  const [program = 'apt-get', ...args] = aptInstall(packages)
   await step('Updating the list of packages', () => mustExecute('apt-get', ['update'], { env, advice }))
   await step(`Installing ${packages.join(' and ')} (about a minute)`, () => mustExecute(program, args, { env, advice }))
 }

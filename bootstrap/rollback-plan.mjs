@@ -1,7 +1,12 @@
+/** @typedef {{ commit?: string | null, former?: { commit?: string | null } | null }} Version */
+/** @typedef {{ of?: { commit?: string | null } | null, pending: string[] }} Snapshot */
+
 /**
  * Pure: which commit to go back to, out of `{ named, mark, head, version, snapshot }`: what the command line names, what a rollback that was
  * cut off left, the present commit, `version.json` and the record of the newest snapshot. Gives `{ commit }`, or `{ before }`, the migration
  * that it does not have yet, or `{ refusal }`.
+ * @param {{ named?: string | undefined, mark?: { commit: string } | undefined, head: string, version?: Version | undefined, snapshot?: Snapshot | undefined }} found
+ * @returns {{ commit?: string, before?: string, refusal?: string }}
  */
 export function planRollback({ named, mark, head, version, snapshot }) {
   if (mark) return { commit: mark.commit }

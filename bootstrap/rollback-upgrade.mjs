@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { openCheckout } from './checkout.mjs'
 import { dataDirectoryOf, lockDataDirectory, readJson, writeJson } from './data-directory.mjs'
 import { installDependencies } from './dependencies.mjs'
+import { codeOf } from './error-code.mjs'
 import { handOver } from './execute.mjs'
 import { prepare, root } from './prepare.mjs'
 import { main, Refusal } from './progress.mjs'
@@ -26,6 +27,7 @@ await main(async () => {
   return 0
 })
 
+/** @param {{ checkout: ReturnType<typeof openCheckout>, directory: string, head: string }} where */
 async function findCommit({ checkout, directory, head }) {
   const version = readJson(directory, 'version.json')
   const plan = planRollback({
@@ -36,7 +38,7 @@ async function findCommit({ checkout, directory, head }) {
     snapshot: newestSnapshot(join(directory, 'snapshots')),
   })
   if (plan.refusal) throw new Refusal(plan.refusal)
-  const commit = plan.commit ?? (await checkout.commitBefore(plan.before))
+  const commit = plan.commit ?? (plan.before && (await checkout.commitBefore(plan.before)))
   if (!commit)
     throw new Refusal(
       `The version before ${plan.before} is not in the history of ${head}. Name its commit: npm run rollback-upgrade -- <commit>`,
@@ -48,13 +50,15 @@ async function findCommit({ checkout, directory, head }) {
   return found
 }
 
+/** @param {string} snapshots */
 function newestSnapshot(snapshots) {
+  /** @type {string[]} */
   let names = []
   try {
     names = readdirSync(snapshots)
   } catch (error) {
     // None was ever taken.
-    if (error.code !== 'ENOENT') throw error
+    if (codeOf(error) !== 'ENOENT') throw error
   }
   const newest = names
     .filter((name) => !name.startsWith('.'))
@@ -63,6 +67,10 @@ function newestSnapshot(snapshots) {
   return newest && readJson(join(snapshots, newest), 'snapshot.json')
 }
 
+/**
+ * @param {import('node:net').Server | undefined} lock
+ * @param {string} directory
+ */
 function refuseWhileInUse(lock, directory) {
   if (!lock)
     throw new Refusal(
@@ -71,7 +79,10 @@ function refuseWhileInUse(lock, directory) {
   lock.close()
 }
 
-/** The database is that version's already; from the moment at which the checkout is too, any start works. */
+/**
+ * The database is that version's already; from the moment at which the checkout is too, any start works.
+ * @param {{ checkout: ReturnType<typeof openCheckout>, directory: string, head: string, commit: string }} change
+ */
 async function switchBack({ checkout, directory, head, commit }) {
   refuseWhileInUse(await lockDataDirectory(directory), directory)
   const { version } = await checkout.packageOf(commit)

@@ -2,12 +2,20 @@ import { spawn } from 'node:child_process'
 import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { codeOf } from './error-code.mjs'
 import { readCounts } from './suites.mjs'
+
+/** @typedef {{ cwd: string, env: NodeJS.ProcessEnv, limitMinutes?: number, print?: (text: string) => void }} ShowOptions */
 
 /** A suite that has not ended by then hangs, unless it is given longer. */
 const suiteLimitMinutes = 30
 
-/** Runs one check (types, lint), showing its output. It counts only when it fails. */
+/**
+ * Runs one check (types, lint), showing its output. It counts only when it fails.
+ * @param {string} program
+ * @param {string[]} args
+ * @param {ShowOptions} options
+ */
 export async function runCheck(program, args, options) {
   const { code } = await show(program, args, options)
   return { passed: 0, failed: code === 0 ? 0 : 1, skipped: 0 }
@@ -17,6 +25,10 @@ export async function runCheck(program, args, options) {
  * Runs test files with Node's runner, showing its output, and gives its counts. Never without a failure when it went wrong, or does not say
  * how many there were. The counts come by a file, and the files' own reports whole: of what is written to a pipe, who is made to exit may
  * lose the end.
+ * @param {string} node
+ * @param {string[]} files
+ * @param {ShowOptions & { concurrency: number, timeoutSeconds?: number }} options
+ * @returns {Promise<import('./suites.mjs').Counts>}
  */
 export async function runTests(node, files, { concurrency, timeoutSeconds = 120, ...options }) {
   const directory = await mkdtemp(join(tmpdir(), 'quayside-suite-'))
@@ -43,13 +55,22 @@ export async function runTests(node, files, { concurrency, timeoutSeconds = 120,
   }
 }
 
-/** The runner did not get as far as that. */
+/**
+ * The runner did not get as far as that.
+ * @param {unknown} error
+ */
 const absent = (error) => {
-  if (error.code !== 'ENOENT') throw error
+  if (codeOf(error) !== 'ENOENT') throw error
   return ''
 }
 
-/** Shows a program's output as it comes; gives its exit code. */
+/**
+ * Shows a program's output as it comes; gives its exit code.
+ * @param {string} program
+ * @param {string[]} args
+ * @param {ShowOptions} options
+ * @returns {Promise<{ code: number }>}
+ */
 function show(
   program,
   args,
@@ -58,9 +79,10 @@ function show(
   return new Promise((resolve) => {
     const child = spawn(program, args, { cwd, env, stdio: ['ignore', 'pipe', 'inherit'], detached: true })
     child.stdout.setEncoding('utf8').on('data', print)
+    /** @param {NodeJS.Signals} signal */
     const endAll = (signal) => {
       try {
-        process.kill(-child.pid, signal)
+        if (child.pid !== undefined) process.kill(-child.pid, signal)
       } catch {
         // It has ended already.
       }
@@ -69,11 +91,13 @@ function show(
       console.error(`\n${program} did not end within ${limitMinutes} minutes and was stopped.`)
       endAll('SIGKILL')
     }, limitMinutes * 60_000)
+    /** @param {NodeJS.Signals} signal */
     const onSignal = (signal) => {
       endAll(signal)
       process.exitCode = 1
     }
     for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, onSignal)
+    /** @param {number} code */
     const finish = (code) => {
       clearTimeout(limit)
       for (const signal of ['SIGINT', 'SIGTERM']) process.removeListener(signal, onSignal)

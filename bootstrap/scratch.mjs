@@ -1,6 +1,7 @@
 import { chmodSync, lstatSync, mkdtempSync, readdirSync, readFileSync, rmSync, statfsSync } from 'node:fs'
 import { freemem } from 'node:os'
 import { join } from 'node:path'
+import { codeOf, messageOf } from './error-code.mjs'
 
 const inMemory = '/dev/shm'
 /** Tests leave less than a tenth of it at any moment. */
@@ -21,15 +22,19 @@ export function openScratch(parent = inMemory) {
   return { path, remove: () => removeOrSay(path) }
 }
 
-/** What cannot be removed says nothing of the tests, and goes with the next run. */
+/**
+ * What cannot be removed says nothing of the tests, and goes with the next run.
+ * @param {string} path
+ */
 function removeOrSay(path) {
   try {
     rmSync(path, { recursive: true, force: true, maxRetries: 5 })
   } catch (error) {
-    console.error(`${path} could not be removed: ${error.message}`)
+    console.error(`${path} could not be removed: ${messageOf(error)}`)
   }
 }
 
+/** @param {string} parent */
 function isUsable(parent) {
   try {
     const { bavail, bsize } = statfsSync(parent)
@@ -43,7 +48,11 @@ function isUsable(parent) {
   }
 }
 
-/** Pure: tests start programs that they wrote. `mounts` as in /proc/self/mounts; the last one of a place counts. */
+/**
+ * Pure: tests start programs that they wrote. `mounts` as in /proc/self/mounts; the last one of a place counts.
+ * @param {string} place
+ * @param {string} mounts
+ */
 export function mayRunPrograms(place, mounts) {
   const options = mounts
     .split('\n')
@@ -52,7 +61,10 @@ export function mayRunPrograms(place, mounts) {
   return options === undefined || !options.split(',').includes('noexec')
 }
 
-/** Of this user's runs that were killed. */
+/**
+ * Of this user's runs that were killed.
+ * @param {string} parent
+ */
 function removeLeftovers(parent) {
   for (const name of readdirSync(parent)) {
     const pid = Number(name.startsWith(prefix) ? name.slice(prefix.length).split('-')[0] : Number.NaN)
@@ -61,14 +73,16 @@ function removeLeftovers(parent) {
   }
 }
 
-const isOwn = (path) => lstatSync(path, { throwIfNoEntry: false })?.uid === process.getuid()
+/** @param {string} path */
+const isOwn = (path) => lstatSync(path, { throwIfNoEntry: false })?.uid === process.getuid?.()
 
+/** @param {number} pid */
 function isAlive(pid) {
   try {
     process.kill(pid, 0)
     return true
   } catch (error) {
     // EPERM: it runs, as somebody else.
-    return error.code !== 'ESRCH'
+    return codeOf(error) !== 'ESRCH'
   }
 }

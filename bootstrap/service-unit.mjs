@@ -5,25 +5,42 @@ import { mustExecute } from './execute.mjs'
 import { readIfThere } from './system.mjs'
 import { environmentText, markOf, unitText } from './unit-text.mjs'
 
+/** @typedef {{ name: string, path: string, environmentFile: string }} Unit */
+/** @typedef {(...args: string[]) => Promise<void>} RunSystemctl */
+/** @typedef {{ node: string, root: string, directory: string, uid: number, variables: NodeJS.ProcessEnv }} Installation */
+
 /** Where systemd looks for units of the administrator, and where their settings are. */
 export const usualPlaces = { units: '/etc/systemd/system', settings: '/etc/quayside' }
 
-/** The unit of an installation: `{ name, path, environmentFile }`; undefined if there is none. */
+/**
+ * The unit of an installation: `{ name, path, environmentFile }`; undefined if there is none.
+ * @param {string} directory
+ * @returns {Unit | undefined}
+ */
 export function findUnit(directory, places = usualPlaces) {
   const names = existsSync(places.units)
     ? readdirSync(places.units).filter((name) => /^quayside.*\.service$/.test(name))
     : []
   const name = names.find((one) => readIfThere(join(places.units, one)).startsWith(`${markOf(directory)}\n`))
-  return name && unitOf(name, places)
+  return name ? unitOf(name, places) : undefined
 }
 
+/**
+ * @param {string} name
+ * @param {typeof usualPlaces} places
+ * @returns {Unit}
+ */
 const unitOf = (name, places) => ({
   name,
   path: join(places.units, name),
   environmentFile: join(places.settings, name.replace(/service$/, 'env')),
 })
 
-/** The first installation of a machine has the short name. */
+/**
+ * The first installation of a machine has the short name.
+ * @param {string} directory
+ * @param {typeof usualPlaces} places
+ */
 function nameFor(directory, places) {
   if (!existsSync(join(places.units, 'quayside.service'))) return 'quayside.service'
   return `quayside-${createHash('sha256').update(directory).digest('hex').slice(0, 8)}.service`
@@ -32,6 +49,8 @@ function nameFor(directory, places) {
 /**
  * Writes the unit and its settings, which may hold passwords, and has systemd start it now and at boot. An installation that has
  * a unit gets its new settings. `run` calls systemctl.
+ * @param {Installation} installation
+ * @param {{ run: RunSystemctl, places?: typeof usualPlaces }} options
  */
 export async function installUnit({ node, root, directory, uid, variables }, { run, places = usualPlaces }) {
   const unit = findUnit(directory, places) ?? unitOf(nameFor(directory, places), places)
@@ -46,14 +65,21 @@ export async function installUnit({ node, root, directory, uid, variables }, { r
   return unit
 }
 
-/** Has systemd stop it, and removes the files. The router and services keep running. */
+/**
+ * Has systemd stop it, and removes the files. The router and services keep running.
+ * @param {Pick<Unit, "name" | "path" | "environmentFile">} unit
+ * @param {{ run: RunSystemctl }} options
+ */
 export async function removeUnit(unit, { run }) {
   await run('disable', '--now', unit.name)
   for (const path of [unit.path, unit.environmentFile]) rmSync(path, { force: true })
   await run('daemon-reload')
 }
 
-/** Calls systemctl; without systemd there is nothing to tell it. */
+/**
+ * Calls systemctl; without systemd there is nothing to tell it.
+ * @returns {RunSystemctl}
+ */
 export const runSystemctl =
   () =>
   async (...args) => {

@@ -18,8 +18,8 @@ await main(async () => {
   const what = { node: process.execPath, root, directory, uid: ownerOf(directory), variables: process.env }
   if (isRemoval && !found) throw new Refusal(`There is no unit of systemd for ${directory}.`)
   if (!existsSync('/run/systemd/system')) throw new Refusal(withoutSystemd(what))
-  if (process.getuid() !== 0) throw new Refusal('Only root can change units of systemd. Give the command with sudo.')
-  if (isRemoval) {
+  if (process.getuid?.() !== 0) throw new Refusal('Only root can change units of systemd. Give the command with sudo.')
+  if (isRemoval && found) {
     await removeUnit(found, { run: runSystemctl() })
     console.log(`Removed ${found.path}. Services keep running; npm start starts the server.`)
     return 0
@@ -36,17 +36,20 @@ Other settings: change them there, and give systemctl restart ${unit.name}.`)
 
 /**
  * Returns the owner of a data directory: the user that ran the server before. Root owns a new one.
+ * @param {string} directory
  */
 function ownerOf(directory) {
   return existsSync(directory) ? statSync(directory).uid : 0
 }
 
+/** @param {string} directory */
 async function refuseWhileInUse(directory) {
   const lock = await lockDataDirectory(directory)
   if (!lock) throw new Refusal(`A server runs on ${directory}. Give npm stop first.`)
   lock.close()
 }
 
+/** @param {{ node: string, root: string, directory: string, uid: number }} what */
 function withoutSystemd(what) {
   return `systemd does not run here. Have the supervisor of this system start
 "${what.node} ${join(root, 'bootstrap', 'start.mjs')}" in ${root} with QUAYSIDE_DATA=${what.directory}, after the network and Docker. It has to

@@ -3,6 +3,7 @@ import { request } from 'node:http'
 import { join } from 'node:path'
 import { lockDataDirectory } from './data-directory.mjs'
 import { isAlive, signal, waitUntil } from './end-process.mjs'
+import { codeOf } from './error-code.mjs'
 import { findHolder } from './lock-holder.mjs'
 import { Refusal } from './progress.mjs'
 import { readIfThere } from './system.mjs'
@@ -18,6 +19,7 @@ const routerMs = 40_000
  * Ends the server, the router and PostgreSQL of a data directory, and nothing else: each proves by a lock, a socket or its working
  * directory that it belongs to it. Returns the lock, which keeps a server from starting until it is closed, and the names of
  * what was ended.
+ * @param {string} directory
  */
 export async function stopInstallation(directory) {
   const { lock, wasRunning } = await takeLock(directory)
@@ -32,9 +34,14 @@ export async function stopInstallation(directory) {
   }
 }
 
-/** Ends the server that has the lock. Another `npm stop` is waited for. */
+/**
+ * Ends the server that has the lock. Another `npm stop` is waited for.
+ * @param {string} directory
+ */
 async function takeLock(directory) {
+  /** @type {Set<number>} */
   const asked = new Set()
+  /** @type {import('node:net').Server | undefined} */
   let lock
   let hiddenLooks = 0
   const isTaken = async () => {
@@ -48,22 +55,27 @@ async function takeLock(directory) {
     // A process that is just ending holds the lock for a moment longer, and has no command line any more.
     if (holder.pid !== undefined && commandLine(holder.pid) === '') return false
     refuseForeign(holder, directory)
-    if (holder.command !== 'server' || asked.has(holder.pid)) return false
+    if (holder.pid === undefined || holder.command !== 'server' || asked.has(holder.pid)) return false
     if (asked.size > 0) throw new Refusal(startedAgain(directory))
     asked.add(holder.pid)
     signal(holder.pid, 'SIGTERM')
     return false
   }
-  if (await waitUntil(isTaken, serverMs)) return { lock, wasRunning: asked.size > 0 }
+  if ((await waitUntil(isTaken, serverMs)) && lock) return { lock, wasRunning: asked.size > 0 }
   const pid = findHolder(directory)?.pid
   throw new Refusal(
     `The server of ${directory} (process ${pid}) did not end within ${serverMs / 1000} s; its log says why. If it hangs, end it with "kill -9 ${pid}", and give the command again.`,
   )
 }
 
+/** @param {string} directory */
 const startedAgain = (directory) =>
   `The server of ${directory} was stopped, and something started it again. Stop it there: with systemd, "systemctl stop" and the name of its unit.`
 
+/**
+ * @param {import('./lock-holder.mjs').Holder} holder
+ * @param {string} directory
+ */
 function refuseForeign({ pid, command }, directory) {
   if (pid === undefined) {
     throw new Refusal(`${directory} is in use by a process of another user. Give the command as that user, or as root.`)
@@ -75,9 +87,13 @@ function refuseForeign({ pid, command }, directory) {
   }
 }
 
+/** @param {number} pid */
 const commandLine = (pid) => readIfThere(`/proc/${pid}/cmdline`).split('\0').join(' ').trim()
 
-/** The router, and one that waits to take over. */
+/**
+ * The router, and one that waits to take over.
+ * @param {string} directory
+ */
 async function endRouters(directory) {
   const sockets = namesIn(directory).filter((name) => name === 'control.sock' || name.startsWith('next-'))
   let isEnded = false
@@ -95,7 +111,13 @@ async function endRouters(directory) {
   return isEnded
 }
 
-/** Returns the router's answer; undefined if no router listens on the socket. */
+/**
+ * Returns the router's answer; undefined if no router listens on the socket.
+ * @param {string} socketPath
+ * @param {string} method
+ * @param {string} path
+ * @returns {Promise<{ pid?: number } | undefined>}
+ */
 function askRouter(socketPath, method, path) {
   return new Promise((resolve, reject) => {
     const outgoing = request({ socketPath, method, path, timeout: 5000 }, async (answer) => {
@@ -105,31 +127,44 @@ function askRouter(socketPath, method, path) {
     })
     outgoing.on('timeout', () => outgoing.destroy(new Refusal(`The router at ${socketPath} does not answer.`)))
     outgoing.on('error', (error) =>
-      ['ENOENT', 'ECONNREFUSED', 'ECONNRESET'].includes(error.code) ? resolve(undefined) : reject(error),
+      ['ENOENT', 'ECONNREFUSED', 'ECONNRESET'].includes(codeOf(error) ?? '') ? resolve(undefined) : reject(error),
     )
     outgoing.end()
   })
 }
 
-/** Where the database of a data directory is: there, or where a file says. */
+/**
+ * Where the database of a data directory is: there, or where a file says.
+ * @param {string} directory
+ */
 export const databaseHome = (directory) => readIfThere(join(directory, 'location')).trim() || directory
 
-/** One that a killed server left. */
+/** Ends PostgreSQL: first with open transactions rolled back, then at once. */
+const databaseSignals = /** @type {const} */ ([
+  { name: 'SIGINT', limitMs: 20_000 },
+  { name: 'SIGQUIT', limitMs: 10_000 },
+])
+
+/**
+ * One that a killed server left.
+ * @param {string} directory
+ */
 async function endDatabase(directory) {
   const cluster = join(databaseHome(directory), 'cluster')
   const pid = Number(readIfThere(join(cluster, 'postmaster.pid')).split('\n')[0])
   if (!servesCluster(pid, cluster)) return false
-  for (const [name, limitMs] of [
-    ['SIGINT', 20_000],
-    ['SIGQUIT', 10_000],
-  ]) {
+  for (const { name, limitMs } of databaseSignals) {
     signal(pid, name)
     if (await waitUntil(() => !servesCluster(pid, cluster), limitMs)) return true
   }
   throw new Refusal(`PostgreSQL (process ${pid}) did not end. Its log is postgresql.log in ${databaseHome(directory)}.`)
 }
 
-/** Process ids are used again: this one works in the directory. */
+/**
+ * Process ids are used again: this one works in the directory.
+ * @param {number} pid
+ * @param {string} cluster
+ */
 function servesCluster(pid, cluster) {
   if (!(pid > 1) || !isAlive(pid)) return false
   try {
@@ -139,11 +174,12 @@ function servesCluster(pid, cluster) {
   }
 }
 
+/** @param {string} directory */
 function namesIn(directory) {
   try {
     return readdirSync(directory)
   } catch (error) {
-    if (error.code !== 'ENOENT') throw error
+    if (codeOf(error) !== 'ENOENT') throw error
     return []
   }
 }

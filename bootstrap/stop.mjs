@@ -23,6 +23,7 @@ await main(async () => {
   return 0
 })
 
+/** @param {string} directory */
 async function stopApplications(directory) {
   const instance = readIfThere(join(directory, 'instance')).trim()
   if (!instance) {

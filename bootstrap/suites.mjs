@@ -1,6 +1,8 @@
 import { readdirSync } from 'node:fs'
 import { join, relative, sep } from 'node:path'
 
+/** @typedef {{ passed: number, failed: number, skipped: number }} Counts */
+
 const besideTheCode = ['bootstrap', 'contract', 'server', 'router', 'client', 'bench']
 const wholeSystem = ['test/accounts', 'test/attacks', 'test/contract', 'test/faults', 'test/structure']
 const withEngine = ['test/e2e', 'test/browser']
@@ -8,10 +10,17 @@ const withEngine = ['test/e2e', 'test/browser']
 /**
  * Sorts test files (paths from the root, with `/`) into `unit` (beside the code), `fast` (those and what tests the whole
  * system without an engine), `docker` (what needs a Docker Engine, one file at a time) and `faults` (what takes long to break).
+ * @param {string[]} files
  */
 export function sortTests(files) {
+  /** @param {string} file */
   const isTest = (file) => /\.test\.(ts|mjs)$/.test(file)
+  /**
+   * @param {string} file
+   * @param {string[]} directories
+   */
   const isIn = (file, directories) => directories.some((directory) => file.startsWith(`${directory}/`))
+  /** @param {string} file */
   const needsEngine = (file) => /\.docker\.test\.ts$/.test(file) || isIn(file, withEngine)
   const tests = files.filter(isTest).sort()
   const unit = tests.filter((file) => isIn(file, besideTheCode) && !needsEngine(file))
@@ -20,7 +29,11 @@ export function sortTests(files) {
   return { unit, fast: [...unit, ...system], docker: tests.filter(needsEngine), faults }
 }
 
-/** All files below `root`, as paths from there; packages, data and git's own are left out. */
+/**
+ * All files below `root`, as paths from there; packages, data and git's own are left out.
+ * @param {string} root
+ * @returns {string[]}
+ */
 export function listFiles(root, directory = root) {
   return readdirSync(directory, { withFileTypes: true }).flatMap((entry) => {
     if (entry.name === 'node_modules' || entry.name.startsWith('.')) return []
@@ -29,8 +42,13 @@ export function listFiles(root, directory = root) {
   })
 }
 
-/** Counts out of what Node's test runner printed last; all zero where it did not come to an end. */
+/**
+ * Counts out of what Node's test runner printed last; all zero where it did not come to an end.
+ * @param {string} output
+ * @returns {Counts}
+ */
 export function readCounts(output) {
+  /** @param {string} name */
   const count = (name) => {
     const lines = [...output.matchAll(new RegExp(`^(?:#|ℹ) ${name} (\\d+)$`, 'gm'))]
     return Number(lines.at(-1)?.[1] ?? 0)
@@ -42,8 +60,12 @@ export function readCounts(output) {
   }
 }
 
-/** The closing line over all suites. */
+/**
+ * The closing line over all suites.
+ * @param {Counts[]} results
+ */
 export function closingLine(results) {
+  /** @param {keyof Counts} name */
   const sum = (name) => results.reduce((total, result) => total + result[name], 0)
   return `${sum('passed')} passed, ${sum('failed')} failed, ${sum('skipped')} skipped`
 }

@@ -1,7 +1,13 @@
 import { accessSync, constants, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 
-/** Why this machine cannot run Quayside; undefined where it can. */
+/** @typedef {'systemd' | 'directly'} StartDocker */
+/** @typedef {{ isRoot: boolean, isApt: boolean, hasGit: boolean, hasDockerd: boolean, hasSystemd: boolean, docker: "answers" | "denied" | "silent", dockerHost: string | undefined, user: string }} Found */
+
+/**
+ * Why this machine cannot run Quayside; undefined where it can.
+ * @param {{ platform: string, arch: string, nodeVersion: string }} machine
+ */
 export function unsupported({ platform, arch, nodeVersion }) {
   if (Number(nodeVersion.split('.')[0]) < 20) {
     return `This is Node.js ${nodeVersion}; starting needs version 20 or newer. Install one from https://nodejs.org and try again.`
@@ -12,7 +18,10 @@ export function unsupported({ platform, arch, nodeVersion }) {
   return undefined
 }
 
-/** Whether packages come from apt, out of the text of /etc/os-release. */
+/**
+ * Whether packages come from apt, out of the text of /etc/os-release.
+ * @param {string} osRelease
+ */
 export function usesApt(osRelease) {
   const ids = osRelease.match(/^(ID|ID_LIKE)=.*$/gm) ?? []
   return ids.some((line) => /\b(debian|ubuntu)\b/.test(line))
@@ -22,6 +31,8 @@ export function usesApt(osRelease) {
  * What has to be done to the system before the server can start, out of what was found:
  * `{ isRoot, isApt, hasGit, hasDockerd, hasSystemd, docker: 'answers' | 'denied' | 'silent', dockerHost }`.
  * Gives `{ packages, startDocker: undefined | 'systemd' | 'directly', refusal }`; with a refusal nothing is to be done.
+ * @param {Found} found
+ * @returns {{ packages: string[], startDocker: StartDocker | undefined, refusal: string | undefined }}
  */
 export function planSystem(found) {
   const wantsDocker = found.docker !== 'answers'
@@ -30,6 +41,11 @@ export function planSystem(found) {
   return { packages, startDocker, refusal: refusalOf(found, packages, startDocker) }
 }
 
+/**
+ * @param {Found} found
+ * @param {string[]} packages
+ * @param {StartDocker | undefined} startDocker
+ */
 function refusalOf(found, packages, startDocker) {
   if (found.dockerHost && startDocker) {
     return `QUAYSIDE_DOCKER_HOST is "${found.dockerHost}", but no Docker Engine answers there. Start it, or unset the variable to use the engine of this machine.`
@@ -52,16 +68,23 @@ function refusalOf(found, packages, startDocker) {
   return `${missing}, and only root can change that. Run these commands and repeat, or start as root:\n\n  ${commands.join('\n  ')}\n`
 }
 
+/** @type {Record<string, string>} */
 const names = { 'docker.io': 'Docker Engine', git: 'git' }
 const instructions = [
   'Docker Engine: https://docs.docker.com/engine/install/',
   'git: https://git-scm.com/downloads/linux',
 ]
 
-/** The command line that installs packages on Debian and Ubuntu. */
+/**
+ * The command line that installs packages on Debian and Ubuntu.
+ * @param {string[]} packages
+ */
 export const aptInstall = (packages) => ['apt-get', 'install', '-y', '--no-install-recommends', ...packages]
 
-/** Whether a program can be found; the places of system programs are searched even when PATH leaves them out. */
+/**
+ * Whether a program can be found; the places of system programs are searched even when PATH leaves them out.
+ * @param {string} program
+ */
 export function isInstalled(program, path = process.env.PATH ?? '') {
   return [...path.split(':'), '/usr/sbin', '/sbin', '/usr/local/sbin'].some((directory) => {
     try {
@@ -73,7 +96,10 @@ export function isInstalled(program, path = process.env.PATH ?? '') {
   })
 }
 
-/** The text of a file, or '' where there is none. */
+/**
+ * The text of a file, or '' where there is none.
+ * @param {string} path
+ */
 export function readIfThere(path) {
   try {
     return readFileSync(path, 'utf8')

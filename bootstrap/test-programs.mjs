@@ -16,6 +16,9 @@ const places = [['usr', 'bin'], ['usr', 'sbin'], ['sbin']]
 /**
  * The directory with a program of the tests: '' where it is installed, undefined, after saying why, where it is not to be had. The package is
  * only unpacked below node_modules: installed, it might run as a service of the machine. Needs no root where the lists of packages are there.
+ * @param {{ name: string, from: string, tests: string }} program
+ * @param {string} root
+ * @param {{ isApt: boolean, isRoot: boolean, run?: typeof execute, say?: (text: string) => void }} options
  */
 export async function bringProgram({ name, from, tests }, root, { isApt, isRoot, run = execute, say = console.log }) {
   if (isInstalled(name)) return ''
@@ -23,6 +26,7 @@ export async function bringProgram({ name, from, tests }, root, { isApt, isRoot,
   const find = () => places.map((parts) => join(place, ...parts)).find((path) => existsSync(join(path, name)))
   const found = find()
   if (found) return found
+  /** @param {string} reason */
   const skipped = (reason) => {
     say(`${tests} are skipped: ${reason}. Put a "${name}" into PATH to run them.`)
     return undefined

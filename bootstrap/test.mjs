@@ -6,12 +6,16 @@ import { runCheck, runTests } from './run-suite.mjs'
 import { openScratch } from './scratch.mjs'
 import { closingLine, listFiles, sortTests } from './suites.mjs'
 
+/** @typedef {(more?: { print?: (text: string) => void }) => Promise<import('./suites.mjs').Counts>} Suite */
+
 /**
  * Runs suites at the same time, for those that use an engine wait most of theirs. What the first prints is shown as it comes, what the
  * others print when they have ended. Gives the counts of all.
+ * @param {[Suite, ...Suite[]]} suites
  */
 async function sideBySide([first, ...others]) {
   const running = others.map(async (suite) => {
+    /** @type {string[]} */
     const printed = []
     const counts = await suite({ print: (text) => printed.push(text) })
     return { counts, text: printed.join('') }
@@ -21,6 +25,7 @@ async function sideBySide([first, ...others]) {
     process.stdout.write(text)
     all.push(counts)
   }
+  /** @param {keyof import('./suites.mjs').Counts} name */
   const sum = (name) => all.reduce((total, counts) => total + counts[name], 0)
   return { passed: sum('passed'), failed: sum('failed'), skipped: sum('skipped') }
 }
@@ -37,6 +42,12 @@ await main(async () => {
   process.once('exit', () => scratch?.remove())
   const options = { cwd: root, env: { ...env, ...required, ...temporary, NODE_TEST_CONTEXT: undefined } }
   const files = sortTests(listFiles(root))
+  /**
+   * @param {keyof typeof files} name
+   * @param {number} concurrency
+   * @param {{ timeoutSeconds?: number, limitMinutes?: number }} limits
+   * @returns {Suite}
+   */
   const tests =
     (name, concurrency, limits = {}) =>
     (more = {}) =>
@@ -47,6 +58,7 @@ await main(async () => {
       ? [{ title: 'Faults', files: files.faults, run: tests('faults', 1, { timeoutSeconds: 600, limitMinutes: 180 }) }]
       : []),
   ]
+  /** @type {{ title: string, files?: string[], run: Suite }[]} */
   const suites =
     only.length > 0
       ? only

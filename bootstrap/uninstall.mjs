@@ -23,6 +23,7 @@ await main(async () => {
   if (!existsSync(directory))
     throw new Refusal(`There is no data directory ${directory}. QUAYSIDE_DATA names another one.`)
   const { node, env } = await prepare({ engine: false })
+  /** @param {'list' | 'remove'} command */
   const onEngine = (command) =>
     handOver(node, [join(root, 'server', 'uninstall.ts'), command, ...(keepsData ? ['--keep-data'] : [])], {
       ...env,
@@ -48,13 +49,19 @@ await main(async () => {
   return 0
 })
 
-/** The database may be elsewhere, and its socket too. */
+/**
+ * The database may be elsewhere, and its socket too.
+ * @param {string} directory
+ */
 function directoriesOf(directory) {
   const home = databaseHome(join(directory, 'postgresql'))
   return home.startsWith(`${directory}/`) ? [directory] : [directory, home]
 }
 
-/** Lists what belongs to the operator and is kept. */
+/**
+ * Lists what belongs to the operator and is kept.
+ * @param {string} directory
+ */
 function remarks(directory) {
   const { QUAYSIDE_DATABASE_URL: database, QUAYSIDE_MASTER_KEY_FILE: key } = process.env
   return [
@@ -63,6 +70,7 @@ function remarks(directory) {
   ]
 }
 
+/** @param {string} name */
 async function isConfirmed(name) {
   const asking = createInterface({ input: process.stdin, output: process.stdout })
   try {

@@ -1,6 +1,9 @@
 import { join } from 'node:path'
 
-/** The line by which the unit of an installation is found again. */
+/**
+ * The line by which the unit of an installation is found again.
+ * @param {string} directory
+ */
 export const markOf = (directory) => `# Data directory: ${directory}`
 
 /**
@@ -10,6 +13,7 @@ export const markOf = (directory) => `# Data directory: ${directory}`
  * These stay writable: /etc, because the first start may create the account of PostgreSQL; control groups, /sys and
  * capabilities of the network, because the server limits build steps and sets rules of the packet filter; /tmp, because
  * commands outside the unit find sockets there; memory that is written and run, because of Node's compiler.
+ * @param {{ node: string, root: string, directory: string, environmentFile: string, uid: number }} unit
  */
 export const unitText = ({ node, root, directory, environmentFile, uid }) => `${markOf(directory)}
 [Unit]
@@ -53,28 +57,41 @@ CapabilityBoundingSet=~CAP_SYS_MODULE CAP_SYS_BOOT CAP_SYS_TIME CAP_SYS_RAWIO CA
 WantedBy=multi-user.target
 `
 
+/** @param {string} path */
 const isBelowHome = (path) => /^\/(?:root|home|run\/user)(?:\/|$)/.test(path)
 
-/** systemd replaces %. */
+/**
+ * systemd replaces %.
+ * @param {string} text
+ */
 const literal = (text) => text.replaceAll('%', '%%')
 
-/** As one word of a command line, in which $ stands for variables, too. */
+/**
+ * As one word of a command line, in which $ stands for variables, too.
+ * @param {string} text
+ */
 const quote = (text) => `"${literal(text).replaceAll('\\', '\\\\').replaceAll('"', '\\"').replaceAll('$', '$$$$')}"`
 
 /**
  * Pure: the settings file in systemd's syntax. It holds the settings of the environment and the
  * data directory.
+ * @param {NodeJS.ProcessEnv} variables
+ * @param {string} directory
  */
 export function environmentText(variables, directory) {
+  /** @type {NodeJS.ProcessEnv} */
   const settings = { ...variables, QUAYSIDE_DATA: directory }
   const names = Object.keys(settings).filter((name) => name.startsWith('QUAYSIDE_') && settings[name])
   return names
     .sort()
-    .map((name) => `${name}=${quoteValue(settings[name])}\n`)
+    .map((name) => `${name}=${quoteValue(settings[name] ?? '')}\n`)
     .join('')
 }
 
-/** Line breaks would begin another setting. */
+/**
+ * Line breaks would begin another setting.
+ * @param {string} text
+ */
 const quoteValue = (text) =>
   `"${text
     .split('\n')

@@ -1,6 +1,7 @@
 /**
  * Pure: why a checkout cannot be upgraded, out of `{ isAncestor, target, upstream, nodeVersion, wantedNode, freeBytes, neededBytes, place }`;
  * undefined where it can.
+ * @param {{ isAncestor: boolean, upstream: string, nodeVersion: string, wantedNode?: string | undefined, freeBytes: number, neededBytes: number, place: string }} found
  */
 export function refuseUpgrade({ isAncestor, upstream, nodeVersion, wantedNode, freeBytes, neededBytes, place }) {
   if (!isAncestor) {
@@ -11,6 +12,7 @@ export function refuseUpgrade({ isAncestor, upstream, nodeVersion, wantedNode, f
     return `The new version needs Node.js ${least} or newer, this is ${nodeVersion}. Install one from https://nodejs.org and try again.`
   }
   if (freeBytes < neededBytes) {
+    /** @param {number} bytes */
     const mebibytes = (bytes) => Math.ceil(bytes / 1024 ** 2)
     return `The new version is made ready in ${place}, which needs about ${mebibytes(neededBytes)} MiB; ${mebibytes(freeBytes)} MiB are free. Make room and try again.`
   }
@@ -19,7 +21,10 @@ export function refuseUpgrade({ isAncestor, upstream, nodeVersion, wantedNode, f
 
 const shownCommits = 20
 
-/** Pure: what an upgrade will change, for people. */
+/**
+ * Pure: what an upgrade will change, for people.
+ * @param {{ head: string, target: string, commits: string[], migrations: string[] }} change
+ */
 export function describeUpgrade({ head, target, commits, migrations }) {
   const more = commits.length - shownCommits
   return [

@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { openCheckout } from './checkout.mjs'
 import { dataDirectoryOf, lockDataDirectory, readJson } from './data-directory.mjs'
 import { findNode, installDependencies } from './dependencies.mjs'
+import { codeOf } from './error-code.mjs'
 import { execute, handOver } from './execute.mjs'
 import { root } from './prepare.mjs'
 import { main, Refusal, step } from './progress.mjs'
@@ -45,7 +46,10 @@ await main(async () => {
   return 0
 })
 
-/** What the branch's remote has, asked now. */
+/**
+ * What the branch's remote has, asked now.
+ * @param {ReturnType<typeof openCheckout>} checkout
+ */
 async function findChange(checkout) {
   const upstream = await checkout.git('rev-parse', '--abbrev-ref', '@{upstream}').catch(() => {
     throw new Refusal(
@@ -66,7 +70,10 @@ async function findChange(checkout) {
   }
 }
 
-/** The packages of the new version take about what those of this one take. */
+/**
+ * The packages of the new version take about what those of this one take.
+ * @param {string} directory
+ */
 async function measure(directory) {
   const place = join(directory, 'versions')
   const { bavail, bsize } = statfsSync(place)
@@ -74,7 +81,12 @@ async function measure(directory) {
   return { place, freeBytes: bavail * bsize, neededBytes: (Number.parseInt(output, 10) || 0) + marginBytes }
 }
 
-/** A work tree of its own with its own packages; what an earlier attempt made ready is used. */
+/**
+ * A work tree of its own with its own packages; what an earlier attempt made ready is used.
+ * @param {ReturnType<typeof openCheckout>} checkout
+ * @param {string} directory
+ * @param {string} commit
+ */
 async function getBeside(checkout, directory, commit) {
   const versions = join(directory, 'versions')
   const beside = join(versions, commit)
@@ -90,19 +102,32 @@ async function getBeside(checkout, directory, commit) {
   return beside
 }
 
-/** Of what earlier attempts made ready; a switch that was cut off leaves its own. */
+/**
+ * Of what earlier attempts made ready; a switch that was cut off leaves its own.
+ * @param {ReturnType<typeof openCheckout>} checkout
+ * @param {string} directory
+ * @param {string | undefined} commit
+ */
 async function keepOnly(checkout, directory, commit) {
   const versions = join(directory, 'versions')
   const names = existsSync(versions) ? readdirSync(versions) : []
   for (const name of names) if (name !== commit) await removeTree(checkout, join(versions, name))
 }
 
+/**
+ * @param {ReturnType<typeof openCheckout>} checkout
+ * @param {string} path
+ */
 async function removeTree(checkout, path) {
   rmSync(path, { recursive: true, force: true })
   await checkout.git('worktree', 'prune')
 }
 
-/** The new version says itself whether it would start here. */
+/**
+ * The new version says itself whether it would start here.
+ * @param {string} beside
+ * @param {string} directory
+ */
 async function check(beside, directory) {
   const node = await findNode(beside)
   // The first check, while a server runs, spares the second one time.
@@ -112,6 +137,7 @@ async function check(beside, directory) {
   if (code !== 0) throw new Refusal('The new version would not start here, for the reason above. Nothing was changed.')
 }
 
+/** @param {{ checkout: ReturnType<typeof openCheckout>, beside: string, directory: string, head: string, target: string }} change */
 async function switchTo({ checkout, beside, directory, head, target }) {
   await checkout.git('merge', '--ff-only', '--quiet', target)
   await movePackages(beside, directory)
@@ -120,14 +146,18 @@ async function switchTo({ checkout, beside, directory, head, target }) {
 The way back, with the database as it was: npm run rollback-upgrade`)
 }
 
-/** As one step each. Where the two are on different file systems they are installed anew; after a kill in between, by the next start. */
+/**
+ * As one step each. Where the two are on different file systems they are installed anew; after a kill in between, by the next start.
+ * @param {string} beside
+ * @param {string} directory
+ */
 async function movePackages(beside, directory) {
   const [packages, former] = [join(root, 'node_modules'), join(directory, 'versions', 'former-packages')]
   try {
     if (existsSync(packages)) renameSync(packages, former)
     renameSync(join(beside, 'node_modules'), packages)
   } catch (error) {
-    if (error.code !== 'EXDEV') throw error
+    if (codeOf(error) !== 'EXDEV') throw error
     await installDependencies(root)
   }
   rmSync(former, { recursive: true, force: true })
