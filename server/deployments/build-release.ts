@@ -15,9 +15,10 @@ import { imageAgain, versionAgain } from './deployed-version.ts'
 import { freeze } from './freeze.ts'
 import { setReleaseCommit } from './outcome-store.ts'
 import { explainLate, type RecipeOptions, type Work, whileUnreachable } from './recipe.ts'
+import type { CommitJson } from './release-store.ts'
 import { findRelease, findReleaseOf, type ReleaseImage, type ReleaseRow, setReleaseImage } from './release-store.ts'
 import { repositoryOf } from './source.ts'
-import { type CommitJson, enterState, setTargetCommit } from './target-store.ts'
+import { enterState, setTargetCommit } from './target-store.ts'
 import { inTurn } from './turn.ts'
 
 /** A repository that does not answer shall not hold a deployment for longer. */

@@ -1,7 +1,7 @@
 import type { Action } from '@quayside/contract/states.ts'
 import type { JobEvent } from '../jobs/index.ts'
 import type { Json } from '../lib/json.ts'
-import { memberOf } from './job-release.ts'
+import { memberOf } from './job-settings.ts'
 
 type Members = Readonly<Record<string, Json | undefined>>
 

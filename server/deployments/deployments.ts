@@ -8,7 +8,7 @@ import { deleteEnvironmentRow, type EnvironmentRow, markEnvironmentDeleting } fr
 import { deleteServiceRow, findService, listServices, lockService, type ServiceRow } from '../services/index.ts'
 import type { Workflows } from '../workflows/index.ts'
 import { cancelDeployment } from './cancel.ts'
-import { checkForced } from './job-release.ts'
+import { checkForced } from './job-settings.ts'
 import { refusalOf, refuseKind } from './refusal-of-kind.ts'
 import type { ReleaseRow } from './release-store.ts'
 import { acceptRequest, type RequestedBy, type RequestOptions } from './request.ts'

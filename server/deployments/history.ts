@@ -4,8 +4,8 @@ import type { Database } from '../database/index.ts'
 import { commitPage, repositoriesOf, type Settings } from '../services/index.ts'
 import { historyDetails } from './deployed-details.ts'
 import { type HistoryRow, listHistory, type WithSettings } from './history-store.ts'
+import type { CommitJson } from './release-store.ts'
 import { statusDetails } from './status.ts'
-import type { CommitJson } from './target-store.ts'
 
 const longestPage = 20
 

@@ -3,41 +3,19 @@ import { effectiveSettings, type SettingValues } from '@quayside/contract/servic
 import type { Release, Task } from '../engines/index.ts'
 import { type JobEvent, type JobRunRow, type LoadedJob, outputFile } from '../jobs/index.ts'
 import { silent } from '../lib/attempt.ts'
-import { AppError } from '../lib/error.ts'
 import type { Secret } from '../lib/secret.ts'
-import { findService, type ServiceRow, type SettingsOf } from '../services/index.ts'
+import { findService } from '../services/index.ts'
 import { internalHost } from '../variables/index.ts'
 import { programSettings, stopGraceSeconds } from './acting-settings.ts'
 import { openVariables } from './freeze.ts'
 import { haveImage } from './image-release.ts'
+import { type JobSettings, memberOf, runOf } from './job-settings.ts'
 import type { RecipeOptions } from './recipe.ts'
 import { findRelease, type ReleaseRow } from './release-store.ts'
 import { leastMemoryMiB } from './to-workload.ts'
-import type { Versioned } from './versioned.ts'
-
-type JobSettings = SettingsOf['job']
 
 /** Settings of a job: 0 is no time at all, and means as much as may be asked for. */
 const longestSeconds = 2_073_600
-
-const members = { START: 'on_start', STOP: 'on_stop', DELETE: 'on_delete', CRON: 'cronjob' } as const
-
-/** The member of a job's schedule that says what an event runs: `on_start`. */
-export const memberOf = (event: JobEvent): (typeof members)[JobEvent] => members[event]
-
-/** What a job runs for an event; undefined: nothing. */
-export const runOf = ({ schedule }: Pick<JobSettings, 'schedule'>, event: JobEvent) => schedule[members[event]]
-
-/** What the deployment of a job runs of it, where its settings have something for that; a cron job runs by its timetable alone. */
-export const eventOfDeployment = ({ schedule }: Pick<JobSettings, 'schedule'>): JobEvent | undefined =>
-  schedule.cronjob === undefined ? 'START' : undefined
-
-/** Pure: whether a deployment of this version runs something to its end, even where nothing has changed. */
-export function isRunWhenDeployed({ kind, settings }: Versioned): boolean {
-  if (kind !== 'job') return false
-  const event = eventOfDeployment(settings)
-  return event !== undefined && runOf(settings, event) !== undefined
-}
 
 /** Pure: what is run of a job for an event. */
 export function toTask(
@@ -48,7 +26,7 @@ export function toTask(
   },
 ): Task {
   const run = runOf(settings, event)
-  if (!run) throw new Error(`the job has no ${members[event]}`)
+  if (!run) throw new Error(`the job has no ${memberOf(event)}`)
   return {
     ...input,
     shape: 'task',
@@ -108,10 +86,4 @@ export async function loadJob(
     advancedSettings: jobAdvanced(row),
     haveImage: (signal) => haveImage(options, organizationId, row, { signal, output: silent }),
   }
-}
-
-/** Throws 400 when the job has nothing for that event. */
-export function checkForced(service: ServiceRow, event: JobEvent): void {
-  if (service.kind === 'job' && !runOf(service.settings, event))
-    throw new AppError('invalid', `forceEvent: job "${service.name}" has no ${memberOf(event)}.`)
 }

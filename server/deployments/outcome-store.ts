@@ -1,8 +1,7 @@
 import type { Sql } from '../database/index.ts'
 import { forgetFullVolume } from '../disk/index.ts'
 import { awaken, forgetScale } from '../scaling/index.ts'
-import type { ReleaseRow } from './release-store.ts'
-import type { CommitJson } from './target-store.ts'
+import type { CommitJson, ReleaseRow } from './release-store.ts'
 
 /** What a request does to the row of its service. */
 

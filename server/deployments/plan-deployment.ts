@@ -2,7 +2,7 @@ import { serviceTypeOf } from '@quayside/contract/enums.ts'
 import type { DeploymentEffect } from '@quayside/contract/resources/deployment-plan.ts'
 import { isTaskKind, type KindName } from '@quayside/contract/services/kinds.ts'
 import { buildSecretNames } from './build-secrets.ts'
-import { isRunWhenDeployed } from './job-release.ts'
+import { isRunWhenDeployed } from './job-settings.ts'
 import { sorted } from './unchanged.ts'
 import { type Build, buildOf, type Versioned } from './versioned.ts'
 

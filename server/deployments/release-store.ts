@@ -1,13 +1,21 @@
 import type { BasicCredential } from '@quayside/contract/routes.ts'
 import type { SettingValues } from '@quayside/contract/services/setting-table.ts'
-import type { Action } from '@quayside/contract/states.ts'
 import type { Sql } from '../database/index.ts'
 import type { Json } from '../lib/json.ts'
-import type { CommitJson, TargetRow } from './target-store.ts'
 import type { Versioned } from './versioned.ts'
 
 /** The image of a version. `identity`: of its build, where other services may take it. */
 export type ReleaseImage = { readonly reference: string; readonly digest: string; readonly identity?: string }
+
+/** A commit as rows hold it. */
+export interface CommitJson {
+  readonly id: string
+  readonly created_at: string
+  readonly message: string
+  readonly author_name: string
+  /** Absent from commits of earlier versions. */
+  readonly tag?: string
+}
 
 /** An immutable copy of everything that one deployed version consists of. */
 interface ReleaseBase {
@@ -117,25 +125,6 @@ export async function giveUpReleases(sql: Sql, count: number): Promise<number> {
       variables = '{"variables": {}, "files": []}'
     where is_kept and id not in (select id from (${keptReleases(sql, count)}) k where id is not null)`
   return given.count
-}
-
-export interface FormerRow {
-  readonly request_id: string
-  readonly action: Action
-  readonly status: TargetRow['status']
-  readonly created_at: Date
-  readonly release_id: string | null
-  readonly is_kept: boolean | null
-}
-
-/** What an execution did to a service. */
-export async function findFormer(sql: Sql, serviceId: string, executionId: string): Promise<FormerRow | undefined> {
-  const [row] = await sql<FormerRow[]>`
-    select q.id as request_id, q.action, t.status, q.created_at, t.release_id, r.is_kept and r.image is not null as is_kept
-    from deployment_request q join deployment_target t on t.request_id = q.id and t.service_id = ${serviceId}
-    left join release r on r.id = t.release_id
-    where q.execution_id = ${executionId}`
-  return row
 }
 
 /** Our own rows are JSON; the library's type of it does not know interfaces. */

@@ -3,6 +3,7 @@ import { type Action, phases, type RequestStatus, type State } from '@quayside/c
 import type { Sql } from '../database/index.ts'
 import type { JobEvent } from '../jobs/index.ts'
 import { lockService, type ServiceRow } from '../services/index.ts'
+import type { CommitJson } from './release-store.ts'
 
 /** What a request does to one service. */
 export interface TargetRow {
@@ -28,15 +29,6 @@ export interface TargetRow {
   readonly reason: string | null
   readonly started_at: Date | null
   readonly finished_at: Date | null
-}
-
-export interface CommitJson {
-  readonly id: string
-  readonly created_at: string
-  readonly message: string
-  readonly author_name: string
-  /** Absent from commits of earlier versions. */
-  readonly tag?: string
 }
 
 export interface WantedTarget {
