@@ -181,10 +181,12 @@ test('SQL stands in stores', () => {
 /** Where a kind of service may be told by its name, and why. */
 const tellsKindsApart: Record<string, string> = {
   'contract/': 'the table of kinds, and the enumerations of the wire',
-  'server/deployments/to-workload.ts': 'settings become a workload',
-  'server/deployments/database-': 'what the official images of databases need',
-  'server/deployments/job-': 'what a job runs, and when',
-  'server/deployments/versioned.ts': 'what the version of a kind is made from',
+  'server/releases/to-workload.ts': 'settings become a workload',
+  'server/releases/database-': 'what the official images of databases need',
+  'server/releases/job-settings.ts': 'what a job runs, and when',
+  'server/rollout/database-place.ts': 'where a database is published',
+  'server/rollout/job-': 'how a job is run',
+  'server/releases/versioned.ts': 'what the version of a kind is made from',
   'server/first-start.ts': 'the example is an application',
   'server/services/': 'the settings of each kind as a record',
   'server/webhooks/events.ts': 'the wire has one list for each kind',

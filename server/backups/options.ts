@@ -50,7 +50,7 @@ export interface BackupOptions {
   ) => Promise<void>
 }
 
-/** Requests of a restore for its service; see the deployments room. */
+/** Requests of a restore for its service; see the requests room. */
 export interface Restoring {
   readonly hold: (sql: Sql, service: ServiceRow) => Promise<void>
   readonly stop: (service: ServiceRow, restore: string) => Promise<string | undefined>

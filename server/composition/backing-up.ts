@@ -10,20 +10,11 @@ import {
   createScratchWorkflow,
 } from '../backups/index.ts'
 import type { Database } from '../database/index.ts'
-import {
-  archiveCommandOf,
-  createRestoring,
-  dataRefusal,
-  findDeployedRelease,
-  haveImage,
-  isTriedOnData,
-  type RecipeOptions,
-  scratchRelease,
-  volumesOf,
-  whileUnreachable,
-} from '../deployments/index.ts'
 import { systemClock as clock } from '../lib/clock.ts'
 import { newId } from '../lib/id.ts'
+import { archiveCommandOf, findDeployedRelease, isTriedOnData, scratchRelease, volumesOf } from '../releases/index.ts'
+import { createRestoring } from '../requests/index.ts'
+import { dataRefusal, haveImage, type RecipeOptions, whileUnreachable } from '../rollout/index.ts'
 import type { Workflow, Workflows } from '../workflows/index.ts'
 import type { Foundation } from './foundation.ts'
 

@@ -2,18 +2,16 @@ import { createAccounts } from '../accounts/index.ts'
 import { createPruner, createSealer } from '../audit/index.ts'
 import { createClusterWorkflow } from '../clusters/index.ts'
 import { createPulse } from '../database/index.ts'
-import {
-  createDeploymentWorkflow,
-  createLogPruner,
-  createReleasePruner,
-  createScheduled,
-} from '../deployments/index.ts'
 import { createProofReconciler } from '../domains/index.ts'
 import { createScheduler } from '../environments/index.ts'
+import { createLogPruner } from '../history/index.ts'
 import { createOpenStreams, createReplyPruner, readVersion } from '../http/index.ts'
 import { systemClock as clock } from '../lib/clock.ts'
 import type { Observer } from '../observations/index.ts'
 import { createPushPruner } from '../pushes/index.ts'
+import { createReleasePruner } from '../releases/index.ts'
+import { createScheduled } from '../requests/index.ts'
+import { createDeploymentWorkflow } from '../rollout/index.ts'
 import { createStateChangePruner } from '../state-changes/index.ts'
 import { createKeyRotationWorkflow } from '../vault/index.ts'
 import { createWebhookReconciler } from '../webhooks/index.ts'

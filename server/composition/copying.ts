@@ -1,6 +1,5 @@
 import { recordChange } from '../audit/index.ts'
 import { afterCommit, type Sql } from '../database/index.ts'
-import { archiveCommandOf, failForCopies, volumesOf, whileUnreachable } from '../deployments/index.ts'
 import { publicHosts, publicPortHost, replaceHosts, reservePassedPorts, reservePublicPort } from '../domains/index.ts'
 import {
   createCopyWorkflow,
@@ -17,6 +16,9 @@ import {
 import { systemClock as clock } from '../lib/clock.ts'
 import { newId } from '../lib/id.ts'
 import { findEnvironment } from '../organizations/index.ts'
+import { archiveCommandOf, volumesOf } from '../releases/index.ts'
+import { failForCopies } from '../requests/index.ts'
+import { whileUnreachable } from '../rollout/index.ts'
 import {
   cloneService,
   copyServiceParts,

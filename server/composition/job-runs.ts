@@ -1,4 +1,3 @@
-import { loadJob, type RecipeOptions } from '../deployments/index.ts'
 import {
   createJobRunWorkflow,
   createRunPruner,
@@ -6,6 +5,7 @@ import {
   createTimetables,
   type JobsOptions,
 } from '../jobs/index.ts'
+import { loadJob, type RecipeOptions } from '../rollout/index.ts'
 import type { Foundation } from './foundation.ts'
 
 /** Timetables of cron jobs and their runs. */

@@ -1,7 +1,7 @@
-import { refusalOf, repositoryOf } from '../deployments/index.ts'
 import type { Rooms } from '../http/index.ts'
 import { systemClock as clock } from '../lib/clock.ts'
 import { createPushWorkflow } from '../pushes/index.ts'
+import { refusalOf, repositoryOf } from '../requests/index.ts'
 
 import type { Foundation } from './foundation.ts'
 

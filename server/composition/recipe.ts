@@ -1,5 +1,4 @@
 import { isIP } from 'node:net'
-import type { RecipeOptions } from '../deployments/index.ts'
 import { publicPortHost } from '../domains/index.ts'
 import type { Rooms } from '../http/index.ts'
 import { AddressError, type AddressGuard } from '../lib/address.ts'
@@ -10,6 +9,7 @@ import { Secret } from '../lib/secret.ts'
 import { createSlots } from '../lib/slots.ts'
 import type { Observer } from '../observations/index.ts'
 import { loginOf } from '../registries/index.ts'
+import type { RecipeOptions } from '../rollout/index.ts'
 import { internalHost } from '../variables/index.ts'
 import type { Workflows } from '../workflows/index.ts'
 

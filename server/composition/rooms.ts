@@ -11,7 +11,6 @@ import { createAudit } from '../audit/index.ts'
 import { type BackupOptions, createBackups } from '../backups/index.ts'
 import { createClusters, createCredentials, findCluster, insertBuiltInCluster } from '../clusters/index.ts'
 import type { Sql } from '../database/index.ts'
-import { createDeployments, createSelected, type DeploymentsOptions } from '../deployments/index.ts'
 import type { DiskKeeper } from '../disk/index.ts'
 import { createCustomDomains, rulesProblem } from '../domains/index.ts'
 import {
@@ -30,6 +29,7 @@ import { createEnvironments, createOrganizations, createProjects } from '../orga
 import { createGitWebhooks, createPushRecords, hostedRepositoryUse } from '../pushes/index.ts'
 import { addDefaultRegistries, createRegistries } from '../registries/index.ts'
 import { createGitProviders } from '../repositories/index.ts'
+import { createDeployments, createSelected, type DeploymentsOptions } from '../requests/index.ts'
 import {
   createAdvancedSettings,
   createGroups,

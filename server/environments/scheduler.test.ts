@@ -2,9 +2,9 @@ import assert from 'node:assert/strict'
 import { after, beforeEach, test } from 'node:test'
 import { createPlatform } from '../../test/support/platform.ts'
 import { until } from '../../test/support/until.ts'
-import { createScheduled } from '../deployments/index.ts'
 import { type Clock, systemClock } from '../lib/clock.ts'
 import { silentLogger } from '../lib/log.ts'
+import { createScheduled } from '../requests/index.ts'
 import { createScheduler } from './scheduler.ts'
 
 /** Rules that act, on a clock that the tests put where they like; requests are made for real and run on the fake engine. */

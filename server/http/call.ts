@@ -6,9 +6,10 @@ import type { TNull, TSchema } from '@quayside/contract/schema.ts'
 import type { KindName } from '@quayside/contract/services/kinds.ts'
 import type { Caller, Membership } from '../access/index.ts'
 import type { ClusterRow } from '../clusters/index.ts'
-import type { Dialect, RecordRequest, RequestTargetRow } from '../deployments/index.ts'
 import type { StageRow } from '../environments/index.ts'
+import type { RequestTargetRow } from '../history/index.ts'
 import type { EnvironmentRow, OrganizationRow, ProjectRow } from '../organizations/index.ts'
+import type { Dialect, RecordRequest } from '../requests/index.ts'
 import type { ServiceRow } from '../services/index.ts'
 import type { VariableTarget } from '../variables/index.ts'
 
@@ -25,7 +26,7 @@ export interface TargetRows {
   readonly deploymentRequest: RequestTargetRow
 }
 
-export type { RecordRequest } from '../deployments/index.ts'
+export type { RecordRequest } from '../requests/index.ts'
 
 /** Where the request came from. */
 export interface Client {

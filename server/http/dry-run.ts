@@ -1,7 +1,7 @@
 import type { Operation } from '@quayside/contract'
 import type { FastifyReply } from 'fastify'
 import { type Database, unitOfWork } from '../database/index.ts'
-import type { Plans } from '../deployments/index.ts'
+import type { Plans } from '../rollout/index.ts'
 import { type AnyCall, ownerOf } from './reply.ts'
 
 /** Whether `?dry_run=true` asks what would happen. */

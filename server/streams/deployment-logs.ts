@@ -1,4 +1,4 @@
-import { executionOf, noExecution, stagesOfExecution, toEnvironmentLog } from '../deployments/index.ts'
+import { executionOf, noExecution, stagesOfExecution, toEnvironmentLog } from '../history/index.ts'
 import { deploymentLine, deploymentStream } from '../logs/index.ts'
 import { batched } from './batched.ts'
 import { followChanges } from './follow-changes.ts'

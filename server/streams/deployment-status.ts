@@ -1,4 +1,4 @@
-import { projectOverview, statusesOfExecution, statusesWithStages } from '../deployments/index.ts'
+import { projectOverview, statusesOfExecution, statusesWithStages } from '../history/index.ts'
 import { AppError } from '../lib/error.ts'
 import type { StateChange } from '../state-changes/index.ts'
 import { followChanges } from './follow-changes.ts'

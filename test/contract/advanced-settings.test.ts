@@ -12,18 +12,18 @@ const token = a.tokens.ADMIN
 
 /** Another valid value of each setting that acts, and the test that shows it. */
 const acting: Readonly<Record<string, readonly [value: unknown, file: string, name: string]>> = {
-  'build.timeout_max_sec': [60, 'server/deployments/acting-settings.test.ts', 'a build gets what it wishes for'],
-  'build.cpu_max_in_milli': [500, 'server/deployments/acting-settings.test.ts', 'a build gets what it wishes for'],
-  'build.ram_max_in_gib': [1, 'server/deployments/acting-settings.test.ts', 'a build gets what it wishes for'],
+  'build.timeout_max_sec': [60, 'server/releases/acting-settings.test.ts', 'a build gets what it wishes for'],
+  'build.cpu_max_in_milli': [500, 'server/releases/acting-settings.test.ts', 'a build gets what it wishes for'],
+  'build.ram_max_in_gib': [1, 'server/releases/acting-settings.test.ts', 'a build gets what it wishes for'],
   'build.disable_buildkit_cache': [
     true,
     'server/builders/docker/docker-builder.docker.test.ts',
     'runs each step again if it ignores the cache',
   ],
-  'build.secrets': [['TOKEN'], 'server/deployments/build-secrets.test.ts', 'a build gets the secrets that are named'],
+  'build.secrets': [['TOKEN'], 'server/rollout/build-secrets.test.ts', 'a build gets the secrets that are named'],
   'deployment.termination_grace_period_seconds': [
     5,
-    'server/deployments/acting-settings.test.ts',
+    'server/releases/acting-settings.test.ts',
     'a replica may take as long to end as the advanced settings of its kind say',
   ],
   'deployment.lifecycle.post_start_exec_command': [
@@ -38,7 +38,7 @@ const acting: Readonly<Record<string, readonly [value: unknown, file: string, na
   ],
   'deployment.update_strategy.type': [
     'Recreate',
-    'server/deployments/acting-settings.test.ts',
+    'server/releases/acting-settings.test.ts',
     'two versions run at once, unless the advanced settings forbid it',
   ],
   ...Object.fromEntries(
@@ -76,7 +76,7 @@ const acting: Readonly<Record<string, readonly [value: unknown, file: string, na
   ),
   'network.ingress.basic_auth_env_var': [
     'WHO',
-    'server/deployments/basic-auth.test.ts',
+    'server/releases/basic-auth.test.ts',
     'a deployment puts the logins of the variable before the service',
   ],
   'hpa.cpu.average_utilization_percent': [

@@ -1,10 +1,10 @@
 import { authorizeParent, type Caller, mayAccess, requireNewEnvironment, visible } from '../../access/index.ts'
+import type { Copier } from '../../environments/index.ts'
 import {
   deploymentRequestTarget,
   environmentHistory,
   environmentHistoryV1,
   environmentLog,
-  environmentStatuses,
   projectOverview,
   type RequestTargetRow,
   requestStatus,
@@ -13,9 +13,9 @@ import {
   serviceQueue,
   statusesWithStages,
   toEnvironmentLogV1,
-} from '../../deployments/index.ts'
-import type { Copier } from '../../environments/index.ts'
+} from '../../history/index.ts'
 import { AppError } from '../../lib/error.ts'
+import { environmentStatuses } from '../../requests/index.ts'
 import { listServices } from '../../services/index.ts'
 import type { Handlers } from '../call.ts'
 import { requestedBy } from './requested-by.ts'

@@ -1,4 +1,4 @@
-import { serviceStatuses } from '../../deployments/index.ts'
+import { serviceStatuses } from '../../requests/index.ts'
 
 import type { Handlers } from '../call.ts'
 import type { Browse } from './browsing.ts'

@@ -1,5 +1,5 @@
 import type { Caller } from '../../access/index.ts'
-import type { RequestedBy } from '../../deployments/index.ts'
+import type { RequestedBy } from '../../requests/index.ts'
 import type { Client, RecordRequest } from '../call.ts'
 
 /** Who a deployment request is of. */

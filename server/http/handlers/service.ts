@@ -1,17 +1,12 @@
 import { serviceKinds } from '@quayside/contract/services/kinds.ts'
 import { notFound, requireOn } from '../../access/index.ts'
-import {
-  environmentStatuses,
-  serviceHistory,
-  serviceStatus,
-  statusForClient,
-  type WantedVersion,
-} from '../../deployments/index.ts'
 import { listLinks } from '../../domains/index.ts'
+import { serviceHistory } from '../../history/index.ts'
 import type { JobEvent } from '../../jobs/index.ts'
 import { AppError } from '../../lib/error.ts'
 import { lineId, serviceLine, serviceStream } from '../../logs/index.ts'
 import { findEnvironment } from '../../organizations/index.ts'
+import { environmentStatuses, serviceStatus, statusForClient, type WantedVersion } from '../../requests/index.ts'
 import type { Handlers } from '../call.ts'
 import { requestedBy } from './requested-by.ts'
 import { requireRepositories } from './require-repositories.ts'

@@ -1,0 +1,125 @@
+import type { Database } from '../database/index.ts'
+import type { Clock } from '../lib/clock.ts'
+import { AppError } from '../lib/error.ts'
+import { listsOfKinds, type RequestRow, requestState, type TargetRow } from '../requests/index.ts'
+import { deployedDetails } from './deployed-details.ts'
+import {
+  isRequestOf,
+  isTargetOf,
+  listRequests,
+  listServiceTargets,
+  listTargetsWithSettings,
+} from './environment-history-store.ts'
+import { toCommit, toDuration, toEntry } from './history.ts'
+import type { HistoryRow, WithSettings } from './history-store.ts'
+import { stageStatus, toStageStatus } from './stage-status.ts'
+
+const longestPage = 20
+
+/** The last deployments of an environment by stages, newest first; at most 20, whatever is asked for. */
+export async function environmentHistory(
+  { database, clock }: { readonly database: Database; readonly clock: Clock },
+  environmentId: string,
+  pageSize: number | undefined,
+) {
+  const page_size = Math.min(pageSize ?? longestPage, longestPage)
+  const [requests, targetsOf] = await readPage(database, environmentId, { count: page_size })
+  const now = clock.now()
+  const results = requests.map((request) => {
+    const { execution_id, created_at, updated_at, triggered_by, origin } = request
+    const targets = targetsOf(request)
+    return {
+      identifier: { execution_id, environment_id: environmentId },
+      auditing_data: { created_at, updated_at, triggered_by, origin },
+      status: requestState(request, targets),
+      trigger_action: request.action,
+      action_status: request.status,
+      total_duration: toDuration((request.finished_at ?? now).getTime() - created_at.getTime()),
+      stages: toStages(request, targets, now),
+    }
+  })
+  return { page: 1, page_size, results }
+}
+
+/** The same in the older form, which goes on behind any deployment: 404 when the environment had none of that id. */
+export async function environmentHistoryV1(database: Database, environmentId: string, behind: string | undefined) {
+  if (behind !== undefined && !(await isRequestOf(database, behind, environmentId))) throw noSuchStart()
+  const [requests, targetsOf] = await readPage(database, environmentId, { count: longestPage, behind })
+  const results = requests.map((request) => {
+    const { id, action, created_at, updated_at, origin, triggered_by } = request
+    const targets = targetsOf(request)
+    const entries = targets.map((target) => ({
+      kind: target.kind,
+      entry: toV1({ ...target, action, created_at, updated_at }),
+    }))
+    const of = (kind: string) => entries.filter((one) => one.kind === kind).map(({ entry }) => entry)
+    const status = requestState(request, targets)
+    return { id, created_at, updated_at, status, origin, triggered_by, ...listsOfKinds(of) }
+  })
+  return { page: 1, page_size: longestPage, results }
+}
+
+/** The deployments of one service in the older form. */
+export async function serviceHistoryV1(database: Database, serviceId: string, behind: string | undefined) {
+  const rows = await readServicePage(database, serviceId, behind)
+  return { page: 1, page_size: longestPage, results: rows.map(toV1) }
+}
+
+/** The same with one of two words for how each ended; what has not ended has none. */
+export async function serviceHistoryBrief(database: Database, serviceId: string, behind: string | undefined) {
+  const rows = await readServicePage(database, serviceId, behind)
+  const results = rows.map((row) => {
+    const { status: _, ...entry } = toV1(row)
+    return { ...entry, ...(row.finished_at && { status: outcome(row) }) }
+  })
+  return { page: 1, page_size: longestPage, results }
+}
+
+async function readServicePage(database: Database, serviceId: string, behind: string | undefined) {
+  if (behind !== undefined && !(await isTargetOf(database, behind, serviceId))) throw noSuchStart()
+  return listServiceTargets(database, serviceId, behind)
+}
+
+const outcome = ({ status }: Pick<TargetRow, 'status'>) =>
+  status === 'SUCCESS' ? ('SUCCESS' as const) : ('FAILED' as const)
+
+const noSuchStart = () => new AppError('notFound', 'startId: there is no such deployment here.')
+
+async function readPage(
+  database: Database,
+  environmentId: string,
+  place: { readonly count: number; readonly behind?: string | undefined },
+) {
+  const requests = await listRequests(database, environmentId, place)
+  const ids = requests.map(({ id }) => id)
+  const targets = Map.groupBy(await listTargetsWithSettings(database, ids), (target) => target.request_id)
+  return [requests, (request: RequestRow) => targets.get(request.id) ?? []] as const
+}
+
+type Target = TargetRow & WithSettings
+
+function toStages(request: RequestRow, targets: readonly Target[], now: Date) {
+  return [...Map.groupBy(targets, (target) => target.stage_order)].map(([, members]) => ({
+    name: members[0]?.stage_name ?? '',
+    status: stageStatus(members.map(({ status }) => toStageStatus(status))),
+    duration: toDuration(stageMs(members, now)),
+    services: members.map((target) => {
+      const { execution_id, action, origin, triggered_by, created_at, updated_at } = request
+      return toEntry({ ...target, execution_id, action, origin, triggered_by, created_at, updated_at })
+    }),
+  }))
+}
+
+/** From the first that began to the last that ended; 0 while none has begun. */
+function stageMs(members: readonly Target[], now: Date): number {
+  const begun = members.filter((target) => target.started_at !== null)
+  if (begun.length === 0) return 0
+  const from = Math.min(...begun.map(({ started_at }) => (started_at ?? now).getTime()))
+  return Math.max(...begun.map(({ finished_at }) => (finished_at ?? now).getTime())) - from
+}
+
+function toV1(target: Target & Pick<HistoryRow, 'action' | 'created_at' | 'updated_at'>) {
+  const { request_id: id, created_at, updated_at, name, state: status, commit } = target
+  const details = deployedDetails(target)
+  return { id, created_at, updated_at, name, status, commit: commit && toCommit(commit, target), ...details }
+}

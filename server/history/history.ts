@@ -1,0 +1,63 @@
+import { serviceTypeOf } from '@quayside/contract/enums.ts'
+import type { State } from '@quayside/contract/states.ts'
+import type { Database } from '../database/index.ts'
+import type { CommitJson } from '../releases/index.ts'
+import { statusDetails } from '../requests/index.ts'
+import { commitPage, repositoriesOf, type Settings } from '../services/index.ts'
+import { historyDetails } from './deployed-details.ts'
+import { type HistoryRow, listHistory, type WithSettings } from './history-store.ts'
+
+const longestPage = 20
+
+/** The last deployments of a service, newest first; at most 20, whatever is asked for. */
+export async function serviceHistory(database: Database, serviceId: string, pageSize: number | undefined) {
+  const page_size = Math.min(pageSize ?? longestPage, longestPage)
+  const rows = await listHistory(database, serviceId, page_size)
+  return { page: 1, page_size, results: rows.map(toEntry) }
+}
+
+export function toEntry(row: HistoryRow & WithSettings) {
+  const { name, service_id, execution_id, triggered_by, origin, created_at, updated_at, icon_uri, reason } = row
+  return {
+    identifier: { name, service_id, service_type: serviceTypeOf(row.kind), execution_id },
+    status: row.state satisfies State,
+    auditing_data: { created_at, updated_at, triggered_by, origin },
+    details: {
+      commit: row.commit && toCommit(row.commit, row),
+      build_pod_name: null,
+      ...historyDetails(row.settings),
+    },
+    status_details: statusDetails(row.action, row.status),
+    icon_uri,
+    total_duration: row.finished_at
+      ? toDuration(row.finished_at.getTime() - (row.started_at ?? row.finished_at).getTime())
+      : null,
+    reason,
+  }
+}
+
+/** `origin`: the service as it was deployed, which has the repository of the commit's page. */
+export function toCommit(
+  { id, created_at, message, author_name, tag = '' }: CommitJson,
+  { kind, settings }: Pick<HistoryRow, 'kind'> & WithSettings,
+) {
+  // Settings of a release were checked when they were stored.
+  const [source] = settings ? repositoriesOf(kind, settings as unknown as Settings) : []
+  const commit_page_url = source && commitPage(source.repository, id)
+  return {
+    created_at: new Date(created_at),
+    git_commit_id: id,
+    tag,
+    message,
+    author_name,
+    ...(commit_page_url && { commit_page_url }),
+  }
+}
+
+/** ISO 8601, in whole seconds: `PT1M5S`. */
+export function toDuration(ms: number): string {
+  const seconds = Math.max(0, Math.round(ms / 1000))
+  const [hours, minutes, rest] = [Math.floor(seconds / 3600), Math.floor((seconds % 3600) / 60), seconds % 60]
+  const text = `${hours ? `${hours}H` : ''}${minutes ? `${minutes}M` : ''}${rest ? `${rest}S` : ''}`
+  return `PT${text || '0S'}`
+}

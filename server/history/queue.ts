@@ -1,0 +1,31 @@
+import { serviceTypeOf } from '@quayside/contract/enums.ts'
+import type { Database } from '../database/index.ts'
+import { listActiveRequests, listTargets, type TargetRow } from '../requests/index.ts'
+import { stageStatus, toStageStatus } from './stage-status.ts'
+
+/** The deployment requests of an environment that run or wait, in order, by stages. */
+export async function deploymentQueue(database: Database, environmentId: string) {
+  const requests = await listActiveRequests(database, environmentId)
+  const targets = await listTargets(
+    database,
+    requests.map(({ id }) => id),
+  )
+  return requests.map((request) => ({
+    identifier: { deployment_request_id: request.id, environment_id: environmentId },
+    auditing_data: { triggered_by: request.triggered_by, origin: request.origin },
+    trigger_action: request.action,
+    stages: toStages(targets.filter((target) => target.request_id === request.id)),
+  }))
+}
+
+function toStages(targets: readonly TargetRow[]) {
+  return [...Map.groupBy(targets, (target) => target.stage_order)].map(([, members]) => ({
+    name: members[0]?.stage_name ?? '',
+    status: stageStatus(members.map((member) => toStageStatus(member.status))),
+    services: members.map((target) => ({
+      identifier: { service_id: target.service_id, service_type: serviceTypeOf(target.kind), name: target.name },
+      status: toStageStatus(target.status),
+      icon_uri: target.icon_uri,
+    })),
+  }))
+}

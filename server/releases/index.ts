@@ -1,0 +1,42 @@
+/** Immutable versions of services: what a deployment freezes, and the workload that an engine runs of it. */
+export {
+  buildLimitsOf,
+  isBuiltWithoutCache,
+  isRecreated,
+  programSettings,
+  stopGraceSeconds,
+} from './acting-settings.ts'
+export { passwordsIn } from './basic-auth.ts'
+export { isTriedOnData, scratchRelease } from './database-scratch.ts'
+export { broughtBy, broughtNow, engineRelease, type ReleaseReader } from './engine-release.ts'
+export { copyRelease, freeze, openVariables, versionedOf } from './freeze.ts'
+export { checkForced, eventOfDeployment, isRunWhenDeployed, type JobSettings, memberOf, runOf } from './job-settings.ts'
+export { createReleasePruner } from './release-pruner.ts'
+export {
+  type CommitJson,
+  deleteRelease,
+  findDeployedRelease,
+  findLastRelease,
+  findRelease,
+  findReleaseOf,
+  type ReleaseImage,
+  type ReleaseRow,
+  setReleaseImage,
+  setReleasePort,
+} from './release-store.ts'
+export { leastMemoryMiB, startDeadlineSeconds } from './to-workload.ts'
+export { changesOf, ofEachDeployment, sorted } from './unchanged.ts'
+export {
+  archiveCommandOf,
+  type Build,
+  buildOf,
+  hasTag,
+  imageOf,
+  isFetched,
+  isPublished,
+  leavesVariablesAlone,
+  ownsItsFiles,
+  registryHost,
+  type Versioned,
+  volumesOf,
+} from './versioned.ts'

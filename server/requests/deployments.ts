@@ -1,0 +1,215 @@
+import type { KindName } from '@quayside/contract/services/kinds.ts'
+import type { Action } from '@quayside/contract/states.ts'
+import { isAtRest } from '@quayside/contract/states.ts'
+import { inTransaction } from '../database/index.ts'
+import { type GitDriver, GitError } from '../git/index.ts'
+import { AppError } from '../lib/error.ts'
+import { deleteEnvironmentRow, type EnvironmentRow, markEnvironmentDeleting } from '../organizations/index.ts'
+import { buildOf, checkForced, type ReleaseRow } from '../releases/index.ts'
+import { deleteServiceRow, findService, listServices, lockService, type ServiceRow } from '../services/index.ts'
+import type { Workflows } from '../workflows/index.ts'
+import { cancelDeployment } from './cancel.ts'
+import { refusalOf, refuseKind } from './refusal-of-kind.ts'
+import { acceptRequest, type RequestedBy, type RequestOptions } from './request.ts'
+import { listActiveRequests, lockEnvironment } from './request-store.ts'
+import { findFormerRelease, rollbackNote } from './rollback.ts'
+import { type ReadGitCredential, repositoryOf } from './source.ts'
+import { acceptedStatus, serviceStatus } from './status.ts'
+import type { WantedTarget } from './target-store.ts'
+import { takeTag, type WantedVersion } from './wanted-version.ts'
+import { cancelForCopies } from './withdraw.ts'
+
+export interface DeploymentsOptions extends RequestOptions {
+  readonly workflows: Pick<Workflows, 'submission' | 'nudge' | 'requestCancel'>
+  readonly git: GitDriver
+  readonly readCredential: ReadGitCredential
+  /** The service's settings become those of a former version; 409 where that cannot be. Gives its row. */
+  readonly restoreSettings: (service: ServiceRow, former: ReleaseRow) => Promise<ServiceRow>
+}
+
+/** What a deployment of one service asks for. */
+type Asked = Partial<Omit<WantedTarget, 'service'>>
+
+/** A repository that does not answer within this does not refuse a request: the deployment then fails with its reason. */
+const commitCheckMs = 5000
+
+/** What can be asked for: each call writes a request and returns; the workflow does the rest. */
+export function createDeployments(options: DeploymentsOptions) {
+  const { database } = options
+  const environmentOf = (service: ServiceRow) => ({ id: service.environment_id, name: service.environment_name })
+
+  /** Gives the deployment in the specification's words, and the whole status of that moment. */
+  const act = async (service: ServiceRow, action: Action, by: RequestedBy, asked: Asked = {}) => {
+    const targets = [{ service, commit: undefined, ...asked }]
+    const wish = { environment: environmentOf(service), action, targets, by }
+    const accepted = await acceptRequest(options, wish)
+    const { id, created_at } = accepted
+    const status = acceptedStatus(service, action, accepted) ?? (await serviceStatus(database, service.id))
+    if (!status) throw new AppError('notFound', 'There is no such object.')
+    return { ...status, id, status: 'QUEUED' as const, ...namedId(service), created_at }
+  }
+  const ofEnvironment = async (
+    environment: EnvironmentRow,
+    action: Action,
+    chosen: readonly ServiceRow[],
+    by: RequestedBy,
+    asked: Asked = {},
+  ) => {
+    if (chosen.length === 0) return
+    const targets = chosen.map((service) => ({ service, commit: undefined, ...asked }))
+    await acceptRequest(options, { environment, action, targets, by, isWhole: true })
+  }
+
+  return {
+    /** A commit is checked against the repository at once; the head of the branch is looked up when the request runs. */
+    async deploy(service: ServiceRow, by: RequestedBy, wanted: WantedVersion = {}) {
+      refuseKind(service)
+      const commit = wanted.commit ? await checkCommit(options, service, wanted.commit) : undefined
+      const current = wanted.tag ? await takeTag(options, service, wanted.tag) : service
+      const { forceEvent } = wanted
+      if (forceEvent) checkForced(current, forceEvent)
+      return act(current, 'DEPLOY', by, { commit, forceEvent })
+    },
+
+    /** The commit or the image that is deployed when the request runs, again; what was never deployed is deployed as its settings say. */
+    async redeploy(service: ServiceRow, by: RequestedBy, { forceEvent }: Pick<WantedVersion, 'forceEvent'> = {}) {
+      refuseKind(service)
+      if (forceEvent) checkForced(service, forceEvent)
+      return act(service, 'DEPLOY', by, { sameVersion: true, forceEvent })
+    },
+
+    /**
+     * The version that an execution started, again: its image, settings, variables and secrets. The service's settings become those, too,
+     * so that a later deployment does not undo it.
+     */
+    async rollback(service: ServiceRow, by: RequestedBy, executionId: string) {
+      refuseKind(service)
+      const release = await findFormerRelease(database, service, executionId)
+      const current = await options.restoreSettings(service, release)
+      const accepted = await act(current, 'DEPLOY', by, { release: release.id })
+      return { ...accepted, note: rollbackNote(release) }
+    },
+    stop: (service: ServiceRow, by: RequestedBy) => act(service, 'STOP', by),
+
+    async restart(service: ServiceRow, by: RequestedBy) {
+      if (service.release_id === null) {
+        throw new AppError('conflict', `Service "${service.name}" has no version that runs; deploy it instead.`)
+      }
+      return act(service, 'RESTART', by)
+    },
+
+    /** Undefined when nothing was ever deployed: there is nothing to remove. */
+    async uninstall(service: ServiceRow, by: RequestedBy) {
+      return isUsed(service) ? act(service, 'UNINSTALL', by) : undefined
+    },
+
+    async remove(service: ServiceRow, by: RequestedBy): Promise<void> {
+      const left = await inTransaction(database, async (sql) => {
+        await lockEnvironment(sql, service.environment_id)
+        await lockService(sql, service.id)
+        const current = await findService(sql, service.id)
+        if (current?.copying) await cancelForCopies(sql, options, [current.id])
+        else if (!current || isUsed(current)) return current
+        await deleteServiceRow(sql, service.id)
+        return undefined
+      })
+      if (left && left.state !== 'DELETE_QUEUED' && left.state !== 'DELETING') await act(left, 'DELETE', by)
+    },
+
+    /**
+     * Those that are not skipped; with `sameVersion` each in the version that is deployed. A service that is being copied into the
+     * environment is left out. If the whole environment is a copy in progress, its services are included and wait for their data.
+     */
+    async deployEnvironment(
+      environment: EnvironmentRow,
+      by: RequestedBy,
+      asked: Pick<Asked, 'sameVersion'> = {},
+    ): Promise<void> {
+      const services = await listServices(database, environment.id)
+      const chosen = services.filter(
+        ({ is_skipped, copying, restoring }) =>
+          !is_skipped && (copying === null || environment.copying !== null) && restoring === null,
+      )
+      if (services.length === 0 && environment.copying !== null) {
+        const message = `Environment "${environment.name}" is being copied. Try again when its services exist.`
+        throw new AppError('conflict', message)
+      }
+      if (chosen.length === 0)
+        throw new AppError('conflict', `Environment "${environment.name}" has nothing to deploy.`)
+      // Those that cannot run there are left out by the workflow, with the reason.
+      if (chosen.every(refusalOf)) chosen.forEach(refuseKind)
+      await ofEnvironment(environment, 'DEPLOY', chosen, by, asked)
+    },
+
+    async stopEnvironment(environment: EnvironmentRow, by: RequestedBy): Promise<void> {
+      const services = await listServices(database, environment.id)
+      const chosen = services.filter((service) => !service.is_skipped && isStoppable(service))
+      if (chosen.length === 0)
+        throw new AppError('conflict', `Nothing of environment "${environment.name}" is running.`)
+      await ofEnvironment(environment, 'STOP', chosen, by)
+    },
+
+    cancel: (environment: EnvironmentRow) => cancelDeployment(options, environment.id),
+
+    /** At once when nothing was ever deployed; else its services go first and take it with them. */
+    async removeEnvironment(environment: EnvironmentRow, by: RequestedBy): Promise<void> {
+      const left = await inTransaction(database, async (sql) => {
+        await lockEnvironment(sql, environment.id)
+        const services = await listServices(sql, environment.id)
+        const copies = services.filter(({ copying }) => copying !== null).map(({ id }) => id)
+        await cancelForCopies(sql, options, copies)
+        const active = await listActiveRequests(sql, environment.id)
+        const isGone = active.length === 0 && !services.some((service) => service.copying === null && isUsed(service))
+        if (isGone) await deleteEnvironmentRow(sql, environment.id)
+        else await markEnvironmentDeleting(sql, environment.id)
+        return isGone ? [] : services
+      })
+      await ofEnvironment(environment, 'DELETE', left, by)
+    },
+  }
+}
+
+/** The id of the service under the name of its kind: `application_id`. */
+const namedId = ({ kind, id }: ServiceRow): { readonly [K in KindName as `${K}_id`]?: string } => ({
+  [`${kind}_id`]: id,
+})
+
+export type Deployments = ReturnType<typeof createDeployments>
+
+/** Something of it ran once, runs, or is about to. */
+export const isUsed = (service: ServiceRow): boolean =>
+  service.last_deployment_date !== null || !isAtRest(service.state)
+
+const isStoppable = ({ state }: ServiceRow): boolean => state !== 'READY' && state !== 'STOPPED' && state !== 'DELETED'
+
+const commitForm = /^[0-9a-f]{7,64}$/i
+
+/** The full commit id. 400 when the repository does not have it, or when the text is no commit id. */
+export async function checkCommit(
+  { database, git, readCredential, clock }: DeploymentsOptions,
+  service: ServiceRow,
+  wanted: string,
+): Promise<string> {
+  if (!commitForm.test(wanted)) throw new AppError('invalid', 'git_commit_id must be 7 to 64 hexadecimal digits.')
+  const build = buildOf(service)
+  if (!build) throw new AppError('invalid', `git_commit_id: "${service.name}" is not built from a git repository.`)
+  const commit = wanted.toLowerCase()
+  const patience = new AbortController()
+  const timer = clock.sleep(commitCheckMs, patience.signal).then(
+    () => patience.abort(new Error('the repository did not answer in time')),
+    () => {},
+  )
+  try {
+    const repository = await repositoryOf(database, readCredential, service.organization_id, build.repository)
+    return await git.resolveCommit(repository, commit, patience.signal)
+  } catch (error) {
+    if (error instanceof GitError && error.reason === 'commit') {
+      throw new AppError('invalid', `git_commit_id: ${error.message}`, { cause: error })
+    }
+    if (error instanceof AppError) throw error
+    return commit
+  } finally {
+    patience.abort()
+    await timer
+  }
+}

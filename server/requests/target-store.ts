@@ -1,0 +1,149 @@
+import type { KindName } from '@quayside/contract/services/kinds.ts'
+import { type Action, phases, type RequestStatus, type State } from '@quayside/contract/states.ts'
+import type { Sql } from '../database/index.ts'
+import type { JobEvent } from '../jobs/index.ts'
+import type { CommitJson } from '../releases/index.ts'
+import { lockService, type ServiceRow } from '../services/index.ts'
+
+/** What a request does to one service. */
+export interface TargetRow {
+  readonly request_id: string
+  readonly service_id: string
+  readonly kind: KindName
+  readonly name: string
+  readonly icon_uri: string
+  readonly stage_name: string
+  readonly stage_order: number
+  readonly state: State
+  readonly status: RequestStatus | 'SKIPPED'
+  readonly wanted_commit: string | null
+  /** What of a job is run, in place of what its deployment runs. */
+  readonly force_event: JobEvent | null
+  /** The release that a rollback goes back to. */
+  readonly wanted_release: string | null
+  /** The version that is deployed is asked for again. */
+  readonly same_version: boolean
+  readonly former_state: State
+  readonly release_id: string | null
+  readonly commit: CommitJson | null
+  readonly reason: string | null
+  readonly started_at: Date | null
+  readonly finished_at: Date | null
+}
+
+export interface WantedTarget {
+  readonly service: Pick<ServiceRow, 'id' | 'kind' | 'name' | 'stage_id' | 'state'> & { settings: { icon_uri: string } }
+  /** A full commit id; undefined: the head of the branch when the request runs. */
+  readonly commit: string | undefined
+  readonly forceEvent?: JobEvent | undefined
+  /** A release of the service to go back to, instead of a new one. */
+  readonly release?: string
+  /** The commit or the image that is deployed when the request runs, again. */
+  readonly sameVersion?: boolean
+}
+
+export const listTargets = (sql: Sql, requestIds: readonly string[]) =>
+  sql<TargetRow[]>`
+    select * from deployment_target where request_id = any(${[...requestIds]}::uuid[])
+    order by stage_order, service_seq`
+
+export const listStagesOfExecution = (sql: Sql, environmentId: string, execution: string) =>
+  sql<{ service_id: string; id: string | null; name: string }[]>`
+    select t.service_id, t.stage_id as id, t.stage_name as name from deployment_target t
+    join deployment_request r on r.id = t.request_id
+    where r.environment_id = ${environmentId} and r.execution_id = ${execution}`
+
+export async function updateTarget(
+  sql: Sql,
+  target: Pick<TargetRow, 'request_id' | 'service_id'>,
+  change: Partial<Omit<TargetRow, 'request_id' | 'service_id' | 'commit'>>,
+): Promise<void> {
+  await sql`
+    update deployment_target set ${sql(change)}
+    where request_id = ${target.request_id} and service_id = ${target.service_id}`
+}
+
+export async function setTargetCommit(
+  sql: Sql,
+  target: Pick<TargetRow, 'request_id' | 'service_id'>,
+  commit: CommitJson,
+): Promise<void> {
+  await sql`
+    update deployment_target set commit = ${sql.json({ ...commit })}
+    where request_id = ${target.request_id} and service_id = ${target.service_id}`
+}
+
+/**
+ * The service enters a state on its way, with a change of its target; a request that is being cancelled keeps saying so. For the
+ * inside of a step: outside, a recipe that is run again after a crash would lead back from an end that is written already.
+ */
+export async function enterState(
+  sql: Sql,
+  target: Pick<TargetRow, 'request_id' | 'service_id'>,
+  state: State,
+  change: Partial<Pick<TargetRow, 'release_id'>> = {},
+): Promise<void> {
+  await sql`
+    with entered as (
+      update deployment_target set ${sql({ ...change, state })}
+      where request_id = ${target.request_id} and service_id = ${target.service_id} and status <> 'CANCELING'
+      returning service_id
+    )
+    update service set state = ${state} where id = (select service_id from entered)`
+}
+
+/**
+ * The service's state once a request is done with it; it at once tells of the next one that waits. Those that wait put back what the
+ * service was left in, where they change nothing.
+ */
+export async function leaveService(
+  sql: Sql,
+  { service_id, request_id }: Pick<TargetRow, 'service_id' | 'request_id'>,
+  state: State,
+): Promise<void> {
+  // Whoever is accepted just now holds it, too: only then are all seen that wait.
+  await lockService(sql, service_id)
+  await sql`
+    with waiting as (
+      select r.id, r.action, r.seq from deployment_target t join deployment_request r on r.id = t.request_id
+      where t.service_id = ${service_id} and r.status = 'QUEUED' and r.id <> ${request_id}
+    ), told as (
+      update deployment_target t set former_state = ${state} from waiting
+      where t.request_id = waiting.id and t.service_id = ${service_id}
+    )
+    update service set state = coalesce(
+      (select ${sql.json(queuedStates)}::jsonb ->> action from waiting order by seq limit 1), ${state})
+    where id = ${service_id}`
+}
+
+const queuedStates: Readonly<Record<string, State>> = Object.fromEntries(
+  Object.entries(phases).map(([action, { queued }]) => [action, queued]),
+)
+
+export async function setServiceState(sql: Sql, serviceId: string, state: State): Promise<void> {
+  await sql`update service set state = ${state} where id = ${serviceId}`
+}
+
+/** It is cancelled, or being cancelled; false where it has ended meanwhile. */
+export async function cancelTarget(
+  sql: Sql,
+  target: Pick<TargetRow, 'request_id' | 'service_id'>,
+  state: 'CANCELED' | 'CANCELING',
+  now: Date,
+): Promise<boolean> {
+  const { count } = await sql`
+    update deployment_target set state = ${state}, status = ${state}, finished_at = ${state === 'CANCELED' ? now : null}
+    where request_id = ${target.request_id} and service_id = ${target.service_id} and finished_at is null`
+  return count > 0
+}
+
+/** A request that waited is cancelled: its service is CANCELED, unless another request acts on it or waits for it. */
+export async function leaveQueue(sql: Sql, { service_id }: Pick<TargetRow, 'service_id'>): Promise<void> {
+  const others = await sql<{ action: Action; waits: boolean }[]>`
+    select r.action, r.status = 'QUEUED' as waits from deployment_target t
+    join deployment_request r on r.id = t.request_id and r.status in ('QUEUED', 'ONGOING', 'CANCELING')
+    where t.service_id = ${service_id} and t.finished_at is null order by r.seq limit 1`
+  const [next] = others
+  if (!next) await setServiceState(sql, service_id, 'CANCELED')
+  else if (next.waits) await setServiceState(sql, service_id, phases[next.action].queued)
+}

@@ -1,0 +1,29 @@
+import type { Database } from '../database/index.ts'
+import type { JobEvent } from '../jobs/index.ts'
+import type { Clock } from '../lib/clock.ts'
+import { AppError } from '../lib/error.ts'
+import { hasTag } from '../releases/index.ts'
+import { checkTag, findService, type ServiceRow, updateTag } from '../services/index.ts'
+
+/** What a request for a deployment asks for; what is absent is what the settings say. */
+export interface WantedVersion {
+  readonly commit?: string
+  readonly tag?: string
+  readonly chart?: string
+  /** What of a job is to be run. */
+  readonly forceEvent?: JobEvent
+}
+
+/** From now on the service is the image of this tag. Gives its row. */
+export async function takeTag(
+  { database, clock }: { readonly database: Database; readonly clock: Clock },
+  service: ServiceRow,
+  tag: string,
+): Promise<ServiceRow> {
+  if (!hasTag(service)) {
+    throw new AppError('invalid', `image_tag: "${service.name}" is not made from an image of a registry.`)
+  }
+  checkTag('image_tag', tag)
+  await updateTag(database, service, tag, clock.now())
+  return (await findService(database, service.id)) ?? service
+}

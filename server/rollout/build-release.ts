@@ -1,0 +1,235 @@
+import { BuildError, type BuildRecipe, missingDockerfile } from '../builders/index.ts'
+import type { Checkout, OwnedRepository } from '../git/index.ts'
+import { failpoint } from '../lib/failpoint.ts'
+import {
+  type CommitJson,
+  findRelease,
+  findReleaseOf,
+  freeze,
+  type ReleaseImage,
+  type ReleaseRow,
+  setReleaseImage,
+} from '../releases/index.ts'
+import { enterState, repositoryOf, setTargetCommit } from '../requests/index.ts'
+import { findService, type ServiceRow } from '../services/index.ts'
+import {
+  contextPath,
+  existingBuild,
+  plainRecipe,
+  readIgnoreFileOf,
+  type SourceTexts,
+  wholeRecipe,
+} from './build-recipe.ts'
+import { aloneWithBuild, builtBefore, identityOf, withIdentity } from './built-before.ts'
+import { imageAgain, versionAgain } from './deployed-version.ts'
+import { setReleaseCommit } from './outcome-store.ts'
+import { explainLate, type RecipeOptions, type Work, whileUnreachable } from './recipe.ts'
+import { inTurn } from './turn.ts'
+
+/** A repository that does not answer shall not hold a deployment for longer. */
+const gitSeconds = 300
+
+/**
+ * From the request to a release with an image: pin the commit, freeze settings and variables, fetch, build. Gives the
+ * release's id. The same commit and recipe is not built twice; a deployed version that is asked for again is not even fetched.
+ */
+export async function buildRelease(options: RecipeOptions, work: Work): Promise<string> {
+  const { target, step, context, report } = work
+  const id = target.service_id
+  report.enter('Build')
+  const pinned = await inTime(
+    step(`${id}/PIN`, ({ signal }) => pinCommit(options, work, signal), { deadlineSeconds: gitSeconds }),
+    `The git repository did not answer within ${gitSeconds} s. Check its address and whether it can be reached, and deploy again.`,
+  )
+  const releaseId = await step(`${id}/FREEZE`, () => freezeOnce(options, work, pinned))
+  const release = await existingRelease(options, releaseId)
+  const again = pinned.isAgain
+    ? await step(`${id}/FIND_IMAGE`, ({ signal }) => imageAgain(options, work, release, signal))
+    : null
+  if (again) await context.fenced((sql) => setReleaseImage(sql, releaseId, again))
+  else await buildFrom(options, work, release)
+  report.enter('Built')
+  return releaseId
+}
+
+const inTime = <T>(work: Promise<T>, late: string): Promise<T> =>
+  explainLate(work, () => new BuildError('timeout', late))
+
+/** Fetches the commit, and gives the release an image of it. */
+async function buildFrom(options: RecipeOptions, work: Work, release: ReleaseRow): Promise<void> {
+  const { target, step, report } = work
+  const repository = await releaseRepository(options, work, release)
+  if (repository.credential) report.hide([repository.credential.password])
+  const fetched: { checkout?: Checkout } = {}
+  try {
+    const source = { release, repository, fetched }
+    const recorded: SourceTexts | string = await inTime<SourceTexts | string>(
+      step(`${target.service_id}/GIT_CLONE`, ({ signal }) => readSource(options, work, source, signal), {
+        deadlineSeconds: gitSeconds,
+      }),
+      `The commit could not be fetched within ${gitSeconds} s. Check whether the git repository can be reached, and deploy again.`,
+    )
+    // A release without ignore files recorded the text of the Dockerfile alone.
+    const texts =
+      typeof recorded === 'string'
+        ? await readSource(options, work, source, AbortSignal.timeout(gitSeconds * 1000))
+        : recorded
+    await takeOrBuild(options, work, source, texts)
+  } finally {
+    await fetched.checkout?.[Symbol.asyncDispose]()
+  }
+}
+
+/** Builds where the image is not there, and where no other service of the organization has the same. */
+async function takeOrBuild(options: RecipeOptions, work: Work, source: Source, texts: SourceTexts): Promise<void> {
+  const { step, context, target } = work
+  const { release } = source
+  const id = target.service_id
+  const buildSeconds = options.buildLimits.timeoutSeconds + gitSeconds
+  const recipe = await wholeRecipe(options, work, release, texts)
+  using _ = await aloneWithBuild(options, work, identityOf(release, recipe))
+  const former = await inTime(
+    step(`${id}/FIND_BUILT`, ({ signal }) => builtBefore(options, work, release, { recipe, signal }), {
+      deadlineSeconds: buildSeconds,
+    }),
+    `The engine did not say within ${buildSeconds} s which images it has. Deploy again when it answers.`,
+  )
+  const turn = { slots: options.slots.builds, name: 'BUILD_QUEUEING' } as const
+  const image =
+    former ??
+    (await inTurn(work, turn, () =>
+      inTime(
+        step(`${id}/BUILD`, ({ signal }) => build(options, work, source, recipe, signal), {
+          deadlineSeconds: buildSeconds,
+        }),
+        `The image was not built within ${buildSeconds} s. Make the build shorter, or deploy again when less is being built.`,
+      ),
+    ))
+  // Whoever waits for the same build finds it there.
+  await context.fenced((sql) => setReleaseImage(sql, release.id, image))
+}
+
+/** What a request is found to deploy. */
+type Pin = { readonly branch: string; readonly commit: string; readonly isAgain?: boolean }
+type Pinned = CommitJson & { readonly branch: string }
+interface Source {
+  readonly release: ReleaseRow
+  readonly repository: OwnedRepository
+  /** Kept between fetching and building; fetched again after a restart in between. */
+  readonly fetched: { checkout?: Checkout }
+}
+
+async function pinCommit(options: RecipeOptions, work: Work, signal: AbortSignal): Promise<Pin> {
+  await work.context.fenced((sql) => enterState(sql, work.target, 'BUILDING'))
+  const again = (await versionAgain(options, work))?.commit
+  if (again) return { branch: again.branch, commit: again.id, isAgain: true }
+  const service = await existingService(options, work)
+  const { database, readCredential, git } = options
+  const repository = await repositoryOf(
+    database,
+    readCredential,
+    work.organizationId,
+    existingBuild(service).repository,
+  )
+  const { wanted_commit } = work.target
+  work.report.line(`Reading ${repository.url}.`)
+  if (wanted_commit) {
+    const commit = await git.resolveCommit(repository, wanted_commit, signal)
+    return { branch: repository.branch ?? (await git.resolveHead(repository, signal)).branch, commit }
+  }
+  return git.resolveHead(repository, signal)
+}
+
+/** Freezes once: a second try finds the release of the first. */
+function freezeOnce({ vault, clock }: RecipeOptions, work: Work, pinned: Pin): Promise<string> {
+  const { request, target, context } = work
+  return context.fenced(async (sql) => {
+    const former = await findReleaseOf(sql, target.service_id, request.id)
+    if (former) return former.id
+    const service = await findService(sql, target.service_id)
+    if (!service) throw new Error(`service ${target.service_id} is gone`)
+    const now = clock.now()
+    const commit: Pinned = {
+      id: pinned.commit,
+      created_at: now.toISOString(),
+      message: '',
+      author_name: '',
+      branch: pinned.branch,
+    }
+    const release = await freeze(sql, vault, service, { id: request.id, commit, now })
+    return release.id
+  })
+}
+
+/** Fetches the commit, tells history of it, and returns the texts that decide about the build. */
+async function readSource(
+  options: RecipeOptions,
+  work: Work,
+  source: Source,
+  signal: AbortSignal,
+): Promise<SourceTexts> {
+  const { release } = source
+  const checkout = await open(options, work, source, signal)
+  failpoint('git.cloned')
+  const { id, createdAt, message, authorName, tag } = checkout.commit
+  const commit = { id, created_at: createdAt.toISOString(), message, author_name: authorName, tag }
+  await work.context.fenced(async (sql) => {
+    await setTargetCommit(sql, work.target, commit)
+    await setReleaseCommit(sql, release.id, commit)
+  })
+  work.report.line(`Commit ${id.slice(0, 12)} by ${authorName}: ${message.split('\n')[0] ?? ''}`)
+  const { dockerfileRaw } = existingBuild(release)
+  const ignored = await readIgnoreFileOf(checkout, release, signal)
+  if (dockerfileRaw !== null) return { dockerfileText: dockerfileRaw, ...ignored }
+  const rootPath = contextPath(release)
+  const path = [rootPath, existingBuild(release).dockerfilePath].filter((part) => part !== '').join('/')
+  const dockerfile = await checkout.readFile(path, signal)
+  if (!dockerfile) throw missingDockerfile({ ...plainRecipe(options, release, { dockerfileText: '' }), commit: id })
+  return { dockerfileText: dockerfile.toString(), ...ignored }
+}
+
+async function open(options: RecipeOptions, work: Work, source: Source, signal: AbortSignal): Promise<Checkout> {
+  source.fetched.checkout ??= await options.git.checkout(source.repository, source.release.commit?.id ?? '', {
+    signal,
+    output: work.report,
+  })
+  return source.fetched.checkout
+}
+
+async function build(
+  options: RecipeOptions,
+  work: Work,
+  source: Source,
+  recipe: BuildRecipe,
+  signal: AbortSignal,
+): Promise<ReleaseImage> {
+  const { builder } = options
+  const { release } = source
+  const image = await whileUnreachable(options, signal, work.report, async (): Promise<ReleaseImage> => {
+    // The server may have ended since it was looked for.
+    const found = await builtBefore(options, work, release, { recipe, signal })
+    if (found) return found
+    const full = await options.diskRefusal?.(work.organizationId)
+    if (full !== undefined) throw new BuildError('limits', full)
+    const archive = async () => (await open(options, work, source, signal)).archive(recipe.rootPath, signal)
+    const image = await builder.build(archive, recipe, { signal, output: work.report })
+    return withIdentity(image, identityOf(release, recipe))
+  })
+  failpoint('build.done')
+  return image
+}
+
+async function existingRelease({ database }: RecipeOptions, id: string): Promise<ReleaseRow> {
+  const release = await findRelease(database, id)
+  if (!release) throw new Error(`release ${id} is gone`)
+  return release
+}
+
+async function existingService({ database }: RecipeOptions, { target }: Work): Promise<ServiceRow> {
+  const service = await findService(database, target.service_id)
+  if (!service) throw new Error(`service ${target.service_id} is gone`)
+  return service
+}
+
+const releaseRepository = (options: RecipeOptions, work: Work, release: ReleaseRow): Promise<OwnedRepository> =>
+  repositoryOf(options.database, options.readCredential, work.organizationId, existingBuild(release).repository)

@@ -1,0 +1,50 @@
+import type { KindName } from '@quayside/contract/services/kinds.ts'
+import type { Sql } from '../database/index.ts'
+import type { ReleaseRow, Versioned } from '../releases/index.ts'
+
+/** An image that was built for another service, and whose that is. */
+export interface BuiltElsewhere {
+  readonly digest: string
+  readonly kind: KindName
+  readonly service: string
+  readonly environment: string
+  readonly project_id: string
+}
+
+/** More of them than are asked for have the same image, or none that is there still. */
+const mostAsked = 10
+
+/** Images that kept versions of other services of the organization have from a build of the same identity, the newest first. */
+export async function listBuiltElsewhere(
+  sql: Sql,
+  { organizationId, serviceId, identity }: { organizationId: string; serviceId: string; identity: string },
+): Promise<BuiltElsewhere[]> {
+  return await sql<BuiltElsewhere[]>`
+    select digest, kind, service, environment, project_id from (
+      select distinct on (r.image ->> 'digest') r.image ->> 'digest' as digest, s.kind, s.name as service,
+        e.name as environment, e.project_id, r.created_at
+      from release r join service s on s.id = r.service_id join environment e on e.id = s.environment_id
+        join project p on p.id = e.project_id
+      where r.is_kept and r.image ->> 'identity' = ${identity} and s.id <> ${serviceId}
+        and p.organization_id = ${organizationId}
+      order by r.image ->> 'digest', e.project_id = (
+        select oe.project_id from service o join environment oe on oe.id = o.environment_id where o.id = ${serviceId}
+      ) desc, r.created_at desc
+    ) found order by created_at desc limit ${mostAsked}`
+}
+
+/** Of other services of the organization, the versions of each that may give their image away, the newest alone. */
+export async function listBuilds(
+  sql: Sql,
+  { organizationId, serviceId, url }: { organizationId: string; serviceId: string; url: string },
+): Promise<(BuiltElsewhere & Versioned & Pick<ReleaseRow, 'advanced_settings'>)[]> {
+  return await sql<(BuiltElsewhere & Versioned & Pick<ReleaseRow, 'advanced_settings'>)[]>`
+    select distinct on (s.id) s.kind, r.settings, r.advanced_settings, r.image ->> 'digest' as digest, s.name as service,
+      e.name as environment, e.project_id
+    from release r join service s on s.id = r.service_id join environment e on e.id = s.environment_id
+      join project p on p.id = e.project_id
+    where r.is_kept and r.image ->> 'identity' is not null and s.id <> ${serviceId}
+      and p.organization_id = ${organizationId}
+      and ${url} in (r.settings #>> '{git_repository,url}', r.settings #>> '{source,docker,git_repository,url}')
+    order by s.id, r.created_at desc`
+}

@@ -1,0 +1,8 @@
+/** The recipe that carries out a deployment request: builds, starts, traffic, clean-up, and the plan of a dry run. */
+export { dataRefusal } from './database-place.ts'
+export { createDeploymentWorkflow } from './deployment-workflow.ts'
+export { haveImage } from './image-release.ts'
+export { loadJob } from './job-release.ts'
+export { lastReason } from './outcome-store.ts'
+export { createPlans, type Plans } from './plans.ts'
+export { type RecipeOptions, whileUnreachable } from './recipe.ts'

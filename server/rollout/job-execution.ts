@@ -1,0 +1,150 @@
+import { EngineError } from '../engines/index.ts'
+import {
+  beginRun,
+  endRun,
+  endRunning,
+  forgetRunsOf,
+  insertRun,
+  type JobEvent,
+  listRunsOf,
+  type RunEnd,
+  runOfTry,
+  runToEnd,
+  takeOutputs,
+} from '../jobs/index.ts'
+import { newId } from '../lib/id.ts'
+import { findLastRelease, memberOf, type ReleaseRow, runOf } from '../releases/index.ts'
+import { enterState, updateTarget } from '../requests/index.ts'
+import { findService } from '../services/index.ts'
+import { haveImage } from './image-release.ts'
+import { engineTask, jobAdvanced } from './job-release.ts'
+import type { RecipeOptions, Work } from './recipe.ts'
+
+/** Each try has its own limit; this one is for all of them. */
+const wholeSeconds = 30 * 24 * 3600
+
+/** Runs what the version has for an event, as often as its settings allow until it ends well. Throws EngineError with the reason when it does not. */
+export async function executeJob(
+  options: RecipeOptions,
+  work: Work,
+  release: ReleaseRow,
+  event: JobEvent,
+): Promise<void> {
+  const { target, step, report } = work
+  const id = target.service_id
+  report.enter('Executing')
+  report.line(`Running what its ${memberOf(event)} says.`)
+  const run = await step(`${id}/RUN`, async () => newId())
+  await step(
+    `${id}/EXECUTING`,
+    async () => {
+      const { reason, lastLines } = await execute(options, work, { run, release, event })
+      if (reason !== null) throw new EngineError('crashed', reason, { lastLines })
+    },
+    { deadlineSeconds: wholeSeconds },
+  )
+  report.line('It ended well.')
+}
+
+interface Execution {
+  readonly run: string
+  readonly release: ReleaseRow
+  readonly event: JobEvent
+}
+
+async function execute(options: RecipeOptions, work: Work, { run, release: row, event }: Execution): Promise<RunEnd> {
+  const { target, step, context, report, organizationId } = work
+  await begin(options, work, { run, release: row, event })
+  const { release, secrets } = await engineTask(options, organizationId, row, event)
+  report.hide(secrets)
+  options.collect(target.service_id, row.id, secrets)
+  const { service: serviceId, environment: environmentId } = release
+  const end = await runToEnd(
+    options,
+    {
+      id: run,
+      release,
+      retries: row.kind === 'job' ? row.settings.max_nb_restart : 0,
+      prefix: `${target.service_id}/`,
+      haveImage: (signal) => haveImage(options, organizationId, row, { signal, output: report }),
+      // Of what is about to go, nobody reads outputs.
+      takeOutput: async (outcome) =>
+        event === 'DELETE'
+          ? undefined
+          : takeOutputs(
+              options,
+              context.fenced,
+              { serviceId, environmentId, organizationId },
+              {
+                outcome,
+                output: report,
+                collected: (more) => options.collect(serviceId, row.id, [...secrets, ...more]),
+              },
+            ),
+      output: report,
+    },
+    { step, signal: context.signal },
+  )
+  if (!end) throw new Error(`run ${run} was not begun`)
+  await context.fenced(async (sql) => {
+    const reason = end.reason && [end.reason, ...end.lastLines].join('\n')
+    await endRun(sql, run, { ...end, status: reason ? 'ERROR' : 'SUCCESS', reason, now: options.clock.now() })
+    await forgetRunsOf(sql, serviceId, jobAdvanced(row))
+  })
+  return end
+}
+
+/** Written once: a second try finds it. */
+const begin = ({ clock }: RecipeOptions, { target, context, request }: Work, execution: Execution): Promise<void> =>
+  context.fenced(async (sql) => {
+    const { run, release, event } = execution
+    const now = clock.now()
+    const change = { release_id: release.id }
+    if (request.action === 'DEPLOY') await enterState(sql, target, 'EXECUTING', change)
+    // The history tells what was run before it ended.
+    else await updateTarget(sql, target, change)
+    await insertRun(sql, {
+      id: run,
+      service_id: target.service_id,
+      release_id: release.id,
+      request_id: request.id,
+      trigger: target.force_event ? 'FORCED' : 'DEPLOYMENT',
+      event,
+      scheduled_at: null,
+      created_at: now,
+    })
+    await beginRun(sql, run, now)
+  })
+
+/**
+ * Before a job ends: what it has for that. The version that was deployed last runs it, unless the settings of today have nothing for it
+ * any more; what was never deployed, or was uninstalled already, has nothing to undo.
+ */
+export async function executeEnding(
+  options: RecipeOptions,
+  work: Work,
+  action: 'STOP' | 'DELETE' | 'UNINSTALL',
+): Promise<void> {
+  const { target, report } = work
+  const event = action === 'STOP' ? 'STOP' : 'DELETE'
+  const service = await findService(options.database, target.service_id)
+  if (service?.kind !== 'job' || service.settings.schedule.cronjob) return
+  const release = await findLastRelease(options.database, service.id)
+  const isGone = target.former_state === 'DELETED'
+  if (release?.kind !== 'job' || isGone || !runOf(release.settings, event) || !runOf(service.settings, event)) {
+    report.line(`It has no ${memberOf(event)}: nothing is run.`)
+    return
+  }
+  await executeJob(options, work, release, event)
+}
+
+/** A deployment failed or was cancelled: what it still has running is ended, and its run is said to have ended. */
+export async function endJob(options: RecipeOptions, { request, target, context, report }: Work, signal: AbortSignal) {
+  const runs = await listRunsOf(options.database, target.service_id, request.id)
+  const ids = new Set(runs.map(({ id }) => id))
+  await endRunning(options, ({ run }) => ids.has(runOfTry(run)), { signal, output: report })
+  const end = { status: 'CANCELED', reason: 'Its deployment was ended.', now: options.clock.now() } as const
+  await context.fenced(async (sql) => {
+    for (const id of ids) await endRun(sql, id, end)
+  })
+}

@@ -1,0 +1,61 @@
+import { followTimetable } from '../jobs/index.ts'
+import { failpoint } from '../lib/failpoint.ts'
+import { eventOfDeployment, findRelease, memberOf, type ReleaseRow, runOf } from '../releases/index.ts'
+import { updateTarget } from '../requests/index.ts'
+import { tellIdleSettings } from './idle-settings.ts'
+import { executeJob } from './job-execution.ts'
+import { setServing } from './outcome-store.ts'
+import type { RecipeOptions, Work } from './recipe.ts'
+import { finishTarget } from './settle.ts'
+import { inTurn } from './turn.ts'
+
+/**
+ * From a release of a job with an image to DEPLOYED: a lifecycle job runs its `on_start` to its end first, a cron job runs by its timetable
+ * from then on, and what was forced is run once.
+ */
+export async function startJob(options: RecipeOptions, work: Work, releaseId: string): Promise<void> {
+  const { request, target, step, report } = work
+  const release = await findRelease(options.database, releaseId)
+  if (release?.kind !== 'job') throw new Error(`release ${releaseId} is gone, or none of a job`)
+  tellIdleSettings(options.engine, work, release)
+  if (request.action === 'RESTART') {
+    report.enter('Restart')
+    report.line('It runs by its events and its timetable alone: there is nothing to restart.')
+  } else {
+    await runEvent(options, work, release)
+  }
+  failpoint('finish.before')
+  await step(`${target.service_id}/FINISH`, () => finish(options, work, release), { evenIfCanceled: true })
+  failpoint('finish.after')
+}
+
+async function runEvent(options: RecipeOptions, work: Work, release: ReleaseRow & { kind: 'job' }): Promise<void> {
+  const { target, report } = work
+  const event = target.force_event ?? eventOfDeployment(release.settings)
+  if (event === undefined) return
+  if (!runOf(release.settings, event)) {
+    report.enter('Deploy')
+    report.line(`It has no ${memberOf(event)}: nothing is run.`)
+    return
+  }
+  const turn = { slots: options.slots.deployments, name: 'DEPLOYMENT_QUEUEING' } as const
+  await inTurn(work, turn, () => executeJob(options, work, release, event))
+}
+
+async function finish(options: RecipeOptions, work: Work, release: ReleaseRow & { kind: 'job' }): Promise<void> {
+  const { request, target, context, report } = work
+  const now = options.clock.now()
+  const { cronjob } = release.settings.schedule
+  const current = await findRelease(options.database, release.id)
+  const restarts = request.action === 'RESTART'
+  await context.fenced(async (sql) => {
+    await finishTarget(sql, { target, state: restarts ? 'RESTARTED' : 'DEPLOYED', now })
+    // What runs nothing when it is deployed can be gone back to as well.
+    await updateTarget(sql, target, { release_id: release.id })
+    await setServing(sql, { ...release, commit: current?.commit ?? release.commit }, now)
+    const version = { serviceId: target.service_id, releaseId: release.id, now }
+    if (cronjob) await followTimetable(sql, version, cronjob)
+  })
+  report.enter(restarts ? 'Restarted' : 'Deployed')
+  report.line(cronjob ? `It runs at "${cronjob.scheduled_at}" (${cronjob.timezone}).` : 'It is deployed.')
+}

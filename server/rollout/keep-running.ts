@@ -1,0 +1,65 @@
+import type { Endpoint, Release } from '../engines/index.ts'
+import { judge, liveEndpoints } from '../observations/index.ts'
+import { changesOf, engineRelease, findRelease, passwordsIn, type ReleaseRow } from '../releases/index.ts'
+import { findScale } from '../scaling/index.ts'
+import { type RecipeOptions, type Work, whileUnreachable } from './recipe.ts'
+
+/** The release that has the traffic, with where it answers. */
+export interface Kept {
+  readonly release: string
+  readonly endpoints: Endpoint[]
+}
+
+/**
+ * The release that runs (`serving`), where it is healthy and a start of the new one would change nothing; undefined where the new one has to
+ * be started, and the log says why. Only deployments keep what runs: a restart is asked for to have it started.
+ */
+export async function keepRunning(
+  options: RecipeOptions,
+  work: Work,
+  { row, next, serving }: { readonly row: ReleaseRow; readonly next: Release; readonly serving: string | null },
+  signal: AbortSignal,
+): Promise<Kept | undefined> {
+  if (work.request.action !== 'DEPLOY' || next.workload.shape !== 'long-running') return undefined
+  const former = serving === null ? undefined : await findRelease(options.database, serving)
+  if (!former?.image || former.id === row.id) return undefined
+  const { release: running } = await engineRelease(options, work.organizationId, former)
+  const changes = changesOf(
+    { workload: running.workload, digest: former.image.digest, passwordsIn: passwordsIn(former) },
+    { workload: next.workload, digest: row.image?.digest ?? '', passwordsIn: passwordsIn(row) },
+  )
+  if (changes.length > 0) {
+    work.report.line(`Changed since the version that runs: ${listed(changes)}.`)
+    return undefined
+  }
+  const endpoints = await healthyEndpoints(
+    options,
+    work,
+    { ...former, replicas: running.workload.replicas.min },
+    signal,
+  )
+  if (!endpoints) {
+    const isAsleep = (await findScale(options.database, row.service_id)) === 0
+    const why = isAsleep ? 'it sleeps, and is started to see that it comes up' : 'the version that runs is not healthy'
+    work.report.line(`Nothing changed, but ${why}.`)
+  }
+  return endpoints && { release: former.id, endpoints }
+}
+
+/** Undefined where not every replica of it is up. */
+async function healthyEndpoints(
+  options: RecipeOptions,
+  { report }: Work,
+  { id, service_id, replicas }: Pick<ReleaseRow, 'id' | 'service_id'> & { readonly replicas: number },
+  signal: AbortSignal,
+): Promise<Endpoint[] | undefined> {
+  const seen = await whileUnreachable(options, signal, report, () => options.engine.observe(service_id, signal))
+  const judged = judge({ release_id: id, replicas }, seen)
+  return judged.state === 'running' && judged.release === id ? liveEndpoints(id, judged, replicas) : undefined
+}
+
+const mostListed = 10
+const listed = (names: readonly string[]): string =>
+  names.length > mostListed
+    ? `${names.slice(0, mostListed).join(', ')} and ${names.length - mostListed} more`
+    : names.join(', ')

@@ -1,0 +1,130 @@
+import { serviceTypeOf } from '@quayside/contract/enums.ts'
+import type { DeploymentEffect } from '@quayside/contract/resources/deployment-plan.ts'
+import { isTaskKind, type KindName } from '@quayside/contract/services/kinds.ts'
+import { type Build, buildOf, isRunWhenDeployed, sorted, type Versioned } from '../releases/index.ts'
+import { buildSecretNames } from './build-secrets.ts'
+
+/** A version of a service, as far as it decides what has to be made anew. */
+export interface Version {
+  readonly kind: KindName
+  readonly settings: object
+  /** Of the advanced settings. */
+  readonly advanced: object
+  /** The name and tag of the image that it is, where it is not built. */
+  readonly image: string | undefined
+}
+
+/** What is known of a service whose deployment is planned. */
+export interface PlanFacts {
+  readonly id: string
+  readonly name: string
+  readonly wanted: Version
+  /** Undefined: nothing of it runs. */
+  readonly running: Version | undefined
+  /** What its workload would have differently, as `changesOf` names it. */
+  readonly changes: readonly string[]
+  readonly isHealthy: boolean
+  readonly wasDeployed: boolean
+  /** Why it would not take part. */
+  readonly skipped: string | undefined
+  /** Another service whose image it takes where its commit is the same; undefined: it can only be built. */
+  readonly twin: string | undefined
+  /** The wanted version is a former one, which has its image. */
+  readonly isRollback: boolean
+}
+
+/** Pure: what the next deployment would do with a service. */
+export function planService(facts: PlanFacts) {
+  const { id, name, wanted, running, changes, skipped } = facts
+  const changed_settings = running
+    ? [...changedNames(running.settings, wanted.settings), ...changedNames(running.advanced, wanted.advanced)]
+    : []
+  const changed_variables = changes.flatMap((change) => /^(?:variable|file) (.*)$/s.exec(change)?.[1] ?? []).sort()
+  const [effect, ...reasons] = decide(facts, changed_settings)
+  return {
+    service_id: id,
+    service_type: serviceTypeOf(wanted.kind),
+    name,
+    effect,
+    reasons,
+    is_first_deployment: !facts.wasDeployed,
+    changed_settings,
+    changed_variables,
+    branch: wantedBuild(facts)?.repository.branch ?? null,
+    skipped: skipped ?? null,
+  }
+}
+
+type Decision = readonly [DeploymentEffect, ...string[]]
+
+function decide(facts: PlanFacts, changedSettings: readonly string[]): Decision {
+  const { wanted, running, changes, isHealthy, wasDeployed, skipped } = facts
+  if (skipped) return ['SKIP', skipped]
+  const build = wantedBuild(facts)
+  const taken = build && facts.twin !== undefined ? [twinText(facts.twin)] : []
+  if (!running) {
+    return wasDeployed
+      ? ['START', 'Nothing of it runs.', ...taken]
+      : ['FIRST_START', 'It was never deployed.', ...taken]
+  }
+  const rebuilt = build && whyRebuilt(build, facts, { running, changedSettings })
+  if (rebuilt) return ['REBUILD', rebuilt, ...taken]
+  const perhapsBuilt = build && changes.some(isVariable) ? [argText] : []
+  if (isRunWhenDeployed(versioned(wanted))) {
+    return ['RESTART', 'What a job runs when it is deployed is run each time.', ...perhapsBuilt]
+  }
+  const image = wanted.image === running.image ? [] : [`image ${wanted.image}`]
+  const all = [...image, ...changes]
+  if (all.length > 0) return ['RESTART', `Changed since the version that runs: ${all.join(', ')}.`, ...perhapsBuilt]
+  if (!isHealthy) return ['RESTART', 'Nothing changed, but the version that runs is not healthy.']
+  return ['KEEP', 'Nothing changed.', ...conditions(facts, build?.repository.branch ?? undefined)]
+}
+
+/** How the wanted version is built; undefined where its image is fetched, or is there already. */
+const wantedBuild = ({ wanted, isRollback }: PlanFacts): Build | undefined =>
+  isRollback ? undefined : buildOf(versioned(wanted))
+
+function whyRebuilt(
+  build: Build,
+  { wanted, changes }: PlanFacts,
+  { running, changedSettings }: { readonly running: Version; readonly changedSettings: readonly string[] },
+): string | undefined {
+  const recipe = changedSettings.filter((name) => name.startsWith('build.'))
+  if (recipe.length > 0 || sorted(build) !== sorted(buildOf(versioned(running)))) {
+    return `What it is built from changed: ${changedSettings.join(', ')}.`
+  }
+  const secrets = buildSecretNames(wanted.advanced).filter((name) => changes.includes(`variable ${name}`))
+  return secrets.length > 0 ? `Secrets changed that its build may read: ${secrets.join(', ')}.` : undefined
+}
+
+const isVariable = (change: string): boolean => change.startsWith('variable ')
+// The Dockerfile is read when the request runs.
+const argText = 'If the Dockerfile declares one of the changed variables as ARG, the image is built anew.'
+
+const twinText = (twin: string): string =>
+  `Where commit, build arguments and build secrets are those of ${twin}, its image is used and nothing is built.`
+
+/** What is only looked up when the request runs. */
+function conditions({ wanted: { kind, image }, isRollback }: PlanFacts, branch: string | undefined): string[] {
+  if (isRollback) return []
+  const verb = isTaskKind(kind) ? 'taken' : 'started'
+  if (branch !== undefined) return [`A newer commit of branch "${branch}" would be built and ${verb}.`]
+  return image === undefined ? [] : [`Another image that is called ${image} by then would be ${verb}.`]
+}
+
+// Kind and settings are of one row.
+const versioned = ({ kind, settings }: Version): Versioned => ({ kind, settings }) as Versioned
+
+/** Names of members that differ, of objects inside with a dot: `git_repository.branch`. Lists differ as a whole. */
+export function changedNames(before: object, after: object): string[] {
+  const [old, young] = [new Map(Object.entries(before)), new Map(Object.entries(after))]
+  const names = [...new Set([...old.keys(), ...young.keys()])].sort()
+  return names.flatMap((name) => {
+    const [a, b] = [old.get(name) ?? null, young.get(name) ?? null]
+    if (isObject(a) && isObject(b)) return changedNames(a, b).map((inner) => `${name}.${inner}`)
+    return sorted(a) === sorted(b) ? [] : [name]
+  })
+}
+
+const isObject = (value: unknown): value is object =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)

@@ -1,0 +1,124 @@
+import type { Database } from '../database/index.ts'
+import { AppError } from '../lib/error.ts'
+import type { EnvironmentRow } from '../organizations/index.ts'
+import { broughtBy, changesOf, findRelease, imageOf, type ReleaseRow, type Versioned } from '../releases/index.ts'
+import { findFormerRelease, readStatuses, refusalOf, type StatusRow } from '../requests/index.ts'
+import { findService, listServices, type ServiceRow } from '../services/index.ts'
+import type { Vault } from '../vault/index.ts'
+import { twinOf } from './built-before.ts'
+import { differences } from './copied-release.ts'
+import { changedNames, type PlanFacts, planService, type Version } from './plan-deployment.ts'
+
+export interface PlansOptions {
+  readonly database: Database
+  readonly vault: Vault
+}
+
+/**
+ * What requests would do. Each is made in a unit of work that is rolled back afterwards: `act` does the real thing there, with all
+ * of its checks, and the plan tells from what it leaves.
+ */
+export function createPlans(options: PlansOptions) {
+  const { database } = options
+  const plan = async (services: readonly ServiceRow[], former?: ReleaseRow, isCopy = false) => {
+    const serviceIds = services.map(({ id }) => id)
+    const statuses = new Map((await readStatuses(database, { serviceIds })).map((status) => [status.id, status]))
+    const facts = services.map((service) => factsOf(options, service, statuses.get(service.id), { former, isCopy }))
+    return (await Promise.all(facts)).map(planService)
+  }
+  /** What the request changes in the settings of a service, and what its deployment would do. */
+  const change = async (service: ServiceRow, act: () => Promise<unknown>, former?: ReleaseRow) => {
+    const before = await findService(database, service.id)
+    await act()
+    const after = await findService(database, service.id)
+    if (!before || !after) throw new AppError('notFound', 'There is no such object.')
+    const changed_settings = changedNames(editable(before), editable(after))
+    return { changed_settings, services: await plan([after], former), refused: null }
+  }
+
+  return {
+    /** A change of settings, and what the next deployment of the service would do. */
+    edit: (service: ServiceRow, act: () => Promise<unknown>) => change(service, act),
+
+    /** A deployment of all services of an environment. */
+    async deployEnvironment(environment: EnvironmentRow, act: () => Promise<unknown>) {
+      const services = await plan(await listServices(database, environment.id), undefined, environment.copying !== null)
+      return { changed_settings: [], services, refused: await refusal(act) }
+    },
+
+    /** Going back to the version of an execution. */
+    rollback: async (service: ServiceRow, act: () => Promise<unknown>, executionId: string) =>
+      change(service, act, await findFormerRelease(database, service, executionId)),
+  }
+}
+
+export type Plans = ReturnType<typeof createPlans>
+
+async function refusal(act: () => Promise<unknown>): Promise<string | null> {
+  try {
+    await act()
+    return null
+  } catch (error) {
+    if (error instanceof AppError) return error.message
+    throw error
+  }
+}
+
+const editable = ({ name, description, settings }: ServiceRow): object => ({ ...settings, name, description })
+
+async function factsOf(
+  options: PlansOptions,
+  service: ServiceRow,
+  status: StatusRow | undefined,
+  { former, isCopy }: { readonly former: ReleaseRow | undefined; readonly isCopy: boolean },
+): Promise<PlanFacts> {
+  const { id, name, release_id, is_skipped } = service
+  const release = release_id ? await findRelease(options.database, release_id) : undefined
+  // What is asked of one service takes part, also where its environment leaves it out.
+  const leftOut =
+    is_skipped && !former ? 'It is skipped in deployments of its environment.' : fillingText(service, isCopy)
+  const skipped = leftOut ?? refusalOf(service)
+  const changes = release && !skipped ? await changesSince(options, service, release, former) : []
+  const wanted = toVersion(former ?? service, service)
+  const running = release && toVersion(release, service)
+  return {
+    id,
+    name,
+    // A rollback has no look at what a tag stands for: its image is known.
+    wanted: former && running ? { ...wanted, image: running.image } : wanted,
+    running,
+    changes,
+    isHealthy: status?.observed_state !== 'failing' && status?.observed_state !== 'absent',
+    wasDeployed: service.last_deployment_date !== null,
+    skipped,
+    twin: former ? undefined : await twinOf(options.database, service),
+    isRollback: former !== undefined,
+  }
+}
+
+/** A service is not left out if its whole environment is a copy in progress: the deployment waits for the data. */
+function fillingText({ copying, restoring }: ServiceRow, isCopy: boolean): string | undefined {
+  if (restoring !== null) return 'It is being restored from a backup, and left out until that has ended.'
+  return copying === null || isCopy ? undefined : 'It is being copied, and left out until its data are there.'
+}
+
+const toVersion = (
+  of: Pick<ServiceRow | ReleaseRow, 'kind' | 'settings' | 'advanced_settings'>,
+  { origin }: ServiceRow,
+): Version => {
+  const { kind, settings, advanced_settings: advanced } = of
+  // Kind and settings are of one row.
+  return { kind, settings, advanced, image: imageOf({ kind, settings } as Versioned, origin) }
+}
+
+/** What a deployment would change of what runs, or what a former version has differently. */
+async function changesSince(
+  options: PlansOptions,
+  service: ServiceRow,
+  release: ReleaseRow,
+  former: ReleaseRow | undefined,
+): Promise<string[]> {
+  if (!former) return differences(options, service, release)
+  const reader = { ...options, publicPorts: { address: '' }, layerGiB: 0 }
+  return changesOf(await broughtBy(reader, service, release), await broughtBy(reader, service, former))
+}

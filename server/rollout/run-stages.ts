@@ -1,0 +1,161 @@
+import { isTaskKind } from '@quayside/contract/services/kinds.ts'
+import { buildOf, isFetched } from '../releases/index.ts'
+import { isUnable, leaveService, refusalOf, updateTarget } from '../requests/index.ts'
+import { findService } from '../services/index.ts'
+import { CanceledError } from '../workflows/index.ts'
+import { buildRelease } from './build-release.ts'
+import { formerRelease, repeatRelease } from './copied-release.ts'
+import { endService, removeLines } from './end-service.ts'
+import { fetchRelease } from './image-release.ts'
+import { startJob } from './job-start.ts'
+import { startTargets } from './outcome-store.ts'
+import { Preparations } from './preparations.ts'
+import type { RecipeOptions, Work } from './recipe.ts'
+import { finishTarget, settle } from './settle.ts'
+import { retireFormer, startRelease } from './start-release.ts'
+
+/**
+ * Stage by stage, in each first all builds, then all starts. False when something failed or was cancelled; then what comes later is
+ * left as it was.
+ */
+export async function runStages(options: RecipeOptions, works: readonly Work[]): Promise<boolean> {
+  const refused = await leaveOut(options, works)
+  const stages = stagesOf(works.filter((work) => !refused.has(work)))
+  const beside: Beside = { retiring: [], preparations: new Preparations(options) }
+  beside.preparations.ground(stages[0] ?? [])
+  let healthy = true
+  try {
+    for (const [index, stage] of stages.entries()) {
+      if (healthy) healthy = await runStage(options, stage, stages[index + 1] ?? [], beside)
+      else await skipStage(options, stage, beside)
+    }
+  } finally {
+    await beside.preparations.end()
+    await Promise.allSettled(beside.retiring)
+  }
+  return healthy
+}
+
+/** What goes on beside the stages. */
+interface Beside {
+  /** Former versions end beside the next stages, which do not depend on that. */
+  readonly retiring: Promise<void>[]
+  readonly preparations: Preparations
+}
+
+async function skipStage(options: RecipeOptions, stage: readonly Work[], { preparations }: Beside): Promise<void> {
+  await preparations.end()
+  await everyOne(stage.map((work) => skip(options, work)))
+}
+
+/** Services of kinds that the cluster cannot run are skipped, with the reason; they keep nothing else from being deployed. */
+async function leaveOut(options: RecipeOptions, works: readonly Work[]): Promise<ReadonlySet<Work>> {
+  const refused = new Set<Work>()
+  for (const work of works) {
+    if (work.request.action !== 'DEPLOY' || !isUnable(work.target.kind)) continue
+    const service = await findService(options.database, work.target.service_id)
+    const reason = service && refusalOf(service)
+    if (!reason) continue
+    work.report.line(reason, 'warning')
+    await skip(options, work, reason)
+    refused.add(work)
+  }
+  return refused
+}
+
+/** Stages in the order in which they act: what is ended goes the other way round. */
+function stagesOf(works: readonly Work[]): Work[][] {
+  const stages = [...Map.groupBy(works, ({ target }) => target.stage_order)].sort(([a], [b]) => a - b)
+  const action = works[0]?.request.action
+  if (action !== 'DEPLOY' && action !== 'RESTART') stages.reverse()
+  return stages.map(([, members]) => members)
+}
+
+async function runStage(
+  options: RecipeOptions,
+  stage: readonly Work[],
+  next: readonly Work[],
+  { retiring, preparations }: Beside,
+): Promise<boolean> {
+  const action = stage[0]?.request.action
+  await begin(options, stage)
+  if (action !== 'DEPLOY' && action !== 'RESTART') {
+    const ended = stage.map(async (work) => {
+      const isEnded = await settle(options, work, () => endService(options, work, work.request.action as Ending))
+      if (isEnded) await removeLines(options, work)
+      return isEnded
+    })
+    return (await everyOne(ended)).every(Boolean)
+  }
+  const prepare = action === 'DEPLOY' ? newRelease : repeatRelease
+  const releases = new Map<Work, string>()
+  const isBuilt = async (work: Work): Promise<boolean> =>
+    settle(options, work, async () => {
+      releases.set(work, (await preparations.of(work)) ?? (await prepare(options, work)))
+    })
+  const isStarted = async (work: Work, whenBegun: () => void): Promise<boolean> => {
+    const release = releases.get(work)
+    const isUp = await settle(options, work, async () => {
+      if (release) await (isTaskKind(work.target.kind) ? startJob : startRelease)(options, work, release, whenBegun)
+    })
+    // Nothing of it can be left where it was never deployed, and an environment that ends there has not to wait for the question.
+    if (isUp && work.target.former_state !== 'READY') retiring.push(retireFormer(options, work))
+    return isUp
+  }
+  const built = await everyOne(stage.map(async (work) => ({ work, isBuilt: await isBuilt(work) })))
+  const ready = built.filter((one) => one.isBuilt).map(({ work }) => work)
+  const starting = ready.map((work) => {
+    const begun = Promise.withResolvers<void>()
+    return { isUp: isStarted(work, begun.resolve).finally(begun.resolve), begun: begun.promise }
+  })
+  const allBegun = Promise.all(starting.map(({ begun }) => begun))
+  const endPreparing = ready.length === stage.length ? preparations.beginAfter(allBegun, next, stage) : () => {}
+  try {
+    const started = await everyOne(starting.map(({ isUp }) => isUp))
+    return ready.length === stage.length && started.every(Boolean)
+  } finally {
+    endPreparing()
+  }
+}
+
+/** From here on the services of the stage are said to be under way; those that ended before a crash stay as they are. */
+async function begin({ clock }: RecipeOptions, stage: readonly Work[]): Promise<void> {
+  const [first] = stage
+  if (!first || first.context.signal.aborted) return
+  const { context, request } = first
+  const services = stage.map(({ target }) => target.service_id)
+  await context.fenced((sql) => startTargets(sql, request.id, services, clock.now()))
+}
+
+/** Rejects only when nothing of it runs any more: what runs on would meet its own repetition. */
+async function everyOne<T>(work: readonly Promise<T>[]): Promise<T[]> {
+  await Promise.allSettled(work)
+  return Promise.all(work)
+}
+
+async function newRelease(options: RecipeOptions, work: Work): Promise<string> {
+  const { wanted_release: former } = work.target
+  if (former) return formerRelease(options, work, former)
+  if (isFetched(work.target.kind)) return fetchRelease(options, work)
+  const service = await findService(options.database, work.target.service_id)
+  return service && !buildOf(service) ? fetchRelease(options, work) : buildRelease(options, work)
+}
+
+type Ending = 'STOP' | 'DELETE' | 'UNINSTALL'
+
+/** An earlier stage failed, the request was cancelled before this service's turn, or the cluster cannot run it. */
+async function skip({ clock }: RecipeOptions, { target, step, context }: Work, reason?: string): Promise<void> {
+  const canceled = context.signal.aborted && context.signal.reason instanceof CanceledError
+  await step(
+    `${target.service_id}/SKIP`,
+    () =>
+      context.fenced(async (sql) => {
+        const now = clock.now()
+        if (canceled) return finishTarget(sql, { target, state: 'CANCELED', now })
+        const left = { state: target.former_state, status: 'SKIPPED' as const, finished_at: now }
+        await updateTarget(sql, target, { ...left, ...(reason === undefined ? {} : { reason }) })
+        await leaveService(sql, target, target.former_state)
+      }),
+    { evenIfCanceled: true },
+  )
+}

@@ -1,0 +1,117 @@
+import { isTaskKind } from '@quayside/contract/services/kinds.ts'
+import { phases, type RequestStatus, type State } from '@quayside/contract/states.ts'
+import type { Sql } from '../database/index.ts'
+import { listServiceRoutes, setEndpoints } from '../domains/index.ts'
+import { liveEndpoints } from '../observations/index.ts'
+import { leaveService, type TargetRow, updateTarget } from '../requests/index.ts'
+import { findService } from '../services/index.ts'
+import { CanceledError } from '../workflows/index.ts'
+import { drainOthers } from './drain.ts'
+import { type Failure, isDiskFull, toFailure } from './failure.ts'
+import { endJob } from './job-execution.ts'
+import { setLastDeployment } from './outcome-store.ts'
+import type { RecipeOptions, ReportStep, Work } from './recipe.ts'
+
+export interface Ended {
+  readonly target: TargetRow
+  readonly state: State
+  readonly reason?: string
+  readonly now: Date
+}
+
+/** Writes how it ended for one service: the target, and the service's state, which at once tells of a waiting request. */
+export async function finishTarget(sql: Sql, { target, state, reason, now }: Ended): Promise<void> {
+  const end = { state, status: statusOf(state), reason: reason ?? null, finished_at: now }
+  await Promise.all([updateTarget(sql, target, end), leaveService(sql, target, state)])
+}
+
+function statusOf(state: State): RequestStatus {
+  if (state === 'CANCELED') return 'CANCELED'
+  return state.endsWith('_ERROR') ? 'ERROR' : 'SUCCESS'
+}
+
+/**
+ * Runs one phase of a service's part. When it fails for a reason of its own, what the phase left behind is cleaned up, the
+ * reason is written down and false is given back; anything else is thrown and concerns the whole request. A part whose end was
+ * written before this process came is not run again.
+ */
+export async function settle(options: RecipeOptions, work: Work, phase: () => Promise<void>): Promise<boolean> {
+  if (work.target.finished_at !== null) return work.target.status === 'SUCCESS'
+  try {
+    await phase()
+    return true
+  } catch (error) {
+    const { aborted, reason } = work.context.signal
+    if (aborted && !(reason instanceof CanceledError)) throw error
+    if (isDiskFull(error)) options.onDiskFull?.()
+    const failure = toFailure(aborted ? reason : error, phases[work.request.action].failed)
+    if (!failure) throw error
+    await fail(options, work, failure)
+    return false
+  }
+}
+
+const reportSteps: Partial<Record<State, ReportStep>> = {
+  BUILD_ERROR: 'BuiltError',
+  DEPLOYMENT_ERROR: 'DeployedError',
+  RESTART_ERROR: 'RestartedError',
+  STOP_ERROR: 'PausedError',
+  DELETE_ERROR: 'DeletedError',
+  CANCELED: 'Cancelled',
+}
+
+async function fail(options: RecipeOptions, work: Work, failure: Failure): Promise<void> {
+  const { target, step, context, report } = work
+  const id = target.service_id
+  report.enter(reportSteps[failure.state] ?? 'DeployedError')
+  report.line(failure.reason, failure.state === 'CANCELED' ? 'warning' : 'error')
+  for (const line of failure.lastLines) report.line(line, 'error')
+  await step(`${id}/ROLLBACK`, ({ signal }) => removeNew(options, work, signal), {
+    evenIfCanceled: true,
+    deadlineSeconds: 60,
+  }).catch((error: unknown) => {
+    // What is left is found by its label and removed by the observer.
+    options.log.warn({ err: error, serviceId: id }, 'what a failed deployment left could not be removed yet')
+  })
+  const reason = [failure.reason, ...failure.lastLines].join('\n')
+  await step(
+    `${id}/FAIL`,
+    async () => {
+      const now = options.clock.now()
+      await context.fenced(async (sql) => {
+        await finishTarget(sql, { target, state: failure.state, reason, now })
+        await setLastDeployment(sql, id, now)
+      })
+    },
+    { evenIfCanceled: true },
+  )
+}
+
+/** Ends what the failed version has running. Traffic that it has already goes back to the former version first. */
+async function removeNew(options: RecipeOptions, work: Work, signal: AbortSignal): Promise<void> {
+  const { target, request, report } = work
+  if (isTaskKind(target.kind)) return endJob(options, work, signal)
+  if (request.action !== 'DEPLOY' && request.action !== 'RESTART') return
+  const service = await findService(options.database, target.service_id)
+  const keep = service?.release_id ?? undefined
+  if (await returnTraffic(options, work, keep, signal)) {
+    await drainOthers(options, report, { id: target.service_id, keep }, signal)
+  }
+  await options.engine.retire(target.service_id, keep, { signal, output: report })
+}
+
+/** False when the routes never left the former version. */
+async function returnTraffic(
+  options: RecipeOptions,
+  { target, context }: Work,
+  keep: string | undefined,
+  signal: AbortSignal,
+): Promise<boolean> {
+  const id = target.service_id
+  const routes = await listServiceRoutes(options.database, id)
+  if (routes.every((route) => (route.release_id ?? undefined) === keep)) return false
+  const endpoints = keep ? liveEndpoints(keep, await options.engine.observe(id, signal)) : []
+  await context.fenced((sql) => setEndpoints(sql, id, keep ?? null, endpoints, options.clock.now()))
+  await options.routes.apply(signal)
+  return true
+}
