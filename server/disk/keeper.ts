@@ -1,42 +1,23 @@
 import type { Builder } from '../builders/index.ts'
-import type { Database } from '../database/index.ts'
 import { type DiskSpace, type Engine, type EngineDisk, EngineError } from '../engines/index.ts'
-import type { Clock } from '../lib/clock.ts'
-import type { Logger } from '../lib/log.ts'
-import {
-  forgetFetched,
-  isBusy,
-  keptImages,
-  readLayerLimits,
-  readNeeds,
-  readRunLimits,
-  readStorageSizes,
-  readUsage,
-  writeUsage,
-} from './disk-store.ts'
-import { fullLayers } from './full-layers.ts'
-import { type FullRun, fullRuns } from './full-runs.ts'
-import { readFullVolumes, writeStopped, writeWatched } from './full-volume-store.ts'
-import { fullVolumes, judgeVolumes } from './full-volumes.ts'
+import { forgetFetched, isBusy, keptImages, readNeeds, readStorageSizes, readUsage, writeUsage } from './disk-store.ts'
+import { noneFull } from './full-inodes.ts'
+import { readFullVolumes } from './full-volume-store.ts'
+import { fullVolumes } from './full-volumes.ts'
+import { measureInodes } from './measure-inodes.ts'
 import type { OrganizationDisk } from './organization-disk.ts'
 import { type DiskUsage, excess, excessText, type Freeable, sortDisk, unneeded } from './sort-disk.ts'
 import { createSpaceWatch } from './space-watch.ts'
+import { endFullRuns, type StopOptions, stopFull } from './stop-full.ts'
 
 /** Measuring reads whole volumes. */
 const measureMs = 10 * 60_000
 
-export interface DiskKeeperOptions {
-  readonly database: Database
-  readonly engine: Pick<Engine, 'disk' | 'diskSpace' | 'removeImage' | 'trimBuildCache'>
+export interface DiskKeeperOptions extends StopOptions {
+  readonly engine: Pick<Engine, 'disk' | 'diskSpace' | 'countInodes' | 'removeImage' | 'trimBuildCache'>
   readonly builder: Pick<Builder, 'prune'>
-  readonly clock: Clock
-  readonly log: Logger
   /** What the operator set; undefined: half of the disk. */
   readonly budgetBytes: number | undefined
-  /** GiB that a replica or a run may write outside of volumes if its service does not say. */
-  readonly layerGiB: number
-  /** Ends a run of a job, which fails with the reason. */
-  readonly failRun: (run: FullRun, signal: AbortSignal) => Promise<void>
   /** What the lines of services and deployments take. */
   readonly measureLogs: () => Promise<MeasuredLogs>
   /** Is told of each measurement. */
@@ -101,11 +82,13 @@ export function createDiskKeeper(options: DiskKeeperOptions): DiskKeeper {
         if (isUsual || isEarly) {
           if (isUsual) measureAt = clock.monotonic() + measureMs
           isEarly = false
-          const end = spaceWatch.begin(await spaceOf(engine, signal))
-          const found = await keepToBudget(options, signal).finally(end)
+          const space = await spaceOf(engine, signal)
+          const { areInodesShort, end } = spaceWatch.begin(space)
+          const inodes = space && areInodesShort ? measureInodes(options, space, signal) : noneFull
+          const [found, full] = await Promise.all([keepToBudget(options, signal), inodes]).finally(end)
           volumes = found.volumes
-          await endFullRuns(options, found, signal)
-          const isDone = await stopFull(options, found, isUsual)
+          await endFullRuns(options, { ...found, full }, signal)
+          const isDone = await stopFull(options, { ...found, full }, isUsual)
           const isRecorded = (await options.organizations?.record(found, signal)) ?? true
           if (!isDone || !isRecorded) measureAt = Number.NEGATIVE_INFINITY
           stopped = (await readFullVolumes(database)).stopped
@@ -131,42 +114,6 @@ const spaceOf = (engine: Pick<Engine, 'diskSpace'>, signal: AbortSignal): Promis
     if (error instanceof EngineError) return undefined
     throw error
   })
-
-/** Stops services with a volume far beyond its size, or with a replica that wrote too much outside of volumes. Returns false if one of them is being deployed: it is measured again soon. */
-async function stopFull(options: DiskKeeperOptions, { volumes, layers }: Taken, isUsual: boolean): Promise<boolean> {
-  const { database, clock, log, layerGiB } = options
-  const sizes = await readStorageSizes(database)
-  const { stopped, watched } = await readFullVolumes(database)
-  const limits = await readLayerLimits(database)
-  // An early measurement stops at once or not at all: it may follow shortly after the one before.
-  const { stop: full, watch } = judgeVolumes(volumes, sizes, isUsual ? watched : new Set())
-  const watchNext = isUsual ? [...watch] : [...watched].map((id) => [id, ''] as const)
-  const stop = new Map([...fullLayers(layers, limits, layerGiB), ...full])
-  const releases = new Map(limits.map(({ service_id, release_id }) => [service_id, release_id]))
-  let isDone = true
-  for (const [id, reason] of stop) {
-    const release = releases.get(id)
-    if (stopped.has(id) || release === undefined) continue
-    if (await writeStopped(database, { id, release, reason }, clock.now())) {
-      log.warn({ serviceId: id, reason }, 'a service is stopped because it takes far more of the disk than it may')
-    } else isDone = false
-  }
-  // Services that could not be stopped now stay watched, so that the next measurement stops them.
-  await writeWatched(database, new Map([...stop, ...watchNext]), clock.now())
-  return isDone
-}
-
-/** Ends runs of jobs that wrote too much. A failure is found again by the next measurement. */
-async function endFullRuns(options: DiskKeeperOptions, { runs }: Taken, signal: AbortSignal): Promise<void> {
-  const { database, log, layerGiB, failRun } = options
-  for (const run of fullRuns(runs, await readRunLimits(database), layerGiB)) {
-    log.warn(
-      { runId: run.id, reason: run.reason },
-      'a run of a job is ended because it wrote more to the disk than it may',
-    )
-    await failRun(run, signal)
-  }
-}
 
 /** Measures the disk, and frees images and build caches beyond the budget. Returns what is left. */
 async function keepToBudget(options: DiskKeeperOptions, signal: AbortSignal): Promise<Taken> {

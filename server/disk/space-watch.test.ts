@@ -14,17 +14,18 @@ const space = (freeGiB: number, totalGiB = 100) => ({
   totalInodes: 0,
   freeInodes: 0,
 })
+const most = (freeGiB: number) => ({ freeBytes: freeGiB * gibibyte, freeInodes: 0 })
 const signal = AbortSignal.timeout(60_000)
 
 test('free space is urgent when it falls by 2 GiB or a hundredth, whichever is more, or is below a twentieth', () => {
   assert.deepEqual(
-    [isUrgent(space(50), 51.9 * gibibyte), isUrgent(space(50), 52.1 * gibibyte)],
+    [isUrgent(space(50), most(51.9)), isUrgent(space(50), most(52.1))],
     [false, true],
     'a disk of 100 GiB',
   )
   const large = space(500, 1000)
-  assert.deepEqual([isUrgent(large, 509 * gibibyte), isUrgent(large, 511 * gibibyte)], [false, true])
-  assert.deepEqual([isUrgent(space(5), 0), isUrgent(space(4.9), 0)], [false, true])
+  assert.deepEqual([isUrgent(large, most(509)), isUrgent(large, most(511))], [false, true])
+  assert.deepEqual([isUrgent(space(5), most(0)), isUrgent(space(4.9), most(0))], [false, true])
 })
 
 test('the disk is measured at once when free space falls quickly, at most once a minute and a tenth of the time', async (t) => {

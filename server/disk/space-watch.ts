@@ -1,5 +1,6 @@
 import type { DiskSpace } from '../engines/index.ts'
 import type { Clock } from '../lib/clock.ts'
+import { areInodesShort } from './full-inodes.ts'
 
 const gibibyte = 1024 ** 3
 const leastPauseMs = 60_000
@@ -8,35 +9,45 @@ const share = 10
 
 /** Decides when the disk is measured earlier than usual. */
 export interface SpaceWatch {
-  /** A measurement begins; `space` is what is free then, if it is known. The result is called at its end. */
-  begin(space: DiskSpace | undefined): () => void
+  /** A measurement begins; `space` is what is free then, if it is known. `end` is called at its end. */
+  begin(space: DiskSpace | undefined): { readonly areInodesShort: boolean; end(): void }
   /** Whether a measurement should begin now. */
   isDue(space: DiskSpace): boolean
 }
 
-/** Pure: whether less than a twentieth is free, or much less than at most since the last measurement. */
-export function isUrgent({ totalBytes, freeBytes }: DiskSpace, mostFreeBytes: number): boolean {
+type Free = Pick<DiskSpace, 'freeBytes' | 'freeInodes'>
+
+/** Pure: whether less than a twentieth is free, or much less than at most since the last measurement, or inodes run out. */
+export function isUrgent(space: DiskSpace, most: Free): boolean {
+  const { totalBytes, freeBytes } = space
   const muchLess = Math.max(2 * gibibyte, totalBytes / 100)
-  return freeBytes < totalBytes / 20 || mostFreeBytes - freeBytes > muchLess
+  const isShort = freeBytes < totalBytes / 20 || most.freeBytes - freeBytes > muchLess
+  return isShort || areInodesShort(space, most.freeInodes)
 }
 
 /** Early measurements are at least a minute apart, and further if they take long. */
 export function createSpaceWatch(clock: Pick<Clock, 'monotonic'>): SpaceWatch {
-  let mostFree = 0
+  const none: Free = { freeBytes: 0, freeInodes: 0 }
+  let most = none
   let notBefore = Number.NEGATIVE_INFINITY
   return {
     begin(space) {
       const begunAt = clock.monotonic()
-      mostFree = space?.freeBytes ?? 0
+      const isShort = space !== undefined && areInodesShort(space, most.freeInodes)
+      most = space ?? none
       notBefore = Number.POSITIVE_INFINITY
-      return () => {
+      const end = (): void => {
         const tookMs = clock.monotonic() - begunAt
         notBefore = begunAt + Math.max(leastPauseMs, tookMs * share)
       }
+      return { areInodesShort: isShort, end }
     },
     isDue(space) {
-      mostFree = Math.max(mostFree, space.freeBytes)
-      return clock.monotonic() >= notBefore && isUrgent(space, mostFree)
+      most = {
+        freeBytes: Math.max(most.freeBytes, space.freeBytes),
+        freeInodes: Math.max(most.freeInodes, space.freeInodes),
+      }
+      return clock.monotonic() >= notBefore && isUrgent(space, most)
     },
   }
 }

@@ -202,3 +202,35 @@ test('a replica that writes beyond ephemeral_storage_in_gib stops its service, a
   await measure()
   assert.deepEqual([await runs(id), (await must('GET', `${path}/status`)).state], [1, 'DEPLOYED'])
 })
+
+test('a service that takes the inodes of the disk stops, when they run out and not before', async () => {
+  const [full, other] = [await deployed(), await deployed()]
+  const inodes = (freeInodes: number) => ({ totalBytes: 1e6, freeBytes: 5e5, totalInodes: 1000, freeInodes })
+  taken.set(full.volume, 1)
+  engine.written.set(full.volume, { bytes: 0, files: 101 })
+  engine.written.set(other.volume, { bytes: 0, files: 90 })
+  try {
+    engine.space = inodes(100)
+    await measure()
+    assert.equal((await must('GET', `${full.path}/status`)).state, 'DEPLOYED')
+    engine.space = inodes(99)
+    const keeper = newKeeper()
+    engine.reachable = false
+    await keeper.reconcile(signal)
+    engine.reachable = true
+    assert.equal((await must('GET', `${full.path}/status`)).state, 'DEPLOYED', 'nobody could count')
+    await keeper.reconcile(signal)
+    const { state, reason } = await must('GET', `${full.path}/status`)
+    assert.equal(state, 'DEPLOYMENT_ERROR')
+    assert.match(reason, /^It was stopped: its volumes and replicas have more than 100 files .*deploy again/)
+    await until('its containers are ended', async () => (await runs(full.id)) === 0)
+    assert.deepEqual([await runs(other.id), (await must('GET', `${other.path}/status`)).state], [1, 'DEPLOYED'])
+    engine.written.set(full.volume, { bytes: 0, files: 10 })
+    await act(full.path, 'deploy', {})
+    await measure()
+    assert.deepEqual([await runs(full.id), (await must('GET', `${full.path}/status`)).state], [1, 'DEPLOYED'])
+  } finally {
+    engine.space = inodes(500)
+    engine.reachable = true
+  }
+})

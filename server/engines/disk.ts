@@ -7,6 +7,13 @@ export interface DiskSpace {
   readonly freeInodes: number
 }
 
+/** Inodes of things of this installation. A count that is over the limit of the call is not exact. */
+export interface InodeCounts {
+  readonly volumes: readonly { readonly id: string; readonly inodes: number }[]
+  readonly layers: readonly { readonly service: string; readonly release: string; readonly inodes: number }[]
+  readonly runs: readonly { readonly service: string; readonly run: string; readonly inodes: number }[]
+}
+
 /** The engine's disk, in bytes. */
 export interface EngineDisk {
   readonly totalBytes: number

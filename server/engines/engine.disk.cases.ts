@@ -92,5 +92,20 @@ export function diskCases(name: string, open: () => Promise<DiskBench>): void {
       assert.ok(!(await bench.engine.disk(signal())).runs.some((one) => one.run === run))
       await clear(filled)
     })
+
+    it('counts the inodes of each volume, replica and run, and nothing of another installation', async () => {
+      const filled = await fill()
+      const { release, volume, job, run } = filled
+      const found = await bench.engine.countInodes(1_000_000, signal())
+      assert.ok(found, 'it can be read from here')
+      isAbout(found.volumes.find(({ id }) => id === volume)?.inodes, inVolume.files, 20)
+      isAbout(found.layers.find(({ service }) => service === release.service)?.inodes, inLayer.files, 20)
+      isAbout(found.runs.find((one) => one.run === run)?.inodes, inRun.files, 20)
+      assert.ok(!found.layers.some(({ service }) => service === job.service))
+      assert.deepEqual(await bench.another.countInodes(1_000_000, signal()), { volumes: [], layers: [], runs: [] })
+      const bounded = await bench.engine.countInodes(50, signal())
+      assert.ok((bounded?.volumes.find(({ id }) => id === volume)?.inodes ?? 0) > 50, 'it is over the limit still')
+      await clear(filled)
+    })
   })
 }

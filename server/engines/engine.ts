@@ -1,7 +1,7 @@
 import type { Duplex } from 'node:stream'
 import type { Capability } from '@quayside/contract/services/capabilities.ts'
 import type { Attempt } from '../lib/attempt.ts'
-import type { DiskSpace, EngineDisk } from './disk.ts'
+import type { DiskSpace, EngineDisk, InodeCounts } from './disk.ts'
 import type { PinnedImage, RegistryLogin } from './image.ts'
 import type { LogLine, LogQuery } from './log-line.ts'
 import type { Endpoint, Observation, ReplicaUsage } from './observation.ts'
@@ -51,6 +51,11 @@ export interface Engine {
   disk(signal: AbortSignal): Promise<EngineDisk>
   /** Returns what is free on the engine's disk, which is cheap; undefined if it cannot be seen from here. */
   diskSpace(signal: AbortSignal): Promise<DiskSpace | undefined>
+  /**
+   * Counts the inodes of every volume, and of what replicas and runs wrote outside of volumes: each up to `most` and a little more. May
+   * take minutes. Undefined if the engine's disk cannot be read from here.
+   */
+  countInodes(most: number, signal: AbortSignal): Promise<InodeCounts | undefined>
   /** Removes an image by its pinned reference. Gives false, and leaves it, while a container or another name uses it. */
   removeImage(reference: string, signal: AbortSignal): Promise<boolean>
   /** Removes what builds kept and nothing uses, the longest unused first, until so many bytes are left. Gives the bytes that were freed. */

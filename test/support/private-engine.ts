@@ -51,10 +51,10 @@ export async function whyNoBtrfsEngine(): Promise<string | undefined> {
  * With a bridge of its own and without rules in the packet filter, so that it shares nothing with the machine's engine: told to
  * have no bridge, it would remove the other one's. Containers reach each other and are reached from here, but not the world;
  * they outlive the engine. `diskMiB`: it has a disk of that size for itself.
- * `btrfsMiB`: the same, with btrfs and Docker's storage driver for it.
+ * `btrfsMiB`: the same, with btrfs and Docker's storage driver for it. `inodes`: the same, with so many inodes on 1 GiB of ext4.
  */
 export async function startPrivateEngine(
-  options: { readonly diskMiB?: number; readonly btrfsMiB?: number } = {},
+  options: { readonly diskMiB?: number; readonly btrfsMiB?: number; readonly inodes?: number } = {},
 ): Promise<PrivateEngine> {
   const directory = await mkdtemp(join(tmpdir(), 'quayside-engine-'))
   const at = (name: string): string => join(directory, name)
@@ -62,6 +62,7 @@ export async function startPrivateEngine(
   await writeFile(at('daemon.json'), '{}')
   if (options.diskMiB !== undefined) await mountDisk(at('data'), options.diskMiB)
   if (options.btrfsMiB !== undefined) await mountBtrfs(at('disk'), at('data'), options.btrfsMiB)
+  if (options.inodes !== undefined) await mountExt4(at('disk'), at('data'), options.inodes)
   const bridge = `quay-test${process.pid % 100_000}`
   tidying.note('bridge', bridge)
   await addBridge(bridge)
@@ -123,14 +124,25 @@ async function mountDisk(path: string, sizeMiB: number): Promise<void> {
   await must('mount', '-t', 'tmpfs', '-o', `size=${sizeMiB}m`, 'quayside-test', path)
 }
 
-/** A file system in a file, which takes no more of the disk than is written. */
 async function mountBtrfs(file: string, path: string, sizeMiB: number): Promise<void> {
+  await makeFile(file, sizeMiB)
+  await must((await findProgram('mkfs.btrfs')) ?? 'mkfs.btrfs', '--quiet', file)
+  await mkdir(path)
+  await must('mount', '-t', 'btrfs', '-o', 'loop', file, path)
+}
+
+async function mountExt4(file: string, path: string, inodes: number): Promise<void> {
+  await makeFile(file, 1024)
+  await must('mkfs.ext4', '-q', '-N', String(inodes), file)
+  await mkdir(path)
+  await must('mount', '-t', 'ext4', '-o', 'loop', file, path)
+}
+
+/** It takes no more of the disk than is written. */
+async function makeFile(file: string, sizeMiB: number): Promise<void> {
   const disk = await open(file, 'wx', 0o600)
   await disk.truncate(sizeMiB * 1024 * 1024)
   await disk.close()
-  await mkdir(path)
-  await must((await findProgram('mkfs.btrfs')) ?? 'mkfs.btrfs', '--quiet', file)
-  await must('mount', '-t', 'btrfs', '-o', 'loop', file, path)
 }
 
 async function addBridge(name: string): Promise<void> {

@@ -13,6 +13,7 @@ import {
   type Engine,
   type EngineDisk,
   EngineError,
+  type InodeCounts,
   type LogLine,
   type LogQuery,
   type Observation,
@@ -36,6 +37,7 @@ import { execIn } from './container-output.ts'
 import { inspectContainer, listContainers } from './containers.ts'
 import { isOurVolume } from './copy-helper.ts'
 import { copyVolumes } from './copy-volumes.ts'
+import { countInodes } from './count-inodes.ts'
 import { DockerDaemon } from './daemon.ts'
 import { measureDisk, removeImage, trimBuildCache } from './disk.ts'
 import { DiskRoot } from './disk-space.ts'
@@ -132,6 +134,11 @@ export class DockerEngine implements Engine {
 
   diskSpace(signal: AbortSignal): Promise<DiskSpace | undefined> {
     return this.#root.space(signal)
+  }
+
+  async countInodes(most: number, signal: AbortSignal): Promise<InodeCounts | undefined> {
+    const root = await this.#root.directory(signal)
+    return root === undefined ? undefined : countInodes({ ...this.#host, root }, most, signal)
   }
 
   removeImage(reference: string, signal: AbortSignal): Promise<boolean> {

@@ -5,6 +5,7 @@ import {
   type Engine,
   type EngineDisk,
   EngineError,
+  type InodeCounts,
   type PinnedImage,
   type RegistryLogin,
   type VolumeCopy,
@@ -20,6 +21,7 @@ type Stock = Pick<
   | 'fetchImage'
   | 'disk'
   | 'diskSpace'
+  | 'countInodes'
   | 'removeImage'
   | 'trimBuildCache'
   | 'copyVolumes'
@@ -56,6 +58,17 @@ export class FakeStock extends FakeWorld implements Stock {
   async diskSpace(signal: AbortSignal): Promise<DiskSpace | undefined> {
     signal.throwIfAborted()
     return this.space
+  }
+
+  async countInodes(_most: number, signal: AbortSignal): Promise<InodeCounts | undefined> {
+    this.reach(signal)
+    if (!this.space) return undefined
+    const count = (name: string): number => (this.written.get(name)?.files ?? 0) + 1
+    return {
+      volumes: this.volumes.ids().map((id) => ({ id, inodes: count(id) })),
+      layers: this.replicas.all.map(({ service, release, name }) => ({ service, release, inodes: count(name) })),
+      runs: this.tasks.list().map(({ service, run }) => ({ service, run, inodes: count(run) })),
+    }
   }
 
   async removeImage(reference: string, signal: AbortSignal): Promise<boolean> {

@@ -1,0 +1,36 @@
+import type { Database } from '../database/index.ts'
+import type { DiskSpace, Engine } from '../engines/index.ts'
+import type { Logger } from '../lib/log.ts'
+import { readLayerLimits, readStorageSizes } from './disk-store.ts'
+import { type FullInodes, fullInodes, mostInodes, noneFull } from './full-inodes.ts'
+
+export interface MeasureInodesOptions {
+  readonly database: Database
+  readonly engine: Pick<Engine, 'countInodes'>
+  readonly log: Logger
+}
+
+/** Finds services and runs with too many inodes. What cannot be counted ends nothing, and the log says so. */
+export async function measureInodes(
+  { database, engine, log }: MeasureInodesOptions,
+  space: DiskSpace,
+  signal: AbortSignal,
+): Promise<FullInodes> {
+  const most = mostInodes(space)
+  const facts = { totalInodes: space.totalInodes, freeInodes: space.freeInodes }
+  try {
+    const counts = await engine.countInodes(most, signal)
+    if (counts) {
+      const known = { storages: await readStorageSizes(database), releases: await readLayerLimits(database) }
+      return fullInodes(counts, known, most)
+    }
+    log.warn(
+      facts,
+      'inodes of the disk of the engine run out, and its directory cannot be read to find what takes them',
+    )
+  } catch (error) {
+    signal.throwIfAborted()
+    log.warn({ ...facts, err: error }, 'inodes of the disk of the engine run out, and they could not be counted')
+  }
+  return noneFull
+}
