@@ -38,7 +38,9 @@ export async function recordOrganizations(
   const judged = former.map(({ id, backups, was_over, is_known }) => {
     const shared = organizations.get(id) ?? nothing
     const bytes = bytesOf(parts.get(id) ?? [], shared, backups)
-    return { id, is_known, shared, bytes, verdict: judgeOrganization(sumOf(bytes), limit, was_over) }
+    // What backups in progress take for a while stops no service.
+    const lasting = sumOf(bytes) - shared.scratch
+    return { id, is_known, shared, bytes, verdict: judgeOrganization(lasting, limit, was_over) }
   })
   const over = new Map(judged.flatMap(({ id, bytes, verdict }) => (verdict === 'stop' ? [[id, bytes] as const] : [])))
   const known = new Set(judged.flatMap(({ id, is_known }) => (is_known ? [id] : [])))

@@ -5,6 +5,7 @@ import { until } from '../../test/support/until.ts'
 import { type EngineDisk, EngineError, type FakeEngine } from '../engines/index.ts'
 import { commit, git, newWorkTree } from '../git/git-server.fixture.ts'
 import { systemClock } from '../lib/clock.ts'
+import { newId } from '../lib/id.ts'
 import { silentLogger } from '../lib/log.ts'
 import { createDiskKeeper } from './keeper.ts'
 import { createOrganizationDisk } from './organization-disk.ts'
@@ -242,4 +243,38 @@ test('beyond 110 % the services that go on growing are stopped at the second mea
   await until('its containers are ended', async () => (await runs(growing.id)) === 0)
   assert.equal(await stateOf(growing.path), 'DEPLOYMENT_ERROR')
   assert.deepEqual([await runs(still.id), await stateOf(still.path)], [1, 'DEPLOYED'], 'it did not grow since')
+})
+
+test('copies that a backup needs for a while stop no service', async () => {
+  const { id, path } = await deployed()
+  const databaseId = (await platform.addObjects(a)).more['databaseId'] ?? ''
+  const backup = newId()
+  await database`
+    insert into backup (id, service_id, created_at, updated_at, name, state)
+    values (${backup}, ${databaseId}, now(), now(), 'in progress', 'RUNNING')`
+  volumes.set(id, 900)
+  await measure()
+  volumes.set(id, 901).set(backup, 900)
+  await measure()
+  await measure()
+  assert.equal(partsOf(await usage())['VOLUMES'], 1801 * gibibyte)
+  assert.deepEqual([await stateOf(path), await runs(id)], ['DEPLOYED', 1])
+  await database`delete from backup where id = ${backup}`
+})
+
+test('a copy of an environment that declares too much fails with the reason, and nothing of it stays', async () => {
+  const { environmentId, applicationId } = await platform.addObjects(a)
+  const { bytes, claimed_bytes, limit_bytes } = await usage()
+  assert.ok(bytes < claimed_bytes)
+  const size = Math.floor((limit_bytes - claimed_bytes) / gibibyte) - 5
+  const storage = [{ mount_point: '/data', type: 'FAST_SSD', size }]
+  await must('PUT', `/application/${applicationId}`, { storage })
+  await refused('POST', `/environment/${environmentId}/clone`, { name: 'with data', with_data: true }, /could take/)
+  const { id } = await must('POST', `/environment/${environmentId}/clone`, { name: 'without data' })
+  await until('the copy is gone', async () => (await call(a.tokens.ADMIN, 'GET', `/environment/${id}`)).status === 404)
+  const [copy] = await database<{ status: string; reason: string }[]>`
+    select status, reason from copy_record where environment_id = ${id} and service_id is null`
+  assert.equal(copy?.status, 'ERROR')
+  assert.match(copy?.reason ?? '', /could take 1\d\d\d\.\d GiB .*limit is 1000\.0 GiB/)
+  await must('PUT', `/application/${applicationId}`, { storage: [] })
 })
