@@ -133,12 +133,16 @@ export const typesPastTheDoor: readonly string[] = [
 
 /** The files and folders that may import each library. */
 export const libraryPlaces: Readonly<Record<string, readonly string[]>> = {
+  '@bufbuild/protobuf': ['server/lib/grpc/', 'server/builders/docker/trace.ts'],
+  '@connectrpc/connect': ['server/builders/docker/build-session.ts', 'server/engines/docker/grpc-probe.ts'],
+  '@connectrpc/connect-node': ['server/builders/docker/build-session.ts', 'server/engines/docker/grpc-probe.ts'],
   '@sinclair/typebox': ['contract/'],
   ajv: ['server/http/'],
   croner: ['server/jobs/timetable.ts'],
-  dockerode: ['server/engines/docker/', 'server/builders/docker/'],
+  dockerode: ['server/engines/docker/'],
   'fast-json-stringify': ['server/http/'],
   fastify: ['server/http/'],
+  fflate: ['server/lib/zip.ts'],
   'ipaddr.js': ['server/lib/address.ts'],
   jose: ['server/access/'],
   'oidc-provider': ['server/accounts/'],

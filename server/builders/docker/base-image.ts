@@ -3,9 +3,10 @@ import { readFile, stat } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
-import Docker from 'dockerode'
 import { type Pack, pack } from 'tar-stream'
 import { run } from '../../lib/run.ts'
+import { SocketHttp } from '../../lib/socket-http.ts'
+import { listImages, removeTag } from './docker-images.ts'
 import { readEvents } from './engine-events.ts'
 
 /** What Dockerfiles that need nothing but Node can begin with; there without any registry. */
@@ -19,9 +20,9 @@ const baseLabel = 'quayside.base'
  * makes the image anew. Nothing is ever pulled. Gives the image's name.
  */
 export async function ensureBaseImage(options: { readonly socketPath: string }, signal: AbortSignal): Promise<string> {
-  const docker = new Docker(options)
+  const docker = new SocketHttp(options)
   const label = `node-${process.versions.node}-${process.arch}`
-  const [former] = await docker.listImages({ filters: { reference: [baseImage] }, abortSignal: signal })
+  const [former] = await listImages(docker, { reference: [baseImage] }, signal)
   if (former?.Labels?.[baseLabel] === label) return baseImage
 
   const libraries = await librariesOf(process.execPath, signal)
@@ -29,17 +30,20 @@ export async function ensureBaseImage(options: { readonly socketPath: string }, 
   const filling = fillImage(files, process.execPath, libraries)
   filling.catch((error: unknown) => files.destroy(error instanceof Error ? error : new Error(String(error))))
   const [repo, tag] = baseImage.split(':')
-  const answer = await docker.importImage(Readable.from(files, { objectMode: false }), {
-    repo,
-    tag,
-    changes: [`LABEL ${baseLabel}=${label}`, 'ENV PATH=/usr/local/bin', 'CMD ["node"]'],
-    abortSignal: signal,
+  const changes = [`LABEL ${baseLabel}=${label}`, 'ENV PATH=/usr/local/bin', 'CMD ["node"]']
+  const answer = await docker.stream({
+    method: 'POST',
+    path: '/images/create',
+    query: { fromSrc: '-', repo, tag, changes },
+    file: Readable.from(files, { objectMode: false }),
+    signal,
   })
   for await (const event of readEvents(answer)) {
     if (event.error !== undefined) throw new Error(`The engine could not make ${baseImage}: ${event.error}`)
   }
   await filling
-  if (former?.Labels?.[baseLabel]) await removeFormer(docker, former.Id)
+  // The image of the former Node stays while a container or another image still uses it.
+  if (former?.Labels?.[baseLabel]) await removeTag(docker, former.Id, signal)
   return baseImage
 }
 
@@ -92,14 +96,4 @@ async function addFile(files: Pack, from: string, to: string, mode = 0o755): Pro
   const name = to.slice(1)
   if (size < 1024 * 1024) files.entry({ name, mode }, await readFile(from))
   else await pipeline(createReadStream(from), files.entry({ name, mode, size }))
-}
-
-/** The image of the former Node stays while a container or another image still uses it. */
-async function removeFormer(docker: Docker, id: string): Promise<void> {
-  await docker
-    .getImage(id)
-    .remove()
-    .catch((error: { statusCode?: number }) => {
-      if (error.statusCode !== 404 && error.statusCode !== 409) throw error
-    })
 }

@@ -7,9 +7,11 @@ import type { Socket } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import Docker from 'dockerode'
 import { Secret } from '../../lib/secret.ts'
+import { SocketHttp } from '../../lib/socket-http.ts'
 import { openBuildSession } from './build-session.ts'
+
+const secretPath = '/moby.buildkit.secrets.v1.Secrets/GetSecret'
 
 test('offers a session that is healthy and gives the secrets of its build, and nothing else', async () => {
   const long = 'x'.repeat(300_000)
@@ -20,7 +22,7 @@ test('offers a session that is healthy and gives the secrets of its build, and n
   try {
     await once(engine, 'listening')
     const upgraded = once(engine, 'upgrade') as Promise<[IncomingMessage, Socket]>
-    const opening = openBuildSession(new Docker({ socketPath }), secrets, AbortSignal.timeout(60_000))
+    const opening = openBuildSession(new SocketHttp({ socketPath }), secrets, AbortSignal.timeout(60_000))
     const [request, socket] = await upgraded
     socket.write('HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: h2c\r\n\r\n')
     const session = await opening
@@ -32,7 +34,7 @@ test('offers a session that is healthy and gives the secrets of its build, and n
     for (const path of ['/moby.filesync.v1.Auth/Credentials', '/x']) {
       assert.deepEqual(await call(client, path), { status: '12', body: Buffer.alloc(0) })
     }
-    const ask = (name: string) => call(client, '/moby.buildkit.secrets.v1.Secrets/GetSecret', question(name))
+    const ask = (name: string) => call(client, secretPath, question(name))
     const { status, body } = await ask('TOKEN')
     assert.equal(status, '0')
     assert.deepEqual(body, Buffer.concat([Buffer.from([0, 0, 0, 0, 9, 0x0a, 7]), Buffer.from('sésame')]))
@@ -41,7 +43,9 @@ test('offers a session that is healthy and gives the secrets of its build, and n
       assert.notEqual((await ask(name)).status, '0', name.slice(0, 20))
     }
     for (const broken of [Buffer.from([0, 0, 0, 0, 2, 0x0a, 200]), Buffer.from([1, 2]), Buffer.alloc(0)]) {
-      assert.equal((await call(client, '/moby.buildkit.secrets.v1.Secrets/GetSecret', broken)).status, '5')
+      const { status: refused, body: nothing } = await call(client, secretPath, broken)
+      assert.ok(Number(refused) > 0, String(refused))
+      assert.equal(nothing.length, 0)
     }
     const closed = once(client, 'close')
     session.close()

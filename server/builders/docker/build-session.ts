@@ -1,10 +1,11 @@
 import { randomUUID } from 'node:crypto'
-import { performServerHandshake, type ServerHttp2Stream } from 'node:http2'
-import { Duplex } from 'node:stream'
-import type Docker from 'dockerode'
+import { createServer, type ServerHttp2Session } from 'node:http2'
+import { Code, ConnectError, type ConnectRouter } from '@connectrpc/connect'
+import { connectNodeAdapter } from '@connectrpc/connect-node'
+import { Health } from '../../lib/grpc/health_pb.ts'
+import { Secrets } from '../../lib/grpc/secrets_pb.ts'
 import type { Secret } from '../../lib/secret.ts'
-import { dial } from './dial.ts'
-import { frameOf, secretReply, wantedSecret } from './secret-messages.ts'
+import type { SocketHttp } from '../../lib/socket-http.ts'
 
 /** The connection over which BuildKit may ask its client for things while a build runs. */
 export interface BuildSession {
@@ -14,87 +15,68 @@ export interface BuildSession {
 
 export type BuildSecrets = Readonly<Record<string, Secret>>
 
-const healthPath = '/grpc.health.v1.Health/Check'
-const secretPath = '/moby.buildkit.secrets.v1.Secrets/GetSecret'
-const grpcStatus = { ok: '0', notFound: '5', tooLarge: '8', unimplemented: '12' } as const
 /** A question names one secret. */
 const maxQuestionBytes = 16 * 1024
+const serving = 1
 
 /**
- * Opens a session in which the health check is answered, and the secrets of this build are given to steps that mount them; every other call
- * is "unimplemented", which BuildKit takes for "no credentials, no keys". Not dockerode's own session: that one fails the health check, so
- * that BuildKit drops it after a second, and stays open after a build that was aborted.
+ * Opens a session in which the health check is answered, and the secrets of this build are given to steps that mount them. Every other call
+ * is "unimplemented", which BuildKit takes for "no credentials, no keys". A session that does not answer the health check is dropped after a
+ * second.
  */
 export async function openBuildSession(
-  docker: Docker,
+  docker: SocketHttp,
   secrets: BuildSecrets,
   signal: AbortSignal,
 ): Promise<BuildSession> {
   const id = randomUUID()
-  const socket = await dialSession(docker, id, signal)
-  const session = performServerHandshake(socket)
-  session.on('stream', (stream, headers) => answer(stream, headers[':path'], secrets))
-  // The engine closes the connection when the build has ended; nothing is waiting for an answer then.
-  session.on('error', () => socket.destroy())
-  socket.on('error', () => session.destroy())
+  const headers = {
+    'x-docker-expose-session-uuid': id,
+    'x-docker-expose-session-name': 'quayside',
+    'x-docker-expose-session-grpc-method': `/${Secrets.typeName}/${Secrets.method.getSecret.name}`,
+  }
+  const socket = await docker.upgrade({ method: 'POST', path: '/session', headers, signal }, 'h2c')
+  const server = createServer(
+    connectNodeAdapter({
+      routes: (router) => answers(router, secrets),
+      fallback: refuse,
+      grpcWeb: false,
+      connect: false,
+      // Secrets are small, and BuildKit decides by itself what it would decompress.
+      acceptCompression: [],
+      readMaxBytes: maxQuestionBytes,
+    }),
+  )
+  const sessions: ServerHttp2Session[] = []
+  server.on('session', (session) => {
+    sessions.push(session)
+    // The engine closes the connection when the build has ended; nothing is waiting for an answer then.
+    session.on('error', () => socket.destroy())
+  })
+  socket.on('error', () => socket.destroy())
+  server.emit('connection', socket)
   return {
     id,
     close() {
-      session.destroy()
+      for (const session of sessions) session.destroy()
       socket.destroy()
     },
   }
 }
 
-async function dialSession(docker: Docker, id: string, abortSignal: AbortSignal): Promise<Duplex> {
-  const socket = await dial(docker, {
-    method: 'POST',
-    path: '/session',
-    hijack: true,
-    headers: {
-      Upgrade: 'h2c',
-      'X-Docker-Expose-Session-Uuid': id,
-      'X-Docker-Expose-Session-Name': 'quayside',
-      'X-Docker-Expose-Session-Grpc-Method': secretPath,
+function answers(router: ConnectRouter, secrets: BuildSecrets): void {
+  router.service(Health, { check: () => ({ status: serving }) })
+  router.service(Secrets, {
+    getSecret({ ID }) {
+      const secret = Object.hasOwn(secrets, ID) ? secrets[ID] : undefined
+      if (!secret) throw new ConnectError('the build has no secret of that name', Code.NotFound)
+      return { data: Buffer.from(secret.reveal()) }
     },
-    statusCodes: { 200: true, 500: 'server error' },
-    abortSignal,
-  })
-  if (socket instanceof Duplex) return socket
-  throw new Error('the engine did not switch to the session protocol')
-}
-
-function answer(stream: ServerHttp2Stream, path: string | undefined, secrets: BuildSecrets): void {
-  stream.on('error', () => stream.destroy())
-  // Two bytes: field 1 (status) = 1 (serving).
-  if (path === healthPath) reply(stream, Buffer.from([0x08, 0x01]))
-  else if (path === secretPath) giveSecret(stream, secrets)
-  else refuse(stream, grpcStatus.unimplemented)
-}
-
-function giveSecret(stream: ServerHttp2Stream, secrets: BuildSecrets): void {
-  const pieces: Buffer[] = []
-  let bytes = 0
-  stream.on('data', (piece: Buffer) => {
-    bytes += piece.length
-    if (bytes <= maxQuestionBytes) pieces.push(piece)
-  })
-  stream.on('end', () => {
-    if (bytes > maxQuestionBytes) return refuse(stream, grpcStatus.tooLarge)
-    const name = wantedSecret(Buffer.concat(pieces))
-    const secret = name !== undefined && Object.hasOwn(secrets, name) ? secrets[name] : undefined
-    if (secret) reply(stream, secretReply(secret.reveal()))
-    else refuse(stream, grpcStatus.notFound)
   })
 }
 
-const head = { ':status': 200, 'content-type': 'application/grpc' }
-
-function reply(stream: ServerHttp2Stream, message: Buffer): void {
-  stream.respond(head, { waitForTrailers: true })
-  stream.on('wantTrailers', () => stream.sendTrailers({ 'grpc-status': grpcStatus.ok }))
-  stream.end(frameOf(message))
+/** What gRPC answers to a method that it does not know. */
+const refuse: NonNullable<Parameters<typeof connectNodeAdapter>[0]['fallback']> = (_, response): void => {
+  response.writeHead(200, { 'content-type': 'application/grpc', 'grpc-status': String(Code.Unimplemented) })
+  response.end()
 }
-
-const refuse = (stream: ServerHttp2Stream, status: string): void =>
-  stream.respond({ ...head, 'grpc-status': status }, { endStream: true })

@@ -1,11 +1,11 @@
-import Docker from 'dockerode'
 import type { Attempt } from '../../lib/attempt.ts'
 import { createKeyedSlots } from '../../lib/keyed-slots.ts'
+import { SocketHttp } from '../../lib/socket-http.ts'
 import { withoutFullStop } from '../../lib/without-full-stop.ts'
 import { recipeLabel, serviceLabel } from '../build-order.ts'
 import { type BaseImages, type BroughtImage, BuildError } from '../builder.ts'
 import { baseRepository, fetchedPrefix, fullImageName, isOwnImage, isServiceImage } from '../image-names.ts'
-import { inspectImage, removeTag } from './docker-images.ts'
+import { type InspectedImage, inspectImage, listImages, removeTag, tagImage } from './docker-images.ts'
 
 export interface DockerBaseImagesOptions {
   /** Unix socket of the Docker Engine. */
@@ -27,14 +27,12 @@ export interface DockerBaseImagesOptions {
   readonly mayUse?: (digests: readonly string[], organization: string | undefined) => Promise<boolean>
 }
 
-type Inspected = Docker.ImageInspectInfo
-
 /**
  * Base images on a Docker Engine. Each gets a tag that is made of its id, for as long as a build needs it. The engine prefers an image that it
  * has under that name, so that it asks no registry, and no one else can put another image there.
  */
 export function createDockerBaseImages(options: DockerBaseImagesOptions): BaseImages {
-  const docker = new Docker({ socketPath: options.socketPath })
+  const docker = new SocketHttp(options)
   const tags = createTags(docker, options.namespace)
   return {
     async bring(image, organization, attempt) {
@@ -49,19 +47,17 @@ export function createDockerBaseImages(options: DockerBaseImagesOptions): BaseIm
         )
       }
       const tag = await tags.hold(found.Id, attempt.signal)
-      // The field is of Docker's published API.
-      const { OnBuild } = found.Config as { readonly OnBuild?: readonly string[] | null }
-      return { ...tag, onBuild: OnBuild ?? [] }
+      return { ...tag, onBuild: found.Config.OnBuild ?? [] }
     },
   }
 }
 
 async function findOrFetch(
-  docker: Docker,
+  docker: SocketHttp,
   { fetch, mayUse }: DockerBaseImagesOptions,
   image: string,
   { organization, attempt }: { readonly organization: string | undefined; readonly attempt: Attempt },
-): Promise<Inspected> {
+): Promise<InspectedImage> {
   const name = fullImageName(image)
   if (name === undefined || isOwnImage(image))
     throw new BuildError('dockerfile', `"${image}" is not the name of an image that builds may use.`)
@@ -89,7 +85,7 @@ const absent = (image: string, why: string, cause?: Error): BuildError =>
  * Digests of the image in its registries. Docker records them for images that it pulled; tags
  * record them for images that the server fetched.
  */
-const digestsOf = ({ RepoDigests, RepoTags }: Inspected): string[] => [
+const digestsOf = ({ RepoDigests, RepoTags }: InspectedImage): string[] => [
   ...(RepoDigests ?? []).flatMap((name) => name.split('@')[1] ?? []),
   ...(RepoTags ?? []).flatMap((tag) => {
     const hex = tag.startsWith(fetchedPrefix) ? /:sha256-([0-9a-f]{64})$/.exec(tag)?.[1] : undefined
@@ -98,7 +94,7 @@ const digestsOf = ({ RepoDigests, RepoTags }: Inspected): string[] => [
 ]
 
 /** Whatever name leads to it: what was built here for a service is nobody else's. */
-function refuseForeign(found: Inspected, image: string): void {
+function refuseForeign(found: InspectedImage, image: string): void {
   const labels = found.Config.Labels ?? {}
   const isBuilt = serviceLabel in labels || recipeLabel in labels || (found.RepoTags ?? []).some(isServiceImage)
   if (!isBuilt) return
@@ -108,13 +104,21 @@ function refuseForeign(found: Inspected, image: string): void {
   )
 }
 
-async function platformOf(docker: Docker): Promise<[os: string, architecture: string]> {
-  const { Os, Arch } = await docker.version()
+async function platformOf(docker: SocketHttp): Promise<[os: string, architecture: string]> {
+  // The engine is trusted to keep to its API.
+  const { Os, Arch } = (await docker.json({
+    method: 'GET',
+    path: '/version',
+    signal: AbortSignal.timeout(60_000),
+  })) as {
+    readonly Os: string
+    readonly Arch: string
+  }
   return [Os, Arch]
 }
 
 /** Tags for the time of builds. */
-function createTags(docker: Docker, namespace: string) {
+function createTags(docker: SocketHttp, namespace: string) {
   const users = new Map<string, number>()
   const alone = createKeyedSlots()
   const left = new Set<string>()
@@ -150,7 +154,7 @@ function createTags(docker: Docker, namespace: string) {
       const tag = `${namespace}-${id.replace(/^sha256:/, '')}`
       const reference = `${baseRepository}:${tag}`
       using _ = await alone.take(reference, signal)
-      await docker.getImage(id).tag({ repo: baseRepository, tag })
+      await tagImage(docker, id, { repo: baseRepository, tag })
       users.set(reference, (users.get(reference) ?? 0) + 1)
       let isHeld = true
       return {
@@ -165,8 +169,8 @@ function createTags(docker: Docker, namespace: string) {
 }
 
 /** Removes what a process that was killed has left. */
-async function sweep(docker: Docker, namespace: string): Promise<void> {
-  const images = await docker.listImages({ filters: { reference: [baseRepository] } })
+async function sweep(docker: SocketHttp, namespace: string): Promise<void> {
+  const images = await listImages(docker, { reference: [baseRepository] })
   for (const tag of images.flatMap(({ RepoTags }) => RepoTags ?? [])) {
     if (tag.startsWith(`${baseRepository}:${namespace}-`)) await removeTag(docker, tag, AbortSignal.timeout(60_000))
   }

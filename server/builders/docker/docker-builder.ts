@@ -1,9 +1,9 @@
 import type { Readable } from 'node:stream'
-import Docker from 'dockerode'
 import type { AddressGuard } from '../../lib/address.ts'
 import type { Attempt } from '../../lib/attempt.ts'
 import { type Clock, systemClock } from '../../lib/clock.ts'
 import { messageOf } from '../../lib/error.ts'
+import { SocketHttp } from '../../lib/socket-http.ts'
 import type { BuildOrder } from '../build-order.ts'
 import { type BaseImages, BuildError, type Builder, type Image } from '../builder.ts'
 import { type BuildBackend, createBuilder } from '../recipe-builder.ts'
@@ -11,7 +11,6 @@ import { type BuildResult, readBuildEvents } from './build-events.ts'
 import { type BuildProgress, followProgress } from './build-progress.ts'
 import { openBuildSession } from './build-session.ts'
 import { checkHeredocs } from './check-heredocs.ts'
-import { dial } from './dial.ts'
 import { type DiskFloor, imageSizeError, watchFloor } from './disk-floor.ts'
 import { createDockerBaseImages } from './docker-base-images.ts'
 import { findImage, hasImage, promoteImage, pruneImages, removeTag, sizeOf } from './docker-images.ts'
@@ -47,7 +46,7 @@ export function createDockerBuilder(options: DockerBuilderOptions): Builder {
     guard,
     baseImages = createDockerBaseImages({ socketPath, namespace: `process-${process.pid}` }),
   } = options
-  const docker = new Docker({ socketPath })
+  const docker = new SocketHttp({ socketPath })
   let known: Promise<EngineFacts> | undefined
   const facts = (): Promise<EngineFacts> => {
     known ??= readFacts(docker, options, clock)
@@ -84,7 +83,7 @@ const wroteTooMuch: ReadonlySet<BuildError['reason']> = new Set(['disk-full', 's
 
 /** What a build goes through. */
 interface EngineFacts {
-  readonly docker: Docker
+  readonly docker: SocketHttp
   readonly limits: StepLimits
   readonly floor: DiskFloor
   readonly network: 'default' | 'none'
@@ -151,17 +150,17 @@ async function build(
 
 /** Sends the context and reads the answer until the build has ended. */
 async function requestBuild(
-  docker: Docker,
+  docker: SocketHttp,
   source: Readable,
   order: BuildOrder,
   request: { session: string; signal: AbortSignal; progress: BuildProgress; network: 'default' | 'none' },
 ): Promise<BuildResult> {
   const { recipe, labels, buildArguments } = order
   const { session, signal, progress, network } = request
-  const events = await dial(docker, {
+  const events = await docker.stream({
     method: 'POST',
-    path: '/build?',
-    options: {
+    path: '/build',
+    query: {
       version: 2,
       session,
       t: order.tag,
@@ -174,23 +173,21 @@ async function requestBuild(
       ...(recipe.targetStage ? { target: recipe.targetStage } : {}),
     },
     file: source,
-    isStream: true,
-    statusCodes: { 200: true, 400: 'bad request', 500: 'server error' },
-    abortSignal: signal,
+    signal,
   })
   return await readBuildEvents(events, progress)
 }
 
 /** A build that fails for another reason is told with that. */
-async function makeRoom(docker: Docker, began: Date, { output, signal }: Attempt): Promise<void> {
+async function makeRoom(docker: SocketHttp, began: Date, { output, signal }: Attempt): Promise<void> {
   await dropLeftovers(docker, began, signal).catch((error: unknown) => {
     output.line(`What the build left in the engine's cache could not be removed: ${messageOf(error)}`, 'warning')
   })
 }
 
-async function readFacts(docker: Docker, options: DockerBuilderOptions, clock: Clock): Promise<EngineFacts> {
-  // dockerode's types leave some of the documented fields out.
-  const info = (await docker.info()) as {
+async function readFacts(docker: SocketHttp, options: DockerBuilderOptions, clock: Clock): Promise<EngineFacts> {
+  // The engine is trusted to keep to its API.
+  const info = (await docker.json({ method: 'GET', path: '/info', signal: AbortSignal.timeout(60_000) })) as {
     CgroupVersion?: string
     CgroupDriver?: string
     DockerRootDir?: string
@@ -207,12 +204,12 @@ async function readFacts(docker: Docker, options: DockerBuilderOptions, clock: C
   }
 }
 
-const portsOf = (docker: Docker, clock: Clock): StepPorts =>
+const portsOf = (docker: SocketHttp, clock: Clock): StepPorts =>
   createStepPorts({
     clock,
     bridge: async () => {
-      // dockerode's types leave the members' addresses out.
-      const found = (await docker.getNetwork('bridge').inspect()) as {
+      const signal = AbortSignal.timeout(60_000)
+      const found = (await docker.json({ method: 'GET', path: '/networks/bridge', signal })) as {
         Options?: Readonly<Record<string, string>>
         Containers?: Readonly<Record<string, { readonly MacAddress: string; readonly IPv4Address: string }>>
       }

@@ -1,48 +1,96 @@
-import type Docker from 'dockerode'
+import { isRefusedWith, type SocketHttp } from '../../lib/socket-http.ts'
 import { type BuildOrder, recipeLabel, repositoryOf } from '../build-order.ts'
 import type { Image, Promoted } from '../builder.ts'
 
 /** The image of the order, by its tag. A tag without our label is somebody else's image and counts as absent. */
-export async function findImage(docker: Docker, order: BuildOrder): Promise<Image | undefined> {
+export async function findImage(docker: SocketHttp, order: BuildOrder): Promise<Image | undefined> {
   const image = await inspectImage(docker, order.tag)
   if (!image || image.Config.Labels?.[recipeLabel] !== order.labels[recipeLabel]) return undefined
   return { reference: order.tag, digest: image.Id }
 }
 
 /** Whether the tag is there and stands for the same image. */
-export const hasImage = async (docker: Docker, { reference, digest }: Image): Promise<boolean> =>
+export const hasImage = async (docker: SocketHttp, { reference, digest }: Image): Promise<boolean> =>
   (await inspectImage(docker, reference))?.Id === digest
 
 /** Tags an image that was built by the same recipe for the order's service, too. Each service takes its own tags away, and the last one takes the image. */
-export async function promoteImage(docker: Docker, digest: string, order: BuildOrder): Promise<Promoted | undefined> {
+export async function promoteImage(
+  docker: SocketHttp,
+  digest: string,
+  order: BuildOrder,
+): Promise<Promoted | undefined> {
   const image = await inspectImage(docker, digest)
   if (!image || image.Config.Labels?.[recipeLabel] !== order.labels[recipeLabel]) return undefined
   const [repo = '', tag = ''] = order.tag.split(':')
   try {
-    await docker.getImage(image.Id).tag({ repo, tag })
+    await tagImage(docker, image.Id, { repo, tag })
   } catch (error) {
     // It went in between.
-    if (statusOf(error) === 404) return undefined
+    if (isRefusedWith(error, 404)) return undefined
     throw error
   }
   return { reference: order.tag, digest: image.Id, builtAt: new Date(image.Created) }
 }
 
 /** What an image takes with all that it begins with, in bytes. */
-export const sizeOf = async (docker: Docker, id: string): Promise<number> => (await docker.getImage(id).inspect()).Size
+export async function sizeOf(docker: SocketHttp, id: string): Promise<number> {
+  const image = await inspectImage(docker, id)
+  if (!image) throw new Error(`the engine has no image ${id} any more`)
+  return image.Size
+}
 
-export async function inspectImage(docker: Docker, tag: string): Promise<Docker.ImageInspectInfo | undefined> {
+/** The fields that are read of Docker's published API. */
+export interface InspectedImage {
+  readonly Id: string
+  readonly RepoTags?: readonly string[] | null
+  readonly RepoDigests?: readonly string[] | null
+  readonly Created: string
+  readonly Size: number
+  readonly Os: string
+  readonly Architecture: string
+  readonly Config: {
+    readonly Labels?: Readonly<Record<string, string>> | null
+    readonly OnBuild?: readonly string[] | null
+  }
+}
+
+export interface ListedImage {
+  readonly Id: string
+  readonly RepoTags?: readonly string[] | null
+  readonly Labels?: Readonly<Record<string, string>> | null
+}
+
+/** The engine answers soon or not at all. */
+const limit = (): AbortSignal => AbortSignal.timeout(60_000)
+
+export async function inspectImage(docker: SocketHttp, tag: string): Promise<InspectedImage | undefined> {
   try {
-    return await docker.getImage(tag).inspect()
+    // The engine is trusted to keep to its API.
+    return (await docker.json({ method: 'GET', path: `/images/${tag}/json`, signal: limit() })) as InspectedImage
   } catch (error) {
-    if (statusOf(error) === 404) return undefined
+    if (isRefusedWith(error, 404)) return undefined
     throw error
   }
 }
 
+export const listImages = async (
+  docker: SocketHttp,
+  filters: Readonly<Record<string, readonly string[]>>,
+  signal: AbortSignal = limit(),
+): Promise<readonly ListedImage[]> =>
+  (await docker.json({ method: 'GET', path: '/images/json', query: { filters }, signal })) as readonly ListedImage[]
+
+export async function tagImage(
+  docker: SocketHttp,
+  id: string,
+  query: { readonly repo: string; readonly tag: string },
+): Promise<void> {
+  await docker.json({ method: 'POST', path: `/images/${id}/tag`, query, signal: limit() })
+}
+
 /** Removes the tags of our images of a service except `keep` (references or digests), and the images with their last tag. */
 export async function pruneImages(
-  docker: Docker,
+  docker: SocketHttp,
   service: string,
   keep: readonly string[],
   abortSignal: AbortSignal,
@@ -50,7 +98,7 @@ export async function pruneImages(
   const prefix = `${repositoryOf(service)}:`
   // By name: the label of one that was promoted tells for whom it was built.
   const filters = { reference: [repositoryOf(service)], label: [recipeLabel] }
-  const images = await docker.listImages({ filters, abortSignal })
+  const images = await listImages(docker, filters, abortSignal)
   for (const image of images) {
     if (keep.includes(image.Id)) continue
     for (const tag of image.RepoTags ?? []) {
@@ -60,14 +108,11 @@ export async function pruneImages(
 }
 
 /** Removes a tag, and the image with its last one. */
-export async function removeTag(docker: Docker, tag: string, abortSignal: AbortSignal): Promise<void> {
+export async function removeTag(docker: SocketHttp, tag: string, abortSignal: AbortSignal): Promise<void> {
   try {
-    await docker.getImage(tag).remove({ abortSignal })
+    await docker.json({ method: 'DELETE', path: `/images/${tag}`, signal: abortSignal })
   } catch (error) {
     // Gone already, or a container still uses it: then the next time removes it.
-    if (statusOf(error) !== 404 && statusOf(error) !== 409) throw error
+    if (!isRefusedWith(error, 404, 409)) throw error
   }
 }
-
-const statusOf = (error: unknown): number | undefined =>
-  error instanceof Error && 'statusCode' in error && typeof error.statusCode === 'number' ? error.statusCode : undefined

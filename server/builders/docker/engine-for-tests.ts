@@ -1,4 +1,4 @@
-import Docker from 'dockerode'
+import { SocketHttp } from '../../lib/socket-http.ts'
 
 /**
  * The engine that tests use. Without one they are skipped with a reason, except where one was promised (CI or
@@ -7,9 +7,11 @@ import Docker from 'dockerode'
 export async function engineForTests(): Promise<{ socketPath: string; skip: string | false }> {
   const socketPath = (process.env['QUAYSIDE_DOCKER_HOST'] ?? '').replace(/^unix:\/\//, '') || '/var/run/docker.sock'
   const promised = ['CI', 'QUAYSIDE_REQUIRE_DOCKER'].some((name) => process.env[name])
-  const reachable = await new Docker({ socketPath }).ping().then(
-    () => true,
-    () => false,
-  )
+  const reachable = await new SocketHttp({ socketPath })
+    .json({ method: 'GET', path: '/_ping', signal: AbortSignal.timeout(30_000) })
+    .then(
+      () => true,
+      () => false,
+    )
   return { socketPath, skip: reachable || promised ? false : `no Docker Engine answers at ${socketPath}` }
 }

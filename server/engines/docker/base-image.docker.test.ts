@@ -1,18 +1,17 @@
 import assert from 'node:assert/strict'
 import { Readable } from 'node:stream'
 import { after, before, describe, it } from 'node:test'
-import Docker from 'dockerode'
 import { pack } from 'tar-stream'
 import { readBuildEvents } from '../../builders/docker/build-events.ts'
 import { followProgress } from '../../builders/docker/build-progress.ts'
 import { openBuildSession } from '../../builders/docker/build-session.ts'
-import { dial } from '../../builders/docker/dial.ts'
 import { engineForTests } from '../../builders/docker/engine-for-tests.ts'
 import { createAddressGuard } from '../../lib/address.ts'
 import { silent } from '../../lib/attempt.ts'
 import { systemClock } from '../../lib/clock.ts'
 import { newId } from '../../lib/id.ts'
 import { Secret } from '../../lib/secret.ts'
+import { SocketHttp } from '../../lib/socket-http.ts'
 import type { PinnedImage } from '../engine.ts'
 import { DockerEngine } from './docker-engine.ts'
 import { makeImage, startTestRegistry, type TestImage, type TestRegistry, tarOf } from './registry/test-registry.ts'
@@ -23,7 +22,7 @@ const { socketPath, skip } = await engineForTests()
 describe('base images of builds', { skip }, () => {
   const guard = createAddressGuard({ allowedPrivateCidrs: ['127.0.0.1/32'] })
   const engine = new DockerEngine({ socketPath, instance: `test-${newId().slice(-8)}`, clock: systemClock, guard })
-  const docker = new Docker({ socketPath })
+  const docker = new SocketHttp({ socketPath })
   const attempt = { signal: AbortSignal.timeout(120_000), output: silent }
   const built = `quayside-test-base:${process.pid}`
   const noted: Pick<PinnedImage, 'reference' | 'isThere'>[] = []
@@ -52,14 +51,12 @@ describe('base images of builds', { skip }, () => {
     tar.finalize()
     const session = await openBuildSession(docker, {}, attempt.signal)
     try {
-      const events = await dial(docker, {
+      const events = await docker.stream({
         method: 'POST',
-        path: '/build?',
-        options: { version: 2, session: session.id, t: built },
+        path: '/build',
+        query: { version: 2, session: session.id, t: built },
         file: Readable.from(tar, { objectMode: false }),
-        isStream: true,
-        statusCodes: { 200: true, 400: 'bad request', 500: 'server error' },
-        abortSignal: attempt.signal,
+        signal: attempt.signal,
       })
       return (await readBuildEvents(events, followProgress(silent))).error
     } finally {

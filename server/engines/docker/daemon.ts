@@ -1,21 +1,15 @@
 import type { IncomingMessage } from 'node:http'
-import type { Duplex, Readable } from 'node:stream'
-import Docker from 'dockerode'
+import type { Duplex } from 'node:stream'
 import type { Clock } from '../../lib/clock.ts'
 import { messageOf } from '../../lib/error.ts'
 import { nobodyWaits } from '../../lib/nobody-waits.ts'
+import { type SocketCall, SocketHttp, SocketRefusal } from '../../lib/socket-http.ts'
 import { EngineError } from '../engine.ts'
 
 /** One request to the Docker daemon. */
-export interface DaemonCall {
-  readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE' | 'HEAD'
-  readonly path: string
-  readonly query?: Readonly<Record<string, unknown>>
-  readonly body?: object
-  readonly file?: Buffer | Readable
+export interface DaemonCall extends Omit<SocketCall, 'headers'> {
   /** For the registry that the daemon is to ask. */
   readonly login?: { readonly username: string; readonly password: string }
-  readonly signal: AbortSignal
   /** How long the answer may take; for a stream, its beginning. */
   readonly timeoutMs?: number
 }
@@ -37,20 +31,18 @@ export const isRefusal = (error: unknown, ...statuses: readonly number[]): error
 export const isUnreachable = (error: unknown): boolean => error instanceof EngineError && error.reason === 'unreachable'
 
 const defaultTimeoutMs = 20_000
-const success = Object.fromEntries([200, 201, 202, 204, 304].map((status) => [status, true]))
 
 /**
  * The line to one Docker daemon: every request has a time-out and follows the caller's signal. A refusal becomes DaemonRefusal,
  * anything that is no proper answer EngineError('unreachable').
  */
 export class DockerDaemon {
-  readonly #docker: Docker
+  readonly #http: SocketHttp
   readonly #clock: Clock
   readonly #patienceMs: number
 
   constructor(options: { readonly socketPath: string; readonly clock: Clock; readonly patienceMs?: number }) {
-    // The library would prefer a DOCKER_HOST of the environment to the path given here.
-    this.#docker = new Docker({ socketPath: options.socketPath, host: undefined, port: undefined, protocol: 'http' })
+    this.#http = new SocketHttp(options)
     this.#clock = options.clock
     this.#patienceMs = options.patienceMs ?? 15_000
   }
@@ -58,7 +50,7 @@ export class DockerDaemon {
   /** The answer as JSON. An answer that is none counts as no answer. */
   async json(call: DaemonCall): Promise<object> {
     const result = await this.#request(call)
-    if (typeof result !== 'object' || result === null || Buffer.isBuffer(result)) {
+    if (typeof result !== 'object' || result === null) {
       throw new EngineError('unreachable', `Docker answered ${call.method} ${call.path} with something unreadable`)
     }
     return result
@@ -81,9 +73,7 @@ export class DockerDaemon {
       () => {},
     )
     try {
-      const result = await settled(this.#dial(call, line.signal, 'stream'), line.signal)
-      // With `isStream` the library always hands out the response itself.
-      const response = result as IncomingMessage
+      const response = await settled(this.#http.stream(asSent(call, line.signal)), line.signal)
       response.once('close', release)
       return response
     } catch (error) {
@@ -100,9 +90,7 @@ export class DockerDaemon {
     const begun = AbortSignal.any([call.signal, AbortSignal.timeout(call.timeoutMs ?? defaultTimeoutMs)])
     begun.throwIfAborted()
     try {
-      const result = await settled(this.#dial(call, begun, 'hijack'), begun)
-      // With `hijack` the library hands out the socket.
-      const socket = result as Duplex
+      const socket = await settled(this.#http.upgrade(asSent(call, begun), 'tcp'), begun)
       const onAbort = (): void => void socket.destroy()
       call.signal.addEventListener('abort', onAbort, { once: true })
       socket.once('close', () => call.signal.removeEventListener('abort', onAbort))
@@ -133,33 +121,23 @@ export class DockerDaemon {
     const ended = AbortSignal.any([call.signal, timeout])
     ended.throwIfAborted()
     try {
-      // The library never calls back when an answer breaks off in its middle: the signal has the last word.
-      return await settled(this.#dial(call, ended, 'whole'), ended)
+      return await settled(this.#http.json(asSent(call, ended)), ended)
     } catch (error) {
       call.signal.throwIfAborted()
       throw timeout.aborted ? late(call) : translated(error, call)
     }
   }
-
-  #dial(call: DaemonCall, signal: AbortSignal, form: 'whole' | 'stream' | 'hijack'): Promise<unknown> {
-    const { promise, resolve, reject } = Promise.withResolvers<unknown>()
-    this.#docker.modem.dial(
-      {
-        method: call.method,
-        path: `${call.path}?`,
-        options: { _query: call.query ?? {}, _body: call.body ?? {} },
-        file: call.file,
-        authconfig: call.login,
-        isStream: form === 'stream',
-        hijack: form === 'hijack',
-        statusCodes: success,
-        abortSignal: signal,
-      },
-      (error, result) => (error ? reject(error) : resolve(result)),
-    )
-    return promise
-  }
 }
+
+/** The call with the signal that also knows its time-out. A login goes in the header of Docker's API, in its base64 with padding. */
+const asSent = ({ login, ...call }: DaemonCall, signal: AbortSignal): SocketCall => ({
+  ...call,
+  signal,
+  ...(login && { headers: { 'x-registry-auth': inBase64(JSON.stringify(login)) } }),
+})
+
+const inBase64 = (said: string): string =>
+  Buffer.from(said).toString('base64').replaceAll('+', '-').replaceAll('/', '_')
 
 /** The promise, or the signal's reason when that comes first. */
 async function settled<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
@@ -181,10 +159,7 @@ const late = (call: DaemonCall): EngineError =>
 
 function translated(error: unknown, call: DaemonCall): unknown {
   if (error instanceof EngineError || !(error instanceof Error)) return error
-  if ('statusCode' in error && typeof error.statusCode === 'number') {
-    // "(HTTP code 404) unexpected - No such container: x ": only what the daemon itself said is of use.
-    return new DaemonRefusal(error.statusCode, error.message.replace(/^\(HTTP code \d+\) .*? - /s, '').trim())
-  }
+  if (error instanceof SocketRefusal) return new DaemonRefusal(error.status, error.message)
   if (!('code' in error)) return error
   return new EngineError('unreachable', `Docker cannot be reached (${call.path}): ${messageOf(error)}`, {
     cause: error,

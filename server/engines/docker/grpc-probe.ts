@@ -1,57 +1,32 @@
-import { connect } from 'node:http2'
+import { Code, ConnectError, createClient } from '@connectrpc/connect'
+import { createGrpcTransport, Http2SessionManager } from '@connectrpc/connect-node'
+import { Health } from '../../lib/grpc/health_pb.ts'
 
 /** Answers of `grpc.health.v1.Health/Check`, by their numbers. */
 const servingStatus = ['UNKNOWN', 'SERVING', 'NOT_SERVING', 'SERVICE_UNKNOWN'] as const
+/** An answer is one number. */
+const maxAnswerBytes = 16 * 1024
 
-/** Asks the standard gRPC health service without TLS; gives its status by name, or what else the server said. */
+/** Asks the standard gRPC health service without TLS. Returns its status by name, or what else the server said. */
 export async function probeGrpc(host: string, port: number, service: string, signal: AbortSignal): Promise<string> {
-  const { promise, resolve, reject } = Promise.withResolvers<string>()
-  const session = connect(`http://${host}:${port}`)
-  const onAbort = (): void => reject(signal.reason)
-  signal.addEventListener('abort', onAbort, { once: true })
-  session.on('error', reject)
+  const baseUrl = `http://${host}:${port}`
+  const sessionManager = new Http2SessionManager(baseUrl)
+  const transport = createGrpcTransport({
+    baseUrl,
+    sessionManager,
+    acceptCompression: [],
+    readMaxBytes: maxAnswerBytes,
+  })
   try {
-    const stream = session.request({
-      ':method': 'POST',
-      ':path': '/grpc.health.v1.Health/Check',
-      'content-type': 'application/grpc',
-      te: 'trailers',
-    })
-    const chunks: Buffer[] = []
-    let grpcStatus: unknown
-    const noteStatus = (headers: Record<string, unknown>): void => {
-      grpcStatus = headers['grpc-status'] ?? grpcStatus
-    }
-    stream.on('response', noteStatus)
-    stream.on('trailers', noteStatus)
-    stream.on('data', (chunk: Buffer) => chunks.push(chunk))
-    stream.on('error', reject)
-    stream.on('end', () => {
-      resolve(
-        String(grpcStatus ?? '0') === '0' ? readReply(Buffer.concat(chunks)) : `gRPC status ${String(grpcStatus)}`,
-      )
-    })
-    stream.end(request(service))
-    return await promise
+    const { status } = await createClient(Health, transport).check({ service }, { signal })
+    return servingStatus[status] ?? `status ${status}`
+  } catch (error) {
+    if (!(error instanceof ConnectError)) throw error
+    // The system's own error says more: that nothing listens there, for example.
+    if (error.cause instanceof Error) throw error.cause
+    if (error.code === Code.Canceled) signal.throwIfAborted()
+    return `gRPC status ${error.code}`
   } finally {
-    signal.removeEventListener('abort', onAbort)
-    session.destroy()
+    sessionManager.abort()
   }
-}
-
-/** A frame (not compressed, length) with a message of one field: 1, the service's name. */
-function request(service: string): Buffer {
-  const name = Buffer.from(service).subarray(0, 127)
-  const message = name.length === 0 ? Buffer.alloc(0) : Buffer.concat([Buffer.from([0x0a, name.length]), name])
-  const head = Buffer.alloc(5)
-  head.writeUInt32BE(message.length, 1)
-  return Buffer.concat([head, message])
-}
-
-/** Field 1 of the reply is the status; a reply without it means the status of number 0. */
-function readReply(frame: Buffer): string {
-  if (frame.length < 5) return 'an empty answer'
-  const message = frame.subarray(5)
-  const number = message[0] === 0x08 ? (message[1] ?? 0) : 0
-  return servingStatus[number] ?? `status ${number}`
 }
