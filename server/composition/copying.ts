@@ -60,7 +60,7 @@ export const dataCopier =
     await insertServiceCopy(sql, { id: to, sourceId: from, now: clock.now() })
     const input = { serviceId: to, sourceId: from }
     await workflows.submit(sql, {
-      id: newId(),
+      id: to,
       kind: serviceCopyWorkflow,
       key: to,
       input,

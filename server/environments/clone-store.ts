@@ -1,4 +1,4 @@
-import type { Sql } from '../database/index.ts'
+import type { Fragment, Sql } from '../database/index.ts'
 
 export async function isProjectOf(sql: Sql, organizationId: string, projectId: string): Promise<boolean> {
   const rows = await sql`select from project where id = ${projectId} and organization_id = ${organizationId}`
@@ -46,6 +46,10 @@ export async function isCopying(sql: Sql, id: string): Promise<boolean> {
   const rows = await sql`select from environment where id = ${id} and copying is not null`
   return rows.length === 1
 }
+
+/** Copies that are not whole: their workflows have the same ids. */
+export const unfinishedCopies = (sql: Sql): Fragment => sql`select id from environment where copying is not null`
+export const unfinishedServiceCopies = (sql: Sql): Fragment => sql`select id from service where copying is not null`
 
 /** The copy is whole, and so is all that is in it; false when it was deleted. */
 export async function endCopy(sql: Sql, id: string): Promise<boolean> {

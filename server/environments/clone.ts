@@ -91,7 +91,7 @@ export function createClone(options: CloneOptions) {
       // Under the key of the environment: what is deployed there waits for it.
       const input = { environmentId: id, withData: body.with_data === true }
       const countsFor = { environmentId: id }
-      await workflows.submit(sql, { id: newId(), kind: copyWorkflow, key: id, input, countsFor })
+      await workflows.submit(sql, { id, kind: copyWorkflow, key: id, input, countsFor })
       // Deployments of the copy can be requested from now on; they wait for its data.
       if (body.with_data) await copyEnvironment(sql, options, { id, withData: true, ids: await newIds(sql, source) })
       return findEnvironment(sql, id)

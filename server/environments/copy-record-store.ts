@@ -67,6 +67,11 @@ export async function endCopyRecord(
     where id = ${id} and status = 'ONGOING'`
 }
 
+/** Says more of a copy that failed. */
+export async function setCopyReason(sql: Sql, id: string, reason: string): Promise<void> {
+  await sql`update copy_record set reason = ${reason} where id = ${id} and status = 'ERROR' and reason is distinct from ${reason}`
+}
+
 /** The last ones of an organization, newest first. */
 export const listCopies = (sql: Sql, organizationId: string, limit: number) => sql<CopyRow[]>`
   select id, project_id, mode, environment_id, service_id, source_id, name, with_data, status, copied_bytes, reason, created_at,

@@ -3,11 +3,12 @@ import { newRandomId } from '../lib/id.ts'
 import { findEnvironment } from '../organizations/index.ts'
 import { findService, listServices } from '../services/index.ts'
 import type { Workflow } from '../workflows/index.ts'
-import { deleteCopy, endCopy, isCopying } from './clone-store.ts'
+import { deleteCopy, endCopy, isCopying, unfinishedCopies } from './clone-store.ts'
 import { type CopyIds, copyEnvironment, type RowCopyOptions } from './copy-environment.ts'
 import { endCopyRecord } from './copy-record-store.ts'
 import { copyData, type DataCopyOptions, dataOf, eraseData, type ServiceData } from './data-copy.ts'
 import type { SubmitErasure } from './erasure-workflow.ts'
+import { endFailedCopy } from './failed-copy.ts'
 
 export const copyWorkflow = 'environment copy'
 
@@ -52,14 +53,20 @@ export function createCopyWorkflow(options: CopyOptions): Workflow<CopyInput> {
       options.log.warn({ environmentId, reason }, 'the copy of an environment could not be made')
       const isWanted = await isCopying(sql, environmentId)
       const now = options.clock.now()
-      await endCopyRecord(sql, environmentId, isWanted ? { status: 'ERROR', reason, now } : { status: 'CANCELED', now })
-      if (!isWanted) return
-      await options.recordFailure(sql, { environmentId, reason })
+      if (!isWanted) return endCopyRecord(sql, environmentId, { status: 'CANCELED', now })
       const services = withData ? (await listServices(sql, environmentId)).map(({ id }) => id) : []
-      await options.failRequests(sql, services, reason)
-      await options.submitErasure(sql, services)
-      await deleteCopy(sql, environmentId)
+      await endFailedCopy(options, sql, {
+        id: environmentId,
+        reason,
+        failRequests: (inner) => options.failRequests(inner, services, reason),
+        remove: async (inner) => {
+          await options.recordFailure(inner, { environmentId, reason })
+          await options.submitErasure(inner, services)
+          await deleteCopy(inner, environmentId)
+        },
+      })
     },
+    unfinished: unfinishedCopies,
   }
 }
 

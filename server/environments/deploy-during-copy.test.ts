@@ -197,6 +197,39 @@ test('a deployment of a copied service ends in error with the reason when its da
   assert.match(target?.['reason'], /^Its data could not be copied: .*no space left on the device/)
 })
 
+test('a failed copy that cannot be removed says so, and deployments of its source continue', async (t) => {
+  t.after(() => database.unsafe('drop function if exists keep_copies cascade'))
+  await database.unsafe(`
+    create function keep_copies() returns trigger language plpgsql as $$
+      begin raise exception 'the disk holds it'; end $$;
+    create trigger keep_copies before delete on service for each row when (old.copying is not null)
+      execute function keep_copies();`)
+  const copying = holdCopy()
+  const copy = await cloneApp()
+  await copying.held
+  await ask('POST', `/application/${app}/deploy`, {})
+  await ask('POST', `/application/${copy.id}/deploy`, {})
+  copying.fail(new EngineError('refused', 'no space left on the device'))
+  await atRest(environment)
+  const targets = await database`
+    select status from deployment_target where service_id = any(${[app, copy.id]}::uuid[])
+    order by service_id = ${copy.id}, service_seq`
+  assert.deepEqual(
+    targets.map(({ status }) => status),
+    ['SUCCESS', 'SUCCESS', 'ERROR'],
+  )
+  const [record] = await database`select status, reason from copy_record where id = ${copy.id}`
+  assert.equal(record?.['status'], 'ERROR')
+  assert.match(record?.['reason'], /no space left on the device.* could not be removed .*the disk holds it/)
+  await ask('POST', `/application/${copy.id}/deploy`, {})
+  await atRest(environment)
+  assert.equal((await statusesOf(environment)).at(-1), 'ERROR', 'nothing runs on half of its data')
+  await database.unsafe('drop function keep_copies cascade')
+  await isGone('service', copy.id)
+  const [after] = await database`select reason from copy_record where id = ${copy.id}`
+  assert.doesNotMatch(after?.['reason'], /could not be removed/)
+})
+
 test('a deployment of a copied environment is reported as failed when its data cannot be copied', async () => {
   const copying = holdCopy()
   const { id } = await clone()

@@ -1,10 +1,11 @@
 import type { Sql } from '../database/index.ts'
 import { findService } from '../services/index.ts'
 import type { Workflow } from '../workflows/index.ts'
-import { deleteServiceCopy, endServiceCopy, isServiceCopying } from './clone-store.ts'
+import { deleteServiceCopy, endServiceCopy, isServiceCopying, unfinishedServiceCopies } from './clone-store.ts'
 import { endCopyRecord } from './copy-record-store.ts'
 import { copyData, type DataCopyOptions, dataOf, eraseData } from './data-copy.ts'
 import type { SubmitErasure } from './erasure-workflow.ts'
+import { endFailedCopy } from './failed-copy.ts'
 
 export const serviceCopyWorkflow = 'service copy'
 
@@ -46,13 +47,18 @@ export function createServiceCopyWorkflow(options: ServiceCopyOptions): Workflow
     abandoned: async ({ serviceId }, reason, sql) => {
       options.log.warn({ serviceId, reason }, 'the copy of a service could not be made')
       const isWanted = await isServiceCopying(sql, serviceId)
-      const now = clock.now()
-      await endCopyRecord(sql, serviceId, isWanted ? { status: 'ERROR', reason, now } : { status: 'CANCELED', now })
-      if (!isWanted) return
-      await options.recordFailure(sql, { serviceId, reason })
-      await options.failRequests(sql, [serviceId], reason)
-      await options.submitErasure(sql, [serviceId])
-      await deleteServiceCopy(sql, serviceId)
+      if (!isWanted) return endCopyRecord(sql, serviceId, { status: 'CANCELED', now: clock.now() })
+      await endFailedCopy(options, sql, {
+        id: serviceId,
+        reason,
+        failRequests: (inner) => options.failRequests(inner, [serviceId], reason),
+        remove: async (inner) => {
+          await options.recordFailure(inner, { serviceId, reason })
+          await options.submitErasure(inner, [serviceId])
+          await deleteServiceCopy(inner, serviceId)
+        },
+      })
     },
+    unfinished: unfinishedServiceCopies,
   }
 }

@@ -219,7 +219,8 @@ export const unfinishedRequests = (sql: Sql): Fragment =>
  */
 export const heldByCopies = (sql: Sql): Fragment => sql`
   select r.id from service c
-    cross join lateral (values (c.id), (c.copying)) as involved (service_id)
+    left join copy_record k on k.id in (c.id, c.environment_id) and k.status = 'ONGOING'
+    cross join lateral (values (c.id), (case when k.id is not null then c.copying end)) as involved (service_id)
     join deployment_target t on t.service_id = involved.service_id and t.finished_at is null
     join deployment_request r on r.id = t.request_id and r.status = 'QUEUED' and r.action <> 'DELETE'
   where c.copying is not null`

@@ -34,7 +34,8 @@ async function finish({ database, log }: FinisherOptions, workflow: Workflow, id
       const row = workflow.unfinished && (await lockUnfinished(sql, id, workflow.unfinished(sql)))
       if (!row) return false
       await workflow.abandoned(row.input, row.error ?? 'it ended without a reason', sql)
-      return true
+      // What could be written is kept, even if something is left.
+      return workflow.unfinished && (await lockUnfinished(sql, id, workflow.unfinished(sql))) === undefined
     })
     if (isFinished) log.warn({ workflow: id, kind }, 'what an ended workflow had left unfinished was ended')
   } catch (error) {
