@@ -6,5 +6,5 @@ import { main } from './progress.mjs'
 
 await main(async () => {
   const { node, env } = await prepare({ engine: false })
-  return await handOver(node, [join(root, 'server', 'doctor.ts'), ...process.argv.slice(2)], env)
+  return await handOver(node, [join(root, 'server', 'start', 'doctor.ts'), ...process.argv.slice(2)], env)
 })

@@ -20,7 +20,7 @@ await main(async () => {
   refuseWhileInUse(await lockDataDirectory(directory), directory)
   console.log(`Back from ${head} to ${commit}.`)
   const { node, env } = await prepare({ engine: false })
-  const program = [join(root, 'server', 'restore-snapshot.ts'), commit, ...(await checkout.migrations(commit))]
+  const program = [join(root, 'server', 'start', 'restore-snapshot.ts'), commit, ...(await checkout.migrations(commit))]
   const code = await handOver(node, program, { ...env, QUAYSIDE_DATA: directory })
   if (code !== 0) return code
   await switchBack({ checkout, directory, head, commit })

@@ -6,5 +6,5 @@ import { main } from './progress.mjs'
 
 await main(async () => {
   const { node, env } = await prepare({ engine: false })
-  return await handOver(node, [join(root, 'server', 'rotate-key.ts'), ...process.argv.slice(2)], env)
+  return await handOver(node, [join(root, 'server', 'start', 'rotate-key.ts'), ...process.argv.slice(2)], env)
 })

@@ -25,7 +25,7 @@ await main(async () => {
   const { node, env } = await prepare({ engine: false })
   /** @param {'list' | 'remove'} command */
   const onEngine = (command) =>
-    handOver(node, [join(root, 'server', 'uninstall.ts'), command, ...(keepsData ? ['--keep-data'] : [])], {
+    handOver(node, [join(root, 'server', 'start', 'uninstall.ts'), command, ...(keepsData ? ['--keep-data'] : [])], {
       ...env,
       QUAYSIDE_DATA: directory,
     })

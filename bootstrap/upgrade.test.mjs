@@ -27,6 +27,7 @@ async function openPlatform(t) {
   await git(home, 'clone', '-q', remote, desk)
   const migrations = join('server', 'database', 'migrations')
   mkdirSync(join(desk, migrations), { recursive: true })
+  mkdirSync(join(desk, 'server', 'start'))
   mkdirSync(join(desk, 'words'))
   cpSync(import.meta.dirname, join(desk, 'bootstrap'), { recursive: true })
   const named = { name: 'small', version: '1.0.0', workspaces: ['words'] }
@@ -50,7 +51,7 @@ async function openPlatform(t) {
     'words/package.json': JSON.stringify(words),
     '.gitignore': 'node_modules/\n.quayside/\n',
     'server/check-upgrade.ts': 'console.log("checked")',
-    'server/restore-snapshot.ts': restoreStub,
+    'server/start/restore-snapshot.ts': restoreStub,
     [join(migrations, '0001_one.sql')]: '',
   })
   await git(home, 'clone', '-q', remote, root)

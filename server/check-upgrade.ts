@@ -2,7 +2,7 @@ import { join } from 'node:path'
 import { readConfig } from './config.ts'
 import { tryMigrations } from './database/index.ts'
 import { createLogger } from './lib/log.ts'
-import { StartError, toStartError } from './start-error.ts'
+import { StartError, toStartError } from './start/start-error.ts'
 // Loads what the server loads: a package that is missing, or a file that cannot be read, is found here.
 import './composition/index.ts'
 

@@ -3,7 +3,7 @@ import { globSync, readFileSync } from 'node:fs'
 import { dirname, join, relative, resolve } from 'node:path'
 import { test } from 'node:test'
 import { withImportTables } from './structure/import-tables.ts'
-import { joiningRoom, libraryPlaces, roomImports, typesPastTheDoor } from './structure/imports.ts'
+import { joiningRooms, libraryPlaces, roomImports, typesPastTheDoor } from './structure/imports.ts'
 
 const root = resolve(import.meta.dirname, '..')
 
@@ -50,10 +50,11 @@ test('rooms import only the rooms that they may, and through the door', () => {
       const to = roomOf(target)
       if (to === undefined || to === from) continue
       unused.delete(`${from} → ${to}`)
-      const joins = from === undefined || from === joiningRoom
+      const joins = from === undefined || joiningRooms.includes(from)
       const allowed = joins || to === 'lib' || roomImports[from]?.includes(to)
+      const begins = from === undefined && to === 'start'
       const byDoor =
-        to === 'lib' || target === `server/${to}/index.ts` || (typeOnly && typesPastTheDoor.includes(target))
+        to === 'lib' || begins || target === `server/${to}/index.ts` || (typeOnly && typesPastTheDoor.includes(target))
       if (!allowed || !byDoor) wrong.push(`${file.path} → ${target}`)
     }
   }
@@ -79,7 +80,7 @@ test('the Docker daemon is never told to go to a registry', () => {
 test('every room is listed, and the table has no cycle', () => {
   const rooms = new Set(sources.flatMap((file) => roomOf(file.path) ?? []))
   assert.deepEqual(
-    [...rooms].filter((room) => room !== joiningRoom && !(room in roomImports)),
+    [...rooms].filter((room) => !joiningRooms.includes(room) && !(room in roomImports)),
     [],
   )
   const visit = (room: string, above: readonly string[]): void => {
@@ -142,9 +143,13 @@ const reserved: Record<string, { pattern: RegExp; places: readonly string[] }> =
   },
   'write to the console': {
     pattern: /\bconsole\./,
-    places: ['main', 'rotate-key', 'verify-audit', 'restore-snapshot', 'check-upgrade', 'uninstall', 'doctor'].map(
-      (name) => `server/${name}.ts`,
-    ),
+    places: [
+      'server/main.ts',
+      'server/check-upgrade.ts',
+      ...['doctor', 'restore-snapshot', 'rotate-key', 'uninstall', 'verify-audit'].map(
+        (name) => `server/start/${name}.ts`,
+      ),
+    ],
   },
 }
 for (const [what, { pattern, places }] of Object.entries(reserved)) {
@@ -187,7 +192,7 @@ const tellsKindsApart: Record<string, string> = {
   'server/rollout/database-place.ts': 'where a database is published',
   'server/rollout/job-': 'how a job is run',
   'server/releases/versioned.ts': 'what the version of a kind is made from',
-  'server/first-start.ts': 'the example is an application',
+  'server/start/first-start.ts': 'the example is an application',
   'server/services/': 'the settings of each kind as a record',
   'server/webhooks/events.ts': 'the wire has one list for each kind',
   'server/variables/built-ins.ts': 'which built-in variables a kind announces',

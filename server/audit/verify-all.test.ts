@@ -34,7 +34,7 @@ const tamper = (sql: Database, work: () => Promise<unknown>): Promise<unknown> =
 /** The command as an operator gives it, beside a server: the database is one that is used already. */
 async function verify(url: string): Promise<{ exitCode: number; said: string }> {
   const directory = await mkdtemp(join(tmpdir(), 'quayside-verify-'))
-  const { exitCode, stdout, stderr } = await run(process.execPath, [join(root, 'server/verify-audit.ts')], {
+  const { exitCode, stdout, stderr } = await run(process.execPath, [join(root, 'server/start/verify-audit.ts')], {
     cwd: root,
     env: { QUAYSIDE_DATA: directory, QUAYSIDE_DATABASE_URL: url },
     timeoutMs: 120_000,

@@ -1,6 +1,7 @@
 import { createJwtVerifier, credentialReader } from '../access/index.ts'
 import { type createAccounts, issuerOf, ownAccounts } from '../accounts/index.ts'
 import type { Pulse } from '../database/index.ts'
+import { readSetting } from '../database/index.ts'
 import {
   createBudgets,
   createHandlers,
@@ -15,7 +16,6 @@ import { systemClock as clock } from '../lib/clock.ts'
 import { AppError } from '../lib/error.ts'
 import { createReceiver, placesOfRepository } from '../pushes/index.ts'
 import { createPlans } from '../rollout/index.ts'
-import { readSetting } from '../setting-store.ts'
 import { createStreams } from '../streams/index.ts'
 
 import type { Workflows } from '../workflows/index.ts'

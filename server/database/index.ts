@@ -7,6 +7,7 @@ export { type Listening, listen } from './listen.ts'
 export { type Migration, migrate, schemaState } from './migrate.ts'
 export { openDatabase, type PoolOptions } from './pool.ts'
 export { createPulse, type Pulse } from './pulse.ts'
+export { readSetting, settingOr, writeSetting } from './setting-store.ts'
 export { lackingBytes, takeSnapshot } from './snapshot.ts'
 export {
   listSnapshots,

@@ -40,16 +40,20 @@ async function fill(): Promise<string[]> {
 
 /** The command as an operator gives it, on this database and key file. */
 async function rotate(failpoint = '', ...args: string[]): Promise<{ exitCode: number; said: string }> {
-  const { exitCode, stdout, stderr } = await run(process.execPath, [join(root, 'server/rotate-key.ts'), ...args], {
-    cwd: root,
-    env: {
-      QUAYSIDE_DATA: dirname(file),
-      QUAYSIDE_DATABASE_URL: database.url,
-      QUAYSIDE_MASTER_KEY_FILE: file,
-      QUAYSIDE_FAILPOINT: failpoint,
+  const { exitCode, stdout, stderr } = await run(
+    process.execPath,
+    [join(root, 'server/start/rotate-key.ts'), ...args],
+    {
+      cwd: root,
+      env: {
+        QUAYSIDE_DATA: dirname(file),
+        QUAYSIDE_DATABASE_URL: database.url,
+        QUAYSIDE_MASTER_KEY_FILE: file,
+        QUAYSIDE_FAILPOINT: failpoint,
+      },
+      timeoutMs: 120_000,
     },
-    timeoutMs: 120_000,
-  })
+  )
   return { exitCode: exitCode ?? -1, said: `${stdout}${stderr}` }
 }
 

@@ -38,7 +38,7 @@ const snapshot = (): Promise<string> =>
   })
 
 async function goBack(): Promise<string> {
-  const args = [join(root, 'server', 'restore-snapshot.ts'), 'former', ...migrations]
+  const args = [join(root, 'server', 'start', 'restore-snapshot.ts'), 'former', ...migrations]
   const env = { QUAYSIDE_DATA: server.dataDirectory }
   const { exitCode, stdout, stderr } = await run(process.execPath, args, { cwd: root, env, timeoutMs: 60_000 })
   assert.equal(exitCode, 0, stderr)

@@ -1,7 +1,7 @@
 import {
   bootstrapExceptions,
   bootstrapImporters,
-  joiningRoom,
+  joiningRooms,
   libraryPlaces,
   roomImports,
   typesPastTheDoor,
@@ -26,7 +26,7 @@ export function importTables(): string {
     '',
     '| Room | may import |',
     '|---|---|',
-    `| ${joiningRoom}, and the files beside the rooms | every room: they only join |`,
+    `| ${joiningRooms.join(', ')}, and the files beside the rooms | every room: they only join |`,
     ...rooms,
     '',
     `Types only may be imported from ${typesPastTheDoor.map(code).join(', ')}.`,

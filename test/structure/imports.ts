@@ -121,8 +121,8 @@ export const roomImports: Readonly<Record<string, readonly string[]>> = {
   workflows: ['database'],
 }
 
-/** The room that joins the others: it may import every room, and only files outside rooms import it. */
-export const joiningRoom = 'composition'
+/** The rooms that join the others: they may import every room, and no other room imports them. `start` begins processes and imports `composition`. */
+export const joiningRooms: readonly string[] = ['composition', 'start']
 
 /** Files that another room may import past the door, for their types only. */
 export const typesPastTheDoor: readonly string[] = [

@@ -1,5 +1,5 @@
-import type { Sql } from './database/index.ts'
-import type { Json } from './lib/json.ts'
+import type { Json } from '../lib/json.ts'
+import type { Sql } from './database.ts'
 
 /** What the platform itself remembers, by key. The caller knows the shape of what it wrote. */
 export async function readSetting<T extends Json>(sql: Sql, key: string): Promise<T | undefined> {

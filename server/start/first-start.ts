@@ -1,20 +1,19 @@
 import { rename, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { ensureBaseImage } from './builders/index.ts'
-import { insertBuiltInCluster } from './clusters/index.ts'
-import type { Composition } from './composition/index.ts'
-import type { Config } from './config.ts'
-import { type Database, inTransaction, type Sql } from './database/index.ts'
-import { listServiceRoutes, urlOf } from './domains/index.ts'
-import { systemClock as clock } from './lib/clock.ts'
-import { messageOf } from './lib/error.ts'
-import { newId } from './lib/id.ts'
-import { findEnvironment, insertOrganization } from './organizations/index.ts'
-import { addDefaultRegistries } from './registries/index.ts'
-import { lastReason } from './rollout/index.ts'
-import { findService } from './services/index.ts'
-import { readSetting, writeSetting } from './setting-store.ts'
+import { ensureBaseImage } from '../builders/index.ts'
+import { insertBuiltInCluster } from '../clusters/index.ts'
+import type { Composition } from '../composition/index.ts'
+import type { Config } from '../config.ts'
+import { type Database, inTransaction, readSetting, type Sql, writeSetting } from '../database/index.ts'
+import { listServiceRoutes, urlOf } from '../domains/index.ts'
+import { systemClock as clock } from '../lib/clock.ts'
+import { messageOf } from '../lib/error.ts'
+import { newId } from '../lib/id.ts'
+import { findEnvironment, insertOrganization } from '../organizations/index.ts'
+import { addDefaultRegistries } from '../registries/index.ts'
+import { lastReason } from '../rollout/index.ts'
+import { findService } from '../services/index.ts'
 
 /** What the first start has made so far; kept, so that one that was cut off goes on where it was. */
 interface Progress {
@@ -37,7 +36,7 @@ export interface FirstStartOptions {
 export const tokenFile = (config: Config): string => join(config.dataDirectory, 'admin-token')
 
 const by = { id: 'first start', name: 'First start', origin: 'QOVERY_INTERNAL' as const }
-const examples = fileURLToPath(new URL('../examples/hello', import.meta.url))
+const examples = fileURLToPath(new URL('../../examples/hello', import.meta.url))
 const longestWaitMs = 180_000
 
 /** What the first start has to tell. */

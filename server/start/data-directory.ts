@@ -1,6 +1,6 @@
 import { access } from 'node:fs/promises'
 import { join } from 'node:path'
-import type { Config } from './config.ts'
+import type { Config } from '../config.ts'
 import {
   type Database,
   type EmbeddedOptions,
@@ -9,9 +9,9 @@ import {
   openDatabase,
   schemaState,
   startEmbedded,
-} from './database/index.ts'
-import { systemClock as clock } from './lib/clock.ts'
-import type { Logger } from './lib/log.ts'
+} from '../database/index.ts'
+import { systemClock as clock } from '../lib/clock.ts'
+import type { Logger } from '../lib/log.ts'
 import { refuseWithoutBackup, snapshotBefore } from './snapshot-at-start.ts'
 import { StartError } from './start-error.ts'
 

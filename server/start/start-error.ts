@@ -1,6 +1,6 @@
-import { type Config, ConfigError } from './config.ts'
-import { AppError } from './lib/error.ts'
-import { KeyExchangeError, KeyFileError } from './vault/index.ts'
+import { type Config, ConfigError } from '../config.ts'
+import { AppError } from '../lib/error.ts'
+import { KeyExchangeError, KeyFileError } from '../vault/index.ts'
 
 /** Why the server does not start; the message names the setting and what to do. */
 export class StartError extends Error {

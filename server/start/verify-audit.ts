@@ -1,8 +1,8 @@
 import { access } from 'node:fs/promises'
-import { describeChain, verifyAll } from './audit/index.ts'
+import { describeChain, verifyAll } from '../audit/index.ts'
+import { readConfig } from '../config.ts'
+import { createLogger } from '../lib/log.ts'
 import { openCommandDatabase } from './command-database.ts'
-import { readConfig } from './config.ts'
-import { createLogger } from './lib/log.ts'
 import { StartError, toStartError } from './start-error.ts'
 
 /**

@@ -1,8 +1,8 @@
 import { join } from 'node:path'
-import type { Config } from './config.ts'
+import type { Config } from '../config.ts'
+import { type Database, embeddedUrl, openDatabase } from '../database/index.ts'
+import type { Logger } from '../lib/log.ts'
 import { openSchema, startDatabase, tryLockDataDirectory } from './data-directory.ts'
-import { type Database, embeddedUrl, openDatabase } from './database/index.ts'
-import type { Logger } from './lib/log.ts'
 
 /**
  * Opens the database for a command, until `started` is disposed of: that of the server that runs; without one, it is started for as long as the

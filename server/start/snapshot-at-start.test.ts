@@ -3,13 +3,13 @@ import { chmod, mkdtemp, readdir, rm, symlink } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, test } from 'node:test'
-import { type Config, readConfig } from './config.ts'
+import { type Config, readConfig } from '../config.ts'
+import { type Database, listSnapshots, migrate, openDatabase, startEmbedded } from '../database/index.ts'
+import { readMigrations } from '../database/migrate.ts'
+import { emptyDatabase } from '../database/testing.ts'
+import { silentLogger as log } from '../lib/log.ts'
+import { run } from '../lib/run.ts'
 import { openSchema, startDatabase } from './data-directory.ts'
-import { type Database, listSnapshots, migrate, openDatabase, startEmbedded } from './database/index.ts'
-import { readMigrations } from './database/migrate.ts'
-import { emptyDatabase } from './database/testing.ts'
-import { silentLogger as log } from './lib/log.ts'
-import { run } from './lib/run.ts'
 import { nextRecord } from './platform-version.ts'
 
 type Cleanup = Parameters<typeof emptyDatabase>[0]
@@ -101,10 +101,10 @@ test('a migration that fails again and again leaves the snapshot from before the
 test('a start that is killed before its snapshot is whole leaves none that counts, and the next one takes it', async (t) => {
   const { config, snapshots, dataDirectory } = await olderData(t)
   const program = `
-    import { readConfig } from './config.ts'
+    import { readConfig } from '../config.ts'
     import { startDatabase } from './data-directory.ts'
-    import { armFailpoints } from './lib/failpoint.ts'
-    import { silentLogger } from './lib/log.ts'
+    import { armFailpoints } from '../lib/failpoint.ts'
+    import { silentLogger } from '../lib/log.ts'
     armFailpoints('snapshot.copied:kill')
     const config = readConfig({ QUAYSIDE_DATA: '${dataDirectory}' })
     await startDatabase(config, silentLogger, new AbortController().signal, new AsyncDisposableStack())`

@@ -1,10 +1,10 @@
 import { readFile, realpath, rename, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import type { PlatformVersion } from './database/index.ts'
-import { run } from './lib/run.ts'
+import type { PlatformVersion } from '../database/index.ts'
+import { run } from '../lib/run.ts'
 
-const root = fileURLToPath(new URL('..', import.meta.url))
+const root = fileURLToPath(new URL('../..', import.meta.url))
 
 /** Of the files that this process was started from. Without a commit where they are no checkout of their own, or git is missing. */
 export async function platformVersion(): Promise<PlatformVersion> {

@@ -1,7 +1,7 @@
-import { readConfigOrDefaults, unknownSettings } from './config.ts'
-import { exclusiveLock } from './database/index.ts'
-import { examine, type Finding, gatherFacts } from './doctor/index.ts'
-import { systemClock as clock } from './lib/clock.ts'
+import { readConfigOrDefaults, unknownSettings } from '../config.ts'
+import { exclusiveLock } from '../database/index.ts'
+import { examine, type Finding, gatherFacts } from '../doctor/index.ts'
+import { systemClock as clock } from '../lib/clock.ts'
 import { StartError, toStartError } from './start-error.ts'
 
 /** `npm run doctor`: checks the machine and prints a line for each check; with `-- --json`, a list. Exits with 1 if one failed. */

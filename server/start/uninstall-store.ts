@@ -1,4 +1,4 @@
-import type { Sql } from './database/index.ts'
+import type { Sql } from '../database/index.ts'
 
 /** Returns the ids of all services. */
 export async function listServiceIds(sql: Sql): Promise<string[]> {

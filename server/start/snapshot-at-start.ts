@@ -1,12 +1,12 @@
 import { join } from 'node:path'
-import type { Config } from './config.ts'
-import { type EmbeddedDatabase, lackingBytes, takeSnapshot } from './database/index.ts'
-import { systemClock as clock } from './lib/clock.ts'
-import { messageOf } from './lib/error.ts'
-import type { Logger } from './lib/log.ts'
+import type { Config } from '../config.ts'
+import { type EmbeddedDatabase, lackingBytes, takeSnapshot } from '../database/index.ts'
+import { systemClock as clock } from '../lib/clock.ts'
+import { messageOf } from '../lib/error.ts'
+import type { Logger } from '../lib/log.ts'
+import { KeyFileError, readMasterKey } from '../vault/index.ts'
 import { platformVersion, readVersion } from './platform-version.ts'
 import { StartError } from './start-error.ts'
-import { KeyFileError, readMasterKey } from './vault/index.ts'
 
 /** Names of migrations: those that the database has, and those that come. */
 interface SchemaState {

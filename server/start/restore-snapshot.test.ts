@@ -3,12 +3,12 @@ import { access, chmod, mkdtemp, readFile, rm, writeFile } from 'node:fs/promise
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, test } from 'node:test'
-import { readConfig } from './config.ts'
+import { readConfig } from '../config.ts'
+import { type Database, listSnapshots, migrate, openDatabase, startEmbedded } from '../database/index.ts'
+import { readMigrations } from '../database/migrate.ts'
+import { silentLogger as log } from '../lib/log.ts'
+import { run } from '../lib/run.ts'
 import { openSchema, startDatabase } from './data-directory.ts'
-import { type Database, listSnapshots, migrate, openDatabase, startEmbedded } from './database/index.ts'
-import { readMigrations } from './database/migrate.ts'
-import { silentLogger as log } from './lib/log.ts'
-import { run } from './lib/run.ts'
 
 const signal = AbortSignal.timeout(110_000)
 const former = (await readMigrations()).filter(({ name }) => name < '0030')
