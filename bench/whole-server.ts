@@ -17,7 +17,7 @@ export async function composeServer(
     QUAYSIDE_RATE_BURST: '1000000',
     ...settings,
   })
-  const log = createLogger(config.logLevel)
+  const log = createLogger(config.logLevel, config.logFormat)
   const database = openDatabase({ url: at.url, ...(at.onStatement && { onStatement: at.onStatement }) })
   await migrate(database, { log })
   const ground: Ground = {

@@ -33,6 +33,16 @@ test('docs/operate.md names every setting that the server reads', () => {
   assert.deepEqual(missing, [])
 })
 
+test('the format of the log is json or text, and open unless it is set', () => {
+  assert.equal(readConfig({}).logFormat, undefined)
+  assert.equal(readConfig({ QUAYSIDE_LOG_FORMAT: 'json' }).logFormat, 'json')
+  assert.equal(readConfig({ QUAYSIDE_LOG_FORMAT: 'text' }).logFormat, 'text')
+  assert.throws(() => readConfig({ QUAYSIDE_LOG_FORMAT: 'pretty' }), {
+    name: 'ConfigError',
+    message: 'QUAYSIDE_LOG_FORMAT must be one of json, text, not "pretty".',
+  })
+})
+
 test('a setting that nothing reads is reported', () => {
   assert.deepEqual(unknownSettings({ QUAYSIDE_PORT: '1', QUAYSIDE_TRUSTED_PROXY: 'x', HOME: '/' }), [
     'QUAYSIDE_TRUSTED_PROXY',

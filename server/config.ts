@@ -6,6 +6,7 @@ import { networkList } from '@quayside/contract/forwarded.ts'
 import { permissions } from '@quayside/contract/operation.ts'
 import type { Issuer } from './access/index.ts'
 import { createAddressGuard } from './lib/address.ts'
+import type { LogFormat } from './lib/log.ts'
 
 /** Everything that the environment decides, read once. */
 export interface Config {
@@ -78,6 +79,8 @@ export interface Config {
   /** How long what uses volumes may stand still while they are copied. */
   readonly copySeconds: number
   readonly logLevel: string
+  /** Undefined: text if standard error is a terminal, else JSON. */
+  readonly logFormat: LogFormat | undefined
   readonly failpoint: string | undefined
 }
 
@@ -179,6 +182,7 @@ export function readConfig(variables: Variables = process.env): Config {
     deploymentLogDays: number(variables, 'QUAYSIDE_DEPLOYMENT_LOG_DAYS', 90, 1, 36_500),
     copySeconds: number(variables, 'QUAYSIDE_COPY_SECONDS', 900, 1, 86_400),
     logLevel: oneOf(variables, 'QUAYSIDE_LOG_LEVEL', ['info', 'debug', 'warn', 'error', 'fatal', 'trace', 'silent']),
+    logFormat: logFormat(variables),
     failpoint: variables['QUAYSIDE_FAILPOINT'],
   })
 }
@@ -264,6 +268,10 @@ function oneOf<const T extends string>(variables: Variables, name: string, value
   const found = values.find((value) => value === text)
   if (found === undefined) throw new ConfigError(`${name} must be one of ${values.join(', ')}, not "${text}".`)
   return found
+}
+
+function logFormat(variables: Variables): LogFormat | undefined {
+  return variables['QUAYSIDE_LOG_FORMAT'] ? oneOf(variables, 'QUAYSIDE_LOG_FORMAT', ['json', 'text']) : undefined
 }
 
 function publicUrl(text: string): string {

@@ -29,7 +29,7 @@ for (const stream of [process.stdout, process.stderr]) stream.on('error', () => 
 async function main(): Promise<void> {
   const config = readConfig()
   armFailpoints(config.failpoint)
-  const log = createLogger(config.logLevel)
+  const log = createLogger(config.logLevel, config.logFormat)
   const started = new AsyncDisposableStack()
   const stopping = new AbortController()
   const running = run(config, log, started, stopping)

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
 import { readdir, readFile } from 'node:fs/promises'
+import { systemClock as clock } from '../lib/clock.ts'
 import { AppError } from '../lib/error.ts'
 import type { Logger } from '../lib/log.ts'
 import type { Database, Sql } from './database.ts'
@@ -85,13 +86,17 @@ export async function migrate(
 ): Promise<string[]> {
   const known = options.migrations ?? (await readMigrations())
   const where = await checkServer(db)
+  const startedAt = clock.monotonic()
   const done: string[] = []
   for (;;) {
     const name = await db.begin((sql) => applyNext(sql, known, where))
-    if (name === undefined) return done
-    options.log.info({ migration: name }, 'migration was applied')
+    if (name === undefined) break
+    options.log.debug({ migration: name }, 'migration was applied')
     done.push(name)
   }
+  const ms = Math.round(clock.monotonic() - startedAt)
+  if (done.length > 0) options.log.info({ migrations: done.length, newest: done.at(-1), ms }, 'database was migrated')
+  return done
 }
 
 async function applyNext(sql: Sql, known: readonly Migration[], where: string): Promise<string | undefined> {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { test } from 'node:test'
-import { dropping, perTurn } from './log.ts'
+import { dropping, perTurn, usualFormat } from './log.ts'
 import { start } from './run.ts'
 
 test('the lines of one turn are written at once, in their order', async () => {
@@ -49,4 +49,24 @@ test('lines that cannot be written are dropped, and those after one that was cut
   write('four\n')
   write('five\n')
   assert.equal(kept, 'one\nt\nfour\nfive\n')
+})
+
+test('the log is text on a terminal and JSON elsewhere', () => {
+  assert.equal(usualFormat(true), 'text')
+  assert.equal(usualFormat(false), 'json')
+})
+
+test('createLogger writes redacted text when asked for text, and JSON when asked for JSON', async () => {
+  const program = `
+    import { createLogger } from ${JSON.stringify(new URL('log.ts', import.meta.url).href)}
+    createLogger('info', 'text').info({ token: 'hidden', ms: 1200 }, 'first')
+    createLogger('info', 'json').info('second')`
+  const child = start(process.execPath, ['--input-type=module', '-e', program], {})
+  let text = ''
+  child.stderr?.setEncoding('utf8').on('data', (chunk) => {
+    text += chunk
+  })
+  await once(child, 'close')
+  assert.match(text, /^\d\d:\d\d:\d\d {2}First {2}token=\[secret\] {2}\(1\.2 s\)$/m)
+  assert.match(text, /^\{"level":"info".*"msg":"second"\}$/m)
 })

@@ -1,10 +1,18 @@
 import { writeSync } from 'node:fs'
+import { isatty } from 'node:tty'
 import { type DestinationStream, type Logger, pino, stdSerializers } from 'pino'
+import { textLine } from './log-text.ts'
 
 export type { Logger }
 
-/** The one structured logger: JSON lines on standard error, secrets and credentials redacted. */
-export function createLogger(level: string): Logger {
+export type LogFormat = 'json' | 'text'
+
+/** Lines for people on a terminal; JSON for everything that collects logs, such as the journal of systemd. */
+export const usualFormat = (isTerminal = isatty(2)): LogFormat => (isTerminal ? 'text' : 'json')
+
+/** The one structured logger, with secrets and credentials redacted. It writes to standard error. */
+export function createLogger(level: string, format: LogFormat = usualFormat()): Logger {
+  const stream = perTurn(dropping((bytes) => writeSync(2, bytes)))
   return pino(
     {
       level,
@@ -27,7 +35,7 @@ export function createLogger(level: string): Logger {
         censor: '[secret]',
       },
     },
-    perTurn(dropping((bytes) => writeSync(2, bytes))),
+    format === 'json' ? stream : { write: (line) => stream.write(textLine(line)) },
   )
 }
 

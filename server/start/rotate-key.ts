@@ -30,7 +30,7 @@ async function main(): Promise<void> {
       },
     )
   })
-  const log = createLogger(config.logLevel)
+  const log = createLogger(config.logLevel, config.logFormat)
   await using started = new AsyncDisposableStack()
   const database = await openCommandDatabase(config, log, started, session)
   if (isOfOrganizations) return await rotateOrganizations(database, file, log)

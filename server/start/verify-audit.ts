@@ -15,7 +15,7 @@ async function main(): Promise<void> {
   await access(config.dataDirectory).catch((cause: unknown) => {
     throw new StartError(`There is no data directory ${config.dataDirectory}; see QUAYSIDE_DATA.`, { cause })
   })
-  const log = createLogger(config.logLevel)
+  const log = createLogger(config.logLevel, config.logFormat)
   await using started = new AsyncDisposableStack()
   const database = await openCommandDatabase(config, log, started, 'quayside audit check')
   for (const verified of await verifyAll(database)) {
