@@ -1,7 +1,7 @@
 /**
  * The capabilities that advanced settings may need, each with the reason to show if an engine lacks
- * it. An engine lists its own in `Engine.capabilities`; that decides which settings act on its
- * cluster.
+ * it. An engine lists its own in `EngineCapabilities.settings`; that decides which settings act on
+ * its cluster.
  */
 export const capabilities = {
   'helm-charts': 'the engine of its cluster does not run Helm charts',

@@ -2,7 +2,7 @@ import { join } from 'node:path'
 import { createDockerBuilder } from '../builders/index.ts'
 import type { Config } from '../config.ts'
 import type { Database } from '../database/index.ts'
-import { DockerEngine, type Engine, type NetworkGuards } from '../engines/index.ts'
+import { DockerEngine, type Engine } from '../engines/index.ts'
 import { createAddressGuard } from '../lib/address.ts'
 import { systemClock as clock } from '../lib/clock.ts'
 import type { Logger } from '../lib/log.ts'
@@ -32,11 +32,7 @@ export interface Ground {
 
 /** The parts that tests exchange for fakes. */
 export interface Drivers {
-  readonly engine: Engine & {
-    followRestarts?(signal: AbortSignal): Promise<string[]>
-    checkLiveness?(signal: AbortSignal): Promise<string[]>
-    guardNetworks?(wanted: NetworkGuards, signal: AbortSignal): Promise<boolean>
-  }
+  readonly engine: Engine
   readonly builder: RecipeOptions['builder']
   readonly router: Router
 }

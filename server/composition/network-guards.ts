@@ -56,7 +56,7 @@ export function createNetworkGuards({
     everyMs: 60_000,
     async reconcile(signal) {
       try {
-        const isChanged = await engine.guardNetworks?.(wanted, signal)
+        const isChanged = await engine.guardNetworks(wanted, signal)
         if (isChanged) log.info({ metadata, host }, 'packet filter set up for containers and builds')
         failure = undefined
         wanted = kept

@@ -115,10 +115,10 @@ export const createLiveness = ({ engine, log }: Foundation): Reconciler => ({
   name: 'liveness',
   everyMs: 1000,
   reconcile: async (signal) => {
-    for (const name of (await engine.checkLiveness?.(signal)) ?? []) {
+    for (const name of await engine.checkLiveness(signal)) {
       log.warn({ container: name }, 'liveness probe failed too often; the container was restarted')
     }
-    for (const reason of (await engine.followRestarts?.(signal)) ?? []) {
+    for (const reason of await engine.followRestarts(signal)) {
       log.warn({ reason }, 'the post-start command of a restarted container failed')
     }
   },

@@ -68,7 +68,7 @@ export function createRooms(
   }
   const findClusterId = async (sql: Sql, organizationId: string, id: string | undefined) =>
     (await findCluster(sql, organizationId, id))?.id
-  const ableOf = (engine: string | null) => (engine === null ? undefined : foundation.engine.capabilities)
+  const ableOf = (engine: string | null) => (engine === null ? undefined : foundation.engine.capabilities.settings)
   const rules = createRules({ database, clock })
   const deploying: DeploymentsOptions = {
     database,

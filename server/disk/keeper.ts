@@ -1,5 +1,5 @@
 import type { Builder } from '../builders/index.ts'
-import { type DiskSpace, type Engine, type EngineDisk, EngineError } from '../engines/index.ts'
+import { type DiskMeter, type DiskSpace, type EngineDisk, EngineError } from '../engines/index.ts'
 import { forgetFetched, isBusy, keptImages, readNeeds, readStorageSizes, readUsage, writeUsage } from './disk-store.ts'
 import { noneFull } from './full-inodes.ts'
 import { readFullVolumes } from './full-volume-store.ts'
@@ -14,7 +14,7 @@ import { endFullRuns, type StopOptions, stopFull } from './stop-full.ts'
 const measureMs = 10 * 60_000
 
 export interface DiskKeeperOptions extends StopOptions {
-  readonly engine: Pick<Engine, 'disk' | 'diskSpace' | 'countInodes' | 'removeImage' | 'trimBuildCache'>
+  readonly engine: DiskMeter
   readonly builder: Pick<Builder, 'prune'>
   /** What the operator set; undefined: half of the disk. */
   readonly budgetBytes: number | undefined
@@ -109,7 +109,7 @@ export function createDiskKeeper(options: DiskKeeperOptions): DiskKeeper {
 }
 
 /** Others say that the engine is away. */
-const spaceOf = (engine: Pick<Engine, 'diskSpace'>, signal: AbortSignal): Promise<DiskSpace | undefined> =>
+const spaceOf = (engine: DiskMeter, signal: AbortSignal): Promise<DiskSpace | undefined> =>
   engine.diskSpace(signal).catch((error: unknown) => {
     if (error instanceof EngineError) return undefined
     throw error

@@ -1,12 +1,12 @@
 import type { Database } from '../database/index.ts'
-import type { DiskSpace, Engine } from '../engines/index.ts'
+import type { DiskMeter, DiskSpace } from '../engines/index.ts'
 import type { Logger } from '../lib/log.ts'
 import { readLayerLimits, readStorageSizes } from './disk-store.ts'
 import { type FullInodes, fullInodes, mostInodes, noneFull } from './full-inodes.ts'
 
 export interface MeasureInodesOptions {
   readonly database: Database
-  readonly engine: Pick<Engine, 'countInodes'>
+  readonly engine: DiskMeter
   readonly log: Logger
 }
 

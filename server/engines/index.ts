@@ -1,9 +1,6 @@
 /** Engines run workloads on a cluster: plain data in, plain data out, found again by labels after any crash. */
 export * from './archive-reader.ts'
-export type { CloudMetadata } from './docker/cloud-metadata.ts'
 export { DockerEngine, type DockerEngineOptions } from './docker/docker-engine.ts'
-export type { NetworkGuards } from './docker/guard-networks.ts'
-export type { HostAccess, OpenPorts } from './docker/host-access.ts'
 export type { InstallationThings } from './docker/installation.ts'
 export * from './engine.ts'
 export type { Behaviour, Effects } from './fake/fake-behaviour.ts'

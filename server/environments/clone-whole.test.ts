@@ -1,15 +1,18 @@
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
-import type { Capability } from '@quayside/contract/services/capabilities.ts'
 import { type KindName, kindNames } from '@quayside/contract/services/kinds.ts'
 import { createPlatform } from '../../test/support/platform.ts'
 import { until } from '../../test/support/until.ts'
-import { FakeEngine } from '../engines/index.ts'
+import { type EngineCapabilities, FakeEngine } from '../engines/index.ts'
 import { systemClock } from '../lib/clock.ts'
 
 /** What a copy of a service of each kind has in common with its original, and what it has of its own. */
 class AbleEngine extends FakeEngine {
-  override readonly capabilities = new Set<Capability>(['helm-charts', 'terraform-stacks'])
+  override readonly capabilities: EngineCapabilities = {
+    description: 'an engine of this test',
+    shapes: new Set(['long-running', 'task']),
+    settings: new Set(['helm-charts', 'terraform-stacks']),
+  }
 }
 const engine = new AbleEngine({ clock: systemClock })
 const { a, call, database } = await createPlatform({ after }, { works: true, engine })

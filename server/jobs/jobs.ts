@@ -1,6 +1,6 @@
 import type { SettingValues } from '@quayside/contract/services/setting-table.ts'
 import type { Database, Sql } from '../database/index.ts'
-import type { Engine, Release, Task, TaskOutcome } from '../engines/index.ts'
+import type { Release, Task, TaskOutcome, TaskRunner } from '../engines/index.ts'
 import type { LineSink } from '../lib/attempt.ts'
 import type { Clock } from '../lib/clock.ts'
 import { AppError } from '../lib/error.ts'
@@ -21,7 +21,7 @@ export interface JobsOptions {
   readonly clock: Clock
   readonly log: Logger
   readonly vault: Vault
-  readonly engine: Pick<Engine, 'prepareTask' | 'runTask' | 'endTask' | 'listTasks'>
+  readonly engine: TaskRunner
   readonly workflows: () => Pick<Workflows, 'submit' | 'requestCancel' | 'nudge'>
   /** What a run of the timetable runs; undefined when its job or version is gone. */
   readonly load: (run: JobRunRow) => Promise<LoadedJob | undefined>

@@ -1,5 +1,5 @@
 import type { Database } from '../database/index.ts'
-import { type Engine, EngineError, type Release, type Task, type TaskOutcome } from '../engines/index.ts'
+import { EngineError, type Release, type Task, type TaskOutcome, type TaskRunner } from '../engines/index.ts'
 import type { LineSink } from '../lib/attempt.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { Step } from '../workflows/index.ts'
@@ -9,7 +9,7 @@ import { readReason } from './job-run-store.ts'
 
 export interface RunningOptions {
   readonly database: Database
-  readonly engine: Pick<Engine, 'prepareTask' | 'runTask'>
+  readonly engine: TaskRunner
   readonly clock: Clock
 }
 

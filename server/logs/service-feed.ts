@@ -1,4 +1,4 @@
-import type { Engine, LogLine } from '../engines/engine.ts'
+import type { LogLine, LogSource } from '../engines/engine.ts'
 import type { Clock } from '../lib/clock.ts'
 import { messageOf } from '../lib/error.ts'
 import type { Logger } from '../lib/log.ts'
@@ -8,7 +8,7 @@ import type { LineStore } from './line-store.ts'
 import { ResumePoint, resumeLines } from './resume-point.ts'
 
 export interface CollectorOptions {
-  readonly engine: Pick<Engine, 'logs'>
+  readonly engine: LogSource
   readonly store: Pick<LineStore, 'append' | 'tail'>
   readonly clock: Clock
   readonly log: Logger

@@ -1,5 +1,5 @@
 import type { Database } from '../database/index.ts'
-import type { Endpoint, Engine, Replica } from '../engines/index.ts'
+import type { Endpoint, Observes, Replica, Runner } from '../engines/index.ts'
 import type { Attempt } from '../lib/attempt.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { Logger } from '../lib/log.ts'
@@ -9,7 +9,7 @@ export interface ObserverOptions {
   readonly database: Database
   readonly clock: Clock
   readonly log: Logger
-  readonly engine: Engine
+  readonly engine: Runner & Observes
   /** Starts a release that ran before, again, in the number that is wanted. Gives where it answers. */
   readonly startRelease: (wish: WishRow, release: string, attempt: Attempt) => Promise<readonly Endpoint[] | undefined>
   /** Lets traffic of a service go to where its release answers now. */

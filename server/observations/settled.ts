@@ -1,7 +1,7 @@
-import type { Engine, Observation } from '../engines/index.ts'
+import type { Observation } from '../engines/index.ts'
 import { isSame, type WishRow } from './observation-store.ts'
 
-export type Seen = Awaited<ReturnType<Engine['observeAll']>>
+export type Seen = ReadonlyMap<string, Observation>
 
 /** One look at what runs. */
 export interface Look {

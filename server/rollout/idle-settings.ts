@@ -1,15 +1,15 @@
 import { placeOfKind } from '@quayside/contract/services/advanced-settings.ts'
 import { idleSettings } from '@quayside/contract/services/refused-settings.ts'
-import type { Engine } from '../engines/index.ts'
+import type { Reachable } from '../engines/index.ts'
 import type { ReleaseRow } from '../releases/index.ts'
 import type { Work } from './recipe.ts'
 
 /** Warns about stored advanced settings that do nothing on this engine: of an earlier version of the platform, or of another cluster. */
 export function tellIdleSettings(
-  { capabilities }: Pick<Engine, 'capabilities'>,
+  { capabilities }: Reachable,
   { report }: Pick<Work, 'report'>,
   { kind, advanced_settings }: Pick<ReleaseRow, 'kind' | 'advanced_settings'>,
 ): void {
-  const idle = idleSettings(advanced_settings, placeOfKind(kind, capabilities))
+  const idle = idleSettings(advanced_settings, placeOfKind(kind, capabilities.settings))
   if (idle.length > 0) report.line(`These advanced settings do nothing on this cluster: ${idle.join(', ')}.`, 'warning')
 }

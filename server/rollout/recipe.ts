@@ -1,7 +1,15 @@
 import { BuildError, type Builder, type BuildLimits } from '../builders/index.ts'
 import type { Database } from '../database/index.ts'
 import type { PublicPortRange, RoutePublisher } from '../domains/index.ts'
-import { type Engine, EngineError, type RegistryLogin } from '../engines/index.ts'
+import {
+  EngineError,
+  type ImageStore,
+  type Observes,
+  type Reachable,
+  type RegistryLogin,
+  type Runner,
+  type TaskRunner,
+} from '../engines/index.ts'
 import type { GitDriver } from '../git/index.ts'
 import type { LineSink } from '../lib/attempt.ts'
 import type { Clock } from '../lib/clock.ts'
@@ -17,6 +25,9 @@ import type { Router } from '../routers/index.ts'
 import type { ServiceRow } from '../services/index.ts'
 import type { Vault } from '../vault/index.ts'
 import { type RunContext, type Step, StepTimeoutError, type Workflows } from '../workflows/index.ts'
+
+/** The roles of an engine that deployments use. */
+export type RolloutEngine = Reachable & Runner & Observes & TaskRunner & ImageStore
 
 /** Everything that a deployment acts through. */
 export interface RecipeOptions {
@@ -37,7 +48,7 @@ export interface RecipeOptions {
   readonly diskRefusal?: (organizationId: string) => Promise<string | undefined>
   readonly builder: Builder
   readonly buildLimits: BuildLimits
-  readonly engine: Engine
+  readonly engine: RolloutEngine
   /** GiB that a replica or a run may write outside of its volumes if its service does not say. */
   readonly layerGiB: number
   readonly router: Router

@@ -1,7 +1,7 @@
 import { settingsOfKind } from '@quayside/contract/services/advanced-settings.ts'
 import { effectiveSettings } from '@quayside/contract/services/setting-table.ts'
 import { type Database, inTransaction } from '../database/index.ts'
-import type { Engine } from '../engines/index.ts'
+import type { Observes } from '../engines/index.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { Logger } from '../lib/log.ts'
 import { lockService } from '../services/index.ts'
@@ -12,7 +12,7 @@ import { listRunning, putScale, type RunningRow } from './scaling-store.ts'
 
 export interface ScalerOptions {
   readonly database: Database
-  readonly engine: Pick<Engine, 'usage'>
+  readonly engine: Observes
   readonly clock: Clock
   readonly log: Logger
   /** All that there is: replicas of a service together never get more CPU, nor all services' replicas more memory. */

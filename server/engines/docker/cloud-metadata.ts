@@ -6,9 +6,6 @@ import type { Guard } from './packet-filter.ts'
  */
 const addresses = ['169.254.169.254', '169.254.170.2', '100.100.100.200', '168.63.129.16']
 
-/** Whether containers and steps of builds reach the metadata of a cloud. */
-export type CloudMetadata = 'closed' | 'open'
-
 /** Pure: refuses TCP to the metadata of clouds to what comes from these bridges. */
 export const metadataGuard = (bridges: readonly string[]): Guard => ({
   program: 'iptables',

@@ -1,5 +1,4 @@
 import type { Duplex } from 'node:stream'
-import type { Capability } from '@quayside/contract/services/capabilities.ts'
 import type { ContainerInfo } from 'dockerode'
 import { type AddressGuard, createAddressGuard } from '../../lib/address.ts'
 import type { Attempt } from '../../lib/attempt.ts'
@@ -11,11 +10,13 @@ import {
   type DiskSpace,
   type Endpoint,
   type Engine,
+  type EngineCapabilities,
   type EngineDisk,
   EngineError,
   type InodeCounts,
   type LogLine,
   type LogQuery,
+  type NetworkGuards,
   type Observation,
   type PinnedImage,
   type RegistryLogin,
@@ -30,7 +31,6 @@ import {
   type VolumeCopy,
   type VolumeOwner,
   type VolumeWriter,
-  type Workload,
 } from '../engine.ts'
 import { fetchBaseImage, type NoteImage } from './base-image.ts'
 import { execIn } from './container-output.ts'
@@ -43,7 +43,7 @@ import { measureDisk, removeImage, trimBuildCache } from './disk.ts'
 import { DiskRoot } from './disk-space.ts'
 import { Events, type Listener } from './events.ts'
 import { fetchImage } from './fetch-image.ts'
-import { guardNetworks, type NetworkGuards, removeGuards } from './guard-networks.ts'
+import { guardNetworks, removeGuards } from './guard-networks.ts'
 import { type InstallationThings, listInstallation, removeInstallation } from './installation.ts'
 import { KnownStates } from './known-states.ts'
 import { label, volumeName } from './labels.ts'
@@ -89,8 +89,11 @@ export interface DockerEngineOptions {
 
 /** Runs workloads as containers of one Docker daemon on this host. Keeps nothing in memory that a restart would miss. */
 export class DockerEngine implements Engine {
-  readonly shapes: ReadonlySet<Workload['shape']> = new Set(['long-running', 'task'])
-  readonly capabilities: ReadonlySet<Capability> = new Set(['read-only-root', 'lifecycle-commands'])
+  readonly capabilities: EngineCapabilities = {
+    description: 'a Docker Engine, which runs applications, containers, databases and jobs',
+    shapes: new Set(['long-running', 'task']),
+    settings: new Set(['read-only-root', 'lifecycle-commands']),
+  }
   readonly #host: Host
   readonly #held = new HeldVolumes()
   readonly #liveness: Liveness
@@ -166,7 +169,6 @@ export class DockerEngine implements Engine {
     return this.#changing(startRelease(this.#host, release, attempt))
   }
 
-  /** See guardNetworks. */
   guardNetworks(wanted: NetworkGuards, signal: AbortSignal): Promise<boolean> {
     return guardNetworks(this.#host, wanted, signal)
   }
@@ -299,15 +301,10 @@ export class DockerEngine implements Engine {
     await this.#host.daemon.send({ method: 'GET', path: '/_ping', signal, timeoutMs: 5_000 })
   }
 
-  /**
-   * Asks every running replica that has a liveness probe and is due, and restarts those that failed it too often. Gives the names of
-   * the restarted ones. Meant for a reconciler, about once a second.
-   */
   checkLiveness(signal: AbortSignal): Promise<string[]> {
     return this.#liveness.check(signal)
   }
 
-  /** Runs the post-start command of replicas that were restarted. Returns the problems. For a reconciler, about once a second. */
   async followRestarts(signal: AbortSignal): Promise<string[]> {
     const count = this.#host.events.count()
     const atMs = this.#host.clock.monotonic()

@@ -1,8 +1,9 @@
 import { access, readFile } from 'node:fs/promises'
+import type { NetworkGuards } from '../network-guards.ts'
 import { buildGuard } from './build-bridge.ts'
-import { type CloudMetadata, metadataGuard } from './cloud-metadata.ts'
+import { metadataGuard } from './cloud-metadata.ts'
 import type { DockerDaemon } from './daemon.ts'
-import { type HostAccess, hostGuard } from './host-access.ts'
+import { hostGuard } from './host-access.ts'
 import {
   checkDockersRules,
   closingCommands,
@@ -11,15 +12,6 @@ import {
   packetFilter,
   removalCommands,
 } from './packet-filter.ts'
-
-/**
- * The destinations beside the Internet that containers and build steps reach. An undefined field
- * leaves its rules unchanged.
- */
-export interface NetworkGuards {
-  readonly metadata?: CloudMetadata | undefined
-  readonly host?: HostAccess | undefined
-}
 
 /** The networks of all environments have bridges that begin so. */
 const bridgesOfEnvironments = 'qs-+'

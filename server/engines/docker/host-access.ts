@@ -1,14 +1,5 @@
+import type { OpenPorts } from '../network-guards.ts'
 import type { Guard } from './packet-filter.ts'
-
-/** Ports of the machine itself, from the first to the last. */
-export interface OpenPorts {
-  readonly first: number
-  readonly last: number
-  readonly protocol: 'tcp' | 'udp'
-}
-
-/** The ports of the machine that containers and build steps reach, or all of them. */
-export type HostAccess = 'open' | readonly OpenPorts[]
 
 const refused = { iptables: 'icmp-port-unreachable', ip6tables: 'icmp6-port-unreachable' } as const
 

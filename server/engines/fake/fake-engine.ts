@@ -1,15 +1,14 @@
-import type { Capability } from '@quayside/contract/services/capabilities.ts'
 import type { Attempt } from '../../lib/attempt.ts'
 import type {
   Endpoint,
   Engine,
+  EngineCapabilities,
   Observation,
   Release,
   RunningTask,
   Starting,
   Task,
   TaskOutcome,
-  Workload,
 } from '../engine.ts'
 import { FakeInside } from './fake-inside.ts'
 import { observationOf } from './fake-replica.ts'
@@ -19,8 +18,11 @@ import { observationOf } from './fake-replica.ts'
  * lives, so a test may start the platform anew round it.
  */
 export class FakeEngine extends FakeInside implements Engine {
-  readonly shapes: ReadonlySet<Workload['shape']> = new Set(['long-running', 'task'])
-  readonly capabilities: ReadonlySet<Capability> = new Set(['read-only-root', 'lifecycle-commands'])
+  readonly capabilities: EngineCapabilities = {
+    description: 'a Docker Engine, which runs applications, containers, databases and jobs',
+    shapes: new Set(['long-running', 'task']),
+    settings: new Set(['read-only-root', 'lifecycle-commands']),
+  }
 
   async start(release: Release, attempt: Starting): Promise<Endpoint[]> {
     this.reach(attempt.signal)
@@ -98,5 +100,18 @@ export class FakeEngine extends FakeInside implements Engine {
 
   async ping(signal: AbortSignal): Promise<void> {
     this.reach(signal)
+  }
+
+  /** Nothing to do: it restarts nothing, and has no machine to guard. */
+  async checkLiveness(): Promise<string[]> {
+    return []
+  }
+
+  async followRestarts(): Promise<string[]> {
+    return []
+  }
+
+  async guardNetworks(): Promise<boolean> {
+    return false
   }
 }

@@ -1,18 +1,20 @@
 import type { Duplex } from 'node:stream'
 import { Secret } from '../../lib/secret.ts'
 import {
-  type Engine,
   EngineError,
   type LogLine,
   type LogQuery,
+  type LogSource,
+  type Observes,
   type ReplicaUsage,
   type ShellWish,
   type Terminal,
+  type Terminals,
 } from '../engine.ts'
 import { fakeConnection, fakeTerminal } from './fake-shell.ts'
 import { FakeStock } from './fake-stock.ts'
 
-type Inside = Pick<Engine, 'logs' | 'exec' | 'shell' | 'connect' | 'usage'>
+type Inside = LogSource & Terminals & Pick<Observes, 'usage'>
 
 /** What replicas in memory print and use, and what answers inside of them: `exec` knows `printenv NAME`, `cat PATH` and `exit CODE`. */
 export class FakeInside extends FakeStock implements Inside {

@@ -1,35 +1,23 @@
 import type { Attempt } from '../../lib/attempt.ts'
 import {
   type CopyLimits,
+  type DiskMeter,
   type DiskSpace,
-  type Engine,
   type EngineDisk,
   EngineError,
+  type ImageStore,
   type InodeCounts,
   type PinnedImage,
   type RegistryLogin,
   type VolumeCopy,
   type VolumeOwner,
+  type VolumeStore,
   type VolumeWriter,
 } from '../engine.ts'
 import { packFiles, unpackFiles } from './fake-archive.ts'
 import { FakeWorld } from './fake-world.ts'
 
-type Stock = Pick<
-  Engine,
-  | 'pinImage'
-  | 'fetchImage'
-  | 'disk'
-  | 'diskSpace'
-  | 'countInodes'
-  | 'removeImage'
-  | 'trimBuildCache'
-  | 'copyVolumes'
-  | 'readVolume'
-  | 'writeVolume'
-  | 'removeVolume'
-  | 'resume'
->
+type Stock = ImageStore & VolumeStore & DiskMeter
 
 /** What the engine in memory has on its disk: images and volumes. */
 export class FakeStock extends FakeWorld implements Stock {

@@ -1,0 +1,10 @@
+import type { LogLine, LogQuery } from '../log-line.ts'
+
+/** Prints what replicas have written. */
+export interface LogSource {
+  /**
+   * Returns the lines of all replicas in order of time, then new lines as they come if `follow` is
+   * set. Ends when the signal is aborted.
+   */
+  logs(service: string, query: LogQuery, signal: AbortSignal): AsyncIterable<LogLine>
+}

@@ -1,0 +1,28 @@
+import type { Attempt } from '../../lib/attempt.ts'
+import type { RunningTask, TaskOutcome } from '../task.ts'
+import type { Release, Task } from '../workload.ts'
+
+/**
+ * Runs programs to their end. `run` is a stable id of one run: up to 80 lower-case letters, digits
+ * and hyphens. An attempt finds by it what an earlier attempt created.
+ */
+export interface TaskRunner {
+  /** Creates what one run needs and does not begin it. Throws EngineError. */
+  prepareTask(release: Release<Task>, run: string, attempt: Attempt): Promise<void>
+  /**
+   * Runs what was prepared, once, and waits for its end. Joins a run that has begun; returns the
+   * outcome of a run that has ended. Ends the run when its time is over. The rest of the run stays
+   * until `endTask`. Throws EngineError if the run was never prepared or was removed: it is not
+   * begun again. Waits for `whenReady` just before it begins the run; a run that has begun does not
+   * call it.
+   */
+  runTask(
+    release: Release<Task>,
+    run: string,
+    attempt: Attempt & { readonly whenReady?: () => Promise<void> },
+  ): Promise<TaskOutcome>
+  /** Ends the run if it still runs, and removes what is left of it. */
+  endTask(run: string, attempt: Attempt): Promise<void>
+  /** Lists the runs of which something is left. */
+  listTasks(signal: AbortSignal): Promise<RunningTask[]>
+}
