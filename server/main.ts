@@ -13,6 +13,7 @@ import { newRandomId } from './lib/id.ts'
 import { createLogger, type Logger } from './lib/log.ts'
 import { createMemoryKeeper } from './lib/spare-memory.ts'
 import { ensureRouterProcess, type RouterProcessOptions, superviseRouter } from './routers/index.ts'
+import { reportUnlisted } from './services/index.ts'
 import { lockDataDirectory, openSchema, startDatabase } from './start/data-directory.ts'
 import { type FirstStart, firstStart, tokenFile } from './start/first-start.ts'
 import { recordVersion } from './start/platform-version.ts'
@@ -30,6 +31,7 @@ async function main(): Promise<void> {
   const config = readConfig()
   armFailpoints(config.failpoint)
   const log = createLogger(config.logLevel, config.logFormat)
+  reportUnlisted(log)
   const started = new AsyncDisposableStack()
   const stopping = new AbortController()
   const running = run(config, log, started, stopping)

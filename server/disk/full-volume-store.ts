@@ -1,5 +1,6 @@
 import { taskKinds } from '@quayside/contract/services/kinds.ts'
 import { type Database, inTransaction, type Sql } from '../database/index.ts'
+import { writeState } from '../services/index.ts'
 import type { Verdict } from './full-volumes.ts'
 
 /** Returns the services with a volume far beyond its size: those that are stopped, and those that are watched. */
@@ -41,7 +42,7 @@ export const writeStopped = (
       where not exists (select from deployment_target where service_id = ${id} and finished_at is null)
         and not (${service['kind']}::text = any(${[...taskKinds]}))
       on conflict (service_id) do update set stopped_at = excluded.stopped_at, reason = excluded.reason`
-    if (count > 0) await sql`update service set state = 'DEPLOYMENT_ERROR' where id = ${id}`
+    if (count > 0) await writeState(sql, { service: id, event: 'disk is full', to: 'DEPLOYMENT_ERROR' })
     return count > 0
   })
 

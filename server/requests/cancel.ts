@@ -1,9 +1,10 @@
 import { afterCommit, type Database, inTransaction, type Sql } from '../database/index.ts'
 import type { Clock } from '../lib/clock.ts'
 import { AppError } from '../lib/error.ts'
+import { writeState } from '../services/index.ts'
 import type { Workflows } from '../workflows/index.ts'
 import { findRequest, lockActiveRequests, lockEnvironment, type RequestRow, setRequestStatus } from './request-store.ts'
-import { cancelTarget, leaveQueue, listTargets, setServiceState } from './target-store.ts'
+import { cancelTarget, leaveQueue, listTargets } from './target-store.ts'
 
 export interface CancelOptions {
   readonly database: Database
@@ -49,6 +50,8 @@ async function cancelOne(sql: Sql, request: RequestRow, { workflows }: CancelOpt
     if (target.finished_at !== null) continue
     const state = canceled ? 'CANCELED' : 'CANCELING'
     if (!(await cancelTarget(sql, target, state, now))) continue
-    await (canceled ? leaveQueue(sql, target) : setServiceState(sql, target.service_id, state))
+    await (canceled
+      ? leaveQueue(sql, target)
+      : writeState(sql, { service: target.service_id, event: 'being cancelled', to: state }))
   }
 }

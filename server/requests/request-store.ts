@@ -2,6 +2,7 @@ import type { Origin } from '@quayside/contract/enums.ts'
 import type { Action, RequestStatus, State } from '@quayside/contract/states.ts'
 import type { Fragment, Sql } from '../database/index.ts'
 import { parseId } from '../lib/id.ts'
+import { enterQueue } from '../services/index.ts'
 import { telling } from '../state-changes/index.ts'
 import { type Place, startsSomething } from './restriction.ts'
 
@@ -176,8 +177,7 @@ export async function writeRequest(sql: Sql, acceptance: Acceptance): Promise<Wr
       from chosen
       ${place === 'merged' ? newerWish : sql``}
     ), entered as (
-      update service s set state = ${queued} from chosen c
-      where s.id = c.service_id and s.state <> all(${[...passing]}::text[])
+      ${enterQueue(sql, queued, sql`select service_id as id from chosen`)}
     )
     select request_number, service_id, former_state from chosen`
   const number = written[0]?.request_number

@@ -1,9 +1,10 @@
 import type { KindName } from '@quayside/contract/services/kinds.ts'
 import { type Action, phases, type RequestStatus, type State } from '@quayside/contract/states.ts'
+import type { StateEvent } from '@quayside/contract/transitions.ts'
 import type { Sql } from '../database/index.ts'
 import type { JobEvent } from '../jobs/index.ts'
 import type { CommitJson } from '../releases/index.ts'
-import { lockService, type ServiceRow } from '../services/index.ts'
+import { lockService, queuedStateOf, type ServiceRow, writeState } from '../services/index.ts'
 
 /** What a request does to one service. */
 export interface TargetRow {
@@ -77,20 +78,22 @@ export async function setTargetCommit(
  * The service enters a state on its way, with a change of its target; a request that is being cancelled keeps saying so. For the
  * inside of a step: outside, a recipe that is run again after a crash would lead back from an end that is written already.
  */
-export async function enterState(
+export const enterState = (
   sql: Sql,
   target: Pick<TargetRow, 'request_id' | 'service_id'>,
   state: State,
   change: Partial<Pick<TargetRow, 'release_id'>> = {},
-): Promise<void> {
-  await sql`
-    with entered as (
+): Promise<void> =>
+  writeState(sql, {
+    service: sql`select service_id from entered`,
+    event: 'begun',
+    to: state,
+    beside: sql`entered as (
       update deployment_target set ${sql({ ...change, state })}
       where request_id = ${target.request_id} and service_id = ${target.service_id} and status <> 'CANCELING'
       returning service_id
-    )
-    update service set state = ${state} where id = (select service_id from entered)`
-}
+    )`,
+  })
 
 /**
  * The service's state once a request is done with it; it at once tells of the next one that waits. Those that wait put back what the
@@ -99,29 +102,23 @@ export async function enterState(
 export async function leaveService(
   sql: Sql,
   { service_id, request_id }: Pick<TargetRow, 'service_id' | 'request_id'>,
-  state: State,
+  { event, state }: { readonly event: StateEvent; readonly state: State },
 ): Promise<void> {
   // Whoever is accepted just now holds it, too: only then are all seen that wait.
   await lockService(sql, service_id)
-  await sql`
-    with waiting as (
+  await writeState(sql, {
+    service: service_id,
+    event,
+    to: state,
+    next: sql`select ${queuedStateOf(sql, sql`action`)} from waiting order by seq limit 1`,
+    beside: sql`waiting as (
       select r.id, r.action, r.seq from deployment_target t join deployment_request r on r.id = t.request_id
       where t.service_id = ${service_id} and r.status = 'QUEUED' and r.id <> ${request_id}
     ), told as (
       update deployment_target t set former_state = ${state} from waiting
       where t.request_id = waiting.id and t.service_id = ${service_id}
-    )
-    update service set state = coalesce(
-      (select ${sql.json(queuedStates)}::jsonb ->> action from waiting order by seq limit 1), ${state})
-    where id = ${service_id}`
-}
-
-const queuedStates: Readonly<Record<string, State>> = Object.fromEntries(
-  Object.entries(phases).map(([action, { queued }]) => [action, queued]),
-)
-
-export async function setServiceState(sql: Sql, serviceId: string, state: State): Promise<void> {
-  await sql`update service set state = ${state} where id = ${serviceId}`
+    )`,
+  })
 }
 
 /** It is cancelled, or being cancelled; false where it has ended meanwhile. */
@@ -144,6 +141,7 @@ export async function leaveQueue(sql: Sql, { service_id }: Pick<TargetRow, 'serv
     join deployment_request r on r.id = t.request_id and r.status in ('QUEUED', 'ONGOING', 'CANCELING')
     where t.service_id = ${service_id} and t.finished_at is null order by r.seq limit 1`
   const [next] = others
-  if (!next) await setServiceState(sql, service_id, 'CANCELED')
-  else if (next.waits) await setServiceState(sql, service_id, phases[next.action].queued)
+  if (next && !next.waits) return
+  const following = next && { next: sql`select ${phases[next.action].queued}::text` }
+  await writeState(sql, { service: service_id, event: 'cancelled', to: 'CANCELED', ...following })
 }

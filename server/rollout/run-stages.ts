@@ -154,7 +154,7 @@ async function skip({ clock }: RecipeOptions, { target, step, context }: Work, r
         if (canceled) return finishTarget(sql, { target, state: 'CANCELED', now })
         const left = { state: target.former_state, status: 'SKIPPED' as const, finished_at: now }
         await updateTarget(sql, target, { ...left, ...(reason === undefined ? {} : { reason }) })
-        await leaveService(sql, target, target.former_state)
+        await leaveService(sql, target, { event: 'skipped', state: target.former_state })
       }),
     { evenIfCanceled: true },
   )

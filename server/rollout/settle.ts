@@ -1,5 +1,6 @@
 import { isTaskKind } from '@quayside/contract/services/kinds.ts'
-import { phases, type RequestStatus, type State } from '@quayside/contract/states.ts'
+import { isFailed, phases, type RequestStatus, type State } from '@quayside/contract/states.ts'
+import type { StateEvent } from '@quayside/contract/transitions.ts'
 import type { Sql } from '../database/index.ts'
 import { listServiceRoutes, setEndpoints } from '../domains/index.ts'
 import { liveEndpoints } from '../observations/index.ts'
@@ -22,12 +23,17 @@ export interface Ended {
 /** Writes how it ended for one service: the target, and the service's state, which at once tells of a waiting request. */
 export async function finishTarget(sql: Sql, { target, state, reason, now }: Ended): Promise<void> {
   const end = { state, status: statusOf(state), reason: reason ?? null, finished_at: now }
-  await Promise.all([updateTarget(sql, target, end), leaveService(sql, target, state)])
+  await Promise.all([updateTarget(sql, target, end), leaveService(sql, target, { event: eventOf(state), state })])
+}
+
+function eventOf(state: State): StateEvent {
+  if (state === 'CANCELED') return 'cancelled'
+  return isFailed(state) ? 'ended badly' : 'ended well'
 }
 
 function statusOf(state: State): RequestStatus {
   if (state === 'CANCELED') return 'CANCELED'
-  return state.endsWith('_ERROR') ? 'ERROR' : 'SUCCESS'
+  return isFailed(state) ? 'ERROR' : 'SUCCESS'
 }
 
 /**

@@ -10,7 +10,7 @@ export const roomImports: Readonly<Record<string, readonly string[]>> = {
   builders: [],
   clusters: ['database', 'organizations', 'services', 'vault', 'workflows'],
   database: [],
-  disk: ['builders', 'database', 'engines'],
+  disk: ['builders', 'database', 'engines', 'services'],
   doctor: [],
   domains: ['database', 'routers', 'services', 'workflows'],
   engines: [],

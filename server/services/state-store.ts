@@ -1,0 +1,69 @@
+import { phases, type State } from '@quayside/contract/states.ts'
+import { mayFollow, type StateEvent, statesBefore } from '@quayside/contract/transitions.ts'
+import type { Fragment, Sql } from '../database/index.ts'
+import type { Logger } from '../lib/log.ts'
+
+/** The only SQL that writes states of services. The table of transitions is contract/transitions.ts. */
+
+/** A change of a service's state. */
+export interface Change {
+  /** Its id, or a query that finds it. No service: nothing is written. */
+  readonly service: string | Fragment
+  readonly event: StateEvent
+  readonly to: State
+  /** Finds the queued state of the request that comes next. If there is one, the service enters it in the same write. */
+  readonly next?: Fragment
+  /** Further parts of the statement, which go before it. */
+  readonly beside?: Fragment
+}
+
+/** Writes the state of a service. A change that is not in the table is a bug: see `reportUnlisted`. */
+export async function writeState(sql: Sql, { service, event, to, next, beside }: Change): Promise<void> {
+  const rows = await sql<{ id: string; before: State; after: State }[]>`
+    with ${beside ? sql`${beside},` : sql``} before as (
+      select id, state from service where id = (${service})::uuid for no key update
+    )
+    update service s set state = ${next ? sql`coalesce((${next}), ${to})` : to} from before where s.id = before.id
+    returning s.id, before.state as before, s.state as after`
+  for (const { id, before, after } of rows) {
+    const isListed = after === to || mayFollow(to, 'comes next', after)
+    if (mayFollow(before, event, to) && isListed) continue
+    const through = after === to ? '' : ` to ${after}`
+    unlisted(new UnlistedTransitionError(`Service ${id} went from ${before} to ${to}${through} by "${event}".`))
+  }
+}
+
+/**
+ * A part of a statement: the services of a query with their `id` enter the queue of a request that is accepted. A service that another
+ * request has keeps its state.
+ */
+export const enterQueue = (sql: Sql, to: State, services: Fragment): Fragment => sql`
+  update service s set state = ${to} from (${services}) entering
+  where s.id = entering.id and s.state = any(${statesBefore('accepted', to)}::text[])`
+
+/** A part of a statement: the queued state for a column with an action. */
+export const queuedStateOf = (sql: Sql, action: Fragment): Fragment =>
+  sql`${sql.json(queuedStates)}::jsonb ->> ${action}`
+
+const queuedStates: Readonly<Record<string, State>> = Object.fromEntries(
+  Object.entries(phases).map(([action, { queued }]) => [action, queued]),
+)
+
+/** A state was written that the table does not allow. */
+export class UnlistedTransitionError extends Error {
+  override readonly name = 'UnlistedTransitionError'
+}
+
+/** Tests fail: the transaction is rolled back. */
+let unlisted = (error: UnlistedTransitionError): void => {
+  throw error
+}
+
+/**
+ * A server in production logs them from now on, and the state is written: it has to say what holds, and a deployment must not be
+ * lost to a gap of the table.
+ */
+export function reportUnlisted(log: Pick<Logger, 'error'>): void {
+  unlisted = (err) =>
+    log.error({ err }, 'the state of a service changed in a way that the table of transitions does not have')
+}
