@@ -3,7 +3,9 @@ import type { Duplex } from 'node:stream'
 import { endConnection } from './end-connection.ts'
 import { type Failure, pageFor } from './pages.ts'
 
-/** Answers with a page; where an answer has begun already, breaks it off so that the client can tell. */
+/**
+ * Answers with an error page. If a response has begun, breaks it off so that the client notices.
+ */
 export function answerFailure(
   request: IncomingMessage,
   response: ServerResponse,
@@ -15,14 +17,14 @@ export function answerFailure(
     return
   }
   const { headers, body } = pageFor(failure, request.headers.accept)
-  // A body that nobody reads must not be taken for the next request, nor be waited for.
+  // An unread body must not be taken for the next request, and nobody waits for it.
   if (failure.status === 400 || (hasBody && !request.complete)) response.shouldKeepAlive = false
   response.writeHead(failure.status, [...headers])
   if (request.method === 'HEAD') response.end()
   else response.end(body)
 }
 
-/** The same on a connection that has left HTTP; it is closed. */
+/** Writes the error page to a connection that has left HTTP, then closes it. */
 export function answerFailureRaw(socket: Duplex, failure: Failure, accept: string | undefined): void {
   const { headers, body } = pageFor(failure, accept)
   const lines = [`HTTP/1.1 ${failure.status} -`, 'Connection: close']

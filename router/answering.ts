@@ -3,16 +3,20 @@ import type { Dispatcher } from 'undici'
 import { after } from './clock.ts'
 import { trailerPairs } from './response-head.ts'
 
-/** Up to this size a body is joined with its headers as text, which costs one copy and saves a system call. */
+/**
+ * Up to this size, a body is joined with its headers as a string. That costs one copy and saves a
+ * system call.
+ */
 const wholeBytes = 16 * 1024
 
 /**
- * The answer of an endpoint on its way to the client. What came in one read goes out in one write: the first chunk is held
- * until the read was worked off. Streams show their headers before their first byte of body.
+ * The response of an endpoint on its way to the client. Data that arrived in one read leaves in one
+ * write: the first chunk is held until the read is processed. A stream sends its headers before its
+ * first byte of body.
  */
 export class Answering {
   readonly #response: ServerResponse
-  /** The client may accept nothing for this long; undefined: as long as it wants. */
+  /** How long the client may accept no bytes. Undefined means no limit. */
   readonly #stallMs: number | undefined
   #held: Buffer | undefined
   #flushed = false

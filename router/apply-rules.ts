@@ -8,14 +8,16 @@ import type { RequestHead } from './request-head.ts'
 import { preflightOf, type Rules, refusalBy } from './rules.ts'
 import type { Traffic } from './traffic.ts'
 
-/** A request under the rules of the route of this name. */
+/** A request, with the rules and name of its route. */
 interface Ruled {
   readonly rules: Rules
   readonly name: string
   readonly head: RequestHead
 }
 
-/** Answers what the rules of the route alone decide; false: the request goes on. */
+/**
+ * Answers a request that the route's rules decide alone. Returns false if it goes to an endpoint.
+ */
 export function answeredByRules(
   traffic: Traffic,
   request: IncomingMessage,
@@ -31,7 +33,7 @@ export function answeredByRules(
   }
   const failure = refusalOf(request, ruled)
   if (failure) return refuse(failure)
-  // Browsers ask that without a password.
+  // Browsers send a preflight without a password.
   const { origin, 'access-control-request-method': asked } = request.headers
   const preflight = preflightOf(rules, { method: request.method ?? '', origin, asks: asked !== undefined })
   if (!preflight) {
@@ -43,13 +45,16 @@ export function answeredByRules(
   return true
 }
 
-/** Why the rules let nothing of this client through. */
+/** Returns why the rules reject this client or the length of its body. Undefined if they do not. */
 export function refusalOf(request: IncomingMessage, { rules, name, head }: Ruled): Failure | undefined {
   const length = Number(request.headers['content-length'] ?? 0)
   return refusalBy(rules, { client: head.client, length, name })
 }
 
-/** Why a request is not let in without another password; undefined where its own is good, or none is asked for. */
+/**
+ * Returns why the request's password is rejected. Undefined if it is valid, or if the route needs
+ * none.
+ */
 export function challengeOf(
   traffic: Traffic,
   request: IncomingMessage,
@@ -60,17 +65,17 @@ export function challengeOf(
   const verdict = traffic.passwords.check(basicAuth, request.headers.authorization, clientGroup(head.client))
   if (verdict === 'good') return undefined
   if (verdict === 'busy') {
-    const message = `${name} was asked with too many wrong passwords. Try again in a moment.`
+    const message = `${name} received too many wrong passwords. Try again in a moment.`
     return { status: 429, message, retryAfterSeconds: 1 }
   }
   const realm = name.replace(/[^\x20-\x7e]/g, '?').replace(/["\\]/g, '\\$&')
   return {
     status: 401,
-    message: `${name} asks for a login and a password.`,
+    message: `${name} requires a login and a password.`,
     challenge: `Basic realm="${realm}", charset="UTF-8"`,
   }
 }
 
-/** Whether the rules let nothing through from where a bare connection comes. */
+/** Returns whether the rules reject the address of a TCP or UDP client. */
 export const refusalOfClient = (client: Pick<Socket, 'remoteAddress'>, rules: Rules): boolean =>
   refusalBy(rules, { client: addressOf(client), length: 0, name: '' }) !== undefined

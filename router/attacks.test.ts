@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import test from 'node:test'
 import { portOf, type TestBed, testBed, untilClosed } from './test-bed.ts'
 
-/** Sends bytes that hide a second request, then reads what comes until the router closes. */
+/** Sends bytes that hide a second request, then reads until the router closes the connection. */
 async function attack(bed: TestBed, bytes: string): Promise<string> {
   return untilClosed(bed.raw(bytes))
 }
@@ -46,7 +46,7 @@ const smuggling: Record<string, string> = {
 }
 
 for (const [name, bytes] of Object.entries(smuggling)) {
-  test(`no second request gets through: ${name}`, async (t) => {
+  test(`the router passes no hidden second request: ${name}`, async (t) => {
     const { bed, seen } = await guardedBed(t)
     const text = await attack(bed, bytes)
     assert.match(text, /^HTTP\/1.1 400 /)
@@ -55,7 +55,7 @@ for (const [name, bytes] of Object.entries(smuggling)) {
   })
 }
 
-test('chunk extensions and a body with GET are read by one rule and passed on in plain form', async (t) => {
+test('the router normalizes chunk extensions and the body of a GET', async (t) => {
   const { bed, seen } = await guardedBed(t)
   const closing = 'GET /last HTTP/1.1\r\nHost: app.localhost\r\nConnection: close\r\n\r\n'
   const chunked = `${head}Transfer-Encoding: Chunked\r\n\r\n1;a=b\r\nx\r\n0\r\n\r\n${closing}`
@@ -80,14 +80,14 @@ const hosts: Record<string, string> = {
 }
 
 for (const [name, bytes] of Object.entries(hosts)) {
-  test(`a request for no clear host is refused: ${name}`, async (t) => {
+  test(`the router rejects an ambiguous host: ${name}`, async (t) => {
     const { bed, seen } = await guardedBed(t)
     assert.match(await attack(bed, bytes), /^HTTP\/1.1 400 /)
     assert.deepEqual(seen, [])
   })
 }
 
-test('CONNECT and header blocks that are too large are refused', async (t) => {
+test('the router rejects CONNECT and oversized headers', async (t) => {
   const { bed, seen } = await guardedBed(t)
   assert.match(await attack(bed, 'CONNECT app.localhost:80 HTTP/1.1\r\nHost: app.localhost\r\n\r\n'), /^HTTP\/1.1 405 /)
   const large = `GET / HTTP/1.1\r\nHost: app.localhost\r\nX: ${'a'.repeat(40_000)}\r\n\r\n`
@@ -95,7 +95,7 @@ test('CONNECT and header blocks that are too large are refused', async (t) => {
   assert.deepEqual(seen, [])
 })
 
-test('an application cannot put a header into an answer by a line break', async (t) => {
+test('an application cannot inject a response header with a line break', async (t) => {
   const bed = await testBed(t)
   const app = await bed.application((_, response) => {
     response.socket?.end('HTTP/1.1 200 OK\r\nX: a\nSet-Cookie: stolen=1\r\nContent-Length: 0\r\n\r\n')
@@ -106,7 +106,7 @@ test('an application cannot put a header into an answer by a line break', async 
   assert.equal(answer.headers['set-cookie'], undefined)
 })
 
-test('a header named in Connection cannot take framing or the sender away', async (t) => {
+test('Connection cannot remove the headers for framing and the sender', async (t) => {
   const bed = await testBed(t)
   const app = await bed.application((request, response) => {
     request.resume().on('end', () => response.end(JSON.stringify(request.headers)))
@@ -122,7 +122,7 @@ test('a header named in Connection cannot take framing or the sender away', asyn
   )
 })
 
-test('no header reaches an application that a CGI program takes for another one', async (t) => {
+test('the router drops headers that a CGI program mistakes for others', async (t) => {
   const bed = await testBed(t, { trusted: ['127.0.0.1'] })
   const app = await bed.application((request, response) => response.end(JSON.stringify(request.rawHeaders)))
   await bed.lead([portOf(app)])
@@ -144,7 +144,7 @@ test('no header reaches an application that a CGI program takes for another one'
   assert.deepEqual(text.match(/lie-[^"]*/g), ['lie-X-Plain'])
 })
 
-test('two credentials in one request are refused', async (t) => {
+test('the router rejects a request with two credentials', async (t) => {
   const { bed, seen } = await guardedBed(t)
   const lines = 'Authorization: Basic YTpi\r\nauthorization: Basic YzpkCg==\r\n'
   assert.match(await attack(bed, `${head}${lines}Content-Length: 0\r\n\r\n`), /^HTTP\/1\.1 400 /)

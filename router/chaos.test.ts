@@ -7,7 +7,7 @@ import { portOf, type TestBed, testBed, until } from './test-bed.ts'
 
 const large = Buffer.alloc(300_000, 'z')
 
-/** An application that does everything that one can do wrong. */
+/** An application that misbehaves in every way it can. */
 const misbehave: readonly ((request: IncomingMessage, response: ServerResponse) => void)[] = [
   (_, response) => response.end('fine'),
   (_, response) => response.end(large),
@@ -37,7 +37,7 @@ const misbehave: readonly ((request: IncomingMessage, response: ServerResponse) 
 ]
 
 /**
- * Sends one request that may have a body and may be aborted half-way; always ends. Every choice is
+ * Sends one request that may have a body and may be aborted halfway. Always ends. Every choice is
  * drawn before the request is sent.
  */
 function disturb(bed: TestBed, agent: Agent, dice: Random): Promise<void> {
@@ -57,7 +57,7 @@ function disturb(bed: TestBed, agent: Agent, dice: Random): Promise<void> {
   })
 }
 
-test('nothing stays open and nothing breaks, whatever applications and clients do', async (t) => {
+test('the router survives misbehaving applications and clients and leaks no request', async (t) => {
   const bed = await testBed(t)
   const listener = (incoming: IncomingMessage, response: ServerResponse): void => {
     incoming.on('error', () => {})

@@ -2,18 +2,20 @@ import { setTimeout as delay } from 'node:timers/promises'
 
 /** The only source of time and of waiting in this process. */
 
-/** Milliseconds that only ever grow: for durations. */
+/** Returns milliseconds that never go backwards. For durations. */
 export const monotonic = (): number => performance.now()
 
-/** Wall-clock time as people read it. */
+/** Returns the wall-clock time as an ISO 8601 string. */
 export const timestamp = (): string => new Date().toISOString()
 
-/** Calls `work` once after `ms`; the given function calls it off. Does not keep the process alive. */
+/**
+ * Calls `work` once after `ms`. The returned function cancels it. Does not keep the process alive.
+ */
 export function after(ms: number, work: () => void): () => void {
   const timer = setTimeout(work, ms)
   timer.unref()
   return () => clearTimeout(timer)
 }
 
-/** Waits, and keeps the process alive meanwhile: for tests and measurements. */
+/** Waits, and keeps the process alive meanwhile. For tests and measurements. */
 export const sleep = (ms: number): Promise<void> => delay(ms)

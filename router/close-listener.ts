@@ -1,17 +1,18 @@
 import type { Server } from 'node:net'
 
-/** Where connections come without end, the listener is closed all the same. */
+/** After this many turns the listener closes even if connections still arrive. */
 const mostTurns = 1000
 
 /**
- * Closes a listener whose port another process listens on, too. What the kernel has taken in for this one, and we have not yet, would be cut off
- * with it; the event loop takes one in a turn. So it is closed right after a turn in which none was waiting. Settles as `close` calls back.
+ * Closes a listener whose port another process listens on too. Connections that the kernel has
+ * queued for this listener would be reset with it, and the event loop accepts one a turn. So it
+ * closes right after a turn that accepted none. Settles when `close` calls back.
  */
 export async function closeListener(server: Server): Promise<void> {
   let taken = 0
   const count = (): void => void taken++
   server.on('connection', count)
-  // The present turn may have looked before.
+  // The current turn may have polled already.
   await turn()
   for (let before = -1, turns = 0; taken !== before && turns < mostTurns; turns++) {
     before = taken

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import test from 'node:test'
 import { parseConfig } from './config.ts'
 
-test('reads the command line and says which flag is wrong', () => {
+test('parseConfig reads the command line and names the invalid flag', () => {
   const needed = ['--control', '/run/c', '--state', '/run/s']
   const defaults = { host: '127.0.0.1', port: 8080, control: '/run/c', state: '/run/s', trusted: [], share: false }
   const usual = { connections: { total: 10_000, perClient: 1_000 } }

@@ -4,21 +4,23 @@ import { networkList } from '@quayside/contract/forwarded.ts'
 
 export interface RouterConfig {
   readonly host: string
-  /** 0: any free port. */
+  /** 0 means any free port. */
   readonly port: number
   /** Path of the unix socket on which the control plane talks to this process. */
   readonly control: string
   /** Path of the file that keeps the last route table. */
   readonly state: string
-  /** Networks whose `X-Forwarded-*` are believed; none unless told. */
+  /** Networks whose `X-Forwarded-*` headers are trusted. None by default. */
   readonly trusted: readonly string[]
-  /** Of each port; usual ones unless told. */
+  /** The limits of each port. `usualConnections` by default. */
   readonly connections?: ConnectionLimits
-  /** Another router listens there, too, and is about to end; else the port has to be free. */
+  /**
+   * Another router that is about to end listens on this port too. Otherwise the port must be free.
+   */
   readonly share?: boolean
 }
 
-/** Reads the command line. Throws an Error whose message says which flag is wrong. */
+/** Reads the command line. Throws an Error that names the invalid flag. */
 export function parseConfig(args: readonly string[]): RouterConfig {
   const { values } = parseArgs({
     args: [...args],

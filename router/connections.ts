@@ -5,10 +5,10 @@ import { after } from './clock.ts'
 import { limits } from './limits.ts'
 import type { Traffic } from './traffic.ts'
 
-/** The connections of one port, which are shared out among its clients. */
+/** The connections of one port, divided among its clients. */
 export class Connections {
   readonly #shares: ConnectionShares<Socket>
-  /** Bytes in both directions when a connection was last looked at. */
+  /** Bytes in both directions at the last check of a connection. */
   readonly #bytes = new WeakMap<Socket, number>()
   #cancelLook: (() => void) | undefined
 
@@ -16,7 +16,10 @@ export class Connections {
     this.#shares = new ConnectionShares(most, trusts)
   }
 
-  /** Counts a new connection. False if there is no room; the caller closes it then. It is idle until `begin`. */
+  /**
+   * Counts a new connection, idle until `begin`. Returns false if there is no room: the caller
+   * closes it.
+   */
   admit(socket: Socket): boolean {
     const admission = this.#shares.admit(socket, addressOf(socket))
     if (!admission.isAdmitted) return false
@@ -25,7 +28,7 @@ export class Connections {
     return true
   }
 
-  /** A request is open on it. */
+  /** Marks a connection as busy with a request. */
   begin(socket: Socket): void {
     this.#shares.begin(socket)
   }
@@ -34,7 +37,7 @@ export class Connections {
     this.#shares.end(socket)
   }
 
-  /** From now on connections are as idle as they are silent: for bytes that are not requests. */
+  /** Treats silent connections as idle from now on. For TCP ports, which have no requests. */
   watchSilence(): void {
     this.#cancelLook ??= after(limits.silenceMs, () => {
       this.#cancelLook = undefined
@@ -53,10 +56,10 @@ export class Connections {
   }
 }
 
-/** Closes a connection for which there is no room. Nothing of it is read. */
+/** Resets a connection for which there is no room. Reads nothing from it. */
 export function refuseConnection({ counts, log }: Pick<Traffic, 'counts' | 'log'>, socket: Socket): void {
   counts.refused++
-  log.warn('connection refused: its client has as many as it may, or no other one is idle', {
+  log.warn('connection refused: its client is at its limit, or the port is full and no connection is idle', {
     endpoint: addressOf(socket),
   })
   socket.on('error', () => socket.destroy())

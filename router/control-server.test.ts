@@ -11,7 +11,7 @@ const table = (version: number, port = 9): RouteTable => ({
   routes: [{ host: 'app.localhost', service: 's', name: 'shop', endpoints: [{ address: '127.0.0.1', port }] }],
 })
 
-test('a table older than the one in effect is refused with its version; the same one is welcome', async (t) => {
+test('the control server rejects an older table and accepts the current one again', async (t) => {
   const bed = await testBed(t)
   assert.deepEqual(await bed.tell('PUT', '/routes', table(7)), { status: 200, body: { version: 7, kept: true } })
   assert.equal((await bed.tell('PUT', '/routes', table(7))).status, 200)
@@ -22,7 +22,7 @@ test('a table older than the one in effect is refused with its version; the same
   assert.deepEqual((await bed.tell('GET', '/routes')).body, table(7))
 })
 
-test('what is not a table changes nothing and is told where it is wrong', async (t) => {
+test('the control server rejects an invalid table and names the field', async (t) => {
   const bed = await testBed(t)
   await bed.tell('PUT', '/routes', table(1))
   const [route] = table(2).routes
@@ -60,13 +60,13 @@ test('what is not a table changes nothing and is told where it is wrong', async 
   assert.deepEqual((await bed.tell('GET', '/routes')).body, table(1))
 })
 
-test('only the own user can open the control socket and read the kept table', async (t) => {
+test('only its own user can open the control socket and read the stored table', async (t) => {
   const bed = await testBed(t)
   await bed.tell('PUT', '/routes', table(1))
   for (const path of [bed.control, bed.state]) assert.equal((await stat(path)).mode & 0o777, 0o600)
 })
 
-test('a router starts alone with the table that it had last', async (t) => {
+test('a router starts with its last table when the control plane is away', async (t) => {
   const bed = await testBed(t)
   const app = await bed.application((_, response) => response.end('ok'))
   await bed.tell('PUT', '/routes', table(3, portOf(app)))
@@ -79,7 +79,7 @@ test('a router starts alone with the table that it had last', async (t) => {
   await assert.rejects(startRouter({ ...config, port: 0 }, silentLog), /another router already listens/)
 })
 
-test('a damaged kept table and a socket file of a dead process do not keep a router from starting', async (t) => {
+test('a router starts when the stored table is damaged and the socket file is stale', async (t) => {
   const bed = await testBed(t)
   await bed.router.stop(0)
   await writeFile(bed.state, '{"version":1,"rou')
@@ -91,11 +91,11 @@ test('a damaged kept table and a socket file of a dead process do not keep a rou
     createLog((line) => lines.push(line)),
   )
   t.after(() => again.stop(0))
-  assert.match(lines.join(''), /kept route table could not be read/)
+  assert.match(lines.join(''), /stored route table could not be read/)
   assert.equal((await bed.tell('PUT', '/routes', table(1))).status, 200)
 })
 
-test('traffic follows a table that the disk cannot keep, and it is kept when it is sent again', async (t) => {
+test('a table takes effect when the disk cannot store it, and is stored when sent again', async (t) => {
   const bed = await testBed(t)
   const app = await bed.application((_, response) => response.end('ok'))
   await mkdir(`${bed.state}.new`)
@@ -106,7 +106,7 @@ test('traffic follows a table that the disk cannot keep, and it is kept when it 
   assert.deepEqual(JSON.parse(await readFile(bed.state, 'utf8')), table(1, portOf(app)))
 })
 
-test('tells its process, table and counts', async (t) => {
+test('GET /health reports the process, table and counts', async (t) => {
   const bed = await testBed(t)
   await bed.tell('PUT', '/routes', table(4))
   await bed.ask({ host: 'unknown.localhost' })

@@ -14,22 +14,25 @@ export interface ControlOptions {
   readonly waiting: Waiting
   readonly ports: Pick<Ports, 'look' | 'taken'>
   readonly log: Log
-  /** Keeps a table on disk. */
+  /** Stores a table on disk. */
   save(table: RouteTable): Promise<void>
-  /** What `GET /health` answers. */
+  /** Returns the body of `GET /health`. */
   health(): object
-  /** Begins an orderly end of the process. */
+  /** Begins a graceful shutdown. */
   shutdown(): void
 }
 
 interface Reply {
   readonly status: number
   readonly body: object
-  /** Done once the answer is out. */
+  /** Runs after the response is sent. */
   readonly afterwards?: () => void
 }
 
-/** The server that the control plane talks to, over a unix socket that only its own user can open; not yet listening. */
+/**
+ * Creates the server for the control plane, which is not yet listening. Its unix socket is
+ * accessible to its own user only.
+ */
 export function createControlServer(options: ControlOptions): Server {
   const applyTable = tableWriter(options)
   const answer = async (request: IncomingMessage, signal: AbortSignal): Promise<Reply> => {
@@ -49,7 +52,7 @@ export function createControlServer(options: ControlOptions): Server {
       case 'POST /shutdown':
         return { status: 202, body: {}, afterwards: options.shutdown }
       default:
-        return { status: 404, body: { message: `there is no ${request.method} ${request.url}` } }
+        return { status: 404, body: { message: `unknown request ${request.method} ${request.url}` } }
     }
   }
   return createServer((request, response) => {
@@ -62,7 +65,10 @@ export function createControlServer(options: ControlOptions): Server {
   })
 }
 
-/** Takes tables one after the other. Traffic follows a table even when the disk cannot keep it; that is told as `kept`. */
+/**
+ * Applies tables one at a time. A table takes effect even if the disk cannot store it. `kept`
+ * reports whether it did.
+ */
 function tableWriter({ routes, waiting, ports, log, save }: ControlOptions): (body: unknown) => Promise<Reply> {
   let last: Promise<unknown> = Promise.resolve()
   let kept = true
@@ -81,7 +87,7 @@ function tableWriter({ routes, waiting, ports, log, save }: ControlOptions): (bo
       kept = await save(table).then(
         () => true,
         (error: unknown) => {
-          log.error('route table could not be kept on disk', { error: describe(error) })
+          log.error('route table could not be stored on disk', { error: describe(error) })
           return false
         },
       )

@@ -1,24 +1,24 @@
 import type { Readable } from 'node:stream'
 import { after } from './clock.ts'
 
-/** A time limit of the route's rules is over. The code names the limit. */
+/** A time limit of the route's rules has passed. The code names the limit. */
 export class DeadlineOver extends Error {
   override readonly name = 'DeadlineOver'
   readonly code: 'SEND_TIMEOUT' | 'TRY_TIMEOUT' | 'REQUEST_TIMEOUT' | 'CLIENT_TIMEOUT'
 
   constructor(code: DeadlineOver['code'], ms: number) {
-    super(`over after ${ms} ms`)
+    super(`timed out after ${ms} ms`)
     this.code = code
   }
 }
 
-/** An answer of a status that the route's rules have tried again. */
+/** A response whose status the route's rules retry. */
 export class RetriedAnswer extends Error {
   override readonly name = 'RetriedAnswer'
   readonly status: number
 
   constructor(status: number) {
-    super(`an answer with status ${status}`)
+    super(`a response with status ${status}`)
     this.status = status
   }
 }
@@ -33,7 +33,8 @@ interface Sending {
 
 /**
  * Calls `over` once the endpoint has accepted no bytes for this long although some are waiting. The time is checked in
- * halves, so a stall is seen within one and a half times the limit. The returned function calls it off.
+ * halves, so a stall is noticed within one and a half times the limit. The returned function cancels
+ * the watch.
  */
 export function watchSending({ body, accepted, limitMs }: Sending, over: () => void): () => void {
   let [acceptedBefore, stalls] = [0, 0]

@@ -4,20 +4,20 @@ import type { Failure } from './pages.ts'
 import type { Target } from './routes.ts'
 
 export interface EndpointFailure {
-  /** Another try would end the same way, or wait as long again. */
+  /** A retry would fail the same way, or wait as long again. */
   readonly final: boolean
-  /** What the client is told; the predicate follows the service's name. */
+  /** The error page for the client. The predicate follows the service's name. */
   readonly page: { readonly status: 400 | 502 | 504; readonly predicate: string }
 }
 
 const unreadable = { status: 502, predicate: 'gave an answer that is not valid HTTP.' } as const
 const unreachable = { status: 502, predicate: 'does not answer: no running instance could be reached.' } as const
 
-/** What an error of the connection to an endpoint means. */
+/** Classifies an error of the connection to an endpoint. */
 export function failureOfEndpoint(error: Error): EndpointFailure {
   if (error instanceof RetriedAnswer) return { final: false, page: unreadable }
   if (error instanceof DeadlineOver) {
-    // A client that does not read is the client's fault; a try that is late may be repeated.
+    // Only a slow try may be retried.
     return { final: error.code !== 'TRY_TIMEOUT', page: { status: 504, predicate: 'did not answer in time.' } }
   }
   const code = codeOf(error) ?? ''
@@ -50,11 +50,14 @@ export function failureOfEndpoint(error: Error): EndpointFailure {
  */
 export const movedAway = (host: string): Failure => ({
   status: 503,
-  message: `Another service of ${host} takes this request by now. Send it again.`,
+  message: `This request now belongs to another service of ${host}. Send it again.`,
   retryAfterSeconds: 1,
 })
 
-/** What a client is told without asking any endpoint; undefined where there is one to ask. */
+/**
+ * Returns the error for a request that no endpoint can take. Undefined if the target has an
+ * endpoint.
+ */
 export function failureOf(target: Target | undefined, host: string): Failure | undefined {
   if (!target) {
     const message = `No application answers at ${host}. Check the address, or add this domain to a service.`

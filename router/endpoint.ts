@@ -8,7 +8,10 @@ import { limits } from './limits.ts'
 
 export const keyOf = ({ address, port }: RouteEndpoint): string => `${address} ${port}`
 
-/** One place where requests go: its connections, how many requests are open there, and whether it is avoided for now. */
+/**
+ * One address that requests go to: its connections, its open requests, and whether it is avoided
+ * for now.
+ */
 export class Endpoint {
   readonly address: string
   readonly port: number
@@ -16,9 +19,9 @@ export class Endpoint {
   readonly label: string
   /** Requests and upgraded connections that have not ended. */
   open = 0
-  /** All that ever were; it only grows. */
+  /** Every request so far. It only grows. */
   total = 0
-  /** Avoided until then, in monotonic milliseconds. */
+  /** Avoided until this time, in monotonic milliseconds. */
   asideUntil = 0
   #listed = true
   #id: string | undefined
@@ -33,14 +36,14 @@ export class Endpoint {
     this.label = address.includes(':') ? `[${address}]:${port}` : `${address}:${port}`
   }
 
-  /** Sends one request; the caller holds the endpoint meanwhile. */
+  /** Sends one request. The caller holds the endpoint meanwhile. */
   dispatch(options: Dispatcher.DispatchOptions, handler: Dispatcher.DispatchHandler): void {
     this.#pool ??= new Pool(`http://${this.label}`, {
       connections: limits.openPerEndpoint,
       pipelining: 1,
       allowH2: false,
       keepAliveTimeout: this.#idleMs,
-      // An endpoint may ask for a longer time, except where a rule sets the time.
+      // An endpoint may ask for a longer time, unless a rule sets it.
       ...(this.#idleMs === limits.endpointIdleMs ? {} : { keepAliveMaxTimeout: this.#idleMs }),
       headersTimeout: limits.answerMs,
       bodyTimeout: 0,
@@ -51,8 +54,8 @@ export class Endpoint {
   }
 
   /**
-   * Opens one connection; `done` is called once, with the connection or with why there is none. With `allowHalfOpen` the end of one
-   * direction leaves the other one open.
+   * Opens one connection. Calls `done` once, with the connection or with the error. With
+   * `allowHalfOpen`, the end of one direction leaves the other open.
    */
   connect(done: (...result: [null, Socket] | [Error, null]) => void, allowHalfOpen = false): void {
     const socket = connect({ host: this.address, port: this.port, noDelay: true, keepAlive: true, allowHalfOpen })
@@ -78,13 +81,13 @@ export class Endpoint {
     pool?.close().catch(() => {})
   }
 
-  /** Which one it is, without telling where. */
+  /** Identifies the endpoint without revealing its address. */
   get id(): string {
     this.#id ??= createHash('sha256').update(`${this.address} ${this.port}`).digest('base64url').slice(0, 16)
     return this.#id
   }
 
-  /** Counts one more open request; `release` must follow exactly once. */
+  /** Counts one more open request. `release` must follow exactly once. */
   hold(): void {
     this.open++
     this.total++
@@ -97,7 +100,10 @@ export class Endpoint {
     this.#closeIfUnused()
   }
 
-  /** Whether a route leads here. Connections of an endpoint without a route are closed once nothing is open on them. */
+  /**
+   * Whether a route uses this endpoint. An endpoint without a route closes once it has no open
+   * request.
+   */
   set listed(listed: boolean) {
     this.#listed = listed
     this.#closeIfUnused()
@@ -107,7 +113,7 @@ export class Endpoint {
     return this.#listed
   }
 
-  /** Calls `tell` as soon as nothing is open here; the given function calls it off. */
+  /** Calls `tell` once no request is open. The returned function cancels that. */
   whenIdle(tell: () => void): () => void {
     if (this.open === 0) {
       tell()

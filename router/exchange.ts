@@ -17,18 +17,19 @@ import { seenTarget, type Target } from './routes.ts'
 import { type Rules, ruledHeaders, stickyIn, tooLarge } from './rules.ts'
 import type { Traffic } from './traffic.ts'
 
-/** How one request is passed on. */
+/** The details of a request that the exchange needs. */
 interface Passing {
   readonly head: RequestHead
-  /** The name in the table that the request is for. */
+  /** The host name of the request, as the table has it. */
   readonly host: string
   readonly awaitsContinue: boolean
   readonly target: Target | undefined
 }
 
 /**
- * One request on its way: sent to an endpoint, again where that is harmless, until an answer begins. It is itself the
- * handler of the dispatch, so that a request needs few objects. Nothing here throws into the caller.
+ * One request on its way to an endpoint. It is retried, if that is safe, until a response begins.
+ * The class is itself the handler of the dispatch, so that a request needs few objects. `send` never
+ * throws.
  */
 export class Exchange implements Dispatcher.DispatchHandler {
   readonly #traffic: Traffic
@@ -36,7 +37,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
   readonly #request: IncomingMessage
   readonly #response: ServerResponse
   #options: Dispatcher.DispatchOptions
-  /** The service whose rules let the request through, and where its route begins. */
+  /** The service whose rules accepted the request. `#path` is the path of its route. */
   readonly #service: string | undefined
   readonly #path: string
   readonly #safe: boolean
@@ -50,9 +51,9 @@ export class Exchange implements Dispatcher.DispatchHandler {
   #answering: Answering | undefined
   #ended = false
   #clientGone = false
-  /** Why the present try ends, or is to end as soon as it has a connection. */
+  /** Why the current try ends, or must end as soon as it has a connection. */
   #overdue: DeadlineOver | undefined
-  /** Bytes of the request's body that went out. */
+  /** Bytes of the request's body that were sent. */
   #bodySent = 0
   #cancelTry: (() => void) | undefined
   #cancelWhole: (() => void) | undefined
@@ -91,7 +92,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
     if (wholeMs !== undefined) this.#cancelWhole = after(wholeMs, () => this.#endLate(wholeMs))
   }
 
-  /** Sends the request; also called for each further try, by the table that is in effect then. */
+  /** Sends the request. Each retry calls it too, with the target of the current table. */
   send(target: Target | undefined): void {
     if (this.#clientGone || this.#ended) {
       this.#end()
@@ -124,7 +125,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
   onRequestStart(controller: Dispatcher.DispatchController): void {
     this.#controller = controller
     if (this.#clientGone) {
-      controller.abort(new Error('the client went away'))
+      controller.abort(new Error('the client disconnected'))
       return
     }
     const over = this.#overdue ?? (this.#ended ? new DeadlineOver('REQUEST_TIMEOUT', 0) : undefined)
@@ -155,7 +156,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
     }
     const raw = Array.isArray(controller.rawHeaders) ? controller.rawHeaders : []
     const headers = responseHeaders(raw)
-    if (!headers) throw new Error('the transfer coding of the answer is not known')
+    if (!headers) throw new Error('unknown transfer coding in the response')
     if (this.#endpoint) this.#endpoint.asideUntil = 0
     if (this.#traffic.closing) this.#response.shouldKeepAlive = false
     const rules = this.#rules
@@ -203,16 +204,16 @@ export class Exchange implements Dispatcher.DispatchHandler {
     this.#giveUp(error, endpoint, page)
   }
 
-  /** A newer table may show its endpoints another path. */
+  /** Updates the path: a newer table may rewrite it differently. */
   #readdress(target: Target): void {
     const path = seenTarget(target, this.#request.url ?? '/')
     if (path !== this.#options.path) this.#options = { ...this.#options, path }
   }
 
-  /** The body as the endpoint receives it, within the limits of the rules. */
+  /** Returns the body as the endpoint receives it, within the limits of the rules. */
   #bodyOf(request: IncomingMessage): Readable {
     const { maxBodyBytes, sendTimeoutMs: limitMs } = this.#rules?.given ?? {}
-    // A stated length was checked before the request came here, and the parser keeps the body to it.
+    // A declared length was checked before, and the parser holds the body to it.
     const isLimited = maxBodyBytes !== undefined && request.headers['content-length'] === undefined
     const body = isLimited ? limitedBody(request, maxBodyBytes) : request
     if (limitMs !== undefined) {
@@ -227,7 +228,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
     return retryDelay({ ...failure, tries: this.#tries, elapsedMs, safe: this.#safe }, this.#rules?.given.retry)
   }
 
-  /** Whether an answer of this status is dropped and its request sent again. */
+  /** Returns whether a response of this status is dropped and its request retried. */
   #retries(status: number): boolean {
     const rule = this.#rules?.given.retry
     if (!rule || !isRetriedStatus(status, rule)) return false
@@ -239,7 +240,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
     this.#controller?.abort(reason)
   }
 
-  /** The whole request took too long: nothing is tried again, and an answer that has begun is cut off. */
+  /** Ends a request that exceeded its total time. A response that has begun is cut off. */
   #endLate(wholeMs: number): void {
     if (this.#ended || this.#clientGone) return
     const name = this.#traffic.routes.find(this.#host, this.#request.url)?.route.name ?? this.#host
@@ -291,7 +292,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
   #onClientClosed(): void {
     if (this.#ended) return
     this.#clientGone = true
-    this.#controller?.abort(new Error('the client went away'))
+    this.#controller?.abort(new Error('the client disconnected'))
   }
 }
 

@@ -1,11 +1,11 @@
 const form = /^([a-z0-9_](?:[a-z0-9_.-]*[a-z0-9_])?)\.?(?::\d{1,5})?$/
-/** Such a header is the name itself. */
+/** A header of this form is already the name. */
 const plain = /^[a-z0-9_](?:[a-z0-9_.-]*[a-z0-9_])?$/
 const bracketed = /^\[[0-9a-f:.]+\](?::\d{1,5})?$/
 
 /**
- * The host name that a Host header means: lower case, without port and closing dot. Undefined where it is malformed;
- * addresses in brackets give themselves, which no route has.
+ * Returns the host name of a Host header in lower case, without port and trailing dot. Undefined if
+ * it is malformed. An address in brackets is returned as it is, and no route has one.
  */
 export function hostOf(header: string): string | undefined {
   if (plain.test(header)) return header

@@ -1,11 +1,14 @@
 import { type Readable, Transform } from 'node:stream'
 
-/** What breaks off a body that turned out to be too large. */
+/** The error that ends a body larger than its limit. */
 export class BodyTooLarge extends Error {
   override readonly name = 'BodyTooLarge'
 }
 
-/** The same bytes, or an error once there are more than so many: of bodies that do not tell their length before. */
+/**
+ * Passes a body through, and fails once it exceeds `maxBytes`. For bodies without a declared
+ * length.
+ */
 export function limitedBody(body: Readable, maxBytes: number): Readable {
   let bytes = 0
   const limited = new Transform({

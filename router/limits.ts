@@ -4,9 +4,9 @@ export const limits = {
   headerBytes: 32 * 1024,
   /** A client must have sent its whole header block within this time. */
   clientHeadersMs: 10_000,
-  /** A client of a UDP port that was silent for so long is forgotten … */
+  /** A UDP client that is silent for this long is forgotten. */
   udpIdleMs: 60_000,
-  /** … and after so long, where its endpoint has left the route. */
+  /** The same, once its endpoint has left the route. */
   udpLeavingMs: 2_000,
   /**
    * Clients of one UDP port, and how many of them may share an address: one address can have many
@@ -14,46 +14,51 @@ export const limits = {
    */
   udpClients: 4_096,
   udpClientsPerAddress: 512,
-  /** Datagrams of one client that are kept until there is an endpoint. */
+  /** Datagrams of one client that are kept until an endpoint is available. */
   udpEarly: 16,
-  /** How long an idle client connection is kept; clients are told so in `Keep-Alive`. */
+  /** How long an idle client connection is kept. The `Keep-Alive` header announces it. */
   clientIdleMs: 72_000,
-  /** A client has this long to read the last answer of a connection and to close it. */
+  /** A client has this long to read the last response of a connection and to close it. */
   lingerMs: 2_000,
-  /** How often connections of TCP ports are looked at, whether bytes went through. */
+  /** How often TCP connections are checked for traffic. */
   silenceMs: 5_000,
-  /** Where a TCP connection is silent for so long, the kernel asks whether the other side is still there. */
+  /**
+   * After this much silence, the kernel probes whether the other side of a TCP connection is alive.
+   */
   tcpSilentMs: 60_000,
   /** A connection to an endpoint must be established within this time. */
   connectMs: 1_000,
-  /** An endpoint must have begun its answer within this time; bodies and streams have no limit. */
+  /** An endpoint must begin its response within this time. Bodies and streams have no limit. */
   answerMs: 120_000,
-  /** How long an idle connection to an endpoint is kept; a shorter time that the endpoint tells wins. */
+  /**
+   * How long an idle connection to an endpoint is kept, unless the endpoint announces a shorter
+   * time.
+   */
   endpointIdleMs: 4_000,
-  /** Requests open at one endpoint at the same time, and connections to it. */
+  /** Concurrent requests and connections of one endpoint. */
   openPerEndpoint: 1_024,
-  /** A request that failed without having had an effect is tried again until this much time has passed. */
+  /** A request that failed without an effect is retried until this much time has passed. */
   retryMs: 1_500,
-  /** An endpoint that could not be reached is avoided for this long while the route has others. */
+  /** An unreachable endpoint is avoided for this long while the route has others. */
   asideMs: 1_000,
-  /** A request for a service that is asleep waits for it at most so long … */
+  /** How long a request waits for a sleeping service. */
   heldMs: 60_000,
-  /** … while no more than so many wait for the same service, and for all together. */
+  /** How many requests may wait for one service, and for all services together. */
   heldPerService: 256,
   heldRequests: 2_048,
-  /** A control plane that did not ask for so long is away. */
+  /** A control plane that has not asked for this long is considered away. */
   awayMs: 5_000,
-  /** How long the control plane may wait for news. */
+  /** How long one request of the control plane for wakes may wait. */
   wakesMs: 60_000,
-  /** Wrong passwords of one client at once; one more each second. */
+  /** Wrong passwords that one client may send in a burst. It gains one more each second. */
   wrongPasswords: 20,
-  /** Passwords that are looked at for the first time, of all clients, at once, … */
+  /** Unknown passwords that are checked in a burst, for all clients together. */
   unknownPasswords: 100,
-  /** … and after that each second: a fraction of what the process can do. */
+  /** The same, each second after the burst. It is a fraction of what the process can check. */
   unknownPasswordsPerSecond: 30,
-  /** Passwords that were found good, and clients with wrong ones, that are remembered. */
+  /** How many valid passwords, and how many clients with wrong ones, are remembered. */
   knownPasswords: 10_000,
-  /** Of a route table sent by the control plane. */
+  /** Size of a route table sent by the control plane. */
   tableBytes: 32 * 1024 * 1024,
   /** At a shutdown, open requests have this long to finish. */
   shutdownMs: 30_000,

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import test from 'node:test'
 import { createLog, describe } from './log.ts'
 
-test('a line is one JSON object, and the same event is not repeated', () => {
+test('createLog writes a JSON object a line and skips repeated messages', () => {
   const lines: string[] = []
   const log = createLog((line) => lines.push(line))
   log.warn('failed', { host: 'a\nb' })
@@ -14,7 +14,7 @@ test('a line is one JSON object, and the same event is not repeated', () => {
   assert.ok(lines.every((line) => line.indexOf('\n') === line.length - 1))
 })
 
-test('an error is described with its code once', () => {
+test('describe includes the code of an error once', () => {
   assert.equal(describe(Object.assign(new Error('no'), { code: 'E1' })), 'no (E1)')
   assert.equal(describe(Object.assign(new Error('no E1'), { code: 'E1' })), 'no E1')
   assert.equal(describe('text'), 'text')

@@ -2,7 +2,10 @@ import { monotonic, timestamp } from './clock.ts'
 
 export type LogFields = Readonly<Record<string, string | number | boolean | undefined>>
 
-/** JSON lines. The same message about the same thing is written at most once in ten seconds, with the number left out. */
+/**
+ * Writes JSON lines. The same message about the same endpoint or host is written at most once in ten
+ * seconds. `leftOut` counts the skipped lines.
+ */
 export interface Log {
   info(message: string, fields?: LogFields): void
   warn(message: string, fields?: LogFields): void
@@ -12,7 +15,7 @@ export interface Log {
 const quietMs = 10_000
 const rememberedMessages = 1_000
 
-/** A log that hands each finished line to `write`. */
+/** Creates a log that passes each finished line to `write`. */
 export function createLog(write: (line: string) => void): Log {
   const last = new Map<string, { at: number; leftOut: number }>()
   const line = (level: string, message: string, fields: LogFields = {}): void => {
@@ -37,14 +40,14 @@ export function createLog(write: (line: string) => void): Log {
 
 export const silentLog: Log = createLog(() => {})
 
-/** The message of whatever was thrown, with its code. */
+/** Returns the message of a thrown value, with its code. */
 export function describe(thrown: unknown): string {
   if (!(thrown instanceof Error)) return String(thrown)
   const code = codeOf(thrown)
   return code && !thrown.message.includes(code) ? `${thrown.message} (${code})` : thrown.message
 }
 
-/** The `code` that Node and undici put on their errors. */
+/** Returns the `code` that Node and undici put on their errors. */
 export function codeOf(thrown: unknown): string | undefined {
   return thrown instanceof Error && 'code' in thrown && typeof thrown.code === 'string' ? thrown.code : undefined
 }

@@ -3,18 +3,18 @@ import { parseConfig } from './config.ts'
 import { codeOf, createLog, describe } from './log.ts'
 import { startRouter } from './router.ts'
 
-/** The exit code that says: the port of the applications belongs to another program. */
+/** The exit code if another program has the port. */
 const portInUse = 98
 
 const log = createLog((line) => {
   try {
     writeSync(2, line)
   } catch {
-    // A full disk or a closed pipe must not end traffic.
+    // Traffic must survive a full disk or a closed pipe.
   }
 })
 
-// Last resort: one broken connection must never take the others with it.
+// Last resort: one broken connection must never end the others.
 process.on('uncaughtException', (error) => log.error('unexpected error', { error: error.stack ?? describe(error) }))
 process.on('unhandledRejection', (reason) => log.error('unexpected rejection', { error: describe(reason) }))
 process.on('SIGHUP', () => {})

@@ -1,13 +1,17 @@
 const unreserved = /[A-Za-z0-9._~-]/
-/** An encoded percent sign before two hexadecimal digits: a program that decodes twice reads another path. */
+/**
+ * An encoded percent sign before two hexadecimal digits. A program that decodes twice reads another
+ * path.
+ */
 const encodedTwice = /%25[0-9A-Fa-f]{2}/
 const plain = /^[/A-Za-z0-9_~-]*$/
 /** Visible ASCII without the backslash and the number sign. */
 const visible = /^[\x21\x22\x24-\x5b\x5d-\x7e]*$/
 
 /**
- * Returns the path of a request target in the one form that routes are matched against and that endpoints receive: no needless escapes,
- * escapes in upper case. Undefined if two programs could read the path differently.
+ * Returns the path of a request target in its normal form: without needless escapes, with escapes in
+ * upper case. Routes are matched against this form, and endpoints receive it. Undefined if two
+ * programs could read the path differently.
  */
 export function normalPath(target: string): string | undefined {
   const end = target.indexOf('?')
@@ -18,13 +22,13 @@ export function normalPath(target: string): string | undefined {
   return hasOneReading(decoded) ? decoded : undefined
 }
 
-/** The query of a request target with its question mark; it is passed on unchanged. */
+/** Returns the query of a request target with its question mark. It is forwarded unchanged. */
 export function queryOf(target: string): string {
   const start = target.indexOf('?')
   return start === -1 ? '' : target.slice(start)
 }
 
-/** Undefined if an escape is invalid, encodes invalid UTF-8, or hides a character that separates or ends something. */
+/** Returns undefined if an escape is invalid, encodes invalid UTF-8, or hides a separator. */
 function withoutNeedlessEscapes(path: string): string | undefined {
   let isSound = true
   const decoded = path.replace(/%(..)?/gs, (escaped, digits: string | undefined) => {
@@ -47,7 +51,10 @@ function isUtf8(path: string): boolean {
   }
 }
 
-/** No segment is empty, `.` or `..`, with or without parameters. Only the last one may be empty. */
+/**
+ * Returns whether no segment is empty, `.` or `..`, parameters aside. The last segment may be
+ * empty.
+ */
 function hasOneReading(path: string): boolean {
   const [first, ...segments] = path.split('/')
   return first === '' && segments.every((segment, index) => isSound(segment, index === segments.length - 1))
@@ -58,12 +65,12 @@ function isSound(segment: string, isLast: boolean): boolean {
   return name === '' ? isLast && segment === '' : name !== '.' && name !== '..'
 }
 
-/** A segment without its parameters. */
+/** Returns a segment without its parameters. */
 const nameOf = (segment: string): string => {
   const end = segment.indexOf(';')
   return end === -1 ? segment : segment.slice(0, end)
 }
 
-/** The same path without the parameters of its segments. */
+/** Returns the path without the parameters of its segments. */
 export const withoutParameters = (path: string): string =>
   path.includes(';') ? path.split('/').map(nameOf).join('/') : path

@@ -1,12 +1,12 @@
 import { STATUS_CODES } from 'node:http'
 
-/** What a client is told when no endpoint can answer. */
+/** The error that a client gets if no endpoint can answer. */
 export interface Failure {
   readonly status: 400 | 401 | 403 | 404 | 413 | 429 | 502 | 503 | 504
-  /** One sentence for people. May hold texts that users made. */
+  /** One sentence for people. May contain text from users. */
   readonly message: string
   readonly retryAfterSeconds?: number
-  /** Of 401: how the client is asked who it is. */
+  /** The `WWW-Authenticate` header of a 401. */
   readonly challenge?: string
 }
 
@@ -15,7 +15,10 @@ export interface Page {
   readonly body: Buffer
 }
 
-/** A small page where the client reads HTML, else JSON in the form of the API's errors. */
+/**
+ * Returns a small HTML page if the client accepts HTML, otherwise JSON in the form of the API's
+ * errors.
+ */
 export function pageFor(failure: Failure, accept: string | undefined): Page {
   const title = STATUS_CODES[failure.status] ?? 'Error'
   const html = accept?.includes('text/html') ?? false
@@ -37,7 +40,7 @@ export function pageFor(failure: Failure, accept: string | undefined): Page {
   return { headers, body }
 }
 
-/** Text that cannot become markup, neither in content nor in an attribute. */
+/** Escapes text so that it cannot become markup in content or in an attribute. */
 export const escapeHtml = (text: string): string =>
   text.replace(/[&<>"'`]/g, (character) => `&#${character.charCodeAt(0)};`)
 

@@ -60,16 +60,16 @@ const readers: Readonly<Record<keyof RouteRules, Reader>> = {
   basicAuth: credentials,
 }
 
-/** Reads rules from untrusted data; throws an Error that names what is wrong. */
+/** Reads rules from untrusted data. Throws an Error that names the invalid rule. */
 export function parseRules(value: unknown, where: string): RouteRules {
   const given = record(value, where)
   const parsed: Record<string, unknown> = {}
   for (const [name, read] of Object.entries(readers)) {
     if (given[name] === undefined) continue
     parsed[name] = read(given[name])
-    if (parsed[name] === undefined) throw new Error(`${where}.${name}: something else is expected`)
+    if (parsed[name] === undefined) throw new Error(`${where}.${name}: the value is invalid`)
   }
-  // Each member was read by the reader of its name.
+  // The reader of the same name checked each member.
   const rules = parsed as RouteRules
   compileRules(rules)
   return rules

@@ -3,7 +3,7 @@ import { Agent } from 'node:http'
 import test from 'node:test'
 import { portOf, testBed, textOf, until, untilClosed } from './test-bed.ts'
 
-test('passes method, path, headers and body on, and the answer back', async (t) => {
+test('the router forwards method, path, headers and body, and returns the response', async (t) => {
   const bed = await testBed(t)
   const app = await bed.application(async (request, response) => {
     const body = await textOf(request)
@@ -41,7 +41,7 @@ test('passes method, path, headers and body on, and the answer back', async (t) 
   ])
 })
 
-test('header values keep their bytes beyond ASCII', async (t) => {
+test('header values keep their non-ASCII bytes', async (t) => {
   const bed = await testBed(t)
   const app = await bed.application((request, response) => {
     response.writeHead(200, { 'X-Echo': `${request.headers['x-odd']}` })
@@ -53,7 +53,7 @@ test('header values keep their bytes beyond ASCII', async (t) => {
   assert.equal(answer.headers['x-echo'], 'é\xff')
 })
 
-test('keeps connections alive on both sides', async (t) => {
+test('the router keeps connections alive on both sides', async (t) => {
   const bed = await testBed(t)
   let connections = 0
   const app = await bed.application((_, response) => response.end('ok'))
@@ -69,7 +69,7 @@ test('keeps connections alive on both sides', async (t) => {
   assert.equal(Object.values(agent.freeSockets).flat().length, 1)
 })
 
-test('tells the application who asked and believes no client about it', async (t) => {
+test('the router names the sender to the application and trusts no client about it', async (t) => {
   const bed = await testBed(t)
   const app = await bed.application((request, response) => response.end(JSON.stringify(request.rawHeaders)))
   await bed.lead([portOf(app)])
@@ -87,7 +87,7 @@ test('tells the application who asked and believes no client about it', async (t
   assert.equal(value('X-Real-IP'), '127.0.0.1')
 })
 
-/** The headers that an application gets of a request that came through a trusted proxy. */
+/** Returns the headers that an application receives when a request came through a trusted proxy. */
 async function seenBehindProxy(t: Parameters<typeof testBed>[0], headers: Readonly<Record<string, string | string[]>>) {
   const bed = await testBed(t, { trusted: ['127.0.0.0/8', '10.0.0.0/8'] })
   const app = await bed.application((request, response) => response.end(JSON.stringify(request.headers)))
@@ -97,18 +97,18 @@ async function seenBehindProxy(t: Parameters<typeof testBed>[0], headers: Readon
   return { port: String(bed.router.port), seen, told: [...told, seen['x-real-ip']] }
 }
 
-test('passes the sender that a trusted proxy names on to the application', async (t) => {
+test('the router forwards the sender that a trusted proxy names', async (t) => {
   const { told } = await seenBehindProxy(t, { 'X-Forwarded-For': '9.9.9.9', 'X-Forwarded-Proto': 'https' })
   assert.deepEqual(told, ['9.9.9.9, 127.0.0.1', 'https', 'app.localhost', '443', '9.9.9.9'])
 })
 
-test('passes on the host name and port that a trusted proxy says', async (t) => {
+test('the router forwards the host name and port that a trusted proxy names', async (t) => {
   const headers = { 'X-Forwarded-Proto': 'HTTPS', 'X-Forwarded-Host': 'shop.example.org', 'X-Forwarded-Port': '8443' }
   const { told } = await seenBehindProxy(t, { ...headers, 'X-Forwarded-For': '9.9.9.9, 10.1.1.1' })
   assert.deepEqual(told, ['9.9.9.9, 10.1.1.1, 127.0.0.1', 'https', 'shop.example.org', '8443', '9.9.9.9'])
 })
 
-test('what a client told a trusted proxy about itself is not passed on', async (t) => {
+test('the router drops what a client claimed about itself to a trusted proxy', async (t) => {
   const { told, seen } = await seenBehindProxy(t, {
     'X-Forwarded-For': ['1.1.1.1', '2.2.2.2, 9.9.9.9'],
     'X-Forwarded-Proto': 'https, http',
@@ -125,13 +125,13 @@ test('what a client told a trusted proxy about itself is not passed on', async (
   assert.ok(!/1\.1\.1\.1|admin/.test(JSON.stringify(seen)), JSON.stringify(seen))
 })
 
-test('values of a trusted proxy that are none are left out', async (t) => {
+test('the router ignores invalid values of a trusted proxy', async (t) => {
   const headers = { 'X-Forwarded-Proto': 'gopher', 'X-Forwarded-Host': 'a b', 'X-Forwarded-Port': 'x' }
   const { told } = await seenBehindProxy(t, { ...headers, 'X-Forwarded-For': 'unknown' })
   assert.deepEqual(told, ['127.0.0.1', 'http', 'app.localhost', '80', '127.0.0.1'])
 })
 
-test('headers for one hop stay on their hop', async (t) => {
+test('the router does not forward hop-by-hop headers', async (t) => {
   const bed = await testBed(t)
   const app = await bed.application((request, response) => {
     response.writeHead(200, ['Connection', 'keep-alive, X-Hop', 'X-Hop', '1', 'X-Stay', '1', 'Proxy-Connection', 'x'])
@@ -156,7 +156,7 @@ test('headers for one hop stay on their hop', async (t) => {
   assert.equal(answer.headers['x-stay'], '1')
 })
 
-test('answers to HEAD, 204 and 304 have no body and leave the connection usable', async (t) => {
+test('responses to HEAD, 204 and 304 have no body and keep the connection usable', async (t) => {
   const bed = await testBed(t)
   const app = await bed.application((request, response) => {
     const status = Number(request.url?.slice(1))
@@ -171,7 +171,7 @@ test('answers to HEAD, 204 and 304 have no body and leave the connection usable'
   assert.equal((await bed.ask({ path: '/200', agent })).body, 'hello')
 })
 
-test('passes trailers of an answer on', async (t) => {
+test('the router forwards the trailers of a response', async (t) => {
   const bed = await testBed(t)
   const app = await bed.application((_, response) => {
     response.writeHead(200, { Trailer: 'X-Sum' })
@@ -184,7 +184,7 @@ test('passes trailers of an answer on', async (t) => {
   assert.deepEqual([answer.body, answer.trailers['x-sum']], ['body', '42'])
 })
 
-test('requests sent without waiting are answered in order, one at a time', async (t) => {
+test('pipelined requests are answered in order, one at a time', async (t) => {
   const bed = await testBed(t)
   let open = 0
   let most = 0
@@ -207,7 +207,7 @@ test('requests sent without waiting are answered in order, one at a time', async
   assert.equal(most, 1)
 })
 
-test('says what is missing in a page for people and in JSON for programs', async (t) => {
+test('an error page is HTML for browsers and JSON for other clients', async (t) => {
   const bed = await testBed(t)
   await bed.lead([], { name: '<b>shop', reason: 'stopped' })
   const json = await bed.ask({ host: 'other.localhost' })
@@ -223,7 +223,7 @@ test('says what is missing in a page for people and in JSON for programs', async
   assert.equal((await bed.ask({ method: 'HEAD' })).status, 503)
 })
 
-test('an answer that is not HTTP becomes 502, one that breaks off breaks off', async (t) => {
+test('an invalid response becomes 502, and a truncated one is cut off', async (t) => {
   const bed = await testBed(t)
   const app = await bed.application((request, response) => {
     if (request.url === '/nonsense') response.socket?.end('HTTP/1.1 200 OK\r\nBad Header: x\r\n\r\n')

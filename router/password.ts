@@ -4,7 +4,7 @@ import { passwordCost } from '@quayside/contract/routes.ts'
 /** The forms of a hash, see `BasicCredential`. */
 export const hashForm = /^(?:\$apr1\$[./A-Za-z0-9]{1,8}\$[./A-Za-z0-9]{22}|(?:sha1-)?scrypt:[\w-]{22}:[\w-]{43})$/
 
-/** Whether a password gives this hash; costs some milliseconds. */
+/** Returns whether a password matches this hash. Takes some milliseconds. */
 export function gives(password: Buffer, hash: string): boolean {
   const [form = '', second = '', third = ''] = hash.split(hash.startsWith('$') ? /(?<=.)\$/ : ':')
   if (form === '$apr1') return isSame(apr1(password, second), third)
@@ -22,7 +22,7 @@ const md5 = (...parts: readonly (Buffer | string)[]): Buffer => {
   return hash.digest()
 }
 
-/** Apache's variant of the MD5 crypt of FreeBSD: a thousand rounds of MD5. Gives the 22 characters behind the salt. */
+/** Computes Apache's variant of FreeBSD's MD5 crypt. Returns the 22 characters behind the salt. */
 function apr1(password: Buffer, salt: string): string {
   const other = md5(password, salt, password)
   const parts: (Buffer | string)[] = [password, '$apr1$', salt]
@@ -43,7 +43,9 @@ function apr1(password: Buffer, salt: string): string {
 
 const alphabet = './0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
 
-/** The sixteen bytes in the order and alphabet of crypt(3): six bits a character, lowest first. */
+/**
+ * Encodes sixteen bytes in the order and alphabet of crypt(3): six bits a character, lowest first.
+ */
 function crypt64(digest: Buffer): string {
   const at = (index: number): number => digest[index] ?? 0
   const groups = [0, 1, 2, 3, 4].map((index) => ({

@@ -20,7 +20,9 @@ const basicAuth: readonly BasicCredential[] = [
 ]
 const as = (pair: string) => ({ authorization: `Basic ${Buffer.from(pair).toString('base64')}` })
 
-/** A router before an application that upgrades, streams and answers with what it was told; asks for passwords. */
+/**
+ * A router with passwords in front of an application that upgrades, streams and echoes its headers.
+ */
 async function guarded(t: Parameters<typeof testBed>[0], name = 'shop') {
   const logged: string[] = []
   const bed = await testBed(t, { log: createLog((line) => logged.push(line)) })
@@ -37,7 +39,7 @@ async function guarded(t: Parameters<typeof testBed>[0], name = 'shop') {
   return { ...bed, port: portOf(app), asked, logged }
 }
 
-test('what htpasswd and openssl write is verified as they do', () => {
+test('a password matches the hashes of htpasswd and openssl', () => {
   const made = {
     '$apr1$4HxwgUir$q2zJWMiQ8SK2nWoVY4bv7/': 'open sesame',
     '$apr1$r$5uJV37ZjPcZ/PtJwaF4Em1': 'a',
@@ -49,7 +51,7 @@ test('what htpasswd and openssl write is verified as they do', () => {
   }
 })
 
-test('only who has a password is let in, and nobody else reaches the application', async (t) => {
+test('only requests with a valid password reach the application', async (t) => {
   const { ask, asked, lead, port, logged, state } = await guarded(t, 'Käse "und"')
   const refused = await ask()
   assert.equal(refused.status, 401)
@@ -75,12 +77,12 @@ test('only who has a password is let in, and nobody else reaches the application
   for (const text of [logged.join(), await readFile(state, 'utf8')]) {
     assert.ok(!text.includes('sesame') && !text.includes(as('ann:open sesame').authorization.slice(6)))
   }
-  // A password that is taken away is not remembered.
+  // A removed password is not remembered.
   await lead([port], { rules: { basicAuth: [{ login: 'ann', hash: scrypted('another') }] } })
   assert.equal((await ask({ headers: as('ann:open sesame') })).status, 401)
 })
 
-test('upgrades are let in by passwords, too', async (t) => {
+test('an upgrade needs a password too', async (t) => {
   const { raw } = await guarded(t)
   const upgrade = 'GET / HTTP/1.1\r\nHost: app.localhost\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n'
   const refused = await untilClosed(raw(`${upgrade}\r\n`))
@@ -89,7 +91,7 @@ test('upgrades are let in by passwords, too', async (t) => {
   assert.match(String(first), /^HTTP\/1.1 101 /)
 })
 
-test('many wrong passwords of one client are not looked at, and those known to be good go on', async (t) => {
+test('the router limits wrong passwords and still accepts known valid ones', async (t) => {
   const { ask } = await guarded(t)
   assert.equal((await ask({ headers: as('ann:open sesame') })).status, 200)
   let busy: Awaited<ReturnType<typeof ask>> | undefined
@@ -103,7 +105,7 @@ test('many wrong passwords of one client are not looked at, and those known to b
   assert.equal((await ask()).status, 401)
 })
 
-test('browsers that ask before they send are answered without a password', async (t) => {
+test('a CORS preflight needs no password', async (t) => {
   const { ask, lead } = await guarded(t)
   const cors = { origins: ['*'], methods: 'GET', headers: 'Authorization' }
   await lead([1], { rules: { basicAuth, cors } })
@@ -112,7 +114,7 @@ test('browsers that ask before they send are answered without a password', async
   assert.equal((await ask({ method: 'OPTIONS' })).status, 401)
 })
 
-test('a table with passwords that cannot be read is refused whole, and the one before goes on', async (t) => {
+test('a table with invalid password hashes is rejected, and the previous one stays', async (t) => {
   const { ask, tell } = await guarded(t)
   for (const bad of [[], [{ login: 'ann' }], [{ login: '', hash: scrypted('a') }], [{ login: 'ann', hash: 'plain' }]]) {
     const routes = [{ host: 'app.localhost', service: 's', name: 'shop', endpoints: [], rules: { basicAuth: bad } }]

@@ -4,18 +4,19 @@ import { monotonic } from './clock.ts'
 import { limits } from './limits.ts'
 import { gives } from './password.ts'
 
-/** `busy`: there were too many wrong ones lately, and this one was not looked at. */
+/** `busy` means that too many recent passwords were wrong, so this one was not checked. */
 export type Verdict = 'good' | 'wrong' | 'busy'
 
-/** So many at once, and then so many a second. */
+/** A token bucket: `left` tokens at the time `at`. */
 interface Bucket {
   left: number
   at: number
 }
 
 /**
- * Checks passwords of requests. What was found good once is known by a digest under a key of this process, and costs nothing more; what
- * is not known costs milliseconds, so that wrong ones are counted by client, and all together.
+ * Checks the passwords of requests. A valid password is remembered as a digest under a key of this
+ * process, so later checks cost almost nothing. An unknown password takes milliseconds, so wrong
+ * ones are limited for each client and unknown ones for all clients together.
  */
 export class Passwords {
   readonly #key = randomBytes(32)
@@ -23,7 +24,7 @@ export class Passwords {
   readonly #clients = new Map<string, Bucket>()
   readonly #all: Bucket = { left: limits.unknownPasswords, at: monotonic() }
 
-  /** `header` is that of the request, `client` its address. */
+  /** Checks the `Authorization` header of a request from the address `client`. */
   check(credentials: readonly BasicCredential[], header: string | undefined, client: string): Verdict {
     const given = header === undefined ? undefined : readBasic(header)
     if (!given) return 'wrong'
@@ -66,7 +67,7 @@ function left(bucket: Bucket, most: number, perSecond: number): number {
   return bucket.left
 }
 
-/** Undefined: it is no login with a password that could be right. */
+/** Returns undefined if the header holds no valid login and password. */
 function readBasic(header: string): { login: string; password: Buffer } | undefined {
   const token = /^basic +([A-Za-z0-9+/_-]+=*) *$/i.exec(header)?.[1]
   if (token === undefined) return undefined

@@ -12,7 +12,7 @@ const found = (target: string): string | undefined => {
   return path === undefined ? 'refused' : places.find(path)?.place.path
 }
 
-test('the longest path wins, at whole segments and in its own case', () => {
+test('the longest path of whole segments wins, and case matters', () => {
   const expected: Record<string, string> = {
     '/': '/',
     '/api': '/api',
@@ -34,14 +34,14 @@ test('the longest path wins, at whole segments and in its own case', () => {
   for (const [target, path] of Object.entries(expected)) assert.equal(found(target), path, target)
 })
 
-test('a path without a route is not found when no route begins at the root', () => {
+test('Places finds no route for other paths when none is at the root', () => {
   const few = new Places([place('/api')])
   assert.equal(few.find('/'), undefined)
   assert.equal(few.find('/apis'), undefined)
   assert.equal(few.find('/api/x')?.place.path, '/api')
 })
 
-test('the part of the path that the route takes is replaced and the query is kept', () => {
+test('forwardedTarget replaces the path of the route and keeps the query', () => {
   const cases: [Place['path'], string | undefined, string, string][] = [
     ['/api', undefined, '/api/%61?b=%2f', '/api/a?b=%2f'],
     ['/api', '/', '/api', '/'],
@@ -71,7 +71,7 @@ const character = fc.constantFrom(
   '%c0%ae',
 )
 
-test('what a request is matched by and what is passed on are one normal form', () => {
+test('a request is matched and forwarded in the same normal form', () => {
   fc.assert(
     fc.property(fc.array(character, { maxLength: 30 }), (parts) => {
       const target = `/${parts.join('')}`
@@ -90,7 +90,7 @@ test('what a request is matched by and what is passed on are one normal form', (
   )
 })
 
-test('a path of as many segments as a request can hold is matched in linear time', () => {
+test('matching takes linear time when a path has the most segments', () => {
   const long = new Places([place('/'), place(`/${'a/'.repeat(400)}a`)])
   const measured = (size: number): number => {
     const path = normalPath('/b'.repeat(size)) ?? ''

@@ -1,14 +1,16 @@
 import { normalPath, queryOf, withoutParameters } from './normal-path.ts'
 
-/** Where below a host name a route begins, and what its endpoints see instead. */
+/** The path of a route below its host name, and what its endpoints see instead. */
 export interface Place {
-  /** `/`, or segments without a closing slash. */
+  /** `/`, or segments without a trailing slash. */
   readonly path: string
-  /** In place of `path`; undefined: endpoints see the path as it is. */
+  /** Replaces `path`. Undefined leaves the path unchanged. */
   readonly rewrite: string | undefined
 }
 
-/** Returns the path and query that an endpoint receives. The target was matched against the place before. */
+/**
+ * Returns the path and query that an endpoint receives. The target must already match the place.
+ */
 export function forwardedTarget({ path, rewrite }: Place, target: string): string {
   const normal = normalPath(target) ?? '/'
   const query = queryOf(target)
@@ -31,7 +33,7 @@ function moved(normal: string, path: string, rewrite: string): string {
   return rewrite === '/' ? rest : rewrite + rest
 }
 
-/** The routes of one host name, found by the longest path that a request is at or below. */
+/** The routes of one host name. A request goes to the route with the longest matching path. */
 export class Places<T extends { readonly place: Place }> {
   readonly #byPath: ReadonlyMap<string, T>
   readonly #longest: number
@@ -41,9 +43,9 @@ export class Places<T extends { readonly place: Place }> {
     this.#longest = Math.max(...targets.map(({ place }) => place.path.length))
   }
 
-  /** Takes a path in its normal form. */
+  /** Finds the route of a path, which must be in its normal form. */
   find(normal: string): T | undefined {
-    // Paths longer than every route are cut first, so that a search stays short whatever a client sends.
+    // A path longer than every route is cut first, so that the search stays short.
     const path = withoutParameters(normal)
     let end = path.length > this.#longest ? boundary(path, this.#longest) : path.length
     if (end > 1 && path[end - 1] === '/') end--
@@ -56,6 +58,6 @@ export class Places<T extends { readonly place: Place }> {
   }
 }
 
-/** The end of the last whole segments among the first `length` characters. */
+/** Returns the end of the last whole segment among the first `length` characters. */
 const boundary = (path: string, length: number): number =>
   path[length] === '/' ? length : path.lastIndexOf('/', length)

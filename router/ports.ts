@@ -5,21 +5,21 @@ import { createTcpServer } from './tcp.ts'
 import type { Traffic } from './traffic.ts'
 import { UdpPort } from './udp.ts'
 
-/** Ports that belong to another program are asked for again after so long. */
+/** How often the router tries again to listen on a port that another program has. */
 const againMs = 1_000
 
-/** What listens on one port. */
+/** A server that listens on one port. */
 interface Listening {
   readonly protocol: RoutePort['protocol']
-  /** To be called after every new table. */
+  /** Must be called after every new table. */
   follow(): void
-  /** Listens no more; settles once what is open has ended. */
+  /** Stops listening. Settles once every open connection has ended. */
   close(): Promise<void>
 }
 
 /**
- * Listens on the ports of this machine that the table names, beside that of HTTP. TCP connections outlive their route: they end when
- * one of their sides does.
+ * Listens on the ports that the table names, in addition to the HTTP port. TCP connections outlive
+ * their route: they end when one of their sides does.
  */
 export class Ports {
   readonly #traffic: Traffic
@@ -36,18 +36,21 @@ export class Ports {
     this.#address = address
   }
 
-  /** Ports of the table that could not be listened on: another program has them. */
+  /** Ports of the table that the router cannot listen on because another program has them. */
   get taken(): readonly number[] {
     return this.#taken
   }
 
-  /** To be called after every new table; settles once its ports are listened on, or are known to be taken. Never rejects. */
+  /**
+   * Must be called after every new table. Settles once each port is open or known to be taken. Never
+   * rejects.
+   */
   look(): Promise<void> {
     this.#turn = this.#turn.then(() => this.#follow())
     return this.#turn
   }
 
-  /** Takes no new connections; settles once those that are open have ended. */
+  /** Stops accepting connections. Settles once the open ones have ended. */
   async close(): Promise<void> {
     this.#closed = true
     this.#cancelAgain()
@@ -76,7 +79,7 @@ export class Ports {
     if (this.#taken.length > 0) this.#cancelAgain = after(againMs, () => void this.look())
   }
 
-  /** Gives whether it failed. */
+  /** Returns whether it failed. */
   async #listen({ protocol, port }: RoutePort): Promise<boolean> {
     const hostNow = (): string | undefined => this.#hosts.get(port)
     try {

@@ -10,26 +10,32 @@ import { retryDelay } from './retry.ts'
 import type { Target } from './routes.ts'
 import type { Traffic } from './traffic.ts'
 
-/** A client whose connection is to become one with a connection to an endpoint. Exactly one of the two is called, at most once. */
+/**
+ * A client whose connection is to be joined with a connection to an endpoint. At most one of `refuse`
+ * and `converse` is called, and only once.
+ */
 export interface Caller {
   readonly traffic: Traffic
   readonly client: Duplex
-  /** The name in the table that it is for. */
+  /** The host name of the request, as the table has it. */
   readonly host: string
-  /** The path and query that it asks for; none of connections that are not HTTP. */
+  /** The path and query of the request. Undefined for connections that are not HTTP. */
   readonly url?: string | undefined
-  /** The service whose rules it was let through by. */
+  /** The service whose rules accepted the client. */
   readonly service: string
-  /** The endpoint that it had before. */
+  /** The endpoint that the client used before. */
   readonly wanted?: string | undefined
-  /** The end of one direction leaves the other one open. */
+  /** Whether the end of one direction leaves the other open. */
   readonly allowHalfOpen?: boolean
   refuse(failure: Failure): void
   /** The endpoint is held until the socket closes. */
   converse(socket: Socket, target: Target): void
 }
 
-/** Connects a client to an endpoint of its route: waits where the service is asleep, tries again where that is harmless. */
+/**
+ * Connects a client to an endpoint of its route. Waits if the service is asleep. Retries if that is
+ * safe.
+ */
 export function reach(caller: Caller): void {
   attempt(caller, 1, monotonic())
 }

@@ -1,29 +1,32 @@
 import { addSender, type Forwarded, isSenderName, noteForwarded, type Peer } from './sender.ts'
 
-/** What one pass over the raw headers of a request says. */
+/** The result of one pass over the raw headers of a request. */
 export interface RequestHead {
   /** The first Host header, as sent. */
   readonly host: string | undefined
-  /** Headers that go on to the endpoint, name and value by turns, without Host. */
+  /** The headers for the endpoint without Host, as alternating names and values. */
   readonly forwarded: string[]
   readonly hasBody: boolean
-  /** The address that the request came from, seen through trusted proxies. */
+  /** The address of the client, seen through trusted proxies. */
   readonly client: string
-  /** Value of `Upgrade` where the connection is to be upgraded. */
+  /** The value of `Upgrade` if the request asks for an upgrade. */
   readonly upgrade: string | undefined
-  /** Why the request is answered with 400; undefined where it is in order. */
+  /** Why the request is answered with 400. Undefined if it is valid. */
   readonly refusal: string | undefined
 }
 
 type Meaning = 'host' | 'connection' | 'length' | 'coding' | 'upgrade' | 'once' | 'drop' | 'sender' | 'pass'
 
 /**
- * Names that programs cannot confuse with others. CGI and what descends from it turns every other character into `_`, and `-` as well, so
- * `X_Real_IP` would arrive as `X-Real-IP`.
+ * Names that programs cannot confuse with others. CGI and its descendants turn `-` and every other
+ * special character into `_`, so `X_Real_IP` would arrive as `X-Real-IP`.
  */
 const plainName = /^[a-z0-9-]+$/
 
-/** Headers that are about one connection or about the sender; all others with plain names are passed on as they came. */
+/**
+ * Headers about one connection or about the sender. Others with plain names are forwarded
+ * unchanged.
+ */
 const meanings = new Map<string, Meaning>([
   ['host', 'host'],
   ['connection', 'connection'],
@@ -37,12 +40,12 @@ const meanings = new Map<string, Meaning>([
   ['trailer', 'drop'],
   ['expect', 'drop'],
   ['http2-settings', 'drop'],
-  // The router cannot vouch for a header that it does not write itself.
+  // The router does not write these headers, so it cannot vouch for them.
   ['forwarded', 'drop'],
   ['x-real-ip', 'drop'],
-  // CGI programs would take it for the variable HTTP_PROXY.
+  // CGI programs would read it as the variable HTTP_PROXY.
   ['proxy', 'drop'],
-  // The password that was checked and the one that the endpoint reads must be the same.
+  // The endpoint must read the same password that the router checked.
   ['authorization', 'once'],
 ])
 
@@ -53,7 +56,7 @@ function meaningOf(lower: string): Meaning {
   return plainName.test(lower) ? 'pass' : 'drop'
 }
 
-/** The headers of most requests, as browsers and other clients spell them: their meaning is found by a single lookup. */
+/** The headers of most requests, as clients spell them. A single lookup finds their meaning. */
 const usualNames = [
   ...['Accept', 'Accept-Encoding', 'Accept-Language', 'Authorization', 'Cache-Control', 'Connection', 'Content-Length'],
   ...['Content-Type', 'Cookie', 'Host', 'If-Modified-Since', 'If-None-Match', 'Origin', 'Pragma', 'Priority', 'Range'],
@@ -67,7 +70,10 @@ const usual = new Map(
   }),
 )
 
-/** Reads and filters the raw headers of a request. Fails closed: what two programs might read differently is refused. */
+/**
+ * Reads and filters the raw headers of a request. Rejects headers that two programs might read
+ * differently.
+ */
 export function readRequestHead(raw: readonly string[], target: string, version: string, peer: Peer): RequestHead {
   const scan = scanHeaders(raw, peer.trusts !== undefined)
   const { host, forwarded, upgrade, connection } = scan
@@ -163,22 +169,25 @@ function note(scan: Scan, meaning: Meaning, { name, value }: Header, trusted: bo
 }
 
 function refusalOf(scan: Scan, target: string, version: string): string | undefined {
-  if (scan.hosts !== 1 || !scan.host) return 'exactly one Host header is expected'
+  if (scan.hosts !== 1 || !scan.host) return 'exactly one Host header is required'
   if (scan.authorizations > 1) return 'the header Authorization must be sent once'
   if (target.charCodeAt(0) !== 0x2f) return 'the request target must be a path'
   if (target.includes('#')) return 'the request target must not have a fragment'
   if (scan.codings > 0) {
     if (scan.lengths > 0) return 'Content-Length and Transfer-Encoding exclude each other'
-    if (scan.codings > 1 || scan.coding.toLowerCase() !== 'chunked') return 'Transfer-Encoding can only be "chunked"'
-    if (version !== '1.1') return 'Transfer-Encoding needs HTTP/1.1'
+    if (scan.codings > 1 || scan.coding.toLowerCase() !== 'chunked') return 'Transfer-Encoding must be "chunked"'
+    if (version !== '1.1') return 'Transfer-Encoding requires HTTP/1.1'
   }
   if (scan.lengths > 1 || (scan.length !== undefined && !/^\d{1,15}$/.test(scan.length))) {
-    return 'Content-Length is not one whole number'
+    return 'Content-Length must be one whole number'
   }
   return undefined
 }
 
-/** Removes what `Connection` declares to be for one hop. What frames the body stays: it was read by our own rules. */
+/**
+ * Removes the headers that `Connection` names. Content-Length stays because the router relies on
+ * it.
+ */
 function dropNominated(headers: string[], connection: string): void {
   const names = connection
     .toLowerCase()

@@ -1,8 +1,8 @@
 const hopByHop = new Set(['connection', 'keep-alive', 'proxy-connection', 'transfer-encoding', 'upgrade'])
 
 /**
- * The raw headers of an answer that go on to the client, name and value by turns, in order and spelling; undefined where
- * the body's coding cannot be passed on.
+ * Returns the response headers for the client as alternating names and values, in their order and
+ * spelling. Undefined if the router cannot forward the body's coding.
  */
 export function responseHeaders(raw: readonly (Buffer | string)[]): string[] | undefined {
   const headers: string[] = []
@@ -18,7 +18,7 @@ export function responseHeaders(raw: readonly (Buffer | string)[]): string[] | u
   return connection === '' ? headers : withoutNominated(headers, connection)
 }
 
-/** Trailers as pairs; those that would change how the message is read are left out. */
+/** Returns trailers as pairs, without those that would change how the message is read. */
 export function trailerPairs(raw: readonly (Buffer | string)[]): [string, string][] {
   const pairs: [string, string][] = []
   for (let index = 0; index + 1 < raw.length; index += 2) {

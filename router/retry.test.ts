@@ -7,7 +7,7 @@ import { portOf, type TestBed, testBed, textOf, until } from './test-bed.ts'
 
 const failure = { tries: 1, elapsedMs: 0, sent: true, answered: false, safe: true, final: false }
 
-test('only what never left or changes nothing is tried again, and not for ever', () => {
+test('retryDelay retries only unsent or safe requests, for a limited time', () => {
   assert.equal(retryDelay(failure), 0)
   assert.equal(retryDelay({ ...failure, safe: false }), undefined)
   assert.equal(retryDelay({ ...failure, safe: false, sent: false }), 0)
@@ -32,12 +32,12 @@ async function closedPort(bed: TestBed): Promise<number> {
   return port
 }
 
-/** Retries continue for as long as the test takes. */
+/** A rule whose retries outlast the test. */
 const patient = { rules: { retry: { times: 1_000 } } }
 const retriesOf = async (bed: TestBed): Promise<number> =>
   Number(Object((await bed.tell('GET', '/health')).body['counts'])['retries'])
 
-test('a POST that could not be sent waits for the application to come back', async (t) => {
+test('an unsent POST waits for the application to come back', async (t) => {
   const bed = await testBed(t)
   const port = await closedPort(bed)
   await bed.lead([port], patient)
@@ -51,7 +51,7 @@ test('a POST that could not be sent waits for the application to come back', asy
   assert.equal((await answer).body, 'got order')
 })
 
-test('a request that fails at one place follows the table to another', async (t) => {
+test('a retried request follows the table to another endpoint', async (t) => {
   const bed = await testBed(t)
   await bed.lead([await closedPort(bed)], patient)
   const app = await bed.application((_, response) => response.end('new'))
@@ -61,7 +61,7 @@ test('a request that fails at one place follows the table to another', async (t)
   assert.equal((await answer).body, 'new')
 })
 
-test('a GET whose connection breaks is asked again; a POST, PUT or DELETE never is', async (t) => {
+test('the router retries a GET on a reset, and never a POST, PUT or DELETE', async (t) => {
   const bed = await testBed(t)
   const seen: string[] = []
   const app = await bed.application((request, response) => {
@@ -82,7 +82,7 @@ test('a GET whose connection breaks is asked again; a POST, PUT or DELETE never 
   }
 })
 
-test('one dead endpoint of three costs no request and is avoided', async (t) => {
+test('the router avoids a dead endpoint and fails no request', async (t) => {
   const bed = await testBed(t)
   const seen = new Map<string, number>()
   const apps = await Promise.all(
@@ -102,13 +102,13 @@ test('one dead endpoint of three costs no request and is avoided', async (t) => 
     [...seen.values()].every((count) => count >= 20),
     JSON.stringify([...seen]),
   )
-  // It is tried once, and then once whenever the time is over for which it is avoided.
+  // It is tried once, and once more each time its avoidance expires.
   const most = 2 + Math.floor((monotonic() - start) / limits.asideMs)
   const retries = await retriesOf(bed)
   assert.ok(retries <= most, `${retries} retries, at most ${most} are expected`)
 })
 
-test('when no endpoint can be reached, the answer is 502 after a short time', async (t) => {
+test('the router answers 502 soon when no endpoint is reachable', async (t) => {
   const bed = await testBed(t)
   await bed.lead([await closedPort(bed), await closedPort(bed)])
   const start = monotonic()

@@ -2,27 +2,27 @@ import type { RetryCondition, RetryRule } from '@quayside/contract/routes.ts'
 import { limits } from './limits.ts'
 
 export interface Failure {
-  /** How many times the request was tried, this failed try included. */
+  /** How many times the request was tried, including this failed try. */
   readonly tries: number
   /** Milliseconds since the first try began. */
   readonly elapsedMs: number
-  /** Bytes of the request went out. */
+  /** Whether any byte of the request was sent. */
   readonly sent: boolean
-  /** Bytes of an answer came in. */
+  /** Whether any byte of a response arrived. */
   readonly answered: boolean
-  /** The method changes nothing and the request has no body. */
+  /** Whether the method is safe and the request has no body. */
   readonly safe: boolean
-  /** The failure lies in the request itself or was a time-out: another try ends the same way or waits as long again. */
+  /** Whether a retry is pointless: the request itself is at fault, or it timed out. */
   readonly final: boolean
-  /** The failure is an answer of this status. */
+  /** The status of the response, if the failure is a response. */
   readonly status?: number | undefined
 }
 
 const delaysMs = [0, 10, 25, 50, 100, 200, 400]
 
 /**
- * Milliseconds until the next try; undefined: give up. What never left may always be tried again; what left, only where
- * doing it twice is the same as doing it once.
+ * Returns the milliseconds until the next try, or undefined to stop. A request that was never sent
+ * may always be retried. One that was sent is retried only if it is safe.
  */
 export function retryDelay(failure: Failure, rule?: RetryRule): number | undefined {
   if (failure.answered || failure.final) return undefined
@@ -39,7 +39,7 @@ function isRetried({ sent, status }: Failure, rule: RetryRule): boolean {
   return named.some((condition) => rule.on?.includes(condition))
 }
 
-/** Whether an answer of this status is tried again. */
+/** Returns whether a rule retries a response of this status. */
 export function isRetriedStatus(status: number, { on = [], statuses = [] }: RetryRule): boolean {
   if (statuses.includes(status)) return true
   if (on.includes('5xx') && status >= 500) return true

@@ -11,10 +11,10 @@ import { record } from './record.ts'
 
 export const emptyTable: RouteTable = { version: 0, routes: [] }
 
-/** The first label may be a `*`, which stands for any one label. */
+/** The first label may be `*`, which matches any one label. */
 const hostForm = /^(?=.{1,253}$)(?:\*\.)?[a-z0-9_]([a-z0-9_-]*[a-z0-9_])?(\.[a-z0-9_]([a-z0-9_-]*[a-z0-9_])?)*$/
 
-/** Reads a route table from untrusted data. Throws an Error that names the place that is wrong. */
+/** Reads a route table from untrusted data. Throws an Error that names the invalid field. */
 export function parseRouteTable(value: unknown): RouteTable {
   const { version, routes } = record(value, 'the table')
   if (typeof version !== 'number' || !Number.isSafeInteger(version) || version < 0) {
@@ -34,7 +34,7 @@ export function parseRouteTable(value: unknown): RouteTable {
   return { version, routes: parsed }
 }
 
-/** Reads a list of endpoints from untrusted data; throws like `parseRouteTable`. */
+/** Reads a list of endpoints from untrusted data. Throws like `parseRouteTable`. */
 export function parseEndpoints(value: unknown, where = 'endpoints'): readonly RouteEndpoint[] {
   if (!Array.isArray(value)) throw new Error(`${where}: a list is expected`)
   return value.map((endpoint: unknown, index) => {
@@ -69,15 +69,15 @@ function parseRoute(value: unknown, where: string): Route {
   ) {
     throw new Error(`${where}.host: a lower-case host name ${port ? 'and the port' : 'without port'} is expected`)
   }
-  if (typeof service !== 'string') throw new Error(`${where}.service: a text is expected`)
-  if (typeof name !== 'string') throw new Error(`${where}.name: a text is expected`)
-  if (reason !== undefined && typeof reason !== 'string') throw new Error(`${where}.reason: a text is expected`)
+  if (typeof service !== 'string') throw new Error(`${where}.service: a string is expected`)
+  if (typeof name !== 'string') throw new Error(`${where}.name: a string is expected`)
+  if (reason !== undefined && typeof reason !== 'string') throw new Error(`${where}.reason: a string is expected`)
   if (asleep !== undefined && typeof asleep !== 'boolean') throw new Error(`${where}.asleep: true or false is expected`)
   if (path !== undefined && (typeof path !== 'string' || port || !isRoutePath(path))) {
-    throw new Error(`${where}.path: a path such as /api is expected, and none with a port`)
+    throw new Error(`${where}.path: a path such as /api is expected, and no path with a port`)
   }
   if (rewrite !== undefined && (typeof rewrite !== 'string' || port || !(rewrite === '/' || isRoutePath(rewrite)))) {
-    throw new Error(`${where}.rewrite: a path such as /api or / is expected, and none with a port`)
+    throw new Error(`${where}.rewrite: a path such as /api or / is expected, and no rewrite with a port`)
   }
   const parsed = { host, service, name, endpoints: parseEndpoints(endpoints, `${where}.endpoints`) }
   return {

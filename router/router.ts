@@ -17,19 +17,25 @@ import { newCounts, type Traffic } from './traffic.ts'
 import { createTrafficServer } from './traffic-server.ts'
 import { Waiting } from './waiting.ts'
 
-/** Grows when the control plane has to replace a running process of an older version. */
+/** Increased when the control plane must replace a running process of an older version. */
 const protocol = 8
 
 export interface RunningRouter {
   /** The port that clients use. */
   readonly port: number
-  /** Settles when the router has ended after a shutdown asked for over the control socket or by `stop`. */
+  /** Settles once the router has ended, after `stop` or a shutdown over the control socket. */
   readonly ended: Promise<void>
-  /** Takes no new connections, lets open requests finish for at most 30 s, then closes everything. Repeatable. */
+  /**
+   * Stops accepting connections, lets open requests finish for at most 30 s, then closes everything.
+   * Later calls return the same promise.
+   */
   stop(graceMs?: number): Promise<void>
 }
 
-/** Starts with the table that was kept last. Rejects with the system's error when port or socket cannot be used. */
+/**
+ * Starts with the last stored table. Rejects with the system's error if it cannot use the port or
+ * socket.
+ */
 export async function startRouter(config: RouterConfig, log: Log): Promise<RunningRouter> {
   const startedAt = monotonic()
   const routes = new Routes()
@@ -83,7 +89,7 @@ export async function startRouter(config: RouterConfig, log: Log): Promise<Runni
     },
   })
   if (!config.share) await requireFree(config)
-  // So that one that takes over may listen before this one ends.
+  // A router that takes over can then listen before this one ends.
   await listen(server, { host: config.host, port: config.port, reusePort: true })
   const bound = server.address()
   const port = typeof bound === 'object' && bound ? bound.port : config.port
@@ -106,7 +112,7 @@ async function end(
 ): Promise<void> {
   traffic.closing = true
   traffic.waiting.close()
-  // At once: whoever takes over is talked to at the same path.
+  // Closed first: the router that takes over uses the same path.
   const silenced = new Promise<void>((resolve) => {
     control.close(() => resolve())
     control.closeAllConnections()
@@ -124,7 +130,10 @@ async function end(
   await silenced
 }
 
-/** Rejects where another program has the port, also one that would share it: two installations must not answer for each other. */
+/**
+ * Rejects if another program has the port, even one that would share it: two installations must not
+ * answer for each other.
+ */
 async function requireFree({ host, port }: RouterConfig): Promise<void> {
   const probe = createServer()
   await listen(probe, { host, port })
@@ -140,7 +149,10 @@ const listen = (server: NetServer, where: ListenOptions): Promise<void> =>
     })
   })
 
-/** A socket file that a dead process left is replaced; one that answers means that another router is running. */
+/**
+ * Listens on the control socket. Replaces the file of a dead process. Throws if another router
+ * answers.
+ */
 async function listenControl(server: Server, path: string): Promise<void> {
   if (await answers(path)) throw new Error(`another router already listens on ${path}`)
   await rm(path, { force: true })

@@ -10,7 +10,7 @@ const endpoint = (port: number, open = 0): Endpoint => {
   return made
 }
 
-test('the least busy endpoint is chosen, by turns where they are equal, an avoided one only without others', () => {
+test('leastBusy takes turns between equal endpoints, and avoided ones only without others', () => {
   const [a, b, c] = [endpoint(1, 2), endpoint(2, 1), endpoint(3, 1)]
   assert.equal(leastBusy([a, b, c], 0, 0), b)
   assert.equal(leastBusy([a, b, c], 2, 0), c)
@@ -24,7 +24,7 @@ test('the least busy endpoint is chosen, by turns where they are equal, an avoid
   assert.equal(leastBusy([], 0, 0), undefined)
 })
 
-test('an endpoint keeps its count over tables and is forgotten once it is unlisted and idle', async () => {
+test('an endpoint keeps its counts across tables until it is unlisted and idle', async () => {
   const routes = new Routes()
   const endpoints = [{ address: '127.0.0.1', port: 1 }]
   const route = { host: 'a.test', service: 's', name: 'a', endpoints }
@@ -45,7 +45,7 @@ test('an endpoint keeps its count over tables and is forgotten once it is unlist
   assert.notEqual(routes.find('a.test')?.endpoints[0], first)
 })
 
-test('waiting for endpoints ends when it is called off', async () => {
+test('drain ends when its signal aborts', async () => {
   const routes = new Routes()
   const endpoints = [{ address: '127.0.0.1', port: 1 }]
   routes.apply({ version: 1, routes: [{ host: 'a.test', service: 's', name: 'a', endpoints }] })
@@ -56,7 +56,7 @@ test('waiting for endpoints ends when it is called off', async () => {
   assert.equal(await waiting, 1)
 })
 
-test('a wildcard takes what has one more label and no route of its own', () => {
+test('a wildcard matches hosts with one more label and no own route', () => {
   const routes = new Routes()
   const route = (host: string) => ({ host, service: host, name: host, endpoints: [] })
   routes.apply({ version: 1, routes: ['*.a.test', 'b.a.test', 'a.test'].map(route) })

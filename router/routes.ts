@@ -11,14 +11,20 @@ import { compileRules, type Rules } from './rules.ts'
 export interface Target {
   readonly route: Route
   readonly place: Place
-  /** Its host name has routes by path: requests are matched and passed on in their normal form. */
+  /**
+   * Whether its host name has routes by path. Requests are then matched and forwarded in normal
+   * form.
+   */
   readonly byPath: boolean
   readonly endpoints: readonly Endpoint[]
-  /** Only of routes that have some. */
+  /** Undefined if the route has no rules. */
   readonly rules: Rules | undefined
 }
 
-/** The route table in effect. Endpoints that stay keep their connections; those that left finish what is open on them. */
+/**
+ * The current route table. Listed endpoints keep their connections. Removed ones finish their open
+ * requests.
+ */
 export class Routes {
   #table: RouteTable = emptyTable
   #targets: readonly Target[] = []
@@ -42,7 +48,10 @@ export class Routes {
     return path === undefined ? undefined : found.find(path)
   }
 
-  /** Why a host whose routes go by path has none for this request: its path has no normal form, or no route begins there. */
+  /**
+   * Returns why a host with routes by path has none for this request: the path has no normal form, or
+   * no route has it.
+   */
   pathFailure(host: string, target: string): 'malformed' | 'absent' | undefined {
     const found = this.#at(host)
     if (!(found instanceof Places)) return undefined
@@ -55,7 +64,7 @@ export class Routes {
     return this.#hosts.get(host) ?? this.#hosts.get(`*${host.slice(host.indexOf('.'))}`)
   }
 
-  /** From now on, new requests go by this table. */
+  /** Replaces the table. New requests use this one. */
   apply(table: RouteTable): void {
     const known = this.#endpoints
     const listed = new Map<string, Endpoint>()
@@ -80,7 +89,10 @@ export class Routes {
     for (const [key, endpoint] of known) if (!listed.has(key)) this.#unlist(key, endpoint)
   }
 
-  /** The endpoint for one more request: the wanted one, or the least busy of those that answer; undefined: all are full. */
+  /**
+   * Returns the endpoint for one more request: the wanted one if it is usable, otherwise the least
+   * busy. Undefined if all are full.
+   */
   choose(target: Target, wanted?: string): Endpoint | undefined {
     const { endpoints } = target
     const own = wanted === undefined ? undefined : usable(endpoints, wanted)
@@ -92,7 +104,7 @@ export class Routes {
     return leastBusy(endpoints, this.#turn++, monotonic())
   }
 
-  /** Of every service with endpoints: how many requests those have had, and how many are open. */
+  /** Returns the total and open requests of every service that has endpoints. */
   activity(): { service: string; requests: number; open: number }[] {
     const services = new Map<string, Set<Endpoint>>()
     for (const { route, endpoints } of this.#targets) {
@@ -112,8 +124,8 @@ export class Routes {
   }
 
   /**
-   * Waits until nothing is open on these endpoints, at most `timeoutMs` or until `signal`; gives how many requests are
-   * still open.
+   * Waits until these endpoints have no open requests, for at most `timeoutMs` or until `signal`.
+   * Returns how many requests are still open.
    */
   drain(endpoints: readonly RouteEndpoint[], timeoutMs: number, signal: AbortSignal): Promise<number> {
     const known = endpoints.flatMap((each) => this.#endpoints.get(keyOf(each)) ?? [])
@@ -137,7 +149,7 @@ export class Routes {
     })
   }
 
-  /** Closes every connection that no request uses, now and as they end. */
+  /** Closes every idle connection now, and the others as their requests end. */
   close(): void {
     this.apply({ version: this.#table.version, routes: [] })
   }
@@ -156,7 +168,7 @@ export class Routes {
 export const seenTarget = ({ byPath, place }: Target, target: string): string =>
   byPath ? forwardedTarget(place, target) : target
 
-/** Host names with a route that does not take every path, or changes it. */
+/** Returns the host names with a route that has a path or rewrites one. */
 const dividedHosts = ({ routes }: RouteTable): ReadonlySet<string> =>
   new Set(routes.flatMap(({ host, path, rewrite }) => (path === undefined && rewrite === undefined ? [] : [host])))
 
@@ -169,13 +181,16 @@ function byHost(targets: readonly Target[]): Map<string, Target | Places<Target>
   return hosts
 }
 
-/** The endpoint with this id, unless it is full or avoided. */
+/** Returns the endpoint with this id, unless it is full or avoided. */
 const usable = (endpoints: readonly Endpoint[], wanted: string): Endpoint | undefined =>
   endpoints.find(
     ({ id, open, asideUntil }) => id === wanted && open < limits.openPerEndpoint && asideUntil <= monotonic(),
   )
 
-/** The endpoint with the fewest open requests that is neither full nor avoided; an avoided one where there is no other. */
+/**
+ * Returns the endpoint with the fewest open requests that is neither full nor avoided. Returns an
+ * avoided one if there is no other.
+ */
 export function leastBusy(endpoints: readonly Endpoint[], turn: number, now: number): Endpoint | undefined {
   let best: Endpoint | undefined
   let bestAside = false

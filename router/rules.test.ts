@@ -5,7 +5,7 @@ import type { RouteRules } from '@quayside/contract/routes.ts'
 import { sleep } from './clock.ts'
 import { portOf, testBed, until, untilClosed } from './test-bed.ts'
 
-/** A router that leads to applications under these rules. */
+/** Starts a router whose route to applications has these rules. */
 async function bedWith(t: Parameters<typeof testBed>[0], rules: RouteRules, listeners: readonly RequestListener[]) {
   const bed = await testBed(t, { trusted: ['127.0.0.1/32'] })
   const servers = await Promise.all(listeners.map((listener) => bed.application(listener)))
@@ -18,7 +18,7 @@ const ok: RequestListener = (request, response) => {
 }
 const from = (address: string) => ({ 'x-forwarded-for': address })
 
-test('bodies above the limit get 413, whether or not they tell their length', async (t) => {
+test('a body above the limit gets 413, with or without a declared length', async (t) => {
   const { ask, raw } = await bedWith(t, { maxBodyBytes: 10 }, [ok])
   assert.equal((await ask({ method: 'POST', body: '0123456789' })).status, 200)
   const large = await ask({ method: 'POST', body: '0123456789a', headers: { 'content-length': 11 } })
@@ -28,7 +28,7 @@ test('bodies above the limit get 413, whether or not they tell their length', as
   assert.match(await untilClosed(raw(`${head}6\r\n012345\r\n6\r\n678901\r\n0\r\n\r\n`)), /^HTTP\/1.1 413 /)
 })
 
-test('requests from networks that are shut out, or not let in, get 403; so do upgrades', async (t) => {
+test('requests and upgrades from denied or not allowed networks get 403', async (t) => {
   const { ask, lead, raw } = await bedWith(t, { deny: ['10.1.0.0/16', 'fd00::/8'] }, [ok])
   assert.equal((await ask({ headers: from('10.1.2.3') })).status, 403)
   assert.equal((await ask({ headers: from('fd00::1') })).status, 403)
@@ -41,18 +41,18 @@ test('requests from networks that are shut out, or not let in, get 403; so do up
   assert.equal((await ask({ headers: from('192.0.2.7') })).status, 502)
 })
 
-test('the client that peers claim counts only where they are trusted', async (t) => {
+test('the forwarded client address counts only from a trusted peer', async (t) => {
   const bed = await testBed(t)
   await bed.lead([portOf(await bed.application(ok))], { rules: { deny: ['127.0.0.1'] } })
   assert.equal((await bed.ask({ headers: from('192.0.2.7') })).status, 403)
 })
 
-test('an endpoint that is silent for too long is given up with 504', async (t) => {
+test('an endpoint that is silent for too long gets 504', async (t) => {
   const { ask } = await bedWith(t, { readTimeoutMs: 100 }, [() => {}])
   assert.equal((await ask()).status, 504)
 })
 
-test('a client stays at its endpoint while that is there', async (t) => {
+test('a sticky client keeps its endpoint while it is listed', async (t) => {
   const named =
     (name: string): RequestListener =>
     (_request, response) =>
@@ -69,13 +69,13 @@ test('a client stays at its endpoint while that is there', async (t) => {
   assert.match(String(lost.headers['set-cookie']), /quayside_replica=/)
 })
 
-test('headers are set in every answer, in place of those of the endpoint', async (t) => {
+test('the headers of a rule replace those of the endpoint in every response', async (t) => {
   const { ask } = await bedWith(t, { headers: { 'X-Frame-Options': 'DENY', 'x-powered-by': 'us' } }, [ok])
   const { headers, body } = await ask()
   assert.deepEqual([headers['x-frame-options'], headers['x-powered-by'], body], ['DENY', 'us', 'ok'])
 })
 
-test('browsers are told who may read answers, and what may be sent', async (t) => {
+test('a CORS rule sets the headers of responses and answers preflights', async (t) => {
   const cors = { origins: ['https://shop.example', 'https://*.shop.example'], methods: 'GET, PUT', headers: 'X-One' }
   const { ask, lead } = await bedWith(t, { cors }, [
     (_request, response) => response.setHeader('Access-Control-Allow-Origin', 'https://old.example').end('ok'),
@@ -109,7 +109,7 @@ const flaky = (statuses: readonly number[]) => {
   return { asked, listener }
 }
 
-test('an answer whose status is retried is asked for again, as often as the rule says', async (t) => {
+test('the router retries a listed status as often as the rule allows', async (t) => {
   const app = flaky([503, 503, 503, 503])
   const { ask, lead } = await bedWith(t, { retry: { times: 2, on: ['gateway-error'] } }, [app.listener])
   const refused = await ask()
@@ -120,21 +120,21 @@ test('an answer whose status is retried is asked for again, as often as the rule
   assert.equal((await ask()).status, 502)
 })
 
-test('a request that may have had an effect is never sent twice by a rule', async (t) => {
+test('a rule never retries a request that may have had an effect', async (t) => {
   const app = flaky([503])
   const { ask } = await bedWith(t, { retry: { times: 5, on: ['5xx'], statuses: [503] } }, [app.listener])
   assert.equal((await ask({ method: 'POST', body: 'order' })).status, 503)
   assert.deepEqual(app.asked, ['POST'])
 })
 
-test('statuses are retried only where the rule names them', async (t) => {
+test('the router retries only the statuses that the rule names', async (t) => {
   const app = flaky([500, 429, 200])
   const { ask } = await bedWith(t, { retry: { times: 3, statuses: [429] } }, [app.listener])
   assert.equal((await ask()).status, 500)
   assert.equal((await ask()).body, 'try 3')
 })
 
-test('a rule for connections only leaves broken ones alone', async (t) => {
+test('a rule for failed connections does not retry a reset', async (t) => {
   let asked = 0
   const breaking: RequestListener = (request) => {
     asked++
@@ -145,7 +145,7 @@ test('a rule for connections only leaves broken ones alone', async (t) => {
   assert.equal(asked, 1)
 })
 
-test('a try that does not begin to answer in time is followed by another', async (t) => {
+test('the router retries when a try does not begin to answer in time', async (t) => {
   let asked = 0
   const { ask } = await bedWith(t, { retry: { times: 2, perTryMs: 100 } }, [
     (_request, response) => void (asked++ === 0 || response.end('second')),
@@ -154,7 +154,7 @@ test('a try that does not begin to answer in time is followed by another', async
   assert.deepEqual([answer.status, answer.body], [200, 'second'])
 })
 
-test('a request that takes too long in all gets 504, and is cut off once its answer has begun', async (t) => {
+test('a request over its total time gets 504, or is cut off if its response has begun', async (t) => {
   const { ask, raw, lead } = await bedWith(t, { requestTimeoutMs: 150 }, [
     (request, response) => void (request.url === '/begun' && response.write('first')),
   ])
@@ -172,7 +172,7 @@ test('an endpoint that stops accepting a body times out with 504', async (t) => 
   assert.match(await untilClosed(socket), /^HTTP\/1.1 504 /)
 })
 
-test('a client that is slow with its own body is waited for', async (t) => {
+test('the router waits when a client sends its body slowly', async (t) => {
   const { raw } = await bedWith(t, { sendTimeoutMs: 50 }, [ok])
   const socket = raw('POST / HTTP/1.1\r\nHost: app.localhost\r\nContent-Length: 2\r\nConnection: close\r\n\r\na')
   await sleep(400)
@@ -180,7 +180,7 @@ test('a client that is slow with its own body is waited for', async (t) => {
   assert.match(await untilClosed(socket), /^HTTP\/1.1 200 /)
 })
 
-test('a client that stops reading its answer loses the connection', async (t) => {
+test('the router closes the connection when a client stops reading', async (t) => {
   let isCut = false
   const endless: RequestListener = (_request, response) => {
     response.once('close', () => {
@@ -208,7 +208,7 @@ test('a connection to an endpoint closes after the idle time of the rule', async
   await until(async () => (await open()) === 0, 'it closes', 20_000)
 })
 
-test('a table with rules that cannot be read is refused', async (t) => {
+test('a table with invalid rules is rejected', async (t) => {
   const { tell } = await testBed(t)
   for (const rules of [
     { deny: ['nowhere'] },

@@ -2,20 +2,20 @@ import { networkList } from '@quayside/contract/forwarded.ts'
 import type { RouteRules } from '@quayside/contract/routes.ts'
 import type { Failure } from './pages.ts'
 
-/** The rules of one route, ready to be asked. Routes without rules have none of this. */
+/** The compiled rules of one route. */
 export interface Rules {
   readonly given: RouteRules
   readonly allows: ((address: string) => boolean) | undefined
   readonly denies: ((address: string) => boolean) | undefined
-  /** Names in lower case, of answers in which they are set anew. */
+  /** The headers to set in responses, by their names in lower case. */
   readonly headers: ReadonlyMap<string, readonly [string, string]>
-  /** A request without a body always goes on to an endpoint. */
+  /** Whether every request without a body goes to an endpoint. */
   readonly isOpen: boolean
-  /** Answers go on to clients with the headers that they have. */
+  /** Whether responses keep their headers unchanged. */
   readonly keepsHeaders: boolean
 }
 
-/** Throws where a network is none. */
+/** Compiles the rules of a route. Throws if a network is invalid. */
 export function compileRules(given: RouteRules): Rules {
   const { allow, deny, headers = {}, cors, basicAuth, sticky } = given
   return {
@@ -28,7 +28,10 @@ export function compileRules(given: RouteRules): Rules {
   }
 }
 
-/** Why a request of this client is not passed on. `length` is that of its body, where it tells one. */
+/**
+ * Returns why a request of this client is rejected. `length` is the declared length of its body, or
+ * 0.
+ */
 export function refusalBy(
   { given, allows, denies }: Rules,
   request: { readonly client: string; readonly length: number; readonly name: string },
@@ -44,10 +47,13 @@ export function refusalBy(
 
 export const tooLarge = (name: string, maxBytes: number): Failure => ({
   status: 413,
-  message: `${name} takes at most ${maxBytes / 1_048_576} MB.`,
+  message: `The request body is too large. ${name} accepts at most ${maxBytes / 1_048_576} MB.`,
 })
 
-/** The origin that may read the answer, as the answer tells it; undefined: none may. */
+/**
+ * Returns the value of `Access-Control-Allow-Origin`. Undefined if this origin may not read the
+ * response.
+ */
 export function allowedOrigin({ given: { cors } }: Rules, origin: string | undefined): string | undefined {
   if (!cors || origin === undefined) return undefined
   if (cors.origins.includes('*')) return '*'
@@ -55,7 +61,10 @@ export function allowedOrigin({ given: { cors } }: Rules, origin: string | undef
   return cors.origins.some((one) => one === origin || one === anyLabel) ? origin : undefined
 }
 
-/** What a browser is told that asks whether it may send a request; undefined: it did not ask that, or it is the endpoint's business. */
+/**
+ * Returns the headers of the response to a CORS preflight. Undefined if the request is not one, or
+ * has no rule.
+ */
 export function preflightOf(
   rules: Rules,
   request: { readonly method: string; readonly origin: string | undefined; readonly asks: boolean },
@@ -77,14 +86,17 @@ export function preflightOf(
   ]
 }
 
-/** Credentials go along only where the origin is named. */
+/** Allows credentials only for a named origin. */
 const corsHeaders = (origin: string): string[] => [
   'Access-Control-Allow-Origin',
   origin,
   ...(origin === '*' ? [] : ['Access-Control-Allow-Credentials', 'true', 'Vary', 'Origin']),
 ]
 
-/** The headers of an answer, name and value by turns, as the rules have them. `cookie` keeps the client at its endpoint, below `path`. */
+/**
+ * Applies the rules to the headers of a response, as alternating names and values. `cookie` keeps the
+ * client at its endpoint, below `path`.
+ */
 export function ruledHeaders(
   rules: Rules,
   headers: readonly string[],
@@ -109,6 +121,6 @@ export function ruledHeaders(
 
 const stickyCookie = 'quayside_replica'
 
-/** The endpoint that the client was given before. */
+/** Returns the id of the client's previous endpoint, from its cookies. */
 export const stickyIn = (cookies: string | undefined): string | undefined =>
   cookies === undefined ? undefined : /(?:^|; ?)quayside_replica=([\w-]{16})(?:;|$)/.exec(cookies)?.[1]

@@ -6,7 +6,7 @@ export interface Peer {
   readonly address: string
   /** The router's own port. */
   readonly port: string
-  /** Whether it is a proxy whose `X-Forwarded-*` are believed; undefined: it is not. */
+  /** Which addresses are trusted proxies. Undefined if the peer itself is not one. */
   readonly trusts: ((address: string) => boolean) | undefined
 }
 
@@ -28,10 +28,10 @@ const vouched = new Map<string, keyof Forwarded>([
   ['x-forwarded-port', 'port'],
 ])
 
-/** Headers that say who sent a request: nothing of them reaches an endpoint unless the router or a trusted proxy says so. */
+/** Whether a header names the sender. Endpoints get it only from the router or a trusted proxy. */
 export const isSenderName = (lower: string): boolean => lower.startsWith('x-forwarded-')
 
-/** Takes what a trusted peer says. Returns whether the header is passed on as it is. */
+/** Records a header of a trusted peer. Returns whether the header is forwarded unchanged. */
 export function noteForwarded(said: Forwarded, lower: string, value: string): boolean {
   const member = vouched.get(lower)
   if (member === undefined) return true
@@ -40,7 +40,7 @@ export function noteForwarded(said: Forwarded, lower: string, value: string): bo
   return false
 }
 
-/** Adds the headers that say who sent a request. Returns the address of its client. */
+/** Adds the headers that name the sender of a request. Returns the address of the client. */
 export function addSender(headers: string[], host: string, peer: Peer, said: Forwarded): string {
   const { trusts } = peer
   if (!trusts) {
@@ -58,7 +58,7 @@ export function addSender(headers: string[], host: string, peer: Peer, said: For
   return client
 }
 
-/** A proxy that says the protocol alone listens on its usual port. */
+/** Returns the port of the proxy. If it names only the protocol, that is the usual port. */
 function portOf({ port, proto }: Forwarded, isSecure: boolean): string | undefined {
   if (/^\d{1,5}$/.test(port)) return port
   if (proto === '') return undefined

@@ -4,17 +4,20 @@ import type { RouteTable } from '@quayside/contract/routes.ts'
 import { codeOf, describe, type Log } from './log.ts'
 import { emptyTable, parseRouteTable } from './route-table.ts'
 
-/** The table that was saved last; the empty one where there is none or it cannot be read (which is logged). */
+/**
+ * Returns the last saved table. Returns an empty one if none exists, or if it cannot be read
+ * (logged).
+ */
 export async function loadTable(path: string, log: Log): Promise<RouteTable> {
   try {
     return parseRouteTable(JSON.parse(await readFile(path, 'utf8')))
   } catch (error) {
-    if (codeOf(error) !== 'ENOENT') log.error('kept route table could not be read', { path, error: describe(error) })
+    if (codeOf(error) !== 'ENOENT') log.error('stored route table could not be read', { path, error: describe(error) })
     return emptyTable
   }
 }
 
-/** Saves a table so that either the old or the new one is found after a power cut. Not to be called twice at once. */
+/** Saves a table. A power cut leaves either the old or the new one. Calls must not overlap. */
 export async function saveTable(path: string, table: RouteTable): Promise<void> {
   const draft = `${path}.new`
   const file = await open(draft, 'w', 0o600)

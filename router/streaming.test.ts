@@ -18,7 +18,7 @@ async function answerOf(outgoing: ClientRequest): Promise<IncomingMessage> {
   return message
 }
 
-test('an answer arrives piece by piece, its headers before its first piece', async (t) => {
+test('a response streams chunk by chunk, its headers first', async (t) => {
   const bed = await testBed(t)
   let write = (_text: string): void => {}
   const app = await bed.application((_, response) => {
@@ -40,7 +40,7 @@ test('an answer arrives piece by piece, its headers before its first piece', asy
   await once(message, 'end')
 })
 
-test('a request body arrives piece by piece, and its answer may begin before it ends', async (t) => {
+test('a request body streams chunk by chunk, and its response may begin before its end', async (t) => {
   const bed = await testBed(t)
   const app = await bed.application((incoming, response) => {
     incoming.on('data', (chunk: Buffer) => response.write(`got ${chunk}`))
@@ -60,7 +60,7 @@ test('a request body arrives piece by piece, and its answer may begin before it 
   await once(message, 'end')
 })
 
-test('100 MiB go both ways without being gathered in the router', async (t) => {
+test('the router forwards 100 MiB both ways without buffering them', async (t) => {
   const bed = await testBed(t)
   const app = await bed.application((incoming, response) => incoming.pipe(response))
   await bed.lead([portOf(app)])
@@ -77,7 +77,7 @@ test('100 MiB go both ways without being gathered in the router', async (t) => {
   outgoing.on('drain', feed)
   feed()
   const message = await answerOf(outgoing)
-  // While nobody reads the answer, the sender must come to a halt.
+  // While the client does not read the response, the sender must stop.
   message.pause()
   let before = -1
   await until(async () => {
@@ -96,7 +96,7 @@ test('100 MiB go both ways without being gathered in the router', async (t) => {
   assert.equal(received, 100 * mebibyte.length)
 })
 
-test('a client that goes away ends the request at the application', async (t) => {
+test('the request ends at the application when the client disconnects', async (t) => {
   const bed = await testBed(t)
   let open200 = 0
   const app = await bed.application((incoming, response) => {
@@ -119,7 +119,7 @@ test('a client that goes away ends the request at the application', async (t) =>
   )
 })
 
-test('Expect: 100-continue is answered once the application takes the request, and not for a failure', async (t) => {
+test('the router sends 100 Continue only once the application accepts the request', async (t) => {
   const bed = await testBed(t)
   const app = await bed.application((incoming, response) => {
     textOf(incoming)
@@ -144,7 +144,7 @@ test('Expect: 100-continue is answered once the application takes the request, a
   assert.deepEqual([message.statusCode, continued], [503, false])
 })
 
-test('an application may answer before it has read the request', async (t) => {
+test('an application may answer before it reads the request', async (t) => {
   const bed = await testBed(t)
   const app = await bed.application((_, response) => {
     response.writeHead(413)
@@ -161,7 +161,7 @@ test('an application may answer before it has read the request', async (t) => {
   assert.equal((await bed.ask()).status, 413)
 })
 
-test('an application that dies in the middle of a body gives 502 and harms nobody else', async (t) => {
+test('only its own request fails when an application dies in the middle of a body', async (t) => {
   const bed = await testBed(t)
   const app = await bed.application((incoming, response) => {
     if (incoming.method === 'GET') response.end('fine')

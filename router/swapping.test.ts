@@ -3,7 +3,7 @@ import { Agent, type ServerResponse } from 'node:http'
 import test from 'node:test'
 import { portOf, testBed, until } from './test-bed.ts'
 
-test('no request fails while the application is replaced again and again under load', async (t) => {
+test('no request fails when the application is replaced repeatedly under load', async (t) => {
   const bed = await testBed(t)
   const start = async (name: string): ReturnType<typeof bed.application> =>
     bed.application((_, response) => response.end(name))
@@ -25,7 +25,7 @@ test('no request fails while the application is replaced again and again under l
   for (let swap = 1; swap <= 10; swap++) {
     const next = await start(String(swap))
     await bed.lead([portOf(next)])
-    // The old one is gone at once, with whatever was open on it.
+    // The old one ends at once, with its open connections.
     current.close().closeAllConnections()
     current = next
     await until(() => (seen.get(String(swap)) ?? 0) >= 20, `application ${swap} answers`)
@@ -35,7 +35,7 @@ test('no request fails while the application is replaced again and again under l
   assert.equal(seen.size, 11)
 })
 
-test('an endpoint that left the table finishes what is open, gets nothing new and loses its connections', async (t) => {
+test('a removed endpoint finishes its open requests, gets no new ones and loses its connections', async (t) => {
   const bed = await testBed(t)
   const waiting: ServerResponse[] = []
   const old = await bed.application((_, response) => {
@@ -60,7 +60,7 @@ test('an endpoint that left the table finishes what is open, gets nothing new an
   assert.equal(waiting.length, 1)
 })
 
-test('at a shutdown open requests finish and new connections are refused', async (t) => {
+test('a shutdown lets open requests finish and refuses new connections', async (t) => {
   const bed = await testBed(t)
   const waiting: ServerResponse[] = []
   const app = await bed.application((_, response) => {

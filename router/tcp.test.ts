@@ -11,7 +11,7 @@ import { type TestBed, testBed, until } from './test-bed.ts'
 
 type Life = Parameters<typeof testBed>[0]
 
-/** A server of bytes on a free port. */
+/** Starts a TCP server on a free port. */
 async function bytesServer(t: Life, onConnection: (socket: Socket) => void, port = 0) {
   const sockets = new Set<Socket>()
   const server: Server = createServer({ allowHalfOpen: true }, (socket) => {
@@ -20,7 +20,7 @@ async function bytesServer(t: Life, onConnection: (socket: Socket) => void, port
     onConnection(socket)
   })
   server.listen(port, '127.0.0.1')
-  // Rejects where the port is taken.
+  // Rejects if the port is taken.
   await once(server, 'listening')
   const close = async (): Promise<void> => {
     for (const socket of sockets) socket.destroy()
@@ -54,7 +54,7 @@ function client(t: Life, port: number) {
   return seen
 }
 let version = 0
-/** Leads a port of this machine to ports of applications. */
+/** Routes a port of this machine to ports of applications. */
 async function leadPort(bed: TestBed, port: number, ports: readonly number[], more: Partial<Route> = {}) {
   const endpoints = ports.map((each) => ({ address: '127.0.0.1', port: each }))
   const listen = { protocol: 'TCP', port } as const
@@ -64,7 +64,7 @@ async function leadPort(bed: TestBed, port: number, ports: readonly number[], mo
   return answer.body
 }
 
-/** Does the same with a free port below the ephemeral range. Returns the port. */
+/** The same with a free port below the ephemeral range. Returns the port. */
 async function leadFreePort(bed: TestBed, ports: readonly number[], more: Partial<Route> = {}): Promise<number> {
   for (;;) {
     const port = randomInt(10_000, 30_000)
@@ -72,7 +72,7 @@ async function leadFreePort(bed: TestBed, ports: readonly number[], more: Partia
   }
 }
 
-test('bytes go both ways, whoever speaks first, and the end of one side leaves the other one its word', async (t) => {
+test('bytes flow both ways, whichever side speaks first, and a half-closed side still receives', async (t) => {
   const bed = await testBed(t)
   const first = await bytesServer(t, (socket) => {
     socket.write('hello ')
@@ -98,7 +98,7 @@ test('bytes go both ways, whoever speaks first, and the end of one side leaves t
   assert.equal(two.bytes, size)
 })
 
-test('new connections go to the new version, those that are open stay until they end', async (t) => {
+test('new connections go to the new version, and open ones stay until they end', async (t) => {
   const bed = await testBed(t)
   const [a, b] = [await bytesServer(t, named('a')), await bytesServer(t, named('b'))]
   const port = await leadFreePort(bed, [a.port])
@@ -116,7 +116,7 @@ test('new connections go to the new version, those that are open stay until they
   assert.deepEqual((await bed.tell('POST', '/drain', { endpoints, timeoutMs: 60_000 })).body, { open: 0 })
 })
 
-test('a port without an application breaks connections off, and is free again without a route', async (t) => {
+test('a port without an application resets connections, and closes without a route', async (t) => {
   const bed = await testBed(t)
   const port = await leadFreePort(bed, [], { reason: 'it is stopped' })
   const refused = client(t, port)
@@ -136,7 +136,7 @@ test('a port without an application breaks connections off, and is free again wi
   await until(isFree, 'the port is free')
 })
 
-test('a connection wakes what is asleep, and waits for it', async (t) => {
+test('a connection wakes a sleeping service and waits for it', async (t) => {
   const bed = await testBed(t)
   const port = await leadFreePort(bed, [], { asleep: true })
   const wakes = bed.tell('POST', '/wakes', { sequence: 0, timeoutMs: 60_000 })
@@ -150,7 +150,7 @@ test('a connection wakes what is asleep, and waits for it', async (t) => {
   assert.deepEqual(services, [{ service: 's', requests: 1, open: 1 }])
 })
 
-test('a port of another program is told, and listened on once it is free', async (t) => {
+test('the router reports a TCP port of another program, and opens it once it is free', async (t) => {
   const bed = await testBed(t)
   const other = await bytesServer(t, () => {})
   const app = await bytesServer(t, named('in'))
@@ -165,7 +165,7 @@ test('a port of another program is told, and listened on once it is free', async
   await until(late, 'the port answers')
 })
 
-test('a router that is started anew listens on the ports that it had', async (t) => {
+test('a restarted router listens on its previous ports', async (t) => {
   const bed = await testBed(t)
   const app = await bytesServer(t, named('in'))
   const port = await leadFreePort(bed, [app.port])
@@ -181,7 +181,7 @@ test('a router that is started anew listens on the ports that it had', async (t)
   await until(() => again.text === 'in', 'it answers again')
 })
 
-test('tables with ports that cannot be are refused', async (t) => {
+test('a table with invalid ports is rejected', async (t) => {
   const { tell } = await testBed(t)
   const route = (host: string, listen: unknown) => ({ host, listen, service: 's', name: 'db', endpoints: [] })
   const tcp = (port: unknown) => ({ protocol: 'TCP', port })

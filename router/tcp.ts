@@ -5,12 +5,14 @@ import { limits } from './limits.ts'
 import { reach } from './reach.ts'
 import type { Traffic } from './traffic.ts'
 
-/** A server that passes connections on to the endpoints of a route, byte by byte; not yet listening. */
+/**
+ * Creates a server that forwards connections to the endpoints of a route. It is not yet listening.
+ */
 export function createTcpServer(traffic: Traffic, hostNow: () => string | undefined): Server {
   const server = createServer({
-    // One side may end what it says and go on listening.
+    // One side may finish sending and still receive.
     allowHalfOpen: true,
-    // Who speaks first is heard by the application.
+    // Bytes that the client sends first must reach the application.
     pauseOnConnect: true,
     noDelay: true,
     keepAlive: true,
@@ -60,12 +62,14 @@ function passConnection(traffic: Traffic, client: Socket, host: string | undefin
   })
 }
 
-/** Bytes and the end of one side go to the other; where a side breaks off, so does the other. */
+/**
+ * Forwards the bytes and the end of one side to the other. If one side is reset, so is the other.
+ */
 function passOn(from: Socket, to: Socket): void {
   from.pipe(to)
   from.once('error', () => to.resetAndDestroy())
   from.once('close', () => {
-    // After both ends the other side still has to send what it was given.
+    // After a clean end, the other side still has buffered bytes to send.
     if (!from.readableEnded || !from.writableFinished) to.destroy()
   })
 }

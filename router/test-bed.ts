@@ -37,14 +37,14 @@ export interface Ask {
   readonly agent?: Agent
 }
 
-/** A router in this process with a folder of its own, and applications behind it. Ends with the test. */
+/** A router in this process with its own folder and applications. Ends with the test. */
 export interface TestBed {
   readonly router: RunningRouter
   readonly control: string
   readonly state: string
-  /** Starts an application; gives its server, the port being `portOf(server)`. */
+  /** Starts an application. Returns its server, whose port is `portOf(server)`. */
   application(listener: RequestListener, port?: number): Promise<Server>
-  /** Leads `app.localhost` (or another host) to these ports; the table before is replaced. */
+  /** Routes `app.localhost` (or another host) to these ports. Replaces the previous table. */
   lead(ports: readonly number[], route?: Partial<Route>): Promise<void>
   ask(options?: Ask): Promise<Answer>
   /** Opens a raw connection to the router and sends these bytes. */
@@ -114,7 +114,7 @@ export function portOf(server: Server): number {
   return bound.port
 }
 
-/** Everything that a connection gives until the other side ends it. */
+/** Returns everything that a connection receives until it closes. */
 export async function untilClosed(socket: Socket): Promise<string> {
   let text = ''
   socket.on('data', (chunk) => {
@@ -124,7 +124,7 @@ export async function untilClosed(socket: Socket): Promise<string> {
   return text
 }
 
-/** Waits until the condition holds; fails after `limitMs`. */
+/** Waits until the condition holds. Fails after `limitMs`. */
 export async function until(
   condition: () => boolean | Promise<boolean>,
   what: string,

@@ -14,10 +14,10 @@ import { type RequestHead, readRequestHead } from './request-head.ts'
 import type { Traffic } from './traffic.ts'
 import { passUpgrade } from './upgrade.ts'
 
-/** Node makes no stream of a body that a request does not have. Its types do not know this option yet. */
+/** Node creates no stream for a missing body. Its types do not know this option yet. */
 const withoutEmptyBodies = { optimizeEmptyRequests: true }
 
-/** The HTTP server that applications are reached through; not yet listening. */
+/** Creates the HTTP server in front of the applications. It is not yet listening. */
 export function createTrafficServer(traffic: Traffic): Server {
   const server = createServer({
     keepAlive: true,
@@ -26,7 +26,7 @@ export function createTrafficServer(traffic: Traffic): Server {
     requireHostHeader: true,
     maxHeaderSize: limits.headerBytes,
     headersTimeout: limits.clientHeadersMs,
-    // A request's body may take as long as it takes.
+    // A request body has no time limit.
     requestTimeout: 0,
     keepAliveTimeout: limits.clientIdleMs,
     connectionsCheckingInterval: 2_000,
@@ -56,7 +56,7 @@ export function createTrafficServer(traffic: Traffic): Server {
   return server
 }
 
-/** Requests that a client sends without waiting for answers are served one after the other. */
+/** Serves pipelined requests one at a time. */
 function inOrder(traffic: Traffic, request: IncomingMessage, response: ServerResponse, awaitsContinue: boolean): void {
   if (response.socket) serve(traffic, request, response, awaitsContinue)
   else response.once('socket', () => serve(traffic, request, response, awaitsContinue))
@@ -112,7 +112,10 @@ function onUpgrade(traffic: Traffic, request: IncomingMessage, client: Duplex, e
   }
 }
 
-/** Why a request is answered without a route, other than that its host name has none. */
+/**
+ * Returns why a request with a malformed host or path, or without a route for its path, is
+ * rejected.
+ */
 function astrayFailure(
   traffic: Traffic,
   { url = '/' }: IncomingMessage,
@@ -121,9 +124,9 @@ function astrayFailure(
   if (host === undefined) return malformed(head)
   switch (traffic.routes.pathFailure(host, url)) {
     case 'malformed':
-      return malformed({ refusal: 'its path can be read in two ways' })
+      return malformed({ refusal: 'its path is ambiguous' })
     case 'absent':
-      return { status: 404, message: `No application answers at this path of ${host}.` }
+      return { status: 404, message: `No application answers at this path of ${host}. Check the path.` }
     default:
       return undefined
   }
@@ -132,7 +135,10 @@ function astrayFailure(
 const shutBy = (...[traffic, request, ruled]: Parameters<typeof challengeOf>): Failure | undefined =>
   refusalOf(request, ruled) ?? challengeOf(traffic, request, ruled)
 
-/** HTTP/2 behind an upgrade would carry requests past the route table; a body before it could hide one. */
+/**
+ * HTTP/2 after an upgrade would carry requests past the route table. A body before it could hide
+ * one.
+ */
 function upgradeRefusal(head: RequestHead): string | undefined {
   if (head.hasBody) return 'a request with a body cannot be upgraded'
   if (head.upgrade === undefined) return 'Upgrade is missing'

@@ -5,35 +5,35 @@ import type { Passwords } from './passwords.ts'
 import type { Routes } from './routes.ts'
 import type { Waiting } from './waiting.ts'
 
-/** Counted since the process started; `open` is now. */
+/** Counters since the process started. `open` is the current number. */
 export interface Counts {
   requests: number
   open: number
   upgrades: number
-  /** Tries beyond the first. */
+  /** Tries after the first. */
   retries: number
   /** Requests refused because of their form. */
   refused: number
-  /** Requests for which no endpoint could be reached, or which an endpoint broke off. */
+  /** Requests that reached no endpoint, or that an endpoint broke off. */
   failed: number
 }
 
-/** What every request needs to know. */
+/** The state that all requests share. */
 export interface Traffic {
   readonly routes: Routes
   readonly waiting: Waiting
   readonly passwords: Passwords
   readonly counts: Counts
   readonly log: Log
-  /** The port that clients are told as `X-Forwarded-Port`. */
+  /** The router's own port, sent as `X-Forwarded-Port`. */
   port: string
-  /** Whether a peer's `X-Forwarded-*` are believed. */
+  /** Whether a peer's `X-Forwarded-*` headers are trusted. */
   readonly trusts: (address: string) => boolean
-  /** Of each port. */
+  /** The limits of each port. */
   readonly connections: ConnectionLimits
-  /** Client connections that were upgraded. */
+  /** Upgraded HTTP connections and TCP connections of clients. */
   readonly tunnels: Set<Duplex>
-  /** At a shutdown connections end with the answer that is open on them. */
+  /** During a shutdown, a connection ends after its current response. */
   closing: boolean
 }
 

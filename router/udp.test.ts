@@ -8,7 +8,7 @@ import { type TestBed, testBed, until } from './test-bed.ts'
 
 type Life = Parameters<typeof testBed>[0]
 
-/** A socket of a test's own, with all that it hears. */
+/** A socket of the test, with all datagrams that it received. */
 async function socketOf(t: Life, port = 0, address = '127.0.0.1') {
   const socket = createSocket('udp4')
   await new Promise<void>((resolve, reject) => socket.once('error', reject).bind(port, address, resolve))
@@ -23,7 +23,7 @@ async function socketOf(t: Life, port = 0, address = '127.0.0.1') {
   t.after(close)
   return { socket, heard, close, port: socket.address().port }
 }
-/** An application that answers its name and what it heard. */
+/** An application that answers with its name and the datagram. */
 async function answering(t: Life, name: string) {
   const app = await socketOf(t)
   app.socket.on('message', (datagram, { port, address }) => app.socket.send(`${name} ${datagram}`, port, address))
@@ -38,21 +38,21 @@ async function leadPort(bed: TestBed, port: number, ports: readonly number[], mo
   assert.equal(answer.status, 200, JSON.stringify(answer.body))
   return answer.body
 }
-/** Does the same with a free port. Returns the port. */
+/** The same with a free port. Returns the port. */
 async function leadFreePort(bed: TestBed, ports: readonly number[], more: Partial<Route> = {}): Promise<number> {
   for (;;) {
     const port = randomInt(10_000, 30_000)
     if (!(await leadPort(bed, port, ports, more))['taken']) return port
   }
 }
-/** Sends until it is answered: datagrams may be lost. */
+/** Sends until an answer arrives, because datagrams may be lost. */
 const asks = (client: Awaited<ReturnType<typeof socketOf>>, port: number, text: string, answer: string) =>
   until(() => {
     client.socket.send(text, port, '127.0.0.1')
     return client.heard.includes(answer)
   }, `${answer} is heard`)
 
-test('each client gets the answers to its own datagrams, and its next ones go where the table leads', async (t) => {
+test('each client gets its own answers, and its next datagrams follow the table', async (t) => {
   const bed = await testBed(t)
   const [a, b] = [await answering(t, 'a'), await answering(t, 'b')]
   const port = await leadFreePort(bed, [a.port])
@@ -64,12 +64,12 @@ test('each client gets the answers to its own datagrams, and its next ones go wh
   assert.deepEqual((await bed.tell('POST', '/drain', { endpoints, timeoutMs: 1 })).body, { open: 2 })
   await leadPort(bed, port, [b.port])
   await asks(one, port, 'second', 'b second')
-  // Who is silent does not hold the former version.
+  // A silent client does not hold the previous version.
   assert.deepEqual((await bed.tell('POST', '/drain', { endpoints, timeoutMs: 60_000 })).body, { open: 0 })
   assert.ok(limits.udpLeavingMs < limits.udpIdleMs)
 })
 
-test('a datagram wakes what is asleep, and is delivered then', async (t) => {
+test('a datagram wakes a sleeping service and is then delivered', async (t) => {
   const bed = await testBed(t)
   const port = await leadFreePort(bed, [], { asleep: true })
   const wakes = bed.tell('POST', '/wakes', { sequence: 0, timeoutMs: 60_000 })
@@ -81,7 +81,7 @@ test('a datagram wakes what is asleep, and is delivered then', async (t) => {
   await until(() => client.heard.includes('woken early'), 'what was sent early is answered')
 })
 
-test('a replica that is gone is left, and networks that are shut out are not heard', async (t) => {
+test('clients leave a dead replica, and denied networks are ignored', async (t) => {
   const bed = await testBed(t)
   const [gone, app] = [await socketOf(t), await answering(t, 'here')]
   await gone.close()
@@ -98,7 +98,7 @@ test('a replica that is gone is left, and networks that are shut out are not hea
   assert.deepEqual(denied.heard, [])
 })
 
-test('a port of another program is told, and listened on once it is free', async (t) => {
+test('the router reports a UDP port of another program, and opens it once it is free', async (t) => {
   const bed = await testBed(t)
   const [other, app, client] = [await socketOf(t), await answering(t, 'in'), await socketOf(t)]
   assert.deepEqual((await leadPort(bed, other.port, [app.port]))['taken'], [other.port])
@@ -113,7 +113,7 @@ test('a port of another program is told, and listened on once it is free', async
   await until(isFree, 'the port is free')
 })
 
-test('one address has a part of the clients of a port, however many ports it sends from', async (t) => {
+test('one address gets a limited share of the clients of a port, from however many ports', async (t) => {
   const bed = await testBed(t)
   const app = await answering(t, 'in')
   const port = await leadFreePort(bed, [app.port])
@@ -121,7 +121,7 @@ test('one address has a part of the clients of a port, however many ports it sen
   const senders = await Promise.all(Array.from({ length: limits.udpClientsPerAddress + 8 }, () => socketOf(t)))
   const unheard = () => senders.filter(({ heard }) => heard.length === 0)
   await until(() => {
-    // No more at a time than the kernel keeps for the router.
+    // At most as many at a time as the kernel queues for the router.
     for (const { socket } of unheard().slice(0, 50)) socket.send('flood', port, '127.0.0.1')
     return unheard().length === 8
   }, 'the address has its part')

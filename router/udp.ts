@@ -10,14 +10,14 @@ import { limits } from './limits.ts'
 import { describe } from './log.ts'
 import type { Traffic } from './traffic.ts'
 
-/** One client of a port, with the socket by which its datagrams go to an endpoint, and answers come back. */
+/** One client of a port, with the socket between it and its endpoint. */
 interface Session {
   readonly client: RemoteInfo
-  /** What came before there was an endpoint. */
+  /** Datagrams that arrived before the endpoint was connected. */
   early: Buffer[]
   endpoint?: Endpoint
   socket?: Socket
-  /** Ends it when nothing went through for so long. */
+  /** The session ends after this much silence. */
   idleMs: number
   seenAt: number
   cancel: () => void
@@ -25,14 +25,16 @@ interface Session {
 }
 
 /**
- * A UDP port of this machine: each client has an endpoint of the route for as long as datagrams go either way. What cannot be delivered is
- * dropped, as UDP has it.
+ * A UDP port of this machine. Each client keeps its endpoint for as long as datagrams flow in either
+ * direction. Undeliverable datagrams are dropped.
  */
 export class UdpPort {
   readonly #traffic: Traffic
   readonly #hostNow: () => string | undefined
   readonly #socket: Socket
-  /** By the address of their client; those whose endpoint left the route are in `#all` alone. */
+  /**
+   * Sessions by the address of their client. If the endpoint left the route, only `#all` has them.
+   */
   readonly #sessions = new Map<string, Session>()
   readonly #all = new Set<Session>()
   readonly #shares = new Shares()
@@ -44,7 +46,7 @@ export class UdpPort {
     this.#socket.on('message', (datagram, client) => this.#pass(datagram, client))
   }
 
-  /** Rejects with the system's error when the port cannot be had. */
+  /** Rejects with the system's error if the port is not available. */
   async listen(address: string, port: number): Promise<void> {
     const { promise, resolve, reject } = Promise.withResolvers<void>()
     this.#socket.once('error', reject)
@@ -59,7 +61,10 @@ export class UdpPort {
     this.#socket.on('error', (error) => this.#traffic.log.error('port failed', { error: describe(error) }))
   }
 
-  /** To be called after every new table: clients of endpoints that left get another one with their next datagram. */
+  /**
+   * Must be called after every new table. Clients of removed endpoints get another one with their next
+   * datagram.
+   */
   follow(): void {
     const host = this.#hostNow()
     const endpoints = host === undefined ? [] : (this.#traffic.routes.find(host)?.endpoints ?? [])
@@ -137,7 +142,7 @@ export class UdpPort {
     endpoint.hold()
     session.endpoint = endpoint
     const socket = createSocket(isIPv6(endpoint.address) ? 'udp6' : 'udp4')
-    // Nobody listens there: the next datagram finds another endpoint, or none.
+    // No program listens there. The next datagram goes to another endpoint, if any.
     socket.on('error', () => {
       endpoint.asideUntil = monotonic() + limits.asideMs
       this.#end(session)
@@ -156,7 +161,7 @@ export class UdpPort {
     this.#watch(session)
   }
 
-  /** Ends it once it was silent for its time. */
+  /** Ends a session after its time of silence. */
   #watch(session: Session): void {
     if (session.hasEnded) return
     const leftMs = session.seenAt + session.idleMs - monotonic()

@@ -25,7 +25,7 @@ async function echoBed(t: Parameters<typeof testBed>[0]): Promise<{ bed: TestBed
   return { bed, port: portOf(app), sockets }
 }
 
-test('an upgraded connection carries bytes both ways, also those sent early', async (t) => {
+test('an upgraded connection carries bytes both ways, including those sent early', async (t) => {
   const { bed, port } = await echoBed(t)
   const client = bed.raw(`${ask()}early`)
   let text = ''
@@ -45,7 +45,7 @@ test('an upgraded connection carries bytes both ways, also those sent early', as
   assert.deepEqual((await bed.tell('POST', '/drain', { endpoints, timeoutMs: 5_000 })).body, { open: 0 })
 })
 
-test('when one side of an upgraded connection ends, so does the other', async (t) => {
+test('one side of an upgraded connection ends when the other does', async (t) => {
   const { bed, sockets } = await echoBed(t)
   const client = bed.raw(ask())
   await once(client, 'data')
@@ -57,7 +57,7 @@ test('when one side of an upgraded connection ends, so does the other', async (t
   await until(() => sockets[1]?.destroyed === true, 'the side of the application ended')
 })
 
-test('an upgrade that the application declines is answered and closed', async (t) => {
+test('a declined upgrade is answered and its connection closed', async (t) => {
   const bed = await testBed(t)
   let requests = 0
   const app = await bed.application((_, response) => {
@@ -73,7 +73,7 @@ test('an upgrade that the application declines is answered and closed', async (t
   assert.equal(requests, 1)
 })
 
-test('upgrades to HTTP/2, with a body or to nowhere are refused', async (t) => {
+test('upgrades to HTTP/2, with a body or without a protocol are rejected', async (t) => {
   const { bed } = await echoBed(t)
   const head = 'GET / HTTP/1.1\r\nHost: app.localhost\r\n'
   const h2c = `${head}Connection: Upgrade, HTTP2-Settings\r\nUpgrade: h2c\r\nHTTP2-Settings: AAMAAABkAAQAAP__\r\n\r\n`

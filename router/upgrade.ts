@@ -16,15 +16,16 @@ export interface Upgrade {
   readonly traffic: Traffic
   readonly request: IncomingMessage
   readonly client: Duplex
-  /** What the client sent behind the request. */
+  /** Bytes that the client sent after the request. */
   readonly early: Buffer
   readonly head: RequestHead
   readonly host: string
 }
 
 /**
- * Passes an upgrade on (WebSocket and others). Only when the endpoint agrees with 101 do the two connections become one;
- * any other answer is given and the connection closed, so that nothing can slip past the route table behind it.
+ * Forwards an upgrade (WebSocket and others). Joins the two connections only if the endpoint answers
+ * 101. After any other response the connection closes, so that no later request can slip past the
+ * route table.
  */
 export function passUpgrade(upgrade: Upgrade): void {
   const { traffic, client } = upgrade
@@ -72,7 +73,7 @@ function converse(upgrade: Upgrade, socket: Duplex, target: Target): void {
   outgoing.end()
 }
 
-/** Connects the answer to the client; the given function tells whether it has begun. */
+/** Connects the response to the client. The returned function reports whether it has begun. */
 function listen(upgrade: Upgrade, outgoing: ClientRequest, socket: Duplex): () => boolean {
   const { client, early } = upgrade
   let answered = false

@@ -13,7 +13,7 @@ const heldBy = async (bed: TestBed): Promise<number> => Number((await bed.tell('
 const wakes = async (bed: TestBed, sequence: number, timeoutMs = 10_000) =>
   (await bed.tell('POST', '/wakes', { sequence, timeoutMs })).body
 
-test('requests for a service that is asleep wait, wake it once, and go through with their bodies', async (t) => {
+test('requests for a sleeping service wait, wake it once, and arrive with their bodies', async (t) => {
   const bed = await testBed(t)
   const app = await bed.application((incoming, response) => {
     textOf(incoming).then(
@@ -39,7 +39,7 @@ test('requests for a service that is asleep wait, wake it once, and go through w
   assert.equal(await heldBy(bed), 0)
 })
 
-test('of a body that waits no more is read than a buffer holds; then it arrives whole', async (t) => {
+test('at most a buffer of a waiting body is read, and it arrives whole', async (t) => {
   const bed = await testBed(t)
   let length = 0
   const app = await bed.application((incoming, response) => {
@@ -64,7 +64,7 @@ test('of a body that waits no more is read than a buffer holds; then it arrives 
   assert.equal(length, size)
 })
 
-test('an upgrade waits as well', async (t) => {
+test('an upgrade waits for a sleeping service', async (t) => {
   const bed = await testBed(t)
   const app = await bed.application(() => {})
   app.on('upgrade', (_, socket) => {
@@ -82,7 +82,7 @@ test('an upgrade waits as well', async (t) => {
   await until(() => text.startsWith('HTTP/1.1 101') && text.endsWith('early'), 'both ends talk')
 })
 
-test('a client that goes away waits no longer', async (t) => {
+test('a held request is dropped when its client disconnects', async (t) => {
   const bed = await testBed(t)
   await fallAsleep(bed)
   const socket = bed.raw('GET / HTTP/1.1\r\nHost: app.localhost\r\n\r\n')
@@ -91,7 +91,7 @@ test('a client that goes away waits no longer', async (t) => {
   await until(async () => (await heldBy(bed)) === 0, 'nobody waits')
 })
 
-test('whoever waits for a service that does not come up is told why, at once', async (t) => {
+test('held requests fail at once with the reason when the service does not start', async (t) => {
   const bed = await testBed(t)
   await fallAsleep(bed)
   const answer = bed.ask()
@@ -102,7 +102,7 @@ test('whoever waits for a service that does not come up is told why, at once', a
   assert.match(body, /no version of it is running/)
 })
 
-test('how many wait is bounded for a service, and how long for each', async () => {
+test('the number of held requests and their time are limited', async () => {
   const routes = new Routes()
   const waiting = new Waiting(routes, 5)
   const route = { host: 'app.localhost', service: 's', name: 'shop', endpoints: [], asleep: true }
@@ -121,7 +121,7 @@ test('how many wait is bounded for a service, and how long for each', async () =
   assert.match(failures[1]?.message ?? '', /platform is away/)
 })
 
-test('activity counts requests and what is open, once for an endpoint with several names', async (t) => {
+test('activity counts total and open requests once for an endpoint with several names', async (t) => {
   const bed = await testBed(t)
   const app = await bed.application((_, response) => response.end('ok'))
   const endpoints = [{ address: '127.0.0.1', port: portOf(app) }]

@@ -5,9 +5,12 @@ import { limits } from './limits.ts'
 import type { Failure } from './pages.ts'
 import type { Routes, Target } from './routes.ts'
 
-/** One request that waits for its service. Exactly one of the two is called, unless its client went away before. */
+/**
+ * A request that waits for its service. One of the two is called, unless the client disconnects
+ * first.
+ */
 export interface Held {
-  /** There is an endpoint now. */
+  /** Called once the service has an endpoint. */
   go(target: Target): void
   fail(failure: Failure): void
 }
@@ -24,22 +27,23 @@ interface Entry extends Held, Asked {
   readonly cancelTimer: () => void
 }
 
-/** Services with held requests; a sequence other than the one last seen means that there is something new. */
+/** The services with held requests. A changed sequence means that the list has a new service. */
 export interface Wakes {
   readonly sequence: number
   readonly services: readonly string[]
 }
 
 /**
- * Holds requests for services that are asleep, within bounds, until a table gives their service an endpoint. Nothing of their bodies is
- * read meanwhile. The control plane asks `wakes` which services are to be started; while it is away requests wait in vain and are told so.
+ * Holds a limited number of requests for sleeping services until a table lists an endpoint for them.
+ * Their bodies are not read meanwhile. The control plane calls `wakes` to learn which services to
+ * start. If it is away, the requests time out with a message that says so.
  */
 export class Waiting {
   readonly #routes: Routes
   readonly #heldMs: number
   readonly #held = new Map<string, Set<Entry>>()
   #total = 0
-  /** Begins anywhere, so that a new process is not taken for the one before it. */
+  /** Starts at a random number, so that a new process is not mistaken for the previous one. */
   #sequence = randomInt(2 ** 40)
   #askedAt = Number.NEGATIVE_INFINITY
   readonly #listeners = new Set<() => void>()
@@ -49,12 +53,12 @@ export class Waiting {
     this.#heldMs = heldMs
   }
 
-  /** How many requests are held. */
+  /** Returns how many requests are held. */
   get size(): number {
     return this.#total
   }
 
-  /** Holds a request for a service that is asleep; the given function lets go of it without an answer. */
+  /** Holds a request for a sleeping service. The returned function drops it without a response. */
   hold({ host, url }: Asked, { route: { service, name } }: Target, held: Held): () => void {
     const others = this.#held.get(service)
     if (this.#total >= limits.heldRequests || (others?.size ?? 0) >= limits.heldPerService) {
@@ -84,13 +88,16 @@ export class Waiting {
     return () => void this.#drop(entry)
   }
 
-  /** To be called after every new table: lets go on what has an endpoint now, and fails what will not get one. */
+  /**
+   * Must be called after every new table. Continues the requests whose service has an endpoint, and
+   * fails those whose service will not get one.
+   */
   look(): void {
     for (const entries of [...this.#held.values()]) {
       for (const entry of [...entries]) {
         const target = this.#routes.find(entry.host, entry.url)
         const failure = failureOf(target, entry.host)
-        // Only the rules of the awaited service let the request through, not those of another.
+        // The rules of the awaited service accepted the request. Another service has its own rules.
         const isMoved = target !== undefined && target.route.service !== entry.service
         if (failure && !isMoved && target?.route.asleep) continue
         if (!this.#drop(entry)) continue
@@ -101,7 +108,10 @@ export class Waiting {
     }
   }
 
-  /** Services with held requests: at once when something changed since `sequence`, else as soon as it does, at the latest after `timeoutMs`. */
+  /**
+   * Returns the services with held requests. Waits until something has changed since `sequence`, for
+   * at most `timeoutMs`.
+   */
   wakes(sequence: number, timeoutMs: number, signal: AbortSignal): Promise<Wakes> {
     return new Promise((resolve) => {
       const end = (): void => {
@@ -119,7 +129,7 @@ export class Waiting {
     })
   }
 
-  /** Fails all that waits: the process ends. */
+  /** Fails all held requests because the process ends. */
   close(): void {
     for (const entries of [...this.#held.values()]) {
       for (const entry of [...entries]) {
@@ -138,7 +148,7 @@ export class Waiting {
     entry.fail({ status: 503, message: `${entry.name} ${why}.`, retryAfterSeconds: 10 })
   }
 
-  /** False when somebody else was first. */
+  /** Returns false if the request was already dropped. */
   #drop(entry: Entry): boolean {
     const entries = this.#held.get(entry.service)
     if (!entries?.delete(entry)) return false
