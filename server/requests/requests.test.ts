@@ -201,3 +201,18 @@ test('an accepted request tells of itself and of each service that it queues, on
     ],
   )
 })
+
+test('a waiting request restores a settled state when the one before it in the queue was cancelled', async (t) => {
+  const platform = await createPlatform(t)
+  const { call, a } = platform
+  const service = await serviceOf(platform, a.objects.applicationId)
+  const { deployments } = platform.rooms
+  const first = await deployments.deploy(service, by, undefined)
+  const second = await deployments.deploy(service, { ...by, id: 'somebody else' }, undefined)
+  const cancelled = await call(a.tokens.DEPLOY, 'POST', `/deploymentQueue/${first.id}/cancelDeployment`)
+  assert.equal(cancelled.status, 202, cancelled.text)
+  const [target] = await platform.database`
+    select s.state, t.former_state from deployment_target t join service s on s.id = t.service_id
+    where t.request_id = ${second.id}`
+  assert.deepEqual({ ...target }, { state: 'DEPLOYMENT_QUEUED', former_state: 'CANCELED' })
+})

@@ -134,7 +134,10 @@ export async function cancelTarget(
   return count > 0
 }
 
-/** A request that waited is cancelled: its service is CANCELED, unless another request acts on it or waits for it. */
+/**
+ * A request that waited is cancelled: its service is CANCELED, unless another request acts on it or waits for it. Requests that would
+ * restore the queued state of the cancelled one restore CANCELED.
+ */
 export async function leaveQueue(sql: Sql, { service_id }: Pick<TargetRow, 'service_id'>): Promise<void> {
   const others = await sql<{ action: Action; waits: boolean }[]>`
     select r.action, r.status = 'QUEUED' as waits from deployment_target t
@@ -142,6 +145,15 @@ export async function leaveQueue(sql: Sql, { service_id }: Pick<TargetRow, 'serv
     where t.service_id = ${service_id} and t.finished_at is null order by r.seq limit 1`
   const [next] = others
   if (next && !next.waits) return
-  const following = next && { next: sql`select ${phases[next.action].queued}::text` }
+  const following = next && {
+    next: sql`select ${phases[next.action].queued}::text`,
+    beside: sql`restoring as (
+      update deployment_target t set former_state = 'CANCELED' from deployment_request r
+      where t.service_id = ${service_id} and r.id = t.request_id and r.status = 'QUEUED'
+        and t.former_state = any(${[...queuedStates]}::text[])
+    )`,
+  }
   await writeState(sql, { service: service_id, event: 'cancelled', to: 'CANCELED', ...following })
 }
+
+const queuedStates: readonly State[] = Object.values(phases).map(({ queued }) => queued)
