@@ -18,6 +18,7 @@ import { lockDataDirectory, openSchema, startDatabase } from './start/data-direc
 import { type FirstStart, firstStart, tokenFile } from './start/first-start.ts'
 import { recordVersion } from './start/platform-version.ts'
 import { StartError, toStartError } from './start/start-error.ts'
+import { timed } from './start/timed.ts'
 import { KeyFileError, openPepper, openVault, readMasterKey, serverSession } from './vault/index.ts'
 
 /** Says what is being done: for people; the structured log goes to standard error. */
@@ -55,8 +56,10 @@ async function run(
   const { signal } = stopping
   await makeDataDirectory(config.dataDirectory)
   await lockDataDirectory(config, started)
-  if (!config.databaseUrl) say('Starting PostgreSQL')
-  const databaseUrl = await startDatabase(config, log, signal, started)
+  const beginDatabase = (): Promise<string> => startDatabase(config, log, signal, started)
+  const databaseUrl = config.databaseUrl
+    ? await beginDatabase()
+    : await timed(say, 'Starting PostgreSQL', beginDatabase)
   signal.throwIfAborted()
   const database = await openSchema(databaseUrl, log, started, serverSession(config.masterKeyFile))
   await recordVersion(config.dataDirectory, clock.now())
@@ -91,8 +94,7 @@ async function run(
     throw toStartError(error, config)
   })
   // Last, for it outlives this process: a start that fails must leave nothing behind.
-  say(`Starting the router on port ${config.routerPort}`)
-  await ensureRouterProcess(router)
+  await timed(say, `Starting the router on port ${config.routerPort}`, () => ensureRouterProcess(router))
   composition.start()
   started.defer(() => composition.stop())
   signal.throwIfAborted()

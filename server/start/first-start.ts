@@ -14,6 +14,7 @@ import { findEnvironment, insertOrganization } from '../organizations/index.ts'
 import { addDefaultRegistries } from '../registries/index.ts'
 import { lastReason } from '../rollout/index.ts'
 import { findService } from '../services/index.ts'
+import { timed } from './timed.ts'
 
 /** What the first start has made so far; kept, so that one that was cut off goes on where it was. */
 interface Progress {
@@ -73,13 +74,14 @@ async function runExample(
   former: string | undefined,
 ): Promise<string> {
   const { database, config, composition, say, signal } = options
-  say('Making the base image of the example from this Node (nothing is pulled)')
-  await ensureBaseImage({ socketPath: config.dockerSocket }, signal)
-  say('Pushing examples/hello to the built-in git host')
-  await composition.gitHost.importDirectory(organizationId, 'hello', examples, 'An application to begin with')
+  await timed(say, 'Making the base image of the example from this Node (nothing is pulled)', () =>
+    ensureBaseImage({ socketPath: config.dockerSocket }, signal),
+  )
+  await timed(say, 'Pushing examples/hello to the built-in git host', () =>
+    composition.gitHost.importDirectory(organizationId, 'hello', examples, 'An application to begin with'),
+  )
   const applicationId = former ?? (await makeApplication(options, organizationId))
-  say('Deploying it')
-  await deploy(options, applicationId)
+  await timed(say, 'Deploying it', () => deploy(options, applicationId))
   await writeProgress(database, { organizationId, token: true, applicationId, done: true })
   const [route] = await listServiceRoutes(database, applicationId)
   return urlOf(route?.host ?? '', composition.rooms.publicAddress)
