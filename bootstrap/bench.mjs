@@ -1,10 +1,4 @@
-// `npm run bench`: installs what is missing, then runs the benchmarks with the arguments of this process.
-import { join } from 'node:path'
-import { handOver } from './execute.mjs'
-import { prepare, root } from './prepare.mjs'
-import { main } from './progress.mjs'
+// `npm run bench`: installs what is missing, then runs the benchmarks with the given arguments.
+import { runProgram } from './prepare.mjs'
 
-await main(async () => {
-  const { node, env } = await prepare()
-  return await handOver(node, [join(root, 'bench', 'main.ts'), ...process.argv.slice(2)], env)
-})
+await runProgram('bench/main.ts')

@@ -4,8 +4,8 @@ import { delimiter, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { findNode, installDependencies } from './dependencies.mjs'
 import { engineAddress, pingEngine, startEngine, writeEngineSettings } from './docker.mjs'
-import { mustExecute } from './execute.mjs'
-import { Refusal, step } from './progress.mjs'
+import { handOver, mustExecute } from './execute.mjs'
+import { main, Refusal, step } from './progress.mjs'
 import { aptInstall, isInstalled, planSystem, readIfThere, unsupported, usesApt } from './system.mjs'
 import { bringProgram, testPrograms } from './test-programs.mjs'
 
@@ -29,6 +29,17 @@ export async function prepare({ engine = true, testing = false } = {}) {
   const compiled = process.env.NODE_COMPILE_CACHE ?? join(root, 'node_modules', '.cache', 'quayside')
   return { node, env: { ...process.env, PATH: path, NODE_COMPILE_CACHE: compiled } }
 }
+
+/**
+ * Runs a TypeScript program of this checkout with the arguments of this process, once all it needs is available.
+ * @param {string} path
+ * @param {Parameters<typeof prepare>[0]} [options]
+ */
+export const runProgram = (path, options) =>
+  main(async () => {
+    const { node, env } = await prepare(options)
+    return await handOver(node, [join(root, path), ...process.argv.slice(2)], env)
+  })
 
 /** The directories of the programs that only tests need; those that are not to be had are left out. */
 async function bringPrograms() {

@@ -2,17 +2,14 @@
 import { existsSync, mkdirSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { dataDirectoryOf, lockDataDirectory } from './data-directory.mjs'
+import { readOptions } from './options.mjs'
 import { prepare, root } from './prepare.mjs'
 import { main, Refusal } from './progress.mjs'
 import { findUnit, installUnit, removeUnit, runSystemctl } from './service-unit.mjs'
 import { unitText } from './unit-text.mjs'
 
 await main(async () => {
-  const args = process.argv.slice(2)
-  const isRemoval = args.includes('--remove')
-  if (args.some((word) => word !== '--remove')) {
-    throw new Refusal(`There is no option ${args.join(' ')}. Give none, or --remove.`)
-  }
+  const isRemoval = readOptions(['--remove']).includes('--remove')
   const directory = dataDirectoryOf()
   const found = findUnit(directory)
   const what = { node: process.execPath, root, directory, uid: ownerOf(directory), variables: process.env }

@@ -1,18 +1,20 @@
-// `npm start`: installs what is missing, then runs the server with the arguments and the environment of this process.
+// `npm start`: installs what is missing, then runs the server with the environment of this process.
 import { join } from 'node:path'
 import { handOver } from './execute.mjs'
+import { readOptions } from './options.mjs'
 import { prepare, root } from './prepare.mjs'
 import { main } from './progress.mjs'
 
 const flags = [
-  // MiB for each half of the heap's young part. Left to itself it grows to twice that when much is deployed at once.
+  // MiB for each half of the young generation. By default it grows to twice that under load.
   '--max-semi-space-size=16',
-  // Memory is given back when it is quiet (server/lib/spare-memory.ts); compiled functions would go with it, and be compiled again.
+  // server/lib/spare-memory.ts returns memory after a busy time. Compiled code must survive that.
   '--no-flush-bytecode',
 ]
 
 await main(async () => {
+  // Settings come from the environment: an ignored option would look like one that works.
+  readOptions([])
   const { node, env } = await prepare()
-  const program = [...flags, join(root, 'server', 'main.ts')]
-  return await handOver(node, [...program, ...process.argv.slice(2)], env)
+  return await handOver(node, [...flags, join(root, 'server', 'main.ts')], env)
 })

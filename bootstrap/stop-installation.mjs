@@ -8,17 +8,17 @@ import { findHolder } from './lock-holder.mjs'
 import { Refusal } from './progress.mjs'
 import { readIfThere } from './system.mjs'
 
-/** Time for open requests, backups and PostgreSQL to end. */
+/** How long open requests, backups and PostgreSQL may take to end. */
 const serverMs = 120_000
-/** How often the holder of the lock is looked for in vain before it must be another user's. */
+/** After this many failed look-ups, the holder of the lock is a process of another user. */
 const hiddenLimit = 100
 /** The router finishes what is open for at most 30 s. */
 const routerMs = 40_000
 
 /**
- * Ends the server, the router and PostgreSQL of a data directory, and nothing else: each proves by a lock, a socket or its working
- * directory that it belongs to it. Returns the lock, which keeps a server from starting until it is closed, and the names of
- * what was ended.
+ * Ends the server, the router and PostgreSQL of a data directory. Each is recognized by its lock, its socket or its
+ * working directory, so nothing else is ended. Returns the lock and the names of what was ended. No server can start
+ * until the lock is closed.
  * @param {string} directory
  */
 export async function stopInstallation(directory) {
@@ -35,42 +35,62 @@ export async function stopInstallation(directory) {
 }
 
 /**
- * Ends the server that has the lock. Another `npm stop` is waited for.
+ * Ends the server that holds the lock, and takes the lock. Waits for another `npm stop`.
  * @param {string} directory
  */
 async function takeLock(directory) {
-  /** @type {Set<number>} */
-  const asked = new Set()
+  const askHolder = createAsker(directory)
   /** @type {import('node:net').Server | undefined} */
   let lock
-  let hiddenLooks = 0
+  let wasRunning = false
   const isTaken = async () => {
     lock = await lockDataDirectory(directory)
     if (lock) return true
+    if (askHolder()) wasRunning = true
+    return false
+  }
+  if ((await waitUntil(isTaken, serverMs)) && lock) return { lock, wasRunning }
+  throw new Refusal(stillRunning(directory, findHolder(directory)?.pid))
+}
+
+/**
+ * Returns a function that asks the holder of the lock to end, once for each process. It returns true when it asked a server, and
+ * throws a Refusal if the holder is not a server of this user's.
+ * @param {string} directory
+ */
+function createAsker(directory) {
+  /** @type {Set<number>} */
+  const asked = new Set()
+  let hiddenLooks = 0
+  return () => {
     const holder = findHolder(directory)
     if (!holder) return false
-    // A process that is just ending is not seen either.
+    // A process that is ending may be hidden for a moment, like a process of another user.
     hiddenLooks = holder.pid === undefined ? hiddenLooks + 1 : 0
     if (holder.pid === undefined && hiddenLooks < hiddenLimit) return false
-    // A process that is just ending holds the lock for a moment longer, and has no command line any more.
+    // A process that is ending holds the lock a moment longer, without a command line.
     if (holder.pid !== undefined && commandLine(holder.pid) === '') return false
     refuseForeign(holder, directory)
     if (holder.pid === undefined || holder.command !== 'server' || asked.has(holder.pid)) return false
     if (asked.size > 0) throw new Refusal(startedAgain(directory))
     asked.add(holder.pid)
     signal(holder.pid, 'SIGTERM')
-    return false
+    return true
   }
-  if ((await waitUntil(isTaken, serverMs)) && lock) return { lock, wasRunning: asked.size > 0 }
-  const pid = findHolder(directory)?.pid
-  throw new Refusal(
-    `The server of ${directory} (process ${pid}) did not end within ${serverMs / 1000} s; its log says why. If it hangs, end it with "kill -9 ${pid}", and give the command again.`,
-  )
 }
+
+/**
+ * @param {string} directory
+ * @param {number | undefined} pid
+ */
+const stillRunning = (directory, pid) =>
+  `The server of ${directory} (process ${pid}) did not end within ${serverMs / 1000} s. Its log says why. ` +
+  `If it hangs, end it with "kill -9 ${pid}" and try again.`
 
 /** @param {string} directory */
 const startedAgain = (directory) =>
-  `The server of ${directory} was stopped, and something started it again. Stop it there: with systemd, "systemctl stop" and the name of its unit.`
+  `The server of ${directory} was stopped, and something started it again. Stop it there. ` +
+  'With systemd, run "systemctl stop" with the name of its unit.'
 
 /**
  * @param {import('./lock-holder.mjs').Holder} holder
@@ -78,11 +98,12 @@ const startedAgain = (directory) =>
  */
 function refuseForeign({ pid, command }, directory) {
   if (pid === undefined) {
-    throw new Refusal(`${directory} is in use by a process of another user. Give the command as that user, or as root.`)
+    throw new Refusal(`A process of another user is using ${directory}. Run the command as that user or as root.`)
   }
   if (command === undefined) {
     throw new Refusal(
-      `${directory} is in use by process ${pid}, which is not a server: ${commandLine(pid)}. Wait until it has ended, and give the command again.`,
+      `Process ${pid} is using ${directory}, and is not a server: ${commandLine(pid)}. ` +
+        'Wait until it has ended, and try again.',
     )
   }
 }
@@ -91,7 +112,7 @@ function refuseForeign({ pid, command }, directory) {
 const commandLine = (pid) => readIfThere(`/proc/${pid}/cmdline`).split('\0').join(' ').trim()
 
 /**
- * The router, and one that waits to take over.
+ * Ends the router, and a successor that waits to take over. Returns whether there was one.
  * @param {string} directory
  */
 async function endRouters(directory) {
@@ -134,19 +155,19 @@ function askRouter(socketPath, method, path) {
 }
 
 /**
- * Where the database of a data directory is: there, or where a file says.
+ * Returns the directory of the database, which the file `location` may name.
  * @param {string} directory
  */
 export const databaseHome = (directory) => readIfThere(join(directory, 'location')).trim() || directory
 
-/** Ends PostgreSQL: first with open transactions rolled back, then at once. */
+/** SIGINT rolls open transactions back. SIGQUIT ends PostgreSQL at once. */
 const databaseSignals = /** @type {const} */ ([
   { name: 'SIGINT', limitMs: 20_000 },
   { name: 'SIGQUIT', limitMs: 10_000 },
 ])
 
 /**
- * One that a killed server left.
+ * Ends the PostgreSQL that a killed server left behind. Returns whether there was one.
  * @param {string} directory
  */
 async function endDatabase(directory) {
@@ -161,7 +182,7 @@ async function endDatabase(directory) {
 }
 
 /**
- * Process ids are used again: this one works in the directory.
+ * Whether the process works in the directory. Process ids are reused, so the id alone proves nothing.
  * @param {number} pid
  * @param {string} cluster
  */

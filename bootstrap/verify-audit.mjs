@@ -1,10 +1,4 @@
-// `npm run verify-audit`: checks the hash chains of the record of changes of the installation that the environment names.
-import { join } from 'node:path'
-import { handOver } from './execute.mjs'
-import { prepare, root } from './prepare.mjs'
-import { main } from './progress.mjs'
+// `npm run verify-audit`: checks the hash chains of this installation's record of changes.
+import { runProgram } from './prepare.mjs'
 
-await main(async () => {
-  const { node, env } = await prepare({ engine: false })
-  return await handOver(node, [join(root, 'server', 'start', 'verify-audit.ts'), ...process.argv.slice(2)], env)
-})
+await runProgram('server/start/verify-audit.ts', { engine: false })

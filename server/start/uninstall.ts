@@ -47,7 +47,7 @@ function print(
   const { containers, networks, volumes, images } = things
   const lists = { containers, networks, volumes, images: [...images, ...fetched], 'rules of the packet filter': rules }
   for (const [what, names] of Object.entries(lists)) {
-    console.log(`\n${names.length} ${what}`)
+    console.log(`\n${what}: ${names.length}`)
     for (const name of names) console.log(`  ${name}`)
   }
 }

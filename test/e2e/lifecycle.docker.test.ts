@@ -106,7 +106,7 @@ describe('the life of an installation', () => {
     await first.restart()
     const { exitCode, said } = await command('stop', first.dataDirectory, { args: ['--applications'] })
     assert.equal(exitCode, 0, said)
-    assert.match(said, /1 containers were stopped/)
+    assert.match(said, /1 container was stopped/)
     assert.equal(await runningOf(first), 0)
     await secondIsWell()
     await first.restart()
@@ -145,7 +145,7 @@ describe('the life of an installation', () => {
     assert.equal(exitCode, 1)
     assert.match(
       said,
-      new RegExp(`1 containers\\n {2}quay-.*1 networks\\n {2}quay-env-.*Type ${instance} .*Nothing was removed`, 's'),
+      new RegExp(`containers: 1\\n {2}quay-.*networks: 1\\n {2}quay-env-.*Type ${instance} .*Nothing was removed`, 's'),
     )
     assert.equal((await first.api('GET', '/organization')).status, 200)
   })
