@@ -3,6 +3,7 @@ import { type Database, inTransaction, type Sql } from '../database/index.ts'
 import type { Clock } from '../lib/clock.ts'
 import { AppError } from '../lib/error.ts'
 import { newId } from '../lib/id.ts'
+import { matchesWildcard } from '../lib/wildcard.ts'
 import {
   type EnvironmentRuleRow,
   findEnvironmentRule,
@@ -14,7 +15,6 @@ import {
 } from './rule-store.ts'
 import { checkTimezone, readTimeOfDay, timeOfDay } from './schedule.ts'
 import { deleteSchedule } from './schedule-store.ts'
-import { matchesWildcard } from './wildcard.ts'
 
 /** A schedule as it is sent; of the times only the time of day counts. */
 export interface ScheduleRequest {

@@ -52,3 +52,9 @@ test('whatever stands in place of the stars matches', () => {
     }),
   )
 })
+
+test('a question mark stands for itself if the caller says so', () => {
+  assert.ok(!matchesWildcard('sh?p', 'shop', { isLiteral: true }))
+  assert.ok(matchesWildcard('sh?p', 'SH?P', { isLiteral: true }))
+  assert.ok(matchesWildcard('sh*', 'shop', { isLiteral: true }))
+})
