@@ -37,7 +37,7 @@ export function createServiceObserver(
     clock,
     log,
     engine,
-    startRelease: async (wish, id, attempt) => {
+    restartRelease: async (wish, id, attempt) => {
       const row = await findRelease(database, id)
       if (!row) return undefined
       const { release, secrets } = await engineRelease(recipe, wish.organization_id, row)

@@ -11,7 +11,11 @@ export interface ObserverOptions {
   readonly log: Logger
   readonly engine: Runner & Observes
   /** Starts a release that ran before, again, in the number that is wanted. Gives where it answers. */
-  readonly startRelease: (wish: WishRow, release: string, attempt: Attempt) => Promise<readonly Endpoint[] | undefined>
+  readonly restartRelease: (
+    wish: WishRow,
+    release: string,
+    attempt: Attempt,
+  ) => Promise<readonly Endpoint[] | undefined>
   /** Lets traffic of a service go to where its release answers now. */
   readonly moveTraffic: (serviceId: string, release: string, seen: readonly Endpoint[]) => Promise<void>
   /** Whether traffic does not go to one of these yet: then it has to be seen healthy before. */

@@ -50,7 +50,7 @@ async function openBench(t: Cleanup, change: Partial<ObserverOptions> = {}): Pro
     clock: systemClock,
     log: silentLogger,
     engine,
-    startRelease: (_wish, id, attempt) => engine.start(release(id), attempt),
+    restartRelease: (_wish, id, attempt) => engine.start(release(id), attempt),
     moveTraffic: async (_service, id) => void moved.push(id),
     isScratch: async () => false,
     isNew: async () => false,
@@ -172,7 +172,7 @@ test('traffic goes to replicas that nobody waited for only once they are seen he
   const started: string[] = []
   const { engine, look, moved, release, wish } = await openBench(t, {
     isNew: async () => started.length === 0,
-    startRelease: async (_, id) => {
+    restartRelease: async (_, id) => {
       assert.deepEqual(moved, [])
       started.push(id)
       return [{ replica: 'r', port: 8080, address: '10.0.0.1' }]
@@ -420,7 +420,7 @@ test('a service that cannot be brought back says why, and is tried again later a
   let tries = 0
   const { sql, look, release, wish } = await openBench(t, {
     clock: { ...systemClock, monotonic: () => monotonic },
-    startRelease: async () => {
+    restartRelease: async () => {
       tries++
       throw new EngineError('image-missing', 'the image is gone; deploy again')
     },

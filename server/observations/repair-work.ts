@@ -13,7 +13,7 @@ export interface Job {
 
 /** Brings what runs of a service to what is wished. Throws EngineError. */
 export async function carryOut(
-  { engine, log, startRelease, moveTraffic, leave, endLeaving }: ObserverOptions,
+  { engine, log, restartRelease, moveTraffic, leave, endLeaving }: ObserverOptions,
   { wish, repair, whole }: Job,
   signal: AbortSignal,
 ): Promise<void> {
@@ -22,7 +22,7 @@ export async function carryOut(
   log[level]({ serviceId: wish.id, repair: repair.kind }, 'what runs differs from what should run; repairing it')
   if (repair.kind === 'retire') return engine.retire(wish.id, repair.keep, attempt)
   if (repair.kind === 'start') {
-    const endpoints = (await startRelease(wish, repair.release, attempt)) ?? []
+    const endpoints = (await restartRelease(wish, repair.release, attempt)) ?? []
     if (endpoints.length > 0) await moveTraffic(wish.id, repair.release, endpoints)
     return
   }

@@ -5,6 +5,7 @@ import { findService } from '../services/index.ts'
 import { CanceledError } from '../workflows/index.ts'
 import { buildRelease } from './build-release.ts'
 import { formerRelease, repeatRelease } from './copied-release.ts'
+import { deployRelease, retireFormer } from './deploy-release.ts'
 import { endService, removeLines } from './end-service.ts'
 import { fetchRelease } from './image-release.ts'
 import { startJob } from './job-start.ts'
@@ -12,7 +13,6 @@ import { startTargets } from './outcome-store.ts'
 import { Preparations } from './preparations.ts'
 import type { RecipeOptions, Work } from './recipe.ts'
 import { finishTarget, settle } from './settle.ts'
-import { retireFormer, startRelease } from './start-release.ts'
 
 /**
  * Stage by stage, in each first all builds, then all starts. False when something failed or was cancelled; then what comes later is
@@ -96,7 +96,7 @@ async function runStage(
   const isStarted = async (work: Work, whenBegun: () => void): Promise<boolean> => {
     const release = releases.get(work)
     const isUp = await settle(options, work, async () => {
-      if (release) await (isTaskKind(work.target.kind) ? startJob : startRelease)(options, work, release, whenBegun)
+      if (release) await (isTaskKind(work.target.kind) ? startJob : deployRelease)(options, work, release, whenBegun)
     })
     // Nothing of it can be left where it was never deployed, and an environment that ends there has not to wait for the question.
     if (isUp && work.target.former_state !== 'READY') retiring.push(retireFormer(options, work))

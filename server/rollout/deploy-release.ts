@@ -33,7 +33,7 @@ const routerSeconds = 120
  * From a release with an image to traffic: start it, wait until it is healthy, move traffic, and only then say DEPLOYED. The
  * former release is ended after that: see retireFormer. `whenBegun` is told when the engine begins it.
  */
-export async function startRelease(
+export async function deployRelease(
   options: RecipeOptions,
   work: Work,
   releaseId: string,
