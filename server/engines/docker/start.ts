@@ -62,7 +62,7 @@ export function leftMs({ startDeadlineSeconds }: Pick<LongRunning, 'startDeadlin
 export async function startRelease(host: Host, release: Release, attempt: Starting): Promise<Endpoint[]> {
   const running = new Set<string>()
   try {
-    return await bringUp(host, release, running, attempt)
+    return await startReplicas(host, release, running, attempt)
   } catch (error) {
     attempt.signal.throwIfAborted()
     if (!(error instanceof EngineError) || error.reason === 'unreachable') throw error
@@ -72,7 +72,12 @@ export async function startRelease(host: Host, release: Release, attempt: Starti
 }
 
 /** Adds to `running` the containers of the release that run already. */
-async function bringUp(host: Host, release: Release, running: Set<string>, attempt: Starting): Promise<Endpoint[]> {
+async function startReplicas(
+  host: Host,
+  release: Release,
+  running: Set<string>,
+  attempt: Starting,
+): Promise<Endpoint[]> {
   const { signal, output } = attempt
   const { daemon, clock, instance } = host
   const filter = { instance, labels: own(release) }

@@ -32,7 +32,7 @@ export class FakeEngine extends FakeInside implements Engine {
     for (const { id } of release.workload.storage) {
       if (this.volumes.make(id, release.service)) this.effects.volumesMade++
     }
-    return this.replicas.bringUp(release, behaviour, attempt)
+    return this.replicas.startReplicas(release, behaviour, attempt)
   }
 
   async prepareTask(release: Release<Task>, run: string, attempt: Attempt): Promise<void> {

@@ -71,7 +71,7 @@ export class FakeReplicas {
   }
 
   /** Brings up as many as the release wants, and waits until they are healthy. */
-  async bringUp(release: Release, behaviour: Behaviour, { signal, whenBegun }: Starting): Promise<Endpoint[]> {
+  async startReplicas(release: Release, behaviour: Behaviour, { signal, whenBegun }: Starting): Promise<Endpoint[]> {
     const { replicas, startDeadlineSeconds } = release.workload
     for (const number of this.#numbers(release, Math.max(1, replicas.min)))
       this.#bring(release, number, behaviour, whenBegun)
