@@ -5,7 +5,7 @@ import { createPulse } from '../database/index.ts'
 import { createProofReconciler } from '../domains/index.ts'
 import { createScheduler } from '../environments/index.ts'
 import { createLogPruner } from '../history/index.ts'
-import { createOpenStreams, createReplyPruner, readVersion } from '../http/index.ts'
+import { createOpenStreams, createReplyPruner, readManifestVersion } from '../http/index.ts'
 import { systemClock as clock } from '../lib/clock.ts'
 import type { Observer } from '../observations/index.ts'
 import { createPushPruner } from '../pushes/index.ts'
@@ -62,7 +62,7 @@ export function compose(ground: Ground, drivers: Drivers) {
   const clusterOperation = createClusterWorkflow({
     database,
     clock,
-    version: readVersion(),
+    version: readManifestVersion(),
     parts: {
       checkEngine: (signal) => engine.ping(signal),
       // Whoever supervises the router process exchanges one of another version.

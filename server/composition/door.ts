@@ -9,7 +9,7 @@ import {
   createServer,
   type OpenStreams,
   type Rooms,
-  readVersion,
+  readManifestVersion,
   targetQuery,
 } from '../http/index.ts'
 import { systemClock as clock } from '../lib/clock.ts'
@@ -48,7 +48,7 @@ export function createDoor(
     plans: createPlans({ database, vault }),
     log,
     clock,
-    version: readVersion(),
+    version: readManifestVersion(),
     allowedOrigins: config.corsOrigins,
     hostNames: [new URL(config.publicUrl).hostname, config.host],
     readCredential: credentialReader({ pepper, verifyJwt }),

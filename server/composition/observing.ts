@@ -1,7 +1,14 @@
 import { isScratch } from '../backups/index.ts'
 import { inTransaction } from '../database/index.ts'
 import type { DiskKeeper } from '../disk/index.ts'
-import { leadsElsewhere, leadsTo, lostPortsText, readVersion, setEndpoints, touchRoutes } from '../domains/index.ts'
+import {
+  leadsElsewhere,
+  leadsTo,
+  lostPortsText,
+  readRouteVersion,
+  setEndpoints,
+  touchRoutes,
+} from '../domains/index.ts'
 import type { Attempt } from '../lib/attempt.ts'
 import { systemClock as clock } from '../lib/clock.ts'
 import type { Secret } from '../lib/secret.ts'
@@ -86,7 +93,7 @@ export function createServiceObserver(
     lastLines: async (service) =>
       (await lines.tail(serviceStream(service), mostLines)).flatMap((line) => serviceLine(line).text || []),
     troubleOf: (service) => lostPortsText(routes.lostPorts(service)) ?? disk.troubleOf(service),
-    routesVersion: () => readVersion(database),
+    routesVersion: () => readRouteVersion(database),
     failed: async (service) => {
       if (!(await endWaking(database, service))) return
       await touchRoutes(database)

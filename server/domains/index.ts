@@ -16,7 +16,7 @@ export {
   leadsTo,
   listServiceRoutes,
   type RouteRow,
-  readVersion,
+  readRouteVersion,
   replaceHosts,
   setEndpoints,
   touchRoutes,

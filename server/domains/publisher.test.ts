@@ -6,7 +6,7 @@ import { type Cleanup, testDatabase } from '../database/testing.ts'
 import type { Router } from '../routers/index.ts'
 import { addPlace } from '../variables/testing.ts'
 import { createRoutePublisher, lostPortsText } from './publisher.ts'
-import { leadsElsewhere, leadsTo, readVersion, replaceHosts, setEndpoints } from './route-store.ts'
+import { leadsElsewhere, leadsTo, readRouteVersion, replaceHosts, setEndpoints } from './route-store.ts'
 
 interface Bench {
   readonly sql: Database
@@ -70,12 +70,12 @@ test('says which ports are in use, and nothing where none is', () => {
 test('the version grows with every change, and with nothing else', async (t) => {
   const { sql, service } = await openBench(t)
   await replaceHosts(sql, service, [host('web', 80)], now)
-  const first = await readVersion(sql)
+  const first = await readRouteVersion(sql)
   assert.ok(!(await leadsTo(sql, service, service, [endpoint(80)])))
   assert.ok(await setEndpoints(sql, service, service, [endpoint(80)], now))
   assert.ok(await leadsTo(sql, service, service, [endpoint(80)]))
   assert.ok(!(await setEndpoints(sql, service, service, [endpoint(80)], now)))
-  assert.equal(await readVersion(sql), first + 1)
+  assert.equal(await readRouteVersion(sql), first + 1)
 })
 
 test('a host that stays keeps its endpoints, one that leads to another port loses them', async (t) => {

@@ -2,7 +2,7 @@ import type { Route } from '@quayside/contract/routes.ts'
 import type { Database } from '../database/index.ts'
 import type { Router } from '../routers/index.ts'
 import type { Reconciler } from '../workflows/index.ts'
-import { readTable, readVersion } from './route-store.ts'
+import { readRouteVersion, readTable } from './route-store.ts'
 
 export interface RoutePublisher {
   /** Hands the whole table to the router, now; returns once requests go by it, with the ports of it that other programs have. */
@@ -48,7 +48,7 @@ export function createRoutePublisher({
       everyMs: 1000,
       reconcile: async (signal) => {
         quiet = (quiet + 1) % refreshEvery
-        if (quiet !== 0 && (await readVersion(database)) === applied) return
+        if (quiet !== 0 && (await readRouteVersion(database)) === applied) return
         await apply(signal)
       },
     },

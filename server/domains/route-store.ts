@@ -171,7 +171,7 @@ export async function readTable(sql: Sql): Promise<{ version: number; routes: Ro
     from route r join service s on s.id = r.service_id left join service_scale c on c.service_id = s.id
       left join release e on e.id = coalesce(r.release_id, s.release_id)
     order by r.host, r.path`
-  const version = await readVersion(sql)
+  const version = await readRouteVersion(sql)
   const routes = rows.map(
     ({
       public_port,
@@ -216,7 +216,7 @@ function rulesMember(
   return rules === undefined ? {} : { rules }
 }
 
-export async function readVersion(sql: Sql): Promise<number> {
+export async function readRouteVersion(sql: Sql): Promise<number> {
   const [row] = await sql<{ version: number }[]>`select version from route_version`
   return row?.version ?? 0
 }

@@ -241,5 +241,5 @@ function refuseMalformed(error: Error & { code?: string }, socket: Socket): void
 }
 
 /** The version of the platform, from its own manifest. */
-export const readVersion = (): string =>
+export const readManifestVersion = (): string =>
   String(JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8')).version)

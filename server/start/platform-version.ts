@@ -28,7 +28,7 @@ export interface VersionRecord extends PlatformVersion {
 const file = (dataDirectory: string): string => join(dataDirectory, 'version.json')
 
 /** What was last written down; undefined where nothing was, or nothing that can be read. */
-export async function readVersion(dataDirectory: string): Promise<VersionRecord | undefined> {
+export async function readVersionRecord(dataDirectory: string): Promise<VersionRecord | undefined> {
   const text = await readFile(file(dataDirectory), 'utf8').catch((error: NodeJS.ErrnoException) => {
     if (error.code === 'ENOENT') return undefined
     throw error
@@ -50,7 +50,7 @@ export function nextRecord(
 
 /** Writes down that this version runs on the data directory. */
 export async function recordVersion(dataDirectory: string, now: Date): Promise<void> {
-  const next = nextRecord(await readVersion(dataDirectory), await platformVersion(), now)
+  const next = nextRecord(await readVersionRecord(dataDirectory), await platformVersion(), now)
   if (!next) return
   await writeFile(`${file(dataDirectory)}.next`, `${JSON.stringify(next, undefined, 2)}\n`)
   await rename(`${file(dataDirectory)}.next`, file(dataDirectory))

@@ -5,7 +5,7 @@ import { systemClock as clock } from '../lib/clock.ts'
 import { messageOf } from '../lib/error.ts'
 import type { Logger } from '../lib/log.ts'
 import { KeyFileError, readMasterKey } from '../vault/index.ts'
-import { platformVersion, readVersion } from './platform-version.ts'
+import { platformVersion, readVersionRecord } from './platform-version.ts'
 import { StartError } from './start-error.ts'
 
 /** Names of migrations: those that the database has, and those that come. */
@@ -56,7 +56,7 @@ export const masterKeyId = (file: string): Promise<string | null> =>
   )
 
 async function formerVersion(dataDirectory: string) {
-  const known = await readVersion(dataDirectory)
+  const known = await readVersionRecord(dataDirectory)
   return known ? { version: known.version, ...(known.commit === undefined ? {} : { commit: known.commit }) } : null
 }
 
