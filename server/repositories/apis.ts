@@ -26,7 +26,7 @@ const below = (address: URL): string => withoutEnd(address.href, '/')
 const versioned = (address: URL, version: string): string =>
   below(address).endsWith(version) ? below(address) : `${below(address)}${version}`
 const text = (value: unknown): string => (typeof value === 'string' || typeof value === 'number' ? String(value) : '')
-const branchOf = (value: unknown) => (typeof value === 'string' && value !== '' ? { default_branch: value } : {})
+const defaultBranchOf = (value: unknown) => (typeof value === 'string' && value !== '' ? { default_branch: value } : {})
 const encoded = (name: string): string => name.split('/').map(encodeURIComponent).join('/')
 
 export const providerApis: Readonly<Record<'GITHUB' | 'GITLAB' | 'BITBUCKET', ProviderApi>> = {
@@ -40,7 +40,7 @@ export const providerApis: Readonly<Record<'GITHUB' | 'GITLAB' | 'BITBUCKET', Pr
       id: text(item['id']),
       name: text(item['full_name']),
       url: text(item['clone_url']),
-      ...branchOf(item['default_branch']),
+      ...defaultBranchOf(item['default_branch']),
       is_private: item['private'] === true,
     }),
   },
@@ -53,7 +53,7 @@ export const providerApis: Readonly<Record<'GITHUB' | 'GITLAB' | 'BITBUCKET', Pr
       id: text(item['id']),
       name: text(item['path_with_namespace']),
       url: text(item['http_url_to_repo']),
-      ...branchOf(item['default_branch']),
+      ...defaultBranchOf(item['default_branch']),
       is_private: item['visibility'] !== 'public',
     }),
   },
@@ -69,7 +69,7 @@ export const providerApis: Readonly<Record<'GITHUB' | 'GITLAB' | 'BITBUCKET', Pr
       id: text(item['uuid']),
       name: text(item['full_name']),
       url: httpsAddress(Object(item['links']).clone),
-      ...branchOf(Object(item['mainbranch']).name),
+      ...defaultBranchOf(Object(item['mainbranch']).name),
       is_private: item['is_private'] === true,
     }),
   },

@@ -1,7 +1,7 @@
 import type { KindName } from '@quayside/contract/services/kinds.ts'
 import type { Sql } from '../database/index.ts'
 import { AppError } from '../lib/error.ts'
-import { branchOf, repositoriesOf } from './kind-settings.ts'
+import { repositoriesOf, settingsBranchOf } from './kind-settings.ts'
 import { holdOrigin } from './service-store.ts'
 import { at, type Settings, type TokenTypes } from './settings/branch.ts'
 import type { Provider, RepositoryBody } from './settings/repository.ts'
@@ -25,7 +25,7 @@ interface Asked {
 /** The providers of the git tokens that a body names, or that stay; throws 404 or 400 that names the field. */
 export async function readTokenTypes(sql: Sql, options: CheckOptions, asked: Asked): Promise<TokenTypes> {
   const found = new Map<string, Provider>()
-  for (const path of branchOf(asked.kind).repositories) {
+  for (const path of settingsBranchOf(asked.kind).repositories) {
     // The operation's schema has checked what stands there.
     const repository = at(asked.body, path) as RepositoryBody | null | undefined
     if (!repository) continue
@@ -56,7 +56,7 @@ export function checkSettings(kind: KindName, settings: Settings, options: Check
       throw new AppError('invalid', `${path}.url: ${sentence}`, { cause: error })
     }
   }
-  branchOf(kind).check(settings as never, options.ceiling)
+  settingsBranchOf(kind).check(settings as never, options.ceiling)
 }
 
 /** Throws 404 for a registry or Helm repository that the organization does not have. */
@@ -64,7 +64,7 @@ export async function checkOrigins(
   sql: Sql,
   { kind, organizationId, settings }: { kind: KindName; organizationId: string; settings: Settings },
 ): Promise<void> {
-  for (const { table, path } of branchOf(kind).origins) {
+  for (const { table, path } of settingsBranchOf(kind).origins) {
     const id = at(settings, path)
     if (typeof id !== 'string') continue
     if (!(await holdOrigin(sql, { table, id, organizationId }))) {

@@ -15,11 +15,11 @@ type AnyBranch = Branch<KindName> & {
  * The branch of a kind, for settings and bodies of that kind. The cast stands here alone: the row's kind and the operation's kind are
  * the same, for the target was looked for by it, and its schema has checked the body.
  */
-export const branchOf = (kind: KindName): AnyBranch => branches[kind] as unknown as AnyBranch
+export const settingsBranchOf = (kind: KindName): AnyBranch => branches[kind] as unknown as AnyBranch
 
 /** Every git repository of the settings, with where it stands. */
 export const repositoriesOf = (kind: KindName, settings: Settings): { path: string; repository: Repository }[] =>
-  branchOf(kind).repositories.flatMap((path) => {
+  settingsBranchOf(kind).repositories.flatMap((path) => {
     const repository = at(settings, path)
     // What stands there was put there by `repositoryOf`.
     return repository ? [{ path, repository: repository as Repository }] : []
@@ -38,7 +38,7 @@ export const settingsRecord = (
   row: ServiceRow,
   facts: Omit<RecordFacts, 'commit' | 'tokenName' | 'repositoryFacts' | 'origin' | 'publicAddress'>,
 ) =>
-  branchOf(row.kind).record(row.settings as never, {
+  settingsBranchOf(row.kind).record(row.settings as never, {
     ...facts,
     publicAddress: row.public_address,
     commit: row.deployed_commit,

@@ -9,7 +9,7 @@ import { checkName } from '../lib/text.ts'
 import { type EnvironmentRow, nameTaken } from '../organizations/index.ts'
 import { type CheckOptions, checkOrigins, checkSettings, gitTokenOf, readTokenTypes } from './check-settings.ts'
 import { cloneService } from './clone.ts'
-import { branchOf, isPublished, routedPorts, settingsRecord } from './kind-settings.ts'
+import { isPublished, routedPorts, settingsBranchOf, settingsRecord } from './kind-settings.ts'
 import { givePassword } from './password.ts'
 import { openSecrets, type Sealer, writeSecrets } from './secrets.ts'
 import {
@@ -113,7 +113,7 @@ export function createServices(options: ServicesOptions) {
         await requireEnvironment(sql, environment)
         const now = clock.now()
         const types = await readTokenTypes(sql, options, { kind, organizationId, body })
-        const settings = branchOf(kind).create(body, types)
+        const settings = settingsBranchOf(kind).create(body, types)
         checkSettings(kind, settings, options)
         await checkOrigins(sql, { kind, organizationId, settings })
         const git_token_id = gitTokenOf(kind, settings)
@@ -132,7 +132,7 @@ export function createServices(options: ServicesOptions) {
       return inTransaction(database, async (sql) => {
         await lockService(sql, id)
         const current = await existing(sql, id)
-        const branch = branchOf(kind)
+        const branch = settingsBranchOf(kind)
         const types = await readTokenTypes(sql, options, { kind, organizationId, body, former: current.settings })
         const settings = branch.change(current.settings, body, types)
         checkSettings(kind, settings, options)
@@ -163,7 +163,7 @@ export function createServices(options: ServicesOptions) {
           return current
         await checkOrigins(sql, { kind, organizationId, settings })
         const data = { name, dataVersion: current.data_version }
-        branchOf(kind).checkDeployed?.(current.settings as never, settings as never, data)
+        settingsBranchOf(kind).checkDeployed?.(current.settings as never, settings as never, data)
         const git_token_id = gitTokenOf(kind, settings)
         if (git_token_id) await readTokenTypes(sql, options, { kind, organizationId, body: settings, former: settings })
         await updateService(sql, id, { name, description, settings, git_token_id }, clock.now())
@@ -228,7 +228,7 @@ export function createServices(options: ServicesOptions) {
   /** What a body says beside the settings themselves. */
   async function writeRest(sql: Sql, written: Rest): Promise<void> {
     const { id, organizationId, kind, name, settings, body } = written
-    const secrets = branchOf(kind).secrets?.(body as never)
+    const secrets = settingsBranchOf(kind).secrets?.(body as never)
     if (secrets) await writeSecrets(sql, vault, { id, organizationId }, secrets, clock.now())
     await options.parts.set(sql, { id, organizationId }, body, clock.now())
     await declareHosts(sql, { id, kind, name, settings })
