@@ -9,7 +9,7 @@ import { passwordsIn, wantedPasswordsIn } from './basic-auth.ts'
 import { givenNow, openVariables, together, versionedOf } from './freeze.ts'
 import type { ReleaseRow } from './release-store.ts'
 import { startDeadlineSeconds, toWorkload } from './to-workload.ts'
-import type { Brought } from './unchanged.ts'
+import type { ReleaseContent } from './unchanged.ts'
 import { isPublished, type Versioned } from './versioned.ts'
 
 /** What making a workload of a release needs. */
@@ -38,28 +38,36 @@ export async function engineRelease(reader: ReleaseReader, organizationId: strin
 }
 
 /** What a release brings, to be compared. */
-export async function broughtBy(reader: ReleaseReader, service: ServiceRow, release: ReleaseRow): Promise<Brought> {
+export async function contentOfRelease(
+  reader: ReleaseReader,
+  service: ServiceRow,
+  release: ReleaseRow,
+): Promise<ReleaseContent> {
   const opened = await openVariables(reader.database, reader.vault, service.organization_id, release)
-  return brought(reader, service, release, { ...opened, versioned: release, passwordsIn: passwordsIn(release) })
+  return contentOf(reader, service, release, { ...opened, versioned: release, passwordsIn: passwordsIn(release) })
 }
 
 /** What a deployment would bring at this moment if its image, commit and port of this machine were those of a release. */
-export async function broughtNow(reader: ReleaseReader, service: ServiceRow, release: ReleaseRow): Promise<Brought> {
+export async function presentContent(
+  reader: ReleaseReader,
+  service: ServiceRow,
+  release: ReleaseRow,
+): Promise<ReleaseContent> {
   const { request_id: id, commit } = release
   const { plain, secret } = await givenNow(reader.database, reader.vault, service, { id, commit })
   const { advanced_settings } = service
   // It would get one of its own.
   const public_port = release.public_port ?? 0
   const given = { ...together(plain, secret), versioned: versionedOf(service), passwordsIn: wantedPasswordsIn(service) }
-  return brought(reader, service, { ...release, advanced_settings, public_port }, given)
+  return contentOf(reader, service, { ...release, advanced_settings, public_port }, given)
 }
 
-async function brought(
+async function contentOf(
   reader: ReleaseReader,
   service: ServiceRow,
   release: ReleaseRow,
-  { passwordsIn, ...given }: Given & Pick<Brought, 'passwordsIn'>,
-): Promise<Brought> {
+  { passwordsIn, ...given }: Given & Pick<ReleaseContent, 'passwordsIn'>,
+): Promise<ReleaseContent> {
   const same = { digest: release.image?.digest ?? '', passwordsIn }
   if (!isTaskKind(service.kind)) return { workload: await workloadOf(reader, service, release, given), ...same }
   // Which of its tasks is run depends on the event: their settings tell.

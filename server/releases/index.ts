@@ -8,7 +8,7 @@ export {
 } from './acting-settings.ts'
 export { passwordsIn } from './basic-auth.ts'
 export { isTriedOnData, scratchRelease } from './database-scratch.ts'
-export { broughtBy, broughtNow, engineRelease, type ReleaseReader } from './engine-release.ts'
+export { contentOfRelease, engineRelease, presentContent, type ReleaseReader } from './engine-release.ts'
 export { copyRelease, freeze, openVariables, versionedOf } from './freeze.ts'
 export { checkForced, eventOfDeployment, isRunWhenDeployed, type JobSettings, memberOf, runOf } from './job-settings.ts'
 export { createReleasePruner } from './release-pruner.ts'

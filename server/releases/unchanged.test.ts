@@ -4,7 +4,7 @@ import { fakeWorkload } from '../engines/fake/fake-workload.ts'
 import { Secret } from '../lib/secret.ts'
 import type { ApplicationSettings } from '../services/index.ts'
 import { startDeadlineSeconds, toWorkload } from './to-workload.ts'
-import { type Brought, changesOf } from './unchanged.ts'
+import { changesOf, type ReleaseContent } from './unchanged.ts'
 
 const probe = {
   type: { tcp: null, http: { path: '/', scheme: 'HTTP', port: 80 }, exec: null, grpc: null },
@@ -50,7 +50,7 @@ const workloadOf = (changed: ApplicationSettings, more = {}) => {
   }
   return toWorkload(versioned, { ...input, startDeadlineSeconds: startDeadlineSeconds(versioned), ...more })
 }
-const brought = (changed = settings, more = {}): Brought => ({
+const contentOf = (changed = settings, more = {}): ReleaseContent => ({
   workload: workloadOf(changed, more),
   digest: 'sha256:1',
   passwordsIn: '',
@@ -88,13 +88,13 @@ test('any change of a setting that reaches the workload is a change, and no othe
     // A setting of the right type for its place, though maybe not one that the API would take.
     const next = changed(settings, path) as ApplicationSettings
     if (/\.type\.(?:tcp|exec|grpc)$/.test(name)) continue
-    assert.equal(changesOf(brought(), brought(next)).length > 0, !unfelt.test(name), name)
+    assert.equal(changesOf(contentOf(), contentOf(next)).length > 0, !unfelt.test(name), name)
   }
 })
 
 test('the same in another order is the same', () => {
   const turned = Object.fromEntries(Object.entries(settings).reverse()) as unknown as ApplicationSettings
-  assert.deepEqual(changesOf(brought(), brought(turned)), [])
+  assert.deepEqual(changesOf(contentOf(), contentOf(turned)), [])
 })
 
 test('every member of a workload counts, also those that come later', () => {
@@ -112,7 +112,7 @@ test('every member of a workload counts, also those that come later', () => {
 })
 
 test('an image is the same by its content alone, and unknown content is never the same', () => {
-  const { workload } = brought()
+  const { workload } = contentOf()
   const of = (digest: string, image = workload.image) => ({ workload: { ...workload, image }, digest, passwordsIn: '' })
   assert.deepEqual(changesOf(of('d'), of('d', 'other')), [])
   assert.deepEqual(changesOf(of('d'), of('e')), ['image'])
@@ -120,7 +120,7 @@ test('an image is the same by its content alone, and unknown content is never th
 })
 
 test('texts are compared as the program reads them, and their names alone are told', () => {
-  const of = (variables: object, files: object[] = []) => brought(settings, { variables, files })
+  const of = (variables: object, files: object[] = []) => contentOf(settings, { variables, files })
   const before = of({ A: '1', B: new Secret('2'), C: '3' }, [{ path: '/f', content: 'c' }])
   const after = of({ A: new Secret('1'), B: new Secret('9'), D: '4' }, [{ path: '/f', content: new Secret('d') }])
   assert.deepEqual(changesOf(before, before), [])
@@ -134,9 +134,9 @@ test('what each deployment has of its own is no change, also inside of other tex
       QOVERY_APPLICATION_Z0190ABCD_GIT_COMMIT_ID: commit,
       RUN: `run-${id}`,
     }
-    return brought(settings, { variables, files: [{ path: '/f', content: new Secret(`id=${id}`) }] })
+    return contentOf(settings, { variables, files: [{ path: '/f', content: new Secret(`id=${id}`) }] })
   }
   assert.deepEqual(changesOf(of('0190-1', 'a'), of('0190-2', 'b')), [])
-  const own = (commit: string) => brought(settings, { variables: { QOVERY_COMMIT_ID: commit } })
+  const own = (commit: string) => contentOf(settings, { variables: { QOVERY_COMMIT_ID: commit } })
   assert.deepEqual(changesOf(own('a'), own('b')), ['variable QOVERY_COMMIT_ID'])
 })

@@ -3,7 +3,7 @@ import { Secret } from '../lib/secret.ts'
 import { basicAuthSetting } from './basic-auth.ts'
 
 /** What a release brings to its engine. */
-export interface Brought {
+export interface ReleaseContent {
   /** All of its members are compared. */
   readonly workload: Pick<LongRunning, 'image' | 'variables' | 'files'>
   /** The content of the image; empty where it is not known. */
@@ -16,7 +16,7 @@ export interface Brought {
  * Pure: what of a workload another one has differently, in words such as `image`, `memoryMiB`, `variable KEY`, `file /path`; nothing
  * where a start of the other would make no difference. What differs from one deployment to the next by its nature does not count.
  */
-export function changesOf(before: Brought, after: Brought): string[] {
+export function changesOf(before: ReleaseContent, after: ReleaseContent): string[] {
   const [old, young] = [comparable(before), comparable(after)]
   const members = changedKeys(old.members, young.members)
   const isSameImage = before.digest !== '' && before.digest === after.digest
@@ -35,7 +35,7 @@ const deploymentId = 'QOVERY_DEPLOYMENT_ID'
 /** Every deployment has an id of its own, and the commits of other services of the environment are told to all. */
 export const ofEachDeployment = /^QOVERY_(?:DEPLOYMENT_ID|[A-Z]+_Z[0-9A-F]+_GIT_COMMIT_ID)$/
 
-function comparable({ workload }: Brought): Record<'members' | 'variables' | 'files', Texts> {
+function comparable({ workload }: ReleaseContent): Record<'members' | 'variables' | 'files', Texts> {
   const { image: _, variables, files, ...members } = workload
   const id = textOf(variables[deploymentId] ?? '')
   // Variables that are made of the deployment's id differ by nature, too.

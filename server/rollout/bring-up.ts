@@ -25,14 +25,14 @@ export async function bringUp(
   work: Work,
   { frozen, deadline, whenBegun }: Given,
   signal: AbortSignal,
-): Promise<Brought> {
+): Promise<HealthyRelease> {
   await checkData(options, frozen)
   const row = await takePublicPort(options, work, frozen)
   tellIdleSettings(options.engine, work, row)
   const { release, secrets, serving } = await engineRelease(options, work.organizationId, row)
   work.report.hide(secrets)
   const kept = await keepRunning(options, work, { row, next: release, serving }, signal)
-  if (kept) return toBrought(options, kept.release, kept.endpoints)
+  if (kept) return toHealthy(options, kept.release, kept.endpoints)
   work.report.line(
     `Starting ${release.workload.replicas.min} replica(s); waiting up to ${deadline} s until they are ready.`,
   )
@@ -51,7 +51,7 @@ export async function bringUp(
   for (const { hostAddress, hostPort } of release.workload.publishedPorts ?? []) {
     work.report.line(`It answers on port ${hostPort} of this machine (${hostAddress}).`)
   }
-  return toBrought(options, row.id, endpoints)
+  return toHealthy(options, row.id, endpoints)
 }
 
 type Collected = Pick<Awaited<ReturnType<typeof engineRelease>>, 'release' | 'secrets' | 'serving'> &
@@ -83,7 +83,7 @@ async function startCollected(
 }
 
 /** The release that is to have the traffic, and where it answers. */
-export interface Brought {
+export interface HealthyRelease {
   readonly release: string
   readonly endpoints: readonly { readonly replica: string; readonly port: number; readonly address: string }[]
   /** When it was seen healthy: milliseconds of the wall clock. */
@@ -91,7 +91,7 @@ export interface Brought {
   readonly [key: string]: Json
 }
 
-const toBrought = ({ clock }: RecipeOptions, release: string, endpoints: readonly Endpoint[]): Brought => ({
+const toHealthy = ({ clock }: RecipeOptions, release: string, endpoints: readonly Endpoint[]): HealthyRelease => ({
   release,
   seenAt: clock.now().getTime(),
   endpoints: endpoints.map(({ replica, port, address }) => ({ replica, port, address })),

@@ -1,12 +1,12 @@
 import { BuildError } from '../builders/index.ts'
 import type { Sql } from '../database/index.ts'
 import {
-  broughtBy,
-  broughtNow,
   changesOf,
+  contentOfRelease,
   copyRelease,
   findRelease,
   findReleaseOf,
+  presentContent,
   type ReleaseReader,
   type ReleaseRow,
 } from '../releases/index.ts'
@@ -48,7 +48,7 @@ export async function differences(
 ): Promise<string[]> {
   // The same for both, wherever that is.
   const reader = { database, vault, publicPorts: { address: '' }, layerGiB: 0 }
-  return changesOf(await broughtBy(reader, service, release), await broughtNow(reader, service, release))
+  return changesOf(await contentOfRelease(reader, service, release), await presentContent(reader, service, release))
 }
 
 /** Copies once: a second try finds the copy of the first. */

@@ -14,7 +14,7 @@ import {
 } from '../releases/index.ts'
 import { enterState, updateTarget } from '../requests/index.ts'
 import { deleteServiceSecret, findService, formerPasswordName, lockService } from '../services/index.ts'
-import { type Brought, bringUp } from './bring-up.ts'
+import { bringUp, type HealthyRelease } from './bring-up.ts'
 import { leavePublicPort } from './database-place.ts'
 import { drainOthers } from './drain.ts'
 import { setServing } from './outcome-store.ts'
@@ -48,7 +48,7 @@ export async function deployRelease(
   const deadline = startDeadlineSeconds(release)
   const state = restarts ? 'RESTARTING' : 'DEPLOYING'
   const turn = { slots: options.slots.deployments, name: 'DEPLOYMENT_QUEUEING' } as const
-  const brought = await inTurn(work, turn, () =>
+  const healthy = await inTurn(work, turn, () =>
     explainLate(
       step(
         `${id}/DEPLOYMENT`,
@@ -63,12 +63,12 @@ export async function deployRelease(
     ),
   )
   failpoint('healthy.recorded')
-  const isKept = brought.release !== releaseId
-  const endpoints = isKept ? brought.endpoints : await stillHealthy(options, work, brought, deadline)
+  const isKept = healthy.release !== releaseId
+  const endpoints = isKept ? healthy.endpoints : await stillHealthy(options, work, healthy, deadline)
   await explainLate(
     step(
       `${id}/ROUTER_DEPLOYMENT`,
-      ({ signal }) => publish(options, work, { release: brought.release, endpoints, isKept }, signal),
+      ({ signal }) => publish(options, work, { release: healthy.release, endpoints, isKept }, signal),
       {
         deadlineSeconds: routerSeconds,
       },
@@ -77,7 +77,7 @@ export async function deployRelease(
       new EngineError('unreachable', `The router did not take the new routes within ${routerSeconds} s. Deploy again.`),
   )
   failpoint('finish.before')
-  await step(`${id}/FINISH`, () => finish(options, work, { release, serving: brought.release }), {
+  await step(`${id}/FINISH`, () => finish(options, work, { release, serving: healthy.release }), {
     evenIfCanceled: true,
   })
   failpoint('finish.after')
@@ -87,7 +87,7 @@ export async function deployRelease(
 async function publish(
   options: RecipeOptions,
   { target, context, report }: Work,
-  { release, endpoints, isKept }: Pick<Brought, 'release' | 'endpoints'> & { readonly isKept: boolean },
+  { release, endpoints, isKept }: Pick<HealthyRelease, 'release' | 'endpoints'> & { readonly isKept: boolean },
   signal: AbortSignal,
 ): Promise<void> {
   const { service_id: id } = target

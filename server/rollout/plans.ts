@@ -1,7 +1,14 @@
 import type { Database } from '../database/index.ts'
 import { AppError } from '../lib/error.ts'
 import type { EnvironmentRow } from '../organizations/index.ts'
-import { broughtBy, changesOf, findRelease, imageOf, type ReleaseRow, type Versioned } from '../releases/index.ts'
+import {
+  changesOf,
+  contentOfRelease,
+  findRelease,
+  imageOf,
+  type ReleaseRow,
+  type Versioned,
+} from '../releases/index.ts'
 import { findFormerRelease, readStatuses, refusalOf, type StatusRow } from '../requests/index.ts'
 import { findService, listServices, type ServiceRow } from '../services/index.ts'
 import type { Vault } from '../vault/index.ts'
@@ -120,5 +127,5 @@ async function changesSince(
 ): Promise<string[]> {
   if (!former) return differences(options, service, release)
   const reader = { ...options, publicPorts: { address: '' }, layerGiB: 0 }
-  return changesOf(await broughtBy(reader, service, release), await broughtBy(reader, service, former))
+  return changesOf(await contentOfRelease(reader, service, release), await contentOfRelease(reader, service, former))
 }
