@@ -7,7 +7,8 @@ import { Refusal } from './progress.mjs'
 const migrationsPath = 'server/database/migrations/'
 
 /**
- * What commands about versions need of a checkout of this repository. Every function throws a Refusal with git's own words.
+ * Opens a checkout for the commands that change its version. Every function throws a Refusal with
+ * git's message.
  * @param {string} root
  */
 export function openCheckout(root) {
@@ -19,16 +20,16 @@ export function openCheckout(root) {
     git,
     head: () => git('rev-parse', 'HEAD'),
     /**
-     * The full id of a commit.
+     * Returns the full id of a commit.
      * @param {string} name
      */
     commit: (name) => git('rev-parse', '--verify', '--end-of-options', `${name}^{commit}`),
     /**
-     * @param {string} former
-     * @param {string} latter
+     * @param {string} older
+     * @param {string} newer
      */
-    isAncestor: (former, latter) =>
-      git('merge-base', '--is-ancestor', former, latter).then(
+    isAncestor: (older, newer) =>
+      git('merge-base', '--is-ancestor', older, newer).then(
         () => true,
         () => false,
       ),
@@ -38,7 +39,7 @@ export function openCheckout(root) {
      */
     commits: (from, to) => lines('log', '--no-decorate', '--format=%h %s', `${from}..${to}`),
     /**
-     * Names of the migrations that a commit knows, in their order.
+     * Returns the names of a commit's migrations in order.
      * @param {string} commit
      */
     migrations: async (commit) =>
@@ -47,7 +48,7 @@ export function openCheckout(root) {
         .filter((name) => name.endsWith('.sql'))
         .sort(),
     /**
-     * The last commit that did not have that migration yet; undefined where none is known.
+     * Returns the last commit without the migration; undefined if it is unknown.
      * @param {string} migration
      */
     commitBefore: async (migration) => {
@@ -66,18 +67,20 @@ export function openCheckout(root) {
      * @returns {Promise<{ version?: string, engines?: { node?: string } }>}
      */
     packageOf: async (commit) => JSON.parse(await git('show', `${commit}:package.json`)),
-    /** Throws unless the files are a checkout of their own, without changes of the operator's that a switch could lose. */
+    /** Throws unless the files are a checkout without changes that a switch could lose. */
     mustBeClean: async () => {
       const top = await git('rev-parse', '--show-toplevel').catch(() => undefined)
       if (top !== realpathSync(root)) {
         throw new Refusal(
-          `${root} is no git checkout. Get one with git clone, and move the data directory there or set QUAYSIDE_DATA.`,
+          `${root} is not a git checkout. Make one with git clone. ` +
+            'Then move the data directory there or set QUAYSIDE_DATA.',
         )
       }
       const changed = await lines('status', '--porcelain', '--untracked-files=no')
       if (changed.length > 0) {
         throw new Refusal(
-          `These files of ${root} were changed:\n\n${changed.join('\n')}\n\nCommit them, or put them back (git stash), and try again.`,
+          `These files of ${root} were changed:\n\n${changed.join('\n')}\n\n` +
+            'Commit the changes or put them aside (git stash), and try again.',
         )
       }
     },

@@ -1,15 +1,16 @@
 import { createHash } from 'node:crypto'
-import { renameSync, writeFileSync } from 'node:fs'
+import { renameSync, statSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { join, resolve } from 'node:path'
 import { codeOf } from './error-code.mjs'
+import { Refusal } from './progress.mjs'
 import { readIfThere } from './system.mjs'
 
-/** The data directory that the environment names, as server/config.ts reads it. */
+/** Returns the data directory that the environment names, as server/config.ts does. */
 export const dataDirectoryOf = (variables = process.env) => resolve(variables.QUAYSIDE_DATA || '.quayside')
 
 /**
- * The name of the lock in Linux' abstract name space, without the NUL before it.
+ * Returns the name of the lock in the abstract namespace of Linux, without the leading NUL.
  * @param {string} directory
  */
 export function lockName(directory) {
@@ -18,8 +19,9 @@ export function lockName(directory) {
 }
 
 /**
- * The lock that a server holds for as long as it lives (server/database/exclusive.ts): a listening socket without a file, given back by the
- * kernel. Undefined while somebody has it. `close` gives it back; it does not keep the process alive.
+ * Takes the lock that a server holds while it lives (server/database/exclusive.ts): a listening
+ * socket without a file, which the kernel releases. Returns undefined if the lock is held. `close`
+ * releases it. It does not keep the process alive.
  * @param {string} directory
  * @returns {Promise<import('node:net').Server | undefined>}
  */
@@ -33,7 +35,32 @@ export function lockDataDirectory(directory) {
 }
 
 /**
- * The value of a JSON file of the data directory; undefined where there is none.
+ * Takes the lock. Throws a Refusal if a server holds it.
+ * @param {string} directory
+ */
+export async function mustLock(directory) {
+  const lock = await lockDataDirectory(directory)
+  if (lock) return lock
+  throw new Refusal(`A server is using ${directory}. Stop it with npm stop, and try again. Services keep running.`)
+}
+
+/**
+ * Returns the user id of the owner of a data directory. A directory that does not exist yet will be
+ * this user's.
+ * @param {string} directory
+ */
+export function ownerOf(directory) {
+  try {
+    return statSync(directory).uid
+  } catch (error) {
+    const uid = process.getuid?.()
+    if (codeOf(error) !== 'ENOENT' || uid === undefined) throw error
+    return uid
+  }
+}
+
+/**
+ * Returns the value of a JSON file of the data directory; undefined if the file does not exist.
  * @param {string} directory
  * @param {string} name
  */
@@ -43,7 +70,7 @@ export function readJson(directory, name) {
 }
 
 /**
- * Writes it whole or not at all.
+ * Replaces a JSON file of the data directory in one step.
  * @param {string} directory
  * @param {string} name
  * @param {unknown} value

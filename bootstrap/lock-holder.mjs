@@ -1,5 +1,5 @@
-import { readdirSync, readFileSync, readlinkSync, statSync } from 'node:fs'
-import { lockName } from './data-directory.mjs'
+import { readdirSync, readFileSync, readlinkSync } from 'node:fs'
+import { lockName, ownerOf } from './data-directory.mjs'
 import { codeOf } from './error-code.mjs'
 import { Refusal } from './progress.mjs'
 import { readIfThere } from './system.mjs'
@@ -7,10 +7,12 @@ import { readIfThere } from './system.mjs'
 /** @typedef {{ pid: number | undefined, command: 'server' | 'stop' | undefined }} Holder */
 
 /**
- * Finds the process that holds the lock of a data directory, by the sockets that the kernel lists. Names of sockets may contain spaces and line
- * breaks, so any user of the machine can make the list name another socket as well: only processes of root and of the directory's owner
- * count. Returns undefined if nobody holds the lock, else `{ pid, command: 'server' | 'stop' | undefined }`; `pid` is undefined for a
- * process of another user. Throws a Refusal if two processes seem to hold it.
+ * Finds the process that holds the lock of a data directory, by the sockets that the kernel lists.
+ * Returns undefined if nobody holds it. `pid` is undefined for a process of another user. Throws a
+ * Refusal if two processes seem to hold it.
+ *
+ * Names of sockets may contain spaces and line breaks, so any user can add a row to the list that
+ * looks like the lock. That is why only processes of root and of the directory's owner count.
  * @param {string} directory
  * @returns {Holder | undefined}
  */
@@ -26,7 +28,9 @@ export function findHolder(directory, proc = '/proc') {
     .map(Number)
   if (other !== undefined) {
     throw new Refusal(
-      `Processes ${pid} and ${other} both seem to hold the lock of ${directory}: /proc/net/unix lists ${name} for both. Look there for a socket whose path contains that name, and end the process that has it.`,
+      `Processes ${pid} and ${other} both seem to hold the lock of ${directory}. ` +
+        `/proc/net/unix lists ${name} for both. ` +
+        'Look there for a socket whose path contains that name, and end its process.',
     )
   }
   return { pid, command: pid === undefined ? undefined : commandOf(readIfThere(`${proc}/${pid}/cmdline`)) }
@@ -43,20 +47,11 @@ export function parseInodes(text, name) {
 }
 
 /**
- * Pure: who started a process, from the text of /proc/<pid>/status. The owner of /proc/<pid> may be another one.
+ * Pure: who started a process, from the text of /proc/<pid>/status. The owner of /proc/<pid> may be
+ * another one.
  * @param {string} text
  */
 export const parseUser = (text) => Number(/^Uid:\t(\d+)/m.exec(text)?.[1])
-
-/** @param {string} directory */
-function ownerOf(directory) {
-  try {
-    return statSync(directory).uid
-  } catch (error) {
-    if (codeOf(error) !== 'ENOENT') throw error
-    return process.getuid?.()
-  }
-}
 
 /**
  * Pure: what a process is, from the text of /proc/<pid>/cmdline.

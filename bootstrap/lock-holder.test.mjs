@@ -37,7 +37,10 @@ test('the starter of a process is its real user', () => {
   assert.ok(Number.isNaN(parseUser('')))
 })
 
-/** Starts a process that listens at a socket of this path, which may be relative to `cwd`. Needs root for a `uid` of another user. */
+/**
+ * Starts a process that listens at a socket of this path, which may be relative to `cwd`. Needs
+ * root for a `uid` of another user.
+ */
 async function listenAt(t, path, options) {
   const program = `require('net').createServer().listen({ path: process.argv[1].replace(/^@/, '\\0') }, () => console.log('held'))`
   const child = spawn(process.execPath, ['-e', program, path, '/server/main.ts'], {

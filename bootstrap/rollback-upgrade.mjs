@@ -1,8 +1,9 @@
-// `npm run rollback-upgrade`: back to the version that ran before, with the database that it knew. What was newer is kept.
+// `npm run rollback-upgrade`: goes back to the previous version and its database. The newer
+// database is kept.
 import { readdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { openCheckout } from './checkout.mjs'
-import { dataDirectoryOf, lockDataDirectory, readJson, writeJson } from './data-directory.mjs'
+import { dataDirectoryOf, mustLock, readJson, writeJson } from './data-directory.mjs'
 import { installDependencies } from './dependencies.mjs'
 import { codeOf } from './error-code.mjs'
 import { handOver } from './execute.mjs'
@@ -16,9 +17,9 @@ await main(async () => {
   await checkout.mustBeClean()
   const head = await checkout.head()
   const commit = await findCommit({ checkout, directory, head })
-  if (!(await checkout.isAncestor(commit, head))) throw new Refusal(`${commit} is no former version of ${head}.`)
-  refuseWhileInUse(await lockDataDirectory(directory), directory)
-  console.log(`Back from ${head} to ${commit}.`)
+  if (!(await checkout.isAncestor(commit, head))) throw new Refusal(`${commit} is not an earlier version of ${head}.`)
+  ;(await mustLock(directory)).close()
+  console.log(`Rolling back from ${head} to ${commit}.`)
   const { node, env } = await prepare({ engine: false })
   const program = [join(root, 'server', 'start', 'restore-snapshot.ts'), commit, ...(await checkout.migrations(commit))]
   const code = await handOver(node, program, { ...env, QUAYSIDE_DATA: directory })
@@ -39,14 +40,16 @@ async function findCommit({ checkout, directory, head }) {
   })
   if (plan.refusal) throw new Refusal(plan.refusal)
   const commit = plan.commit ?? (plan.before && (await checkout.commitBefore(plan.before)))
-  if (!commit)
+  if (!commit) {
     throw new Refusal(
-      `The version before ${plan.before} is not in the history of ${head}. Name its commit: npm run rollback-upgrade -- <commit>`,
+      `The version before ${plan.before} is not in the history of ${head}. ` +
+        'Name its commit: npm run rollback-upgrade -- <commit>',
     )
+  }
   const found = await checkout.commit(commit)
-  // The same commit may be asked for again where a rollback was cut off.
+  // An interrupted rollback may be continued to the commit that is already checked out.
   if (found === head && !readJson(directory, 'rollback.json'))
-    throw new Refusal(`${head} is what is checked out already: there is nothing to go back from.`)
+    throw new Refusal(`${head} is already checked out. There is nothing to roll back.`)
   return found
 }
 
@@ -57,7 +60,7 @@ function newestSnapshot(snapshots) {
   try {
     names = readdirSync(snapshots)
   } catch (error) {
-    // None was ever taken.
+    // No snapshot was ever taken.
     if (codeOf(error) !== 'ENOENT') throw error
   }
   const newest = names
@@ -68,28 +71,16 @@ function newestSnapshot(snapshots) {
 }
 
 /**
- * @param {import('node:net').Server | undefined} lock
- * @param {string} directory
- */
-function refuseWhileInUse(lock, directory) {
-  if (!lock)
-    throw new Refusal(
-      `A server uses ${directory}. Stop it (Ctrl-C, SIGTERM, or the supervisor that started it), and try again. Applications go on.`,
-    )
-  lock.close()
-}
-
-/**
- * The database is that version's already; from the moment at which the checkout is too, any start works.
+ * Switches the checkout. The database is restored already, so any start works from then on.
  * @param {{ checkout: ReturnType<typeof openCheckout>, directory: string, head: string, commit: string }} change
  */
 async function switchBack({ checkout, directory, head, commit }) {
-  refuseWhileInUse(await lockDataDirectory(directory), directory)
+  ;(await mustLock(directory)).close()
   const { version } = await checkout.packageOf(commit)
   writeJson(directory, 'version.json', { version, commit, since: new Date().toISOString(), former: null })
   await checkout.git('reset', '--keep', commit)
   rmSync(join(directory, 'rollback.json'), { force: true })
   await installDependencies(root)
   console.log(`\nThis is ${commit} now. Start it: npm start
-To go forward again: npm run upgrade, or git merge --ff-only ${head}`)
+To upgrade again: npm run upgrade, or git merge --ff-only ${head}`)
 }

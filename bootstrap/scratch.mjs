@@ -1,29 +1,31 @@
 import { chmodSync, lstatSync, mkdtempSync, readdirSync, readFileSync, rmSync, statfsSync } from 'node:fs'
 import { freemem } from 'node:os'
 import { join } from 'node:path'
-import { codeOf, messageOf } from './error-code.mjs'
+import { isAlive } from './end-process.mjs'
+import { messageOf } from './error-code.mjs'
 
 const inMemory = '/dev/shm'
-/** Tests leave less than a tenth of it at any moment. */
+/** Tests use less than a tenth of it at any moment. */
 const leastBytes = 4 * 1024 ** 3
 const prefix = 'quayside-tests-'
 
 /**
- * A directory in memory for the temporary files of a run of tests: each test's database consists of hundreds of files, and making files on a
- * disk can take a hundred times as long. Undefined where there is no such place, or not enough of it. `remove` ends it.
+ * Makes a directory in memory for the temporary files of a test run. Each test's database has
+ * hundreds of files, and creating them on a disk can take a hundred times as long. Returns
+ * undefined if memory is short or has no file system.
  */
 export function openScratch(parent = inMemory) {
   if (!isUsable(parent)) return undefined
   removeLeftovers(parent)
-  // Everybody may write there: the name is one that nobody knows beforehand.
+  // Every user may write there, so the name must not be predictable.
   const path = mkdtempSync(join(parent, `${prefix}${process.pid}-`))
-  // Databases run as another user where the tests are run by root.
+  // If root runs the tests, databases run as another user.
   chmodSync(path, 0o711)
   return { path, remove: () => removeOrSay(path) }
 }
 
 /**
- * What cannot be removed says nothing of the tests, and goes with the next run.
+ * A failure does not fail the tests: the next run removes the directory.
  * @param {string} path
  */
 function removeOrSay(path) {
@@ -43,13 +45,14 @@ function isUsable(parent) {
       mayRunPrograms(parent, readFileSync('/proc/self/mounts', 'utf8'))
     )
   } catch {
-    // Other systems have no such place.
+    // This system has no file system in memory.
     return false
   }
 }
 
 /**
- * Pure: tests start programs that they wrote. `mounts` as in /proc/self/mounts; the last one of a place counts.
+ * Pure: whether a mount allows programs, which tests write and start. `mounts` is the text of
+ * /proc/self/mounts.
  * @param {string} place
  * @param {string} mounts
  */
@@ -62,7 +65,7 @@ export function mayRunPrograms(place, mounts) {
 }
 
 /**
- * Of this user's runs that were killed.
+ * Removes the directories of killed runs of this user.
  * @param {string} parent
  */
 function removeLeftovers(parent) {
@@ -75,14 +78,3 @@ function removeLeftovers(parent) {
 
 /** @param {string} path */
 const isOwn = (path) => lstatSync(path, { throwIfNoEntry: false })?.uid === process.getuid?.()
-
-/** @param {number} pid */
-function isAlive(pid) {
-  try {
-    process.kill(pid, 0)
-    return true
-  } catch (error) {
-    // EPERM: it runs, as somebody else.
-    return codeOf(error) !== 'ESRCH'
-  }
-}

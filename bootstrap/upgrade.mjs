@@ -1,4 +1,5 @@
-// `npm run upgrade`: gets the newest version beside this one, checks it on a copy of the database, and only then switches to it.
+// `npm run upgrade`: downloads the newest version beside this one, checks it on a copy of the
+// database, and switches to it only if the check succeeds.
 import { existsSync, mkdirSync, readdirSync, renameSync, rmSync, statfsSync } from 'node:fs'
 import { join } from 'node:path'
 import { openCheckout } from './checkout.mjs'
@@ -6,21 +7,21 @@ import { dataDirectoryOf, lockDataDirectory, readJson } from './data-directory.m
 import { findNode, installDependencies } from './dependencies.mjs'
 import { codeOf } from './error-code.mjs'
 import { execute, handOver } from './execute.mjs'
+import { readOptions } from './options.mjs'
 import { root } from './prepare.mjs'
 import { main, Refusal, step } from './progress.mjs'
 import { describeUpgrade, refuseUpgrade } from './upgrade-plan.mjs'
 
-/** What a checkout and its check take beside packages. */
+/** How much a checkout and its check take in addition to packages. */
 const marginBytes = 256 * 1024 ** 2
 
 await main(async () => {
+  readOptions([])
   const directory = dataDirectoryOf()
   const checkout = openCheckout(root)
   await checkout.mustBeClean()
   if (readJson(directory, 'rollback.json')) {
-    throw new Refusal(
-      `A rollback was cut off. Give "npm run rollback-upgrade" again first, which goes on where it was.`,
-    )
+    throw new Refusal('A rollback was interrupted. Run "npm run rollback-upgrade" again to finish it first.')
   }
   const change = await findChange(checkout)
   if (change.head === change.target) {
@@ -32,31 +33,43 @@ await main(async () => {
   mkdirSync(join(directory, 'versions'), { recursive: true, mode: 0o711 })
   const refusal = refuseUpgrade({ ...change, ...(await measure(directory)), nodeVersion: process.versions.node })
   if (refusal) throw new Refusal(refusal)
-  // Held to the end where no server runs: none shall start on what is about to be exchanged.
-  const lock = await lockDataDirectory(directory)
-  const beside = await getBeside(checkout, directory, change.target)
-  await check(beside, directory)
-  if (!lock) {
-    throw new Refusal(
-      `${change.target} is ready and was checked; nothing was changed. A server runs on ${directory}: stop it (Ctrl-C, SIGTERM, or the supervisor that started it), and give the command again. Applications go on.`,
-    )
-  }
-  await switchTo({ checkout, beside, directory, ...change })
-  lock.close()
+  await upgrade(checkout, directory, change)
   return 0
 })
 
 /**
- * What the branch's remote has, asked now.
+ * Prepares and checks the new version, and switches to it unless a server runs.
+ * @param {ReturnType<typeof openCheckout>} checkout
+ * @param {string} directory
+ * @param {{ head: string, target: string }} change
+ */
+async function upgrade(checkout, directory, { head, target }) {
+  // If no server runs, the lock is held to the end: no server may start on files that are being
+  // replaced.
+  const lock = await lockDataDirectory(directory)
+  const beside = await getBeside(checkout, directory, target)
+  await check(beside, directory)
+  if (!lock) {
+    throw new Refusal(
+      `${target} is ready and was checked. Nothing was changed, because a server is using ${directory}. ` +
+        'Stop it with npm stop, and run the command again. Services keep running.',
+    )
+  }
+  await switchTo({ checkout, beside, directory, head, target })
+  lock.close()
+}
+
+/**
+ * Fetches the remote and returns what the newest version changes.
  * @param {ReturnType<typeof openCheckout>} checkout
  */
 async function findChange(checkout) {
   const upstream = await checkout.git('rev-parse', '--abbrev-ref', '@{upstream}').catch(() => {
     throw new Refusal(
-      'This checkout is on no branch that follows one of a remote. Switch to one (git switch main), and try again.',
+      'The current branch does not follow a remote branch. Switch to one that does (git switch main), and try again.',
     )
   })
-  await step('Asking for newer versions', () => checkout.git('fetch', '--quiet'))
+  await step('Looking for a newer version', () => checkout.git('fetch', '--quiet'))
   const [head, target] = [await checkout.head(), await checkout.commit('@{upstream}')]
   const known = await checkout.migrations(head)
   return {
@@ -71,7 +84,7 @@ async function findChange(checkout) {
 }
 
 /**
- * The packages of the new version take about what those of this one take.
+ * Returns the free and the needed space. The packages of both versions are about the same size.
  * @param {string} directory
  */
 async function measure(directory) {
@@ -82,7 +95,7 @@ async function measure(directory) {
 }
 
 /**
- * A work tree of its own with its own packages; what an earlier attempt made ready is used.
+ * Returns a work tree of the commit with its packages. Reuses the one of an earlier attempt.
  * @param {ReturnType<typeof openCheckout>} checkout
  * @param {string} directory
  * @param {string} commit
@@ -92,18 +105,18 @@ async function getBeside(checkout, directory, commit) {
   const beside = join(versions, commit)
   await keepOnly(checkout, directory, commit)
   const tree = openCheckout(beside)
-  // One that was cut off lacks files.
+  // An interrupted checkout lacks files.
   const isThere = existsSync(beside) && (await tree.mustBeClean().then(tree.head, () => undefined)) === commit
   if (!isThere) {
     await removeTree(checkout, beside)
-    await step(`Getting ${commit} into ${beside}`, () => checkout.git('worktree', 'add', '--detach', beside, commit))
+    await step(`Checking out ${commit} in ${beside}`, () => checkout.git('worktree', 'add', '--detach', beside, commit))
   }
   await installDependencies(beside)
   return beside
 }
 
 /**
- * Of what earlier attempts made ready; a switch that was cut off leaves its own.
+ * Removes the work trees of earlier attempts, except the one of the commit.
  * @param {ReturnType<typeof openCheckout>} checkout
  * @param {string} directory
  * @param {string | undefined} commit
@@ -124,41 +137,45 @@ async function removeTree(checkout, path) {
 }
 
 /**
- * The new version says itself whether it would start here.
+ * Runs the new version's own check. Throws a Refusal if it fails.
  * @param {string} beside
  * @param {string} directory
  */
 async function check(beside, directory) {
   const node = await findNode(beside)
-  // The first check, while a server runs, spares the second one time.
+  // Code compiled by the first check, while a server runs, makes the second one faster.
   const compiled = join(beside, '.quayside', 'compiled')
   const env = { NODE_COMPILE_CACHE: compiled, ...process.env, QUAYSIDE_DATA: directory }
   const code = await handOver(node, [join(beside, 'server', 'check-upgrade.ts')], env)
   if (code !== 0) throw new Refusal('The new version would not start here, for the reason above. Nothing was changed.')
 }
 
-/** @param {{ checkout: ReturnType<typeof openCheckout>, beside: string, directory: string, head: string, target: string }} change */
+/**
+ * @typedef {{ beside: string, directory: string, head: string, target: string }} Switch
+ * @param {Switch & { checkout: ReturnType<typeof openCheckout> }} change
+ */
 async function switchTo({ checkout, beside, directory, head, target }) {
   await checkout.git('merge', '--ff-only', '--quiet', target)
   await movePackages(beside, directory)
   await removeTree(checkout, beside)
   console.log(`\nThis is ${target} now; ${head} ran before. Start it: npm start
-The way back, with the database as it was: npm run rollback-upgrade`)
+To roll back, with the previous database: npm run rollback-upgrade`)
 }
 
 /**
- * As one step each. Where the two are on different file systems they are installed anew; after a kill in between, by the next start.
+ * Replaces the packages by two renames. If the directories are on different file systems, the
+ * packages are installed again. After a kill between the renames, the next start installs them.
  * @param {string} beside
  * @param {string} directory
  */
 async function movePackages(beside, directory) {
-  const [packages, former] = [join(root, 'node_modules'), join(directory, 'versions', 'former-packages')]
+  const [packages, previous] = [join(root, 'node_modules'), join(directory, 'versions', 'previous-packages')]
   try {
-    if (existsSync(packages)) renameSync(packages, former)
+    if (existsSync(packages)) renameSync(packages, previous)
     renameSync(join(beside, 'node_modules'), packages)
   } catch (error) {
     if (codeOf(error) !== 'EXDEV') throw error
     await installDependencies(root)
   }
-  rmSync(former, { recursive: true, force: true })
+  rmSync(previous, { recursive: true, force: true })
 }

@@ -18,7 +18,10 @@ const restoreStub = `import { existsSync } from 'node:fs'
 console.log('restored', ...process.argv.slice(2))
 if (existsSync('.quayside/broken')) process.exit(1)`
 
-/** A checkout of a small platform that has our commands and stubs of the server's programs, its remote, and one to push from. */
+/**
+ * Makes a checkout with these commands and stubs of the server's programs, its remote, and a clone
+ * to push from.
+ */
 async function openPlatform(t) {
   const home = mkdtempSync(join(tmpdir(), 'quayside-upgrade-'))
   t.after(() => rmSync(home, { recursive: true, force: true }))
@@ -79,7 +82,7 @@ function createCommand(root) {
   }
 }
 
-test('an upgrade is made ready and checked while a server runs, and switched to once none does; one command leads back', async (t) => {
+test('an upgrade is prepared while a server runs, switched to after it stopped, and rolled back', async (t) => {
   const { root, data, push, first, migrations, head, command } = await openPlatform(t)
   assert.match((await command('upgrade')).said, /origin\/main has nothing newer/)
   const second = await push({ [join(migrations, '0002_two.sql')]: '', 'server/new.ts': '' })
@@ -87,10 +90,10 @@ test('an upgrade is made ready and checked while a server runs, and switched to 
   const ready = await command('upgrade')
   assert.match(
     ready.said,
-    /1 commit:.*changed by:\n {2}0002_two\.sql.*checked.*is ready and was checked; nothing was changed\. A server runs/s,
+    /1 commit:.*changed by:\n {2}0002_two\.sql.*checked.*is ready and was checked\. Nothing was changed, because a server/s,
   )
   assert.deepEqual([ready.code, await head()], [1, first])
-  assert.match((await command('rollback-upgrade', first)).said, /is what is checked out already/)
+  assert.match((await command('rollback-upgrade', first)).said, /is already checked out/)
   await new Promise((closed) => lock.close(closed))
   const switched = await command('upgrade')
   assert.equal(switched.code, 0, switched.said)
@@ -116,7 +119,7 @@ test('an upgrade is made ready and checked while a server runs, and switched to 
   assert.equal(await git(root, 'branch', '--show-current'), 'main')
 })
 
-test('a version whose check is red, changes of the operator and commits of their own are not switched over', async (t) => {
+test('an upgrade is refused when its check fails, files were changed or the checkout has own commits', async (t) => {
   const { root, push, first, head, command } = await openPlatform(t)
   const red = await push({ 'server/check-upgrade.ts': 'console.error("no room"); process.exit(1)' })
   const refused = await command('upgrade')
@@ -127,10 +130,10 @@ test('a version whose check is red, changes of the operator and commits of their
     assert.match((await command(name)).said, /were changed:\n\nM package\.json/)
   await git(root, 'commit', '-q', '-a', '-m', 'own')
   assert.match((await command('upgrade')).said, /has commits that origin\/main does not have/)
-  assert.match((await command('rollback-upgrade', red)).said, /is no former version of/)
+  assert.match((await command('rollback-upgrade', red)).said, /is not an earlier version of/)
 })
 
-test('where to go back to: what was cut off, what is named, what ran last, what ran before, what its migrations tell', () => {
+test('planRollback prefers the interrupted rollback, then the named commit, then the last and previous ones', () => {
   const [head, version] = ['new', { commit: 'new', former: { commit: 'old' } }]
   const snapshot = { of: { commit: 'older' }, pending: ['0002_two.sql'] }
   const plan = (found) => planRollback({ head, ...found })
@@ -144,7 +147,7 @@ test('where to go back to: what was cut off, what is named, what ran last, what 
   assert.match(plan({ snapshot: { ...snapshot, of: { commit: 'new' } } }).refusal, /Name the commit/)
 })
 
-test('an upgrade is refused where it cannot go straight, Node is too old, or there is no room', () => {
+test('refuseUpgrade refuses own commits, an old Node.js and a full disk', () => {
   const good = {
     isAncestor: true,
     upstream: 'origin/main',
@@ -161,7 +164,7 @@ test('an upgrade is refused where it cannot go straight, Node is too old, or the
   const commits = Array.from({ length: 22 }, (_, index) => `c${index}`)
   assert.match(
     describeUpgrade({ head: 'a', target: 'b', commits, migrations: [] }),
-    /22 commits:\n {2}c0\n.*… and 2 more\nThe schema of the database stays/s,
+    /22 commits:\n {2}c0\n.*… and 2 more\nThe database schema is unchanged/s,
   )
 })
 
