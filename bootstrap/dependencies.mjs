@@ -6,7 +6,8 @@ import { Refusal, step } from './progress.mjs'
 import { readIfThere } from './system.mjs'
 
 /**
- * Installs the packages of the lockfile unless exactly they are there. Install scripts do not run.
+ * Installs the packages of the lockfile unless exactly these are installed. Install scripts do not
+ * run.
  * @param {string} root
  */
 export async function installDependencies(root) {
@@ -19,14 +20,16 @@ export async function installDependencies(root) {
     await step('Installing packages (about 10 s)', () => {
       const advice = 'Check the network and the registry settings of npm, and try again.'
       const options = { cwd: root, env: process.env, advice }
-      return mustExecute(...npmCommand(['ci', '--ignore-scripts', '--include=dev', '--no-audit', '--no-fund']), options)
+      const args = ['ci', '--ignore-scripts', '--include=dev', '--no-audit', '--no-fund']
+      return mustExecute(...npmCommand(args), options)
     })
   }
   writeFileSync(stamp, `${wanted}\n`)
 }
 
 /**
- * npm leaves a copy of the lockfile behind: newer than the lockfile means that an installation followed its last change.
+ * Whether someone ran npm after the last change of the lockfile: npm leaves a copy, which is newer
+ * then.
  * @param {string} root
  */
 function installedByHand(root) {
@@ -40,7 +43,7 @@ function installedByHand(root) {
 }
 
 /**
- * The npm that started this process, if one did, else the one in PATH: program and arguments.
+ * Returns program and arguments of the npm that started this process, or of the one in PATH.
  * @param {string[]} args
  * @returns {[program: string, args: string[]]}
  */
@@ -50,7 +53,8 @@ function npmCommand(args) {
 }
 
 /**
- * Path of the Node.js 24 that runs the server: the installed package, or this one where that has no build that works here.
+ * Returns the path of the Node.js 24 that runs the server: the installed package, or this one if
+ * that does not run here.
  * @param {string} root
  */
 export async function findNode(root) {
@@ -59,6 +63,7 @@ export async function findNode(root) {
   if (code === 0 && output.startsWith('v24.')) return packaged
   if (Number(process.versions.node.split('.')[0]) >= 24) return process.execPath
   throw new Refusal(
-    `Node.js 24 at ${packaged} does not run here (${output.trim()}). Install Node.js 24 or newer from https://nodejs.org and start with it.`,
+    `Node.js 24 at ${packaged} does not run here (${output.trim()}). ` +
+      'Install Node.js 24 or newer from https://nodejs.org and start with it.',
   )
 }

@@ -17,7 +17,8 @@ const pidFile = '/var/run/docker.pid'
 const pidFiles = { [pidFile]: 'dockerd', '/var/run/docker/containerd/containerd.pid': 'containerd' }
 
 /**
- * How to reach an engine: options of a request, out of QUAYSIDE_DOCKER_HOST (`unix:///path`, `/path`, `tcp://host:port`).
+ * Returns the request options that reach an engine. QUAYSIDE_DOCKER_HOST is `unix:///path`, `/path`
+ * or `tcp://host:port`.
  * @param {string | undefined} dockerHost
  * @returns {EngineAddress}
  */
@@ -32,7 +33,7 @@ export function engineAddress(dockerHost) {
 }
 
 /**
- * `answers`, `denied` (there, but not for this user) or `silent`.
+ * Returns whether the engine answers, denies this user access, or is silent.
  * @param {EngineAddress} address
  * @returns {Promise<'answers' | 'denied' | 'silent'>}
  */
@@ -49,8 +50,8 @@ export function pingEngine(address) {
 }
 
 /**
- * Settings for an engine that has none yet: containers outlive a restart of the engine, and build caches do not fill the
- * disk. A file that is there belongs to somebody and stays as it is.
+ * Writes settings for an engine that has none: containers survive a restart of the engine, and
+ * build caches are limited. An existing file is unchanged.
  */
 export function writeEngineSettings(path = '/etc/docker/daemon.json') {
   if (existsSync(path)) return
@@ -60,8 +61,8 @@ export function writeEngineSettings(path = '/etc/docker/daemon.json') {
 }
 
 /**
- * Starts the engine of this machine, `systemd` or `directly`, and waits until it answers. One that cannot start because it was killed
- * while it removed a network is mended. Needs root.
+ * Starts the engine of this machine and waits until it answers. If it cannot start because it was
+ * killed while it removed a network, its store is repaired first. Needs root.
  * @param {'systemd' | 'directly'} how
  */
 export async function startEngine(how) {
@@ -81,16 +82,16 @@ async function startBySystemd() {
 }
 
 /**
- * Whether something was found that kept the engine from starting.
+ * Repairs what kept the engine from starting. Returns whether something was repaired.
  * @param {'systemd' | 'directly'} how
  */
 async function mend(how) {
   if (findHalfRemoved().length === 0) return false
-  // What is tried again and again would read what is just being written.
+  // systemd retries the start, and the engine would read the store while it is being written.
   if (how === 'systemd') await execute('systemctl', ['stop', 'docker.socket', 'docker.service'])
   if (isHeld(pidFile, 'dockerd')) return false
   for (const name of mendNetworkStore()) {
-    console.log(`The Docker Engine was killed while it removed the network ${name}; mended`)
+    console.log(`The Docker Engine was killed while it removed the network ${name}. Its store was repaired.`)
   }
   return true
 }
@@ -99,10 +100,10 @@ async function startDirectly() {
   for (const [path, program] of Object.entries(pidFiles)) {
     if (!isHeld(path, program)) rmSync(path, { force: true })
   }
-  // Somebody is starting it at this moment.
+  // Another process is starting it.
   if (isHeld(pidFile, 'dockerd')) return await waitForEngine(() => undefined)
   const log = openSync(logFile, 'a')
-  // A session of its own: neither the end of this process nor Ctrl-C in its terminal ends the engine.
+  // In its own session the engine survives the end of this process and Ctrl-C in its terminal.
   const engine = spawn('dockerd', [], {
     detached: true,
     cwd: '/',
@@ -131,17 +132,18 @@ function engineEnvironment() {
 async function waitForEngine(failure) {
   for (const end = performance.now() + 60_000; performance.now() < end; await delay(100)) {
     if ((await pingEngine({ socketPath: defaultSocket })) === 'answers') return
-    // Of two that start at once, one ends; the other one is waited for.
+    // If two start at once, one ends. Wait for the other.
     if (failure() && !isHeld(pidFile, 'dockerd')) break
   }
   const lines = readIfThere(logFile).trimEnd().split('\n').slice(-8).join('\n')
   throw new Refusal(
-    `${lines}\n\nThe Docker Engine did not start (${failure() ?? 'no answer within 60 s'}). Its log is ${logFile}. Correct what it says, or start an engine yourself and name its socket in QUAYSIDE_DOCKER_HOST.`,
+    `${lines}\n\nThe Docker Engine did not start (${failure() ?? 'no answer within 60 s'}). Its log is ${logFile}. ` +
+      'Fix the problem, or start an engine yourself and set QUAYSIDE_DOCKER_HOST to its socket.',
   )
 }
 
 /**
- * Whether the process that a pid file names runs and is that program: not gone, not only waiting to be reaped.
+ * Whether the process of a pid file runs that program.
  * @param {string} path
  * @param {string} program
  */
@@ -151,7 +153,7 @@ function isHeld(path, program) {
 }
 
 /**
- * Out of the text of /proc/<pid>/stat: a zombie counts as ended, though its pid is still taken.
+ * Pure: whether /proc/<pid>/stat shows that program running. A zombie counts as ended.
  * @param {string} stat
  * @param {string} program
  */

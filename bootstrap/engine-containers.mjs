@@ -6,8 +6,8 @@ import { Refusal } from './progress.mjs'
 const parallel = 8
 
 /**
- * Stops the containers of an installation, and has Docker leave them stopped. Each has as long as its service grants it. Returns
- * how many were stopped. `address` is one of engineAddress.
+ * Stops the containers of an installation and keeps Docker from restarting them. Each has the grace
+ * period of its service. Returns how many were stopped.
  * @param {import('./docker.mjs').EngineAddress} address
  * @param {string} instance
  * @returns {Promise<number>}
@@ -28,13 +28,14 @@ export async function stopContainers(address, instance) {
  * @param {string} id
  */
 async function stop(address, id) {
-  // Docker would start it again with the machine. The server puts the setting back.
+  // Docker would restart it with the machine. The server restores the policy.
   await call(address, 'POST', `/containers/${id}/update`, { RestartPolicy: { Name: 'no' } })
   await call(address, 'POST', `/containers/${id}/stop`)
 }
 
 /**
- * Undefined for an answer without a body. A container that is gone or stopped already is none of our business.
+ * Returns the answer's body, if it has one. A container that is gone or already stopped is not an
+ * error.
  * @param {import('./docker.mjs').EngineAddress} address
  * @param {string} method
  * @param {string} path

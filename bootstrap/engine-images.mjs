@@ -5,16 +5,17 @@ import { Refusal } from './progress.mjs'
 
 /** @typedef {[program: string, args: string[], options: { cwd: string }]} Program */
 
-/** The label by which an image that was built here is told from one of a registry, and from one of another recipe. */
+/** The label of an image that was built here. Its value identifies the recipe. */
 export const recipeLabel = 'quayside.recipe'
 
 /**
- * The images of one engine, through its API: no client program is needed. `address` as engineAddress gives it.
+ * Returns the image operations of an engine. They use its API, so no client program is needed.
  * @param {import('./docker.mjs').EngineAddress} address
  */
 export function engineImages(address) {
   /**
-   * Sends a request, with the output of a program as its body where one is given; gives status and text.
+   * Sends a request, with the output of a program as its body if there is one. Returns status and
+   * text.
    * @param {string} method
    * @param {string} path
    * @param {Program} [program]
@@ -35,7 +36,8 @@ export function engineImages(address) {
   }
 
   /**
-   * The same for calls that tell of their progress line by line, and of their failure in the last one. Gives what was printed.
+   * Does the same for calls that report progress line by line and a failure in the last line.
+   * Returns what was printed.
    * @param {string} what
    * @param {string} path
    * @param {Program} [program]
@@ -54,7 +56,7 @@ export function engineImages(address) {
 
   return {
     /**
-     * The labels of an image; undefined where there is none of that name.
+     * Returns the labels of an image; undefined if it does not exist.
      * @param {string} reference
      * @returns {Promise<Record<string, string> | undefined>}
      */
@@ -64,7 +66,7 @@ export function engineImages(address) {
     },
 
     /**
-     * Makes an image of one layer out of the tar that a program prints.
+     * Makes an image with one layer from the tar that a program prints.
      * @param {Program} program
      * @param {{ reference: string, recipe: string }} image
      */
@@ -75,13 +77,13 @@ export function engineImages(address) {
     },
 
     /**
-     * Builds what a program prints as a tar. Gives what the build printed.
+     * Builds the tar that a program prints. Returns what the build printed.
      * @param {Program} program
      * @param {{ reference: string, recipe: string }} image
      */
     build(program, { reference, recipe }) {
       const labels = JSON.stringify({ [recipeLabel]: recipe })
-      // Without the cache: packages are those of today, and their version is printed.
+      // Without the cache, so that packages are current and their version is printed.
       const query = new URLSearchParams({ t: reference, labels, nocache: '1', rm: '1', forcerm: '1' })
       return work(`Building ${reference}`, `/build?${query}`, program)
     },
@@ -123,7 +125,8 @@ function splitReference(reference) {
 }
 
 /**
- * Sends what the program prints; a program that fails breaks the request off, so that nothing incomplete is taken.
+ * Sends what the program prints. If the program fails, the request is aborted, so the engine keeps
+ * nothing incomplete.
  * @param {Program} program
  * @param {import('node:http').ClientRequest} outgoing
  */

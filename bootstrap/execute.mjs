@@ -6,7 +6,8 @@ import { Refusal } from './progress.mjs'
 const [headLength, tailLength] = [1500, 2500]
 
 /**
- * Runs a program to its end and gives its exit code and what it printed, long output without its middle; 127 where it is missing.
+ * Runs a program. Returns its exit code and its output without the middle if it is long. The code
+ * is 127 if it is missing.
  * @param {string} program
  * @param {string[]} args
  * @param {Options} [options]
@@ -27,7 +28,7 @@ export function execute(program, args, options = {}) {
 }
 
 /**
- * The cause of a failure stands at the beginning for some programs, at the end for others.
+ * Some programs print the cause of a failure first, others last.
  * @param {string} output
  */
 function shorten(output) {
@@ -36,7 +37,7 @@ function shorten(output) {
 }
 
 /**
- * Like `execute`, but anything except success is a Refusal that shows the output and what to do.
+ * Runs a program. Throws a Refusal with its output and the advice if it fails.
  * @param {string} program
  * @param {string[]} args
  * @param {Options & { advice: string }} options
@@ -47,7 +48,8 @@ export async function mustExecute(program, args, { advice, ...options }) {
 }
 
 /**
- * Runs a program in the foreground until it ends; the signals that end this process end that one. Gives its exit code.
+ * Runs a program in the foreground and forwards signals that end this process. Returns its exit
+ * code.
  * @param {string} program
  * @param {string[]} args
  * @param {NodeJS.ProcessEnv} env
@@ -60,7 +62,7 @@ export function handOver(program, args, env) {
     const forward = (signal) => child.kill(signal)
     process.on('SIGTERM', forward)
     process.on('SIGHUP', forward)
-    // In a terminal, Ctrl-C reaches the child by itself; twice would mean "at once".
+    // In a terminal, Ctrl-C reaches the child directly. A second signal would mean "at once".
     process.on('SIGINT', (signal) => !process.stdin.isTTY && forward(signal))
     child.on('error', reject)
     child.on('exit', (code, signal) => resolve(code ?? 128 + (signal === 'SIGINT' ? 2 : signal === 'SIGTERM' ? 15 : 9)))

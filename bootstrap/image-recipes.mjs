@@ -2,12 +2,12 @@ import { createHash } from 'node:crypto'
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 
-/** What all images are made on: Debian 12, made of its packages. */
+/** The base of all images, made from packages of Debian 12. */
 export const base = { directory: 'base', reference: 'quayside/debian:12', suite: 'bookworm' }
 
 /**
- * Images of databases by the API's name of their type, with the name by which a client asks for the series of versions that Debian 12
- * has. `stands`: what it is instead of what it is named after.
+ * Database images by the API's name of their type. `reference` names the series of versions in
+ * Debian 12. `stands` is the product, if it differs from the name.
  * @type {Record<string, { directory: string, reference: string, stands?: string }>}
  */
 export const recipes = {
@@ -17,7 +17,7 @@ export const recipes = {
 }
 
 /**
- * Why there is none of the others.
+ * The databases without a recipe, and why.
  * @type {Record<string, string>}
  */
 export const missing = {
@@ -26,7 +26,8 @@ export const missing = {
 }
 
 /**
- * The names of the command line as recipes to build, in their order; all without names. Throws a sentence for an unknown one.
+ * Returns the recipes to build in their order: the given ones, or all if none is given. Throws for
+ * an unknown name.
  * @param {string[]} names
  */
 export function chosen(names) {
@@ -37,7 +38,8 @@ export function chosen(names) {
 }
 
 /**
- * Longer names of the image, by the version of the package: `postgres:15.14` for `postgres:15` and `15.14-0+deb12u1`.
+ * Returns the image's names with more of the package version: `postgres:15.14` for `postgres:15`
+ * and `15.14-0+deb12u1`.
  * @param {string} reference
  * @param {string} debianVersion
  */
@@ -49,13 +51,13 @@ export function furtherNames(reference, debianVersion) {
 }
 
 /**
- * The version of the package, which the build prints.
+ * Returns the version of the package from the output of the build.
  * @param {string} output
  */
 export const versionIn = (output) => /^version=(\S+)$/m.exec(output)?.[1]
 
 /**
- * The same for the same recipe on the same base: what carries it need not be built again.
+ * Returns a hash of the recipes. An image with the same hash need not be built again.
  * @param {string} root
  * @param {string[]} directories
  */

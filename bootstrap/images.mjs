@@ -1,4 +1,5 @@
-// `npm run images`: builds images of databases out of Debian's packages, under the names by which the platform asks for them.
+// `npm run images`: builds database images from Debian packages, under the names that the platform
+// asks for.
 import { engineAddress } from './docker.mjs'
 import { engineImages, recipeLabel } from './engine-images.mjs'
 import { messageOf } from './error-code.mjs'
@@ -30,7 +31,7 @@ function choose(names) {
 }
 
 /**
- * Builds the image unless this recipe's is there. Names that belong to images of a registry are left to them.
+ * Builds the image unless this recipe's image exists. Images of a registry keep their names.
  * @param {ReturnType<typeof engineImages>} images
  * @param {string} name
  * @param {boolean} again
@@ -77,7 +78,7 @@ async function provideBase(images, again) {
   )
 }
 
-/** What makes a file system out of Debian's packages. */
+/** Provides the program that makes a file system from Debian packages. */
 async function provideProgram() {
   if (isInstalled('mmdebstrap')) return
   const packages = ['mmdebstrap', 'debian-archive-keyring']

@@ -3,15 +3,16 @@ import { join } from 'node:path'
 import { readIfThere } from './system.mjs'
 
 /**
- * The names of the networks that a Docker Engine was removing when it was killed. Engines before 23.0.5 (Debian 12 has 20.10) write such a
- * network down once more without its addresses and panic over that at every later start: https://github.com/moby/moby/issues/45057.
+ * Returns the names of networks that a Docker Engine was removing when it was killed. Engines
+ * before 23.0.5 (Debian 12 has 20.10) store such a network without its addresses and panic at every
+ * later start: https://github.com/moby/moby/issues/45057.
  * @returns {string[]}
  */
 export const findHalfRemoved = (dataRoot = dataRootOfEngine()) => read(dataRoot).names
 
 /**
- * Mends those networks, so that the engine starts and ends their removal; gives their names. A copy of what the engine had written stays
- * beside it. The engine must not be running.
+ * Repairs those networks, so that the engine starts and finishes their removal. Returns their
+ * names. Keeps a copy of the original store beside it. The engine must not be running.
  * @returns {string[]}
  */
 export function mendNetworkStore(dataRoot = dataRootOfEngine()) {
@@ -29,15 +30,18 @@ function read(dataRoot) {
 }
 
 /**
- * Where the engine of this machine keeps its data, out of the text of its settings; those that it cannot read it complains of itself.
+ * Returns the data directory of this machine's engine. Invalid settings are reported by the engine
+ * itself.
  * @returns {string}
  */
 export const dataRootOfEngine = (settings = readIfThere('/etc/docker/daemon.json')) =>
   asJson(settings)?.['data-root'] ?? '/var/lib/docker'
 
 /**
- * The store (https://github.com/etcd-io/bbolt: pages without checksums, each value in one piece) in which no network that is being removed
- * asks for addresses that are gone. Every byte stays in its place: what is taken out of a value becomes spaces behind it.
+ * Pure: returns a copy of the store in which no network that is being removed refers to missing
+ * addresses. The store is a bbolt file (https://github.com/etcd-io/bbolt): its pages have no
+ * checksums, and each value is contiguous. No byte moves: removed text is replaced by spaces behind
+ * the value.
  * @param {Buffer} store
  */
 export function withoutHalfRemoved(store) {
@@ -68,7 +72,7 @@ const emptied = (text, key) =>
   text.replace(new RegExp(`"${key}":"(?:[^"\\\\]|\\\\.)*"`), (member) => `"${key}":"[]"`.padEnd(member.length))
 
 /**
- * The text of the JSON object that begins there; undefined where it does not end.
+ * Returns the text of the JSON object that begins at `start`; undefined if it does not end.
  * @param {Buffer} store
  * @param {number} start
  */
@@ -88,7 +92,7 @@ function objectAt(store, start) {
 }
 
 /**
- * Undefined for what is none: a page that is no longer used may hold a piece of a network.
+ * Returns undefined for text that is not JSON: an unused page may hold a part of a network.
  * @param {string} text
  */
 function asJson(text) {

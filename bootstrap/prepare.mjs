@@ -13,9 +13,9 @@ import { bringProgram, testPrograms } from './test-programs.mjs'
 export const root = fileURLToPath(new URL('..', import.meta.url))
 
 /**
- * Makes everything available that the server needs, and gives the Node to run it with and the environment to run it in.
- * `engine: false` leaves Docker and git alone, `testing: true` brings the programs of the tests. What is there already costs
- * some milliseconds.
+ * Installs what the server needs. Returns the Node and the environment to run it with. `engine:
+ * false` skips Docker and git. `testing: true` adds the programs of the tests. If nothing is
+ * missing, this takes some milliseconds.
  */
 export async function prepare({ engine = true, testing = false } = {}) {
   const reason = unsupported({ platform: process.platform, arch: process.arch, nodeVersion: process.versions.node })
@@ -25,13 +25,14 @@ export async function prepare({ engine = true, testing = false } = {}) {
   if (engine) await prepareSystem()
   const programs = testing ? await bringPrograms() : []
   const path = [join(root, 'node_modules', '.bin'), process.env.PATH ?? '', ...programs].filter(Boolean).join(delimiter)
-  // What Node made of the sources at one start it need not make at the next; a newer source is seen.
+  // Node caches compiled sources between starts, and recompiles a changed source.
   const compiled = process.env.NODE_COMPILE_CACHE ?? join(root, 'node_modules', '.cache', 'quayside')
   return { node, env: { ...process.env, PATH: path, NODE_COMPILE_CACHE: compiled } }
 }
 
 /**
- * Runs a TypeScript program of this checkout with the arguments of this process, once all it needs is available.
+ * Runs a TypeScript program of this checkout with the arguments of this process, once all it needs
+ * is available.
  * @param {string} path
  * @param {Parameters<typeof prepare>[0]} [options]
  */
@@ -41,7 +42,7 @@ export const runProgram = (path, options) =>
     return await handOver(node, [join(root, path), ...process.argv.slice(2)], env)
   })
 
-/** The directories of the programs that only tests need; those that are not to be had are left out. */
+/** Returns the directories of programs that only tests need, except those that are unavailable. */
 async function bringPrograms() {
   const directories = []
   for (const program of testPrograms) {
@@ -53,7 +54,7 @@ async function bringPrograms() {
 /** Whether this machine's packages come from apt. */
 export const isApt = () => usesApt(readIfThere('/etc/os-release')) && isInstalled('apt-get')
 
-/** Sees to it that git is there and that a Docker Engine answers. */
+/** Installs git and starts a Docker Engine if they are missing. */
 export async function prepareSystem() {
   const dockerHost = process.env.QUAYSIDE_DOCKER_HOST
   const plan = planSystem({
@@ -74,7 +75,7 @@ export async function prepareSystem() {
 }
 
 /**
- * With apt, as root.
+ * Installs packages with apt. Needs root.
  * @param {string[]} packages
  */
 export async function installPackages(packages) {
@@ -85,7 +86,7 @@ export async function installPackages(packages) {
   await step(`Installing ${packages.join(' and ')} (about a minute)`, () => mustExecute(program, args, { env, advice }))
 }
 
-/** A user id without an account has no name. */
+/** Returns the user's name, or a placeholder if the user id has no account. */
 function userName() {
   try {
     return userInfo().username

@@ -1,8 +1,8 @@
-/** A failure that the reader can do something about: its message is all that is shown. */
+/** A failure that the reader can fix. Only its message is shown. */
 export class Refusal extends Error {}
 
 /**
- * Says what is being done, does it, and says how long that took. What it costs nothing to check is not said.
+ * Prints what is being done, does it, and prints how long that took.
  * @template T
  * @param {string} text
  * @param {() => T | Promise<T>} work
@@ -15,11 +15,15 @@ export async function step(text, work) {
   return result
 }
 
-/** What a terminal would obey. Messages quote other programs, and command lines of other users. */
+/**
+ * Control characters, which a terminal obeys. Messages quote other programs and command lines of
+ * other users.
+ */
 const obeyed = /(?![\n\t])\p{Cc}/gu
 
 /**
- * Runs a program of the bootstrap; a Refusal is shown as one message, anything else with its stack. Sets the exit code.
+ * Runs a program of bootstrap and sets the exit code. Shows only the message of a Refusal, and the
+ * stack of other errors.
  * @param {() => number | Promise<number>} work
  */
 export async function main(work) {

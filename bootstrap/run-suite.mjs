@@ -5,13 +5,20 @@ import { join } from 'node:path'
 import { codeOf } from './error-code.mjs'
 import { readCounts } from './suites.mjs'
 
-/** @typedef {{ cwd: string, env: NodeJS.ProcessEnv, limitMinutes?: number, print?: (text: string) => void }} ShowOptions */
+/**
+ * @typedef {{
+ *   cwd: string,
+ *   env: NodeJS.ProcessEnv,
+ *   limitMinutes?: number,
+ *   print?: (text: string) => void,
+ * }} ShowOptions
+ */
 
-/** A suite that has not ended by then hangs, unless it is given longer. */
+/** A suite that takes longer hangs, unless it has its own limit. */
 const suiteLimitMinutes = 30
 
 /**
- * Runs one check (types, lint), showing its output. It counts only when it fails.
+ * Runs a check such as types or lint, and shows its output. It counts only when it fails.
  * @param {string} program
  * @param {string[]} args
  * @param {ShowOptions} options
@@ -22,9 +29,10 @@ export async function runCheck(program, args, options) {
 }
 
 /**
- * Runs test files with Node's runner, showing its output, and gives its counts. Never without a failure when it went wrong, or does not say
- * how many there were. The counts come by a file, and the files' own reports whole: of what is written to a pipe, who is made to exit may
- * lose the end.
+ * Runs test files with Node's runner, shows its output, and returns its counts. There is at least
+ * one failure if the runner fails or reports no counts. The counts come from a file, because a
+ * runner that is forced to exit may lose the end of what it writes to a pipe. whole-reports.mjs
+ * prevents the same loss between the runner and its test files.
  * @param {string} node
  * @param {string[]} files
  * @param {ShowOptions & { concurrency: number, timeoutSeconds?: number }} options
@@ -47,16 +55,16 @@ export async function runTests(node, files, { concurrency, timeoutSeconds = 120,
   try {
     const { code } = await show(node, [...flags, ...files], options)
     const counts = readCounts(await readFile(report, 'utf8').catch(absent))
-    const isTold = counts.passed + counts.failed + counts.skipped > 0
-    if (!isTold) console.error('The runner of the tests ended without saying how many there were.')
-    return counts.failed === 0 && (code !== 0 || !isTold) ? { ...counts, failed: 1 } : counts
+    const hasCounts = counts.passed + counts.failed + counts.skipped > 0
+    if (!hasCounts) console.error('The test runner ended without reporting its counts.')
+    return counts.failed === 0 && (code !== 0 || !hasCounts) ? { ...counts, failed: 1 } : counts
   } finally {
     await rm(directory, { recursive: true, force: true })
   }
 }
 
 /**
- * The runner did not get as far as that.
+ * Returns an empty report if the runner wrote none.
  * @param {unknown} error
  */
 const absent = (error) => {
@@ -65,55 +73,73 @@ const absent = (error) => {
 }
 
 /**
- * Shows a program's output as it comes; gives its exit code.
+ * Runs a program and shows its output. Returns its exit code.
  * @param {string} program
  * @param {string[]} args
  * @param {ShowOptions} options
  * @returns {Promise<{ code: number }>}
  */
-function show(
-  program,
-  args,
-  { cwd, env, limitMinutes = suiteLimitMinutes, print = (text) => process.stdout.write(text) },
-) {
+async function show(program, args, options) {
+  const { cwd, env, limitMinutes = suiteLimitMinutes, print = (text) => process.stdout.write(text) } = options
+  const child = spawn(program, args, { cwd, env, stdio: ['ignore', 'pipe', 'inherit'], detached: true })
+  child.stdout.setEncoding('utf8').on('data', print)
+  const release = limitLife(child, program, limitMinutes)
+  const code = await exitCodeOf(child, program)
+  release()
+  child.stdout.destroy()
+  return { code }
+}
+
+/**
+ * Ends the process group of a program after the limit, and when this process is told to end.
+ * Returns a function that stops watching.
+ * @param {import('node:child_process').ChildProcess} child
+ * @param {string} program
+ * @param {number} limitMinutes
+ */
+function limitLife(child, program, limitMinutes) {
+  /** @param {NodeJS.Signals} signal */
+  const endAll = (signal) => {
+    try {
+      if (child.pid !== undefined) process.kill(-child.pid, signal)
+    } catch {
+      // It has ended already.
+    }
+  }
+  const limit = setTimeout(() => {
+    console.error(`\n${program} did not end within ${limitMinutes} minutes and was stopped.`)
+    endAll('SIGKILL')
+  }, limitMinutes * 60_000)
+  /** @param {NodeJS.Signals} signal */
+  const onSignal = (signal) => {
+    endAll(signal)
+    process.exitCode = 1
+  }
+  for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, onSignal)
+  return () => {
+    clearTimeout(limit)
+    for (const signal of ['SIGINT', 'SIGTERM']) process.removeListener(signal, onSignal)
+  }
+}
+
+/**
+ * Waits until a program ends and its output is read. Processes that it left behind may keep the
+ * pipe open, so the wait for output is at most a second.
+ * @param {import('node:child_process').ChildProcess} child
+ * @param {string} program
+ * @returns {Promise<number>}
+ */
+function exitCodeOf(child, program) {
   return new Promise((resolve) => {
-    const child = spawn(program, args, { cwd, env, stdio: ['ignore', 'pipe', 'inherit'], detached: true })
-    child.stdout.setEncoding('utf8').on('data', print)
-    /** @param {NodeJS.Signals} signal */
-    const endAll = (signal) => {
-      try {
-        if (child.pid !== undefined) process.kill(-child.pid, signal)
-      } catch {
-        // It has ended already.
-      }
-    }
-    const limit = setTimeout(() => {
-      console.error(`\n${program} did not end within ${limitMinutes} minutes and was stopped.`)
-      endAll('SIGKILL')
-    }, limitMinutes * 60_000)
-    /** @param {NodeJS.Signals} signal */
-    const onSignal = (signal) => {
-      endAll(signal)
-      process.exitCode = 1
-    }
-    for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, onSignal)
-    /** @param {number} code */
-    const finish = (code) => {
-      clearTimeout(limit)
-      for (const signal of ['SIGINT', 'SIGTERM']) process.removeListener(signal, onSignal)
-      child.stdout.destroy()
-      resolve({ code })
-    }
     child.on('error', (error) => {
       console.error(`${program} could not be started: ${error.message}`)
-      finish(127)
+      resolve(127)
     })
-    // What a test left behind may keep the pipe open: a second after the end, nobody waits for it any more.
     child.on('exit', (code) => {
-      const late = setTimeout(() => finish(code ?? 1), 1000)
+      const late = setTimeout(() => resolve(code ?? 1), 1000)
       child.once('close', () => {
         clearTimeout(late)
-        finish(code ?? 1)
+        resolve(code ?? 1)
       })
     })
   })

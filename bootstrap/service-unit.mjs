@@ -7,13 +7,21 @@ import { environmentText, markOf, unitText } from './unit-text.mjs'
 
 /** @typedef {{ name: string, path: string, environmentFile: string }} Unit */
 /** @typedef {(...args: string[]) => Promise<void>} RunSystemctl */
-/** @typedef {{ node: string, root: string, directory: string, uid: number, variables: NodeJS.ProcessEnv }} Installation */
+/**
+ * @typedef {{
+ *   node: string,
+ *   root: string,
+ *   directory: string,
+ *   uid: number,
+ *   variables: NodeJS.ProcessEnv,
+ * }} Installation
+ */
 
 /** Where systemd looks for units of the administrator, and where their settings are. */
 export const usualPlaces = { units: '/etc/systemd/system', settings: '/etc/quayside' }
 
 /**
- * The unit of an installation: `{ name, path, environmentFile }`; undefined if there is none.
+ * Returns the unit of an installation; undefined if it has none.
  * @param {string} directory
  * @returns {Unit | undefined}
  */
@@ -37,7 +45,7 @@ const unitOf = (name, places) => ({
 })
 
 /**
- * The first installation of a machine has the short name.
+ * Returns the name of a new unit. The first installation of a machine has the short name.
  * @param {string} directory
  * @param {typeof usualPlaces} places
  */
@@ -47,8 +55,8 @@ function nameFor(directory, places) {
 }
 
 /**
- * Writes the unit and its settings, which may hold passwords, and has systemd start it now and at boot. An installation that has
- * a unit gets its new settings. `run` calls systemctl.
+ * Writes the unit and its settings, which may contain passwords, and has systemd start it now and
+ * at boot. An existing unit gets the new settings. `run` calls systemctl.
  * @param {Installation} installation
  * @param {{ run: RunSystemctl, places?: typeof usualPlaces }} options
  */
@@ -66,7 +74,7 @@ export async function installUnit({ node, root, directory, uid, variables }, { r
 }
 
 /**
- * Has systemd stop it, and removes the files. The router and services keep running.
+ * Stops the unit and removes its files. The router and services keep running.
  * @param {Pick<Unit, "name" | "path" | "environmentFile">} unit
  * @param {{ run: RunSystemctl }} options
  */
@@ -77,12 +85,12 @@ export async function removeUnit(unit, { run }) {
 }
 
 /**
- * Calls systemctl; without systemd there is nothing to tell it.
+ * Returns a function that calls systemctl, or does nothing without systemd.
  * @returns {RunSystemctl}
  */
 export const runSystemctl =
   () =>
   async (...args) => {
     if (!existsSync('/run/systemd/system')) return
-    await mustExecute('systemctl', args, { advice: 'Look at "journalctl -xe", correct what it says, and try again.' })
+    await mustExecute('systemctl', args, { advice: 'Look at "journalctl -xe", fix the problem, and try again.' })
   }

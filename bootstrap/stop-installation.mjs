@@ -16,9 +16,9 @@ const hiddenLimit = 100
 const routerMs = 40_000
 
 /**
- * Ends the server, the router and PostgreSQL of a data directory. Each is recognized by its lock, its socket or its
- * working directory, so nothing else is ended. Returns the lock and the names of what was ended. No server can start
- * until the lock is closed.
+ * Ends the server, the router and PostgreSQL of a data directory. Each is recognized by its lock,
+ * its socket or its working directory, so nothing else is ended. Returns the lock and the names of
+ * what was ended. No server can start until the lock is closed.
  * @param {string} directory
  */
 export async function stopInstallation(directory) {
@@ -54,8 +54,8 @@ async function takeLock(directory) {
 }
 
 /**
- * Returns a function that asks the holder of the lock to end, once for each process. It returns true when it asked a server, and
- * throws a Refusal if the holder is not a server of this user's.
+ * Returns a function that asks the holder of the lock to end, once for each process. It returns
+ * true when it asked a server, and throws a Refusal if the holder is not a server of this user's.
  * @param {string} directory
  */
 function createAsker(directory) {
@@ -182,7 +182,8 @@ async function endDatabase(directory) {
 }
 
 /**
- * Whether the process works in the directory. Process ids are reused, so the id alone proves nothing.
+ * Whether the process works in the directory. Process ids are reused, so the id alone proves
+ * nothing.
  * @param {number} pid
  * @param {string} cluster
  */

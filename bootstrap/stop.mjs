@@ -1,4 +1,5 @@
-// `npm stop`: ends the server and the router of this installation. `-- --applications` also stops its containers.
+// `npm stop`: ends the server and the router of this installation. `-- --applications` also stops
+// its containers.
 import { join } from 'node:path'
 import { dataDirectoryOf } from './data-directory.mjs'
 import { engineAddress } from './docker.mjs'

@@ -8,8 +8,9 @@ const wholeSystem = ['test/accounts', 'test/attacks', 'test/contract', 'test/fau
 const withEngine = ['test/e2e', 'test/browser']
 
 /**
- * Sorts test files (paths from the root, with `/`) into `unit` (beside the code), `fast` (those and what tests the whole
- * system without an engine), `docker` (what needs a Docker Engine, one file at a time) and `faults` (what takes long to break).
+ * Sorts test files (paths from the root, with `/`). `unit` tests are beside the code. `fast` adds
+ * tests of the whole system without an engine. `docker` tests need a Docker Engine and run one file
+ * at a time. `faults` take long.
  * @param {string[]} files
  */
 export function sortTests(files) {
@@ -30,7 +31,7 @@ export function sortTests(files) {
 }
 
 /**
- * All files below `root`, as paths from there; packages, data and git's own are left out.
+ * Lists the files below `root` as relative paths, without packages, data and the files of git.
  * @param {string} root
  * @returns {string[]}
  */

@@ -2,24 +2,41 @@ import { accessSync, constants, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 
 /** @typedef {'systemd' | 'directly'} StartDocker */
-/** @typedef {{ isRoot: boolean, isApt: boolean, hasGit: boolean, hasDockerd: boolean, hasSystemd: boolean, docker: "answers" | "denied" | "silent", dockerHost: string | undefined, user: string }} Found */
+/**
+ * @typedef {{
+ *   isRoot: boolean,
+ *   isApt: boolean,
+ *   hasGit: boolean,
+ *   hasDockerd: boolean,
+ *   hasSystemd: boolean,
+ *   docker: 'answers' | 'denied' | 'silent',
+ *   dockerHost: string | undefined,
+ *   user: string,
+ * }} Found
+ */
 
 /**
- * Why this machine cannot run Quayside; undefined where it can.
+ * Pure: returns why this machine cannot run Quayside; undefined if it can.
  * @param {{ platform: string, arch: string, nodeVersion: string }} machine
  */
 export function unsupported({ platform, arch, nodeVersion }) {
   if (Number(nodeVersion.split('.')[0]) < 20) {
-    return `This is Node.js ${nodeVersion}; starting needs version 20 or newer. Install one from https://nodejs.org and try again.`
+    return (
+      `This is Node.js ${nodeVersion}; starting needs version 20 or newer. ` +
+      'Install it from https://nodejs.org and try again.'
+    )
   }
   if (platform !== 'linux' || (arch !== 'x64' && arch !== 'arm64')) {
-    return `This is ${platform} on ${arch}; Quayside runs on Linux on x64 or arm64. Use such a machine, virtual machine or container.`
+    return (
+      `This is ${platform} on ${arch}; Quayside runs on Linux on x64 or arm64. ` +
+      'Use such a machine, virtual machine or container.'
+    )
   }
   return undefined
 }
 
 /**
- * Whether packages come from apt, out of the text of /etc/os-release.
+ * Pure: whether packages come from apt, by the text of /etc/os-release.
  * @param {string} osRelease
  */
 export function usesApt(osRelease) {
@@ -28,9 +45,8 @@ export function usesApt(osRelease) {
 }
 
 /**
- * What has to be done to the system before the server can start, out of what was found:
- * `{ isRoot, isApt, hasGit, hasDockerd, hasSystemd, docker: 'answers' | 'denied' | 'silent', dockerHost }`.
- * Gives `{ packages, startDocker: undefined | 'systemd' | 'directly', refusal }`; with a refusal nothing is to be done.
+ * Pure: returns what must be installed and started before the server can start. With a refusal,
+ * nothing may be done.
  * @param {Found} found
  * @returns {{ packages: string[], startDocker: StartDocker | undefined, refusal: string | undefined }}
  */
@@ -48,13 +64,23 @@ export function planSystem(found) {
  */
 function refusalOf(found, packages, startDocker) {
   if (found.dockerHost && startDocker) {
-    return `QUAYSIDE_DOCKER_HOST is "${found.dockerHost}", but no Docker Engine answers there. Start it, or unset the variable to use the engine of this machine.`
+    return (
+      `QUAYSIDE_DOCKER_HOST is "${found.dockerHost}", but no Docker Engine answers there. ` +
+      'Start it, or unset the variable to use the engine of this machine.'
+    )
   }
   if (found.docker === 'denied') {
-    return `A Docker Engine runs here, but this user may not use it. Allow it, log in again and repeat:\n\n  sudo usermod -aG docker ${found.user}\n`
+    return (
+      'A Docker Engine runs here, but this user may not use it. Allow it, log in again and repeat:\n\n' +
+      `  sudo usermod -aG docker ${found.user}\n`
+    )
   }
+  const notInstalled = `Not installed: ${packages.map((name) => names[name]).join(' and ')}`
   if (packages.length > 0 && !found.isApt) {
-    return `Not installed: ${packages.map((name) => names[name]).join(' and ')}. Install with the package manager of this system, start Docker and repeat.\n\n  ${instructions.join('\n  ')}\n`
+    return (
+      `${notInstalled}. Install with the package manager of this system, start Docker and repeat.\n\n` +
+      `  ${instructions.join('\n  ')}\n`
+    )
   }
   if (found.isRoot || (packages.length === 0 && !startDocker)) return undefined
   const commands = [
@@ -63,9 +89,11 @@ function refusalOf(found, packages, startDocker) {
     ...(startDocker === 'directly' ? ['sudo sh -c "nohup dockerd >/var/log/dockerd.log 2>&1 &"'] : []),
     ...(startDocker ? [`sudo usermod -aG docker ${found.user}    # then log in again`] : []),
   ]
-  const missing =
-    packages.length > 0 ? `Not installed: ${packages.map((name) => names[name]).join(' and ')}` : 'Docker does not run'
-  return `${missing}, and only root can change that. Run these commands and repeat, or start as root:\n\n  ${commands.join('\n  ')}\n`
+  const missing = packages.length > 0 ? notInstalled : 'Docker does not run'
+  return (
+    `${missing}, and only root can change that. Run these commands and repeat, or start as root:\n\n` +
+    `  ${commands.join('\n  ')}\n`
+  )
 }
 
 /** @type {Record<string, string>} */
@@ -76,13 +104,13 @@ const instructions = [
 ]
 
 /**
- * The command line that installs packages on Debian and Ubuntu.
+ * Returns the command line that installs packages on Debian and Ubuntu.
  * @param {string[]} packages
  */
 export const aptInstall = (packages) => ['apt-get', 'install', '-y', '--no-install-recommends', ...packages]
 
 /**
- * Whether a program can be found; the places of system programs are searched even when PATH leaves them out.
+ * Whether a program is installed, in PATH or in a directory of system programs.
  * @param {string} program
  */
 export function isInstalled(program, path = process.env.PATH ?? '') {
@@ -97,7 +125,7 @@ export function isInstalled(program, path = process.env.PATH ?? '') {
 }
 
 /**
- * The text of a file, or '' where there is none.
+ * Returns the text of a file, or '' if it cannot be read.
  * @param {string} path
  */
 export function readIfThere(path) {

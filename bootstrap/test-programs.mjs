@@ -14,8 +14,9 @@ export const testPrograms = [
 const places = [['usr', 'bin'], ['usr', 'sbin'], ['sbin']]
 
 /**
- * The directory with a program of the tests: '' where it is installed, undefined, after saying why, where it is not to be had. The package is
- * only unpacked below node_modules: installed, it might run as a service of the machine. Needs no root where the lists of packages are there.
+ * Returns the directory of a test program, or '' if it is installed. If it is unavailable, prints
+ * why and returns undefined. The package is only unpacked below node_modules, because an installed
+ * one might run as a service of the machine. Root is needed only if the package lists are missing.
  * @param {{ name: string, from: string, tests: string }} program
  * @param {string} root
  * @param {{ isApt: boolean, isRoot: boolean, run?: typeof execute, say?: (text: string) => void }} options

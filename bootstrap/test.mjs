@@ -1,5 +1,6 @@
-// `npm test`: types, lint and all tests, up to the first that is red; `--unit` runs the quick tests beside the code
-// alone, `--faults` those that break things for long.
+// `npm test`: checks types and lint, and runs all tests, up to the first failure. `--unit` runs
+// only the quick tests beside the code, `--faults` only the long tests that break things.
+import { readOptions } from './options.mjs'
 import { prepare, root } from './prepare.mjs'
 import { main } from './progress.mjs'
 import { runCheck, runTests } from './run-suite.mjs'
@@ -9,8 +10,8 @@ import { closingLine, listFiles, sortTests } from './suites.mjs'
 /** @typedef {(more?: { print?: (text: string) => void }) => Promise<import('./suites.mjs').Counts>} Suite */
 
 /**
- * Runs suites at the same time, for those that use an engine wait most of theirs. What the first prints is shown as it comes, what the
- * others print when they have ended. Gives the counts of all.
+ * Runs suites at the same time, because tests with an engine mostly wait. Shows the output of the
+ * first as it comes, and the output of the others at their end. Returns the sums of their counts.
  * @param {[Suite, ...Suite[]]} suites
  */
 async function sideBySide([first, ...others]) {
@@ -30,17 +31,30 @@ async function sideBySide([first, ...others]) {
   return { passed: sum('passed'), failed: sum('failed'), skipped: sum('skipped') }
 }
 
+/** @typedef {{ title: string, files?: string[], run: Suite }} NamedSuite */
+
 await main(async () => {
-  const unitOnly = process.argv.includes('--unit')
-  const faultsOnly = process.argv.includes('--faults')
-  const { node, env } = await prepare({ engine: !unitOnly, testing: !unitOnly })
-  // Tests that need an engine fail without one instead of being skipped: it was prepared just now.
-  const required = unitOnly ? {} : { QUAYSIDE_REQUIRE_DOCKER: '1' }
-  // What breaks things for long also fills disks.
-  const scratch = faultsOnly ? undefined : openScratch()
+  const options = readOptions(['--unit', '--faults'])
+  const only = options.includes('--unit') ? 'unit' : options.includes('--faults') ? 'faults' : undefined
+  const needsEngine = only !== 'unit'
+  const { node, env } = await prepare({ engine: needsEngine, testing: needsEngine })
+  // An engine was just prepared. Without one, tests must fail instead of being skipped.
+  const required = needsEngine ? { QUAYSIDE_REQUIRE_DOCKER: '1' } : {}
+  // The long tests of faults fill disks, which must not be memory.
+  const scratch = only === 'faults' ? undefined : openScratch()
   const temporary = scratch ? { TMPDIR: scratch.path } : {}
   process.once('exit', () => scratch?.remove())
-  const options = { cwd: root, env: { ...env, ...required, ...temporary, NODE_TEST_CONTEXT: undefined } }
+  const settings = { cwd: root, env: { ...env, ...required, ...temporary, NODE_TEST_CONTEXT: undefined } }
+  return await runAll(suitesOf(only, node, settings))
+})
+
+/**
+ * @param {'unit' | 'faults' | undefined} only
+ * @param {string} node
+ * @param {{ cwd: string, env: NodeJS.ProcessEnv }} settings
+ * @returns {NamedSuite[]}
+ */
+function suitesOf(only, node, settings) {
   const files = sortTests(listFiles(root))
   /**
    * @param {keyof typeof files} name
@@ -51,25 +65,27 @@ await main(async () => {
   const tests =
     (name, concurrency, limits = {}) =>
     (more = {}) =>
-      runTests(node, files[name], { ...options, ...limits, ...more, concurrency })
-  const only = [
-    ...(unitOnly ? [{ title: 'Tests beside the code', files: files.unit, run: tests('unit', 2) }] : []),
-    ...(faultsOnly
-      ? [{ title: 'Faults', files: files.faults, run: tests('faults', 1, { timeoutSeconds: 600, limitMinutes: 180 }) }]
-      : []),
+      runTests(node, files[name], { ...settings, ...limits, ...more, concurrency })
+  if (only === 'unit') return [{ title: 'Tests beside the code', files: files.unit, run: tests('unit', 2) }]
+  if (only === 'faults') {
+    const limits = { timeoutSeconds: 600, limitMinutes: 180 }
+    return [{ title: 'Faults', files: files.faults, run: tests('faults', 1, limits) }]
+  }
+  return [
+    { title: 'Types', run: () => runCheck('tsc', ['--noEmit'], settings) },
+    { title: 'Lint', run: () => runCheck('biome', ['check', '--error-on-warnings', '.'], settings) },
+    { title: 'Tests', run: () => sideBySide([tests('fast', 2), tests('docker', 1)]) },
   ]
-  /** @type {{ title: string, files?: string[], run: Suite }[]} */
-  const suites =
-    only.length > 0
-      ? only
-      : [
-          { title: 'Types', run: () => runCheck('tsc', ['--noEmit'], options) },
-          { title: 'Lint', run: () => runCheck('biome', ['check', '--error-on-warnings', '.'], options) },
-          { title: 'Tests', run: () => sideBySide([tests('fast', 2), tests('docker', 1)]) },
-        ]
+}
+
+/**
+ * Runs suites up to the first that fails. Returns the exit code.
+ * @param {NamedSuite[]} suites
+ */
+async function runAll(suites) {
   const results = []
   for (const suite of suites) {
-    // Without files the runner would look for some by itself.
+    // Without files the runner would search for test files.
     if (suite.files?.length === 0) continue
     console.log(`\n── ${suite.title}`)
     const result = await suite.run()
@@ -78,4 +94,4 @@ await main(async () => {
   }
   console.log(`\n${closingLine(results)}`)
   return results.some((result) => result.failed > 0) ? 1 : 0
-})
+}

@@ -1,5 +1,5 @@
-// `npm run uninstall`: lists what this installation has on the machine, and removes it after a confirmation.
-// `-- --yes` does not ask. `-- --keep-data` keeps the data directory and the volumes.
+// `npm run uninstall`: lists what this installation has on the machine, and removes it after a
+// confirmation. `-- --yes` does not ask. `-- --keep-data` keeps the data directory and the volumes.
 import { existsSync, rmSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import { createInterface } from 'node:readline/promises'
@@ -37,7 +37,8 @@ await main(async () => {
 })
 
 /**
- * Returns a function that lists or removes what the installation has on the Docker Engine, and returns an exit code.
+ * Returns a function that lists or removes what the installation has on the Docker Engine, and
+ * returns an exit code.
  * @param {string} directory
  * @param {boolean} keepsData
  */

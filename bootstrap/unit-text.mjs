@@ -1,18 +1,21 @@
 import { join } from 'node:path'
 
 /**
- * The line by which the unit of an installation is found again.
+ * Returns the line that identifies the unit of an installation.
  * @param {string} directory
  */
 export const markOf = (directory) => `# Data directory: ${directory}`
 
 /**
- * Pure: the unit of systemd. `{ node, root, directory, environmentFile, uid }`: the Node that runs `bootstrap/start.mjs`, the
- * checkout, the data directory, the file with the settings and the user.
+ * Pure: returns the text of the systemd unit. `node` runs `bootstrap/start.mjs`, and `root` is the
+ * checkout.
  *
- * These stay writable: /etc, because the first start may create the account of PostgreSQL; control groups, /sys and
- * capabilities of the network, because the server limits build steps and sets rules of the packet filter; /tmp, because
- * commands outside the unit find sockets there; memory that is written and run, because of Node's compiler.
+ * The unit does not restrict some things on purpose:
+ * - /etc, because the first start may create the account of PostgreSQL
+ * - control groups, /sys and network capabilities, because the server limits build steps and sets
+ *   packet filter rules
+ * - /tmp, because commands outside the unit find sockets there
+ * - memory that is both writable and executable, because Node compiles code
  * @param {{ node: string, root: string, directory: string, environmentFile: string, uid: number }} unit
  */
 export const unitText = ({ node, root, directory, environmentFile, uid }) => `${markOf(directory)}
@@ -61,20 +64,20 @@ WantedBy=multi-user.target
 const isBelowHome = (path) => /^\/(?:root|home|run\/user)(?:\/|$)/.test(path)
 
 /**
- * systemd replaces %.
+ * Escapes %, which systemd expands.
  * @param {string} text
  */
 const literal = (text) => text.replaceAll('%', '%%')
 
 /**
- * As one word of a command line, in which $ stands for variables, too.
+ * Quotes a word of a command line, in which systemd also expands $.
  * @param {string} text
  */
 const quote = (text) => `"${literal(text).replaceAll('\\', '\\\\').replaceAll('"', '\\"').replaceAll('$', '$$$$')}"`
 
 /**
- * Pure: the settings file in systemd's syntax. It holds the settings of the environment and the
- * data directory.
+ * Pure: returns the settings file in systemd's syntax: the settings of the environment and the data
+ * directory.
  * @param {NodeJS.ProcessEnv} variables
  * @param {string} directory
  */
@@ -89,7 +92,7 @@ export function environmentText(variables, directory) {
 }
 
 /**
- * Line breaks would begin another setting.
+ * Quotes a value. Line breaks would begin another setting, so they become spaces.
  * @param {string} text
  */
 const quoteValue = (text) =>

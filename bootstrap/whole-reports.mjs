@@ -1,7 +1,8 @@
 /**
- * For a runner of tests that is made to exit, and its test files: what they write to a pipe is written before they go on. Else they lose
- * what the reader had not taken yet (https://github.com/nodejs/node/issues/64833), and tests that ran are not counted. Node has no public
- * way to ask for that; where the handle is missing, or cannot do it, all stays as it was, and a test of the counts fails.
+ * Makes writes to pipes blocking in a test runner that is forced to exit and in its test files.
+ * Otherwise output that the reader has not taken yet is lost, and finished tests are not counted
+ * (https://github.com/nodejs/node/issues/64833). Node has no public way to do this. If the handle
+ * is missing or cannot block, nothing changes and a test of the counts fails.
  */
 for (const stream of [process.stdout, process.stderr]) {
   const { _handle } = /** @type {{ _handle?: { setBlocking?: (on: boolean) => void } }} */ (
