@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
+import { readdir } from 'node:fs/promises'
+import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { systemClock } from '../lib/clock.ts'
 import { commit, git, newWorkTree, organizationA, startHost, withToken } from './git-server.fixture.ts'
@@ -43,6 +45,22 @@ test('an organization that has used up its disk is refused with the reason', asy
   const { push, urlOf, work } = await bench(t, { organizationBytes: 4 * 1024 })
   await assert.rejects(push('main'), /The repositories of the organization take 0 MiB, which is the limit/)
   await assert.rejects(git(work, 'push', urlOf('other'), 'main'), /which is the limit/)
+})
+
+test('a first push of an organization beyond its limit leaves no repository behind', async (t) => {
+  let full = ''
+  const server = await startHost(t, { spareOf: async () => ({ bytes: full ? 0 : 9 * mebi, full }) })
+  const work = await newWorkTree(t)
+  await commit(work, { 'a.txt': 'one' })
+  const push = (name: string) => git(work, 'push', withToken(`${server.origin}/git/${name}.git`, 'token-of-a'), 'main')
+  full = 'The organization takes more than its limit.'
+  await assert.rejects(push('first'), /takes more than its limit/)
+  await assert.rejects(readdir(join(server.directory, organizationA)), /ENOENT/)
+  full = ''
+  await push('second')
+  full = 'The organization takes more than its limit.'
+  await assert.rejects(push('third'), /takes more than its limit/)
+  assert.deepEqual(await readdir(join(server.directory, organizationA)), ['second.git'])
 })
 
 test('pushes at the same time stay within the limit together', async (t) => {

@@ -9,8 +9,8 @@ const measureMs = 20_000
 
 /** Says how much a push may bring. Pushes in progress reserve their share, so together they stay within the limits. */
 export interface PushRoom {
-  /** Throws PushRefused if the organization may have no further repository. `path`: of a repository that does not exist. */
-  checkNew(path: string): Promise<void>
+  /** Throws PushRefused if the organization may have no further repository, or has no room. `path`: of a repository that does not exist. */
+  checkNew(path: string, signal: AbortSignal): Promise<void>
   /** `bytes` is 0 if nothing may be added; then references can still be deleted. Disposing gives the share back. */
   reserve(path: string, signal: AbortSignal): Promise<Disposable & { readonly bytes: number; readonly full: string }>
 }
@@ -41,12 +41,19 @@ export function createPushRoom(program: GitProgram, limits: HostLimits, spareOf 
     }
   }
   return {
-    async checkNew(path) {
-      const found = await readdir(dirname(path)).catch(() => [])
-      if (found.filter((name) => name.endsWith('.git')).length < limits.repositories) return
-      throw new PushRefused(
-        `The organization has ${limits.repositories} repositories, which is the limit. Delete one first.`,
-      )
+    async checkNew(path, signal) {
+      const organization = dirname(path)
+      const found = await readdir(organization).catch(() => [])
+      if (found.filter((name) => name.endsWith('.git')).length >= limits.repositories) {
+        throw new PushRefused(
+          `The organization has ${limits.repositories} repositories, which is the limit. Delete one first.`,
+        )
+      }
+      const [used = 0] = found.length > 0 ? await measure(organization, [organization], signal) : []
+      const spare = await spareOf(basename(organization), used)
+      const left = limits.organizationBytes - used - (reserved.get(organization) ?? 0)
+      const full = whyFull({ repository: limits.repositoryBytes, organization: left, refs: 0 }, limits) || spare.full
+      if (full) throw new PushRefused(full)
     },
     async reserve(path, signal) {
       const organization = dirname(path)
@@ -57,9 +64,9 @@ export function createPushRoom(program: GitProgram, limits: HostLimits, spareOf 
       }
       measurements.add(note)
       const [{ used, spare }, refs] = await Promise.all([
-        measure(path, signal).then(async (used) => ({
-          used,
-          spare: await spareOf(basename(organization), used.organization),
+        measure(organization, [path, organization], signal).then(async ([repository = 0, all = 0]) => ({
+          used: { repository, organization: all },
+          spare: await spareOf(basename(organization), all),
         })),
         countRefs(program, path, limits.refs, signal),
       ]).finally(() => measurements.delete(note))
@@ -91,21 +98,17 @@ export function whyFull(
 
 const inMiB = (bytes: number): string => `${Math.round(bytes / 1024 ** 2)} MiB`
 
-/** Bytes on disk of the repository, and of all of its organization. */
-async function measure(path: string, signal: AbortSignal): Promise<{ repository: number; organization: number }> {
-  const args = ['-k', '-x', '--max-depth=1', '--', dirname(path)]
+/** Returns the bytes on disk of each path: a directory or what is directly in it. */
+async function measure(directory: string, paths: readonly string[], signal: AbortSignal): Promise<number[]> {
+  const args = ['-k', '-x', '--max-depth=1', '--', directory]
   const { stdout, exitCode } = await run('du', args, { signal, timeoutMs: measureMs, stdin: '' })
   const lines = stdout.toString().split('\n')
-  // Files of a push that ends meanwhile are gone when they are looked at: du says so with its exit code.
-  const sizeOf = (name: string): number | undefined => {
-    const line = lines.find((text) => text.endsWith(`\t${name}`))
-    return line === undefined ? undefined : Number.parseInt(line, 10) * 1024
-  }
-  const [repository, organization] = [sizeOf(path), sizeOf(dirname(path))]
-  if (repository === undefined || organization === undefined) {
+  return paths.map((path) => {
+    const line = lines.find((text) => text.endsWith(`\t${path}`))
+    // Files of a push that ends meanwhile are gone when they are looked at: du says so with its exit code.
+    if (line !== undefined) return Number.parseInt(line, 10) * 1024
     throw new Error(`the size of ${basename(path)} could not be measured (exit code ${exitCode})`)
-  }
-  return { repository, organization }
+  })
 }
 
 async function countRefs(program: GitProgram, path: string, most: number, signal: AbortSignal): Promise<number> {

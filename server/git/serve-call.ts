@@ -83,12 +83,12 @@ export async function serveCall(
   if (path === undefined || (!writes && !(await repositories.exists(path)))) {
     return refuse(response, 404, 'There is no such repository.')
   }
-  if (writes && !(await repositories.exists(path))) {
-    await server.room.checkNew(path)
-    await repositories.ensure(call.organization, call.repository)
-  }
   using tooSlow = watchPace(request, response, server.pace)
   const signal = AbortSignal.any([AbortSignal.timeout(timeoutMs), tooSlow.signal])
+  if (writes && !(await repositories.exists(path))) {
+    await server.room.checkNew(path, signal)
+    await repositories.ensure(call.organization, call.repository)
+  }
   const isPush = call.servicePath === '/git-receive-pack'
   // Read before anything is written down of the push: it may be refused.
   const commands = isPush
