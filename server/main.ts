@@ -56,10 +56,8 @@ async function run(
   const { signal } = stopping
   await makeDataDirectory(config.dataDirectory)
   await lockDataDirectory(config, started)
-  const beginDatabase = (): Promise<string> => startDatabase(config, log, signal, started)
-  const databaseUrl = config.databaseUrl
-    ? await beginDatabase()
-    : await timed(say, 'Starting PostgreSQL', beginDatabase)
+  if (!config.databaseUrl) say('Starting PostgreSQL')
+  const databaseUrl = await startDatabase(config, log, signal, started)
   signal.throwIfAborted()
   const database = await openSchema(databaseUrl, log, started, serverSession(config.masterKeyFile))
   await recordVersion(config.dataDirectory, clock.now())
@@ -198,7 +196,7 @@ async function report(config: Config, first: FirstStart | undefined, link: strin
   say('')
   say(`API          ${config.publicUrl}`)
   say(first?.token ? `Token        ${token}` : `Token        in ${tokenFile(config)}`)
-  if (link) say(`Account      ${link} (good once, for 24 hours)`)
+  if (link) say(`Account      ${link} (valid once, for 24 hours)`)
   if (first?.url) say(`Application  ${first.url}`)
   if (first?.problem) say(`The example does not run: ${first.problem}`)
   say('')

@@ -1,10 +1,14 @@
 import { systemClock as clock } from '../lib/clock.ts'
 
-/** Prints what is being done, does it, and prints how long that took. */
+/** Shorter waits need no second line. */
+const noticeableMs = 100
+
+/** Prints what is being done, does it, and prints how long that took unless it was too short to notice. */
 export async function timed<T>(say: (line: string) => void, text: string, work: () => Promise<T>): Promise<T> {
   say(`${text} …`)
   const startedAt = clock.monotonic()
   const result = await work()
-  say(`${text}: done in ${((clock.monotonic() - startedAt) / 1000).toFixed(1)} s`)
+  const ms = clock.monotonic() - startedAt
+  if (ms >= noticeableMs) say(`${text}: done in ${(ms / 1000).toFixed(1)} s`)
   return result
 }
