@@ -58,3 +58,24 @@ test('a question mark stands for itself if the caller says so', () => {
   assert.ok(matchesWildcard('sh?p', 'SH?P', { isLiteral: true }))
   assert.ok(matchesWildcard('sh*', 'shop', { isLiteral: true }))
 })
+
+test('a long name and a long pattern are matched in little time', () => {
+  const begin = performance.now()
+  assert.ok(!matchesWildcard(`*${'a'.repeat(5000)}b`, 'a'.repeat(40_000)))
+  assert.ok(!matchesWildcard(`*${'?'.repeat(2500)}${'a'.repeat(2500)}b`, 'a'.repeat(40_000)))
+  assert.ok(performance.now() - begin < 500)
+})
+
+test('a pattern matches what a regular expression of the same meaning matches', () => {
+  const text = fc.string({ unit: fc.constantFrom('a', 'b', '*', '?'), maxLength: 8 })
+  const expression = (pattern: string, one: string): RegExp =>
+    new RegExp(`^${pattern.replaceAll('?', one).replaceAll('*', '[^]*')}$`)
+  fc.assert(
+    fc.property(text, text, (pattern, name) => {
+      fc.pre(pattern !== '')
+      assert.equal(matchesWildcard(pattern, name), expression(pattern, '[^]').test(name))
+      assert.equal(matchesWildcard(pattern, name, { isLiteral: true }), expression(pattern, '[?]').test(name))
+    }),
+    { numRuns: 2000 },
+  )
+})
