@@ -1,4 +1,4 @@
-/** Words of the record of changes: who did what to which object. */
+/** The terms of audit events: who did what to which object. */
 export const auditTypes = [
   'CREATE',
   'UPDATE',
@@ -67,7 +67,10 @@ export const auditSubTargets = [
 ] as const
 export type AuditSubTarget = (typeof auditSubTargets)[number]
 
-/** What one operation is in the record of changes. `target` `SERVICE` stands for the type of the service that the path names. */
+/**
+ * The audit event of an operation. A `target` of `SERVICE` becomes the type of the service in the
+ * path.
+ */
 export interface AuditEvent {
   readonly type: AuditType
   readonly target: AuditTarget | 'SERVICE'

@@ -17,13 +17,13 @@ import {
 } from './roles.ts'
 import { streamPaths, streams } from './streams.ts'
 
-/** Ids that stand for the project and the cluster that an operation is about. */
+/** Placeholder ids for the project and the cluster of an operation. */
 export interface Somewhere {
   readonly projectId: string
   readonly clusterId: string
 }
 
-/** A kind of caller; `rights` undefined is a request without a good token. */
+/** A kind of caller. `rights` is undefined for a request without a valid token. */
 export interface Credential {
   readonly name: string
   readonly rights: Rights | undefined
@@ -31,7 +31,10 @@ export interface Credential {
 
 const custom = (projects: Readonly<Record<string, ProjectRights>>): Rights => ({ custom: { clusters: {}, projects } })
 
-/** Every kind of caller: a custom role here says the same of each mode of environments of one project, and nothing else. */
+/**
+ * Every kind of caller. The custom roles have the same permission for all modes of one project, and
+ * no other.
+ */
 export function credentials({ projectId }: Somewhere): Credential[] {
   const levels = projectLevels.filter((level) => level !== 'NO_ACCESS')
   return [
@@ -47,13 +50,13 @@ export function credentials({ projectId }: Somewhere): Credential[] {
   ]
 }
 
-/** What the door answers, before the request itself is looked at. */
+/** The result of authorization, before the request itself is checked. */
 export type Answer = 401 | 403 | 'passes'
 
-/** What of an operation, or of a stream, says who comes in. */
+/** The fields of an operation or a stream that decide who is permitted. */
 type Entrance = Pick<Operation, 'access' | 'alsoAccess' | 'target' | 'path' | 'owner' | 'someMode' | 'elsewhere'>
 
-/** Of an operation on something of the caller's own organization, which has an owner. */
+/** Returns the result for an operation inside the caller's own organization, which has an owner. */
 export function answerTo(operation: Entrance, { rights }: Credential, somewhere: Somewhere): Answer {
   if (!rights) return 401
   const { access, alsoAccess = 'read', target, owner, someMode, elsewhere } = operation
@@ -86,29 +89,29 @@ function placeIn({ target, path }: Entrance, { projectId, clusterId }: Somewhere
 
 const legend = `# Who may do what
 
-Made from the contract by \`npm run emit\`; a test asks a server for every cell. ✓ passes the door: what the request itself says is looked
-at afterwards. A dot is 403. Without a good token every operation answers 401, and an id of another organization answers 404 to everybody,
-like one that nobody has.
+Generated from the contract by \`npm run emit\`. A test checks every cell against a server. ✓ means permitted: the request itself is
+checked afterwards. A dot means 403. Every operation answers 401 without a valid token. An id of another organization answers 404, like an
+unknown id.
 
-| Column | Is |
+| Column | Meaning |
 |---|---|
 | READ, DEPLOY, WRITE, ADMIN | an API token with that \`scope\` |
-| none | a custom role that names no project: it reads the organization and its clusters |
-| viewer, deployer, manager | a custom role with that permission for every mode of environments of the project in question |
-| project admin | a custom role with \`is_admin\` of that project |
+| none | a custom role without a project: it reads the organization and its clusters |
+| viewer, deployer, manager | a custom role with that permission for every mode of environments of the project |
+| project admin | a custom role with \`is_admin\` for that project |
 | Owner to Viewer | the built-in roles, of members and of API tokens |
 
-A custom role with a permission for some modes only has it in environments of those modes. Of the project itself it may then read, and make
-environments of modes whose MANAGER it is, on clusters of which it is ENV_CREATOR or ADMIN. On a cluster of which it is ADMIN it may
-everything that ADMIN may there. Lists of projects and environments leave out what the caller may not read.
+A custom role with a permission for some modes has it only in environments of those modes. It may then read the project, and create
+environments of modes for which it is MANAGER, on clusters for which it is ENV_CREATOR or ADMIN. A custom role that is ADMIN of a cluster
+has the permission ADMIN on it. Lists of projects and environments omit what the caller may not read.
 
-Where the query or the body names the place, the table says who may come in; the place is looked at then.
+If the query or the body names the place, ✓ means permitted at some place. The place itself is checked afterwards.
 
-Only people can own an organization, accept an invitation or change an account: API tokens pass the door there and get 403 then. While an
-organization has no owner, ADMIN is enough where the table says Owner.
+Only people can own an organization, accept an invitation or change an account. API tokens have ✓ there and get 403 afterwards. If an
+organization has no owner, ADMIN is enough for operations of the owner.
 `
 
-/** The document docs/authorization.md. */
+/** Returns the document docs/authorization.md. */
 export function authorizationDocument(contract: Readonly<Record<string, Operation>>): string {
   const somewhere = { projectId: 'project', clusterId: 'cluster' }
   const [, ...columns] = credentials(somewhere)
@@ -127,7 +130,10 @@ export function authorizationDocument(contract: Readonly<Record<string, Operatio
   return [legend, ...sections, streamSection(columns, somewhere), gitSection(columns, somewhere)].join('\n')
 }
 
-/** WebSocket but the first; of streams with several targets, the narrowest. */
+/**
+ * Returns the table of streams. All but the first are WebSockets. A stream with several targets has
+ * its narrowest.
+ */
 function streamSection(columns: readonly Credential[], somewhere: Somewhere): string {
   const sockets = streamPaths.map((path): Entrance => {
     const { targets, access } = streams[path]
@@ -145,7 +151,10 @@ const shortHead = (title: string, columns: readonly Credential[]): string[] => [
   `|---|${columns.map(() => ':-:|').join('')}`,
 ]
 
-/** What is asked of the built-in git host; `used`: of a repository that a service of the project in question uses. */
+/**
+ * The calls to the built-in git host. `used` means that a service of the project uses the
+ * repository.
+ */
 export const gitCalls = [
   { title: 'fetch what a service of the project uses', access: 'read', used: true },
   { title: 'push to it', access: 'write', used: true },
@@ -154,7 +163,7 @@ export const gitCalls = [
 ] as const
 export type GitCall = (typeof gitCalls)[number]
 
-/** Who may not fetch is told that there is no such repository. */
+/** Returns the result of a call to the git host. A caller who may not fetch gets 404. */
 export function gitAnswerTo({ access, used }: GitCall, { rights }: Credential, somewhere: Somewhere): Answer | 404 {
   if (!rights) return 401
   const usedAt = used ? [{ projectId: somewhere.projectId, mode: environmentModes[0] }] : []
@@ -162,10 +171,10 @@ export function gitAnswerTo({ access, used }: GitCall, { rights }: Credential, s
   return access === 'read' ? 404 : 403
 }
 
-const gitText = `A repository of the built-in git host is for those who may read an environment with a service that uses it; a push concerns every such
-service, and needs WRITE in the environments of all of them. Who may not fetch gets 404. A service, or a form that looks
-into a repository, names one that its caller may fetch, or one that no service uses yet; otherwise the answer is 403. Git tokens and
-registries belong to the organization: whoever may write a service may name any of them.
+const gitText = `A caller may fetch a repository of the built-in git host if they may read an environment with a service that uses it. A push affects
+every such service and requires WRITE in all their environments. A caller who may not fetch gets 404. A service or a form may name a
+repository that its caller may fetch, or one that no service uses yet. Otherwise the response is 403. Git tokens and registries belong to
+the organization: a caller who may write a service may name any of them.
 `
 
 function gitSection(columns: readonly Credential[], somewhere: Somewhere): string {

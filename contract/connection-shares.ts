@@ -1,22 +1,22 @@
 import { clientGroup } from './forwarded.ts'
 
-/** How many connections a port may have. The router and the API server both share them out this way. */
+/** The connection limits of a port, for the router and the API server. */
 export interface ConnectionLimits {
   readonly total: number
-  /** Of one client: an IPv4 address or an IPv6 network of 64 bits. */
+  /** The limit of one client: an IPv4 address or an IPv6 network of 64 bits. */
   readonly perClient: number
 }
 
 export const usualConnections: ConnectionLimits = { total: 10_000, perClient: 1_000 }
 
-/** The part of all connections that one trusted proxy may have: it stands for many clients. */
+/** The share of all connections that one trusted proxy may have, because it serves many clients. */
 const shareOfProxy = 0.9
 
-/** How many things each client has. */
+/** Counts the connections or sessions of each client. */
 export class Shares {
   readonly #counts = new Map<string, number>()
 
-  /** False if the client has that many already. */
+  /** Counts one more. Returns false if the client already has that many. */
   take(client: string, most: number): boolean {
     const count = this.#counts.get(client) ?? 0
     if (count >= most) return false
@@ -31,21 +31,21 @@ export class Shares {
   }
 }
 
-/** Whether a connection is admitted, and which one the caller closes for it. */
+/** Whether a connection is admitted, and which one the caller must close for it. */
 export type Admission<Connection> =
   | { readonly isAdmitted: false }
   | { readonly isAdmitted: true; readonly closes: Connection | undefined }
 
 /**
- * Shares out the connections of one port. A client has at most its share. When all are taken, the longest idle one makes
- * room; if none is idle, a new one is refused.
+ * Divides the connections of one port among its clients. A client has at most its share. If all are
+ * in use, the one that is idle the longest makes room. If none is idle, a new one is refused.
  */
 export class ConnectionShares<Connection> {
   readonly #limits: ConnectionLimits
   readonly #trusts: (address: string) => boolean
-  /** By connection, its client and the number of its open requests. */
+  /** The client and the number of open requests of each connection. */
   readonly #entries = new Map<Connection, { readonly client: string; open: number }>()
-  /** The longest idle first. */
+  /** Idle connections, the longest idle first. */
   readonly #idle = new Set<Connection>()
   readonly #shares = new Shares()
 
@@ -81,7 +81,7 @@ export class ConnectionShares<Connection> {
     return { isAdmitted: true, closes }
   }
 
-  /** A request is open on it. */
+  /** Marks a connection as busy with a request. */
   begin(connection: Connection): void {
     const entry = this.#entries.get(connection)
     if (!entry) return
@@ -96,12 +96,12 @@ export class ConnectionShares<Connection> {
     if (entry.open === 0) this.#idle.add(connection)
   }
 
-  /** It was heard of just now: of all idle ones it is idle for the shortest time. */
+  /** Records activity: an idle connection moves to the end of the idle ones. */
   touch(connection: Connection): void {
     if (this.#idle.delete(connection)) this.#idle.add(connection)
   }
 
-  /** It is closed. */
+  /** Removes a closed connection. */
   forget(connection: Connection): void {
     const entry = this.#entries.get(connection)
     if (!entry) return

@@ -4,13 +4,13 @@ import { contract, type Operation } from './contract.ts'
 
 const operations = Object.entries<Operation>(contract)
 
-test('whatever writes says what the record of changes tells of it', () => {
+test('every operation that writes has an audit event', () => {
   for (const [name, { method, event, reads }] of operations) {
     assert.equal(event !== undefined, method !== 'GET' && !reads, name)
   }
 })
 
-test('no two operations answer the same request', () => {
+test('no two operations have the same method and path', () => {
   const seen = new Map<string, string>()
   for (const [name, { method, path }] of operations) {
     const request = `${method} ${path.replace(/\{\w+\}/g, '{}')}`

@@ -1,4 +1,7 @@
-/** The API as data: every operation by its public name. No I/O here; routes, checks, types, document and client follow from it. */
+/**
+ * The API as data: every operation by its public name. No I/O. Routes, checks, types, document and
+ * client are computed from it.
+ */
 import type { Operation } from './operation.ts'
 import { accountOperations } from './resources/account.ts'
 import { anyVariableOperations } from './resources/any-variable.ts'
@@ -84,7 +87,7 @@ export const contract = {
 
 export type Contract = typeof contract
 export type OperationName = keyof Contract
-/** Of operations that always refuse, the contract says all there is to say. */
+/** Operations that always refuse need no handler. */
 export type HandlerName = Exclude<Contract[OperationName]['handler'], 'refuse'>
 
 export * from './operation.ts'

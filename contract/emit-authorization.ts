@@ -1,4 +1,4 @@
-// Writes docs/authorization.md; a test compares it with what the contract says.
+// Writes docs/authorization.md. A test compares it with the contract.
 import { writeFileSync } from 'node:fs'
 import { authorizationDocument } from './authorization.ts'
 import { contract } from './contract.ts'

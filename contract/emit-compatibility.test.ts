@@ -6,17 +6,17 @@ import { compatibilityPage, readPublicOperations } from './emit-compatibility.ts
 
 const known = readPublicOperations()
 
-test('the page on compatibility is the one that the contract gives', () => {
+test('docs/compatibility.md matches the contract', () => {
   const written = readFileSync(new URL('../docs/compatibility.md', import.meta.url), 'utf8')
   assert.equal(written, compatibilityPage(known), 'run: npm run emit')
 })
 
-test('no operation that clients need is absent', () => {
+test('the contract has every operation that clients need', () => {
   const absent = known.filter(({ name, tier }) => tier < 2 && !(name in contract))
   assert.deepEqual(absent, [])
 })
 
-test('what the public API does not have is marked as an extension, and nothing else', () => {
+test('exactly the operations that the public API lacks are marked as extensions', () => {
   const names = new Set(known.map(({ name }) => name))
   for (const [name, { extension }] of Object.entries<Operation>(contract)) {
     assert.equal(extension === true, !names.has(name), name)

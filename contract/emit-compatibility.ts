@@ -4,7 +4,7 @@ import { eventStream } from './event-stream.ts'
 import { extensionMark, type TSchema } from './schema.ts'
 import { type Stream, streamPaths, streams } from './streams.ts'
 
-/** An operation of the public API, as its clients know it. */
+/** An operation of the public API. */
 interface PublicOperation {
   readonly name: string
   readonly method: string
@@ -14,11 +14,11 @@ interface PublicOperation {
 
 const titles = {
   0: 'The specification',
-  1: 'Life cycles, and what clients need',
+  1: 'Life cycles and needs of clients',
   2: 'Catalogues, browsing and records',
 } as const
 
-/** Members of queries and bodies that are marked, and the operations that have them. */
+/** Returns the query and body fields that are extensions, with their operations. */
 function extendedMembers(): Map<string, string[]> {
   const found = new Map<string, string[]>()
   for (const [name, { extension, query, body }] of Object.entries<Operation>(contract)) {
@@ -35,7 +35,7 @@ const streamRows = streamPaths.map((path) => {
   return `| ${path} | ${refuses ? `closed with 1008: ${refuses}` : 'implemented'} |`
 })
 
-/** What the public API has and is no operation of its document; what is here and the public API does not have. */
+/** Returns the sections on WebSockets and on extensions of the public API. */
 const beside = (): string[] => [
   '## WebSockets',
   '',
@@ -45,7 +45,7 @@ const beside = (): string[] => [
   '',
   '## Extensions',
   '',
-  'What is here and not in the public API. `x-quayside-extension` marks it in the OpenAPI document.',
+  'Operations and fields that the public API does not have. `x-quayside-extension` marks them in the OpenAPI document.',
   '',
   '| Operation | Request | |',
   '|---|---|---|',
@@ -60,7 +60,7 @@ const beside = (): string[] => [
   '',
 ]
 
-/** The page that says of every operation of the public API what becomes of it here. */
+/** Returns the page that states how every operation of the public API is supported. */
 export function compatibilityPage(known: readonly PublicOperation[]): string {
   const own = new Map(Object.entries<Operation>(contract))
   const answerOf = ({ name }: PublicOperation): string => {
@@ -83,11 +83,11 @@ export function compatibilityPage(known: readonly PublicOperation[]): string {
   return [
     '# Compatibility',
     '',
-    'Which operations of the public API are here. Written by `node contract/emit-compatibility.ts`; a test holds it to the contract. What',
-    'is not listed belongs to the makers of that API alone (billing, assistants, their own services) and is answered with 404.',
+    'The operations of the public API and their support. Written by `node contract/emit-compatibility.ts`; a test compares it with the contract.',
+    'Unlisted operations concern only the makers of that API (billing, assistants, their own services). They answer 404.',
     '',
-    'Advanced settings keep every key and default of that API. A value that would do nothing on its cluster is answered with 400, unless it',
-    'is the default or stored already; so is a key that is not known here.',
+    'Advanced settings have every key and default of that API. A value that has no effect on its cluster is rejected with 400, unless it is the',
+    'default or already stored. An unknown key is rejected too.',
     '',
     ...section(0),
     ...section(1),

@@ -1,4 +1,4 @@
-// Writes contract/openapi.json; a test compares it with what the contract says.
+// Writes contract/openapi.json. A test compares it with the contract.
 import { writeFileSync } from 'node:fs'
 import { openApi } from './openapi.ts'
 import manifest from './package.json' with { type: 'json' }

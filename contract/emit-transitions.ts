@@ -1,4 +1,4 @@
-// Writes the table of transitions into docs/deployments.md; a test compares them.
+// Writes the table of transitions into docs/deployments.md. A test compares them.
 import { readFileSync, writeFileSync } from 'node:fs'
 import { withTransitions } from './transitions-page.ts'
 

@@ -1,6 +1,6 @@
 import { requestStatuses, stateNames } from './states.ts'
 
-/** Enumerations of the API that more than one resource uses. */
+/** Enumerations that more than one resource of the API uses. */
 export const planNames = [
   'FREE',
   'TEAM',
@@ -20,10 +20,10 @@ export const gitProviders = ['BITBUCKET', 'GITHUB', 'GITLAB'] as const
 export const serviceTypes = ['APPLICATION', 'CONTAINER', 'DATABASE', 'JOB', 'HELM', 'TERRAFORM'] as const
 export type ServiceType = (typeof serviceTypes)[number]
 
-/** The type of a kind: `application` is `APPLICATION`. Throws on a name that is no kind. */
+/** Returns the type of a kind: `application` is `APPLICATION`. Throws if the kind is unknown. */
 export function serviceTypeOf(kind: string): ServiceType {
   const found = serviceTypes.find((type) => type === kind.toUpperCase())
-  if (!found) throw new Error(`"${kind}" is no kind of service`)
+  if (!found) throw new Error(`"${kind}" is not a kind of service`)
   return found
 }
 
@@ -70,7 +70,7 @@ export const stageSteps = ['TOTAL', 'QUEUEING', 'PROVISION_BUILDER'] as const
 export const stepStatuses = ['SUCCESS', 'ERROR', 'CANCEL', 'SKIP'] as const
 export const deploymentStatuses = ['NEVER_DEPLOYED', 'OUT_OF_DATE', 'UP_TO_DATE'] as const
 export const webhookKinds = ['STANDARD', 'SLACK'] as const
-/** The canonical names of what webhooks tell. */
+/** The canonical names of webhook events. */
 export const webhookEvents = [
   'DEPLOYMENT_STARTED',
   'DEPLOYMENT_CANCELLED',
@@ -78,7 +78,7 @@ export const webhookEvents = [
   'DEPLOYMENT_SUCCESSFUL',
 ] as const
 export type WebhookEvent = (typeof webhookEvents)[number]
-/** Both spellings that a webhook may register, each with its canonical name. */
+/** Both accepted spellings of each webhook event, with its canonical name. */
 export const webhookEventSpellings = {
   DEPLOYMENT_STARTED: 'DEPLOYMENT_STARTED',
   DEPLOYMENT_SUCCEEDED: 'DEPLOYMENT_SUCCESSFUL',

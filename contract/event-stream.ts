@@ -1,19 +1,22 @@
 import type { Operation } from './operation.ts'
 import { Enum, Timestamp, Type, Uuid } from './schema.ts'
 
-/** The changes of an organization as server-sent events. No operation like the others: its answer has no end. */
+/**
+ * The changes of an organization as server-sent events. It is not an operation: its response is
+ * endless.
+ */
 export const eventStream = {
   method: 'GET',
   path: '/organization/{organizationId}/stream',
   target: 'organization',
   access: 'read',
-  summary: 'Every change of a state in the organization that the caller may read, once and in order.',
+  summary: 'Streams every state change in the organization that the caller may read, once and in order.',
   contentType: 'text/event-stream',
 } as const satisfies Pick<Operation, 'method' | 'path' | 'target' | 'access' | 'summary'> & { contentType: string }
 
 const ofService = ['project_id', 'environment_id', 'service_id', 'kind', 'state'] as const
 
-/** Types of its events of changes, and what their data has beside time and organization. */
+/** The types of change events, and the fields of their data besides time and organization. */
 export const changeTypes = {
   'environment.created': ['project_id', 'environment_id'],
   'environment.deleted': ['project_id', 'environment_id'],
@@ -35,10 +38,10 @@ const changeData = (type: ChangeType) => {
 }
 const reason = Type.Object({ reason: Type.String() })
 
-/** The JSON in `data` of every type of event. */
+/** The JSON in `data` for every type of event. */
 export const eventData = {
   ready: Type.Object({}),
-  // Keys of the table; Object.keys forgets their type.
+  // Object.keys loses the type of the table's keys.
   ...Object.fromEntries((Object.keys(changeTypes) as ChangeType[]).map((type) => [type, changeData(type)])),
   reset: reason,
   end: reason,

@@ -13,7 +13,7 @@ ajv.addFormat('email', /@/)
 ajv.addFormat('uri', /^https?:/)
 
 for (const [name, { body, reply }] of Object.entries<Operation>(contract)) {
-  test(`the examples of ${name} are what its schemas describe`, () => {
+  test(`the examples of ${name} match its schemas`, () => {
     for (const schema of [body, reply]) {
       if (!schema) continue
       const isValid = ajv.compile(schema)

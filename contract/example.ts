@@ -1,9 +1,9 @@
 import type { TSchema } from '@sinclair/typebox'
 
-/** What fields of these names look like, where the schema does not say it. */
+/** Examples of fields by name, if the schema is not precise enough. */
 const byName: Readonly<Record<string, unknown>> = {
   name: 'shop',
-  description: 'What it is for',
+  description: 'The shop of Acme',
   key: 'LOG_LEVEL',
   value: 'debug',
   url: 'https://github.com/acme/shop.git',
@@ -36,7 +36,7 @@ const byFormat: Readonly<Record<string, string>> = {
   uri: 'https://example.com/',
 }
 
-/** A plausible value of a schema, made of the schema alone: the same at every call. `name` is that of the field. */
+/** Returns a plausible value of a schema, always the same. `name` is the name of the field. */
 export function exampleOf(schema: TSchema, name = ''): unknown {
   const { anyOf, allOf } = schema
   if ('const' in schema) return schema['const']

@@ -5,7 +5,7 @@ import { clientGroup, forwardedChain, networkList, plainAddress } from './forwar
 const trusts = networkList(['10.0.0.0/8', 'fd00::/8', '192.0.2.7'])
 const client = (peer: string, forwardedFor?: string) => forwardedChain(peer, forwardedFor, trusts)
 
-test('forwardedChain believes nothing that an untrusted peer says', () => {
+test('forwardedChain ignores the headers of an untrusted peer', () => {
   assert.deepEqual(client('203.0.113.1', '10.0.0.1'), ['203.0.113.1'])
   assert.deepEqual(client('::ffff:203.0.113.1', '8.8.8.8, 10.0.0.1'), ['203.0.113.1'])
   assert.deepEqual(client('203.0.113.1'), ['203.0.113.1'])
@@ -19,7 +19,7 @@ test('forwardedChain stops at the first untrusted address from the end', () => {
   assert.deepEqual(client('::ffff:10.0.0.1', '2001:DB8::1, fd00::2'), ['2001:db8::1', 'fd00::2', '10.0.0.1'])
 })
 
-test('forwardedChain reads entries with ports and stops at what is not an address', () => {
+test('forwardedChain reads entries with ports and stops at an invalid address', () => {
   assert.deepEqual(client('10.0.0.1', '203.0.113.9:4711'), ['203.0.113.9', '10.0.0.1'])
   assert.deepEqual(client('10.0.0.1', '[2001:db8::1]:4711'), ['2001:db8::1', '10.0.0.1'])
   assert.deepEqual(client('10.0.0.1', '203.0.113.9, unknown'), ['10.0.0.1'])
@@ -27,11 +27,11 @@ test('forwardedChain reads entries with ports and stops at what is not an addres
   assert.deepEqual(client('10.0.0.1', '203.0.113.9, ::ffff:10.2.2.2'), ['203.0.113.9', '10.2.2.2', '10.0.0.1'])
 })
 
-test('forwardedChain looks through a bounded number of proxies, in linear time', () => {
+test('forwardedChain follows a limited number of proxies in linear time', () => {
   assert.equal(client('10.0.0.1', Array(100_000).fill('10.0.0.2').join(',')).length, 20)
 })
 
-test('networkList takes addresses and CIDRs and names what is neither', () => {
+test('networkList accepts addresses and CIDRs and names an invalid one', () => {
   assert.ok(trusts('192.0.2.7') && trusts('10.255.0.1') && trusts('fd12::1'))
   assert.ok(!trusts('192.0.2.8') && !trusts('11.0.0.1') && !trusts('fe80::1') && !trusts('nonsense'))
   for (const bad of [
@@ -49,13 +49,13 @@ test('networkList takes addresses and CIDRs and names what is neither', () => {
   assert.equal(networkList([])('10.0.0.1'), false)
 })
 
-test('plainAddress gives an address one spelling', () => {
+test('plainAddress returns one form for every spelling of an address', () => {
   assert.equal(plainAddress('::FFFF:10.0.0.1'), '10.0.0.1')
   assert.equal(plainAddress('fe80::1%eth0'), 'fe80::1')
   assert.equal(plainAddress('10.0.0.01'), undefined)
 })
 
-test('clientGroup gives all addresses of one subscriber one name', () => {
+test('clientGroup returns the same group for all addresses of a subscriber', () => {
   const groups: Record<string, string> = {
     '192.0.2.1': '192.0.2.1',
     '::ffff:192.0.2.1': '192.0.2.1',

@@ -1,11 +1,14 @@
 import { BlockList, isIP } from 'node:net'
 
-/** Who sent a request that came through proxies. The router and the API server both ask this. */
+/** Finds the sender of a request that came through proxies, for the router and the API server. */
 
-/** More proxies than this one behind the other are not looked through. */
+/** The longest chain of proxies that is followed. */
 const mostHops = 20
 
-/** Returns whether an address is in one of these networks: addresses or CIDRs. Throws an Error that names one that is neither. */
+/**
+ * Returns a check whether an address is in one of these addresses or CIDRs. Throws an Error that
+ * names an invalid one.
+ */
 export function networkList(networks: readonly string[]): (address: string) => boolean {
   if (networks.length === 0) return () => false
   const list = new BlockList()
@@ -22,7 +25,10 @@ export function networkList(networks: readonly string[]): (address: string) => b
   return (address) => isIP(address) !== 0 && list.check(address, isIP(address) === 6 ? 'ipv6' : 'ipv4')
 }
 
-/** An address in its short spelling: an IPv4 address that IPv6 carries is itself. Undefined if it is not an address. */
+/**
+ * Returns an address in its short form, with a mapped IPv4 address as IPv4. Undefined if it is not
+ * an address.
+ */
 export function plainAddress(text: string): string | undefined {
   const address =
     text
@@ -32,7 +38,7 @@ export function plainAddress(text: string): string | undefined {
   return isIP(address) === 0 ? undefined : address
 }
 
-/** One entry of `X-Forwarded-For`; some proxies add the port. */
+/** Reads one entry of `X-Forwarded-For`, to which some proxies add the port. */
 function hopAddress(text: string): string | undefined {
   const bracketed = /^\[([0-9a-f:.]+)\](?::\d{1,5})?$/i.exec(text)?.[1]
   const withPort = /^([\d.]+):\d{1,5}$/.exec(text)?.[1]
@@ -40,8 +46,9 @@ function hopAddress(text: string): string | undefined {
 }
 
 /**
- * Returns the addresses that a request went through, its client first and `peer` last. Only entries that trusted proxies wrote count: they are read from
- * the end up to the first one that is not a trusted proxy, which is the client. The client itself sent the entries before it.
+ * Returns the addresses that a request went through, from its client to `peer`. Entries are read from
+ * the end up to the first address that is not a trusted proxy. That is the client. The client itself
+ * sent the entries before it, so they do not count.
  */
 export function forwardedChain(
   peer: string,
@@ -61,8 +68,8 @@ export function forwardedChain(
 }
 
 /**
- * Returns what counts as one client where clients are counted: an IPv4 address, or the first 64 bits of an IPv6 address, since a subscriber has all
- * addresses behind them.
+ * Returns the unit that counts as one client: an IPv4 address, or the first 64 bits of an IPv6
+ * address, because one subscriber has all addresses below them.
  */
 export function clientGroup(address: string): string {
   const plain = plainAddress(address) ?? address
@@ -70,7 +77,7 @@ export function clientGroup(address: string): string {
   const [head = '', tail] = plain.split('::')
   const before = head === '' ? [] : head.split(':')
   const after = tail === undefined || tail === '' ? [] : tail.split(':')
-  // An IPv4 address at the end stands for two groups.
+  // An IPv4 address at the end makes up two groups.
   const written = before.length + after.length + (plain.includes('.') ? 1 : 0)
   const groups = tail === undefined ? before : [...before, ...Array<string>(8 - written).fill('0'), ...after]
   return `${groups

@@ -7,18 +7,18 @@ import type { Operation } from './operation.ts'
 import manifest from './package.json' with { type: 'json' }
 import { type Stream, streamPaths, streams } from './streams.ts'
 
-test('the checked-in OpenAPI document is what the contract says', () => {
+test('contract/openapi.json matches the contract', () => {
   const checkedIn = readFileSync(new URL('openapi.json', import.meta.url), 'utf8')
   assert.equal(checkedIn, `${JSON.stringify(openApi(manifest.version), null, 2)}\n`, 'run: npm run emit')
 })
 
-test('no generated client makes a plain call of a WebSocket: the paths have none', () => {
+test('the paths of the OpenAPI document have no WebSocket', () => {
   const document = Object(openApi(manifest.version))
   assert.deepEqual(Object.keys(document[socketsMark]), streamPaths)
   for (const path of streamPaths) assert.ok(!(path in document.paths), path)
 })
 
-test('every stream is described: what it is asked with, what it is sent', () => {
+test('the OpenAPI document describes the query and messages of every stream', () => {
   const document = Object(openApi(manifest.version))
   const { paths } = document
   const forPeople = Object(openApi(manifest.version, { socketsAmongPaths: true })).paths
@@ -37,7 +37,7 @@ test('every stream is described: what it is asked with, what it is sent', () => 
   assert.equal(events['x-quayside-extension'], true)
 })
 
-/** The part of JSON Schema that decides how short a value can be. */
+/** The part of JSON Schema that decides the length of the shortest value. */
 interface Schema {
   readonly type?: string | readonly string[]
   readonly format?: string
@@ -51,7 +51,7 @@ interface Schema {
   readonly maxItems?: number
 }
 
-/** How many bytes of JSON the shortest value of a schema takes. */
+/** Returns the bytes of JSON of the shortest value of a schema. */
 function leastBytes(schema: Schema): number {
   if (schema.anyOf) return Math.min(...schema.anyOf.map(leastBytes))
   if (schema.enum) return Math.min(...schema.enum.map((value) => JSON.stringify(value).length))
@@ -78,7 +78,7 @@ function* listsOf(schema: Schema, at: string): Generator<{ at: string; list: Sch
   yield* listsOf(schema.items, `${at}[]`)
 }
 
-test('a body of the limit can hold as many entries of each list as its schema allows', () => {
+test('the largest body has room for the most entries of each list', () => {
   const usualLimit = 256 * 1024
   for (const [name, { body, maxBodyBytes = usualLimit }] of Object.entries<Operation>(contract)) {
     for (const { at, list } of body ? listsOf(body as Schema, name) : []) {

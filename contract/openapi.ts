@@ -7,32 +7,37 @@ import { streamDescriptions } from './stream-descriptions.ts'
 import { streamPaths } from './streams.ts'
 
 const failures = {
-  '400': 'the request is not valid; `message` names the field',
-  '401': 'no token, or one that is not valid',
+  '400': 'the request is invalid; `message` names the field',
+  '401': 'the token is missing or invalid',
   '403': 'the token lacks the permission',
-  '404': 'there is no such object, or it belongs to another organization',
+  '404': 'the object does not exist, or belongs to another organization',
   '409': 'the name is taken, or the state forbids the action',
   '413': 'the body is too large',
-  '415': 'the body is compressed, or is not what the operation takes',
+  '415': 'the body is compressed or has an unsupported type',
   '431': 'the headers are too large',
-  '412': 'it was changed since it was read: If-Match does not have its ETag',
-  '429': 'too many requests; X-RateLimit-Reset and Retry-After say how many seconds to wait',
+  '412': 'the object has changed since it was read: If-Match is not its ETag',
+  '429': 'too many requests; X-RateLimit-Reset and Retry-After have the seconds to wait',
 } as const
 
 const otherFailures =
-  'a failure that has nothing to do with the operation: 408 the request came too slowly, 414 the address is too long, 421 another host name, 500 a fault of the server, 503 it cannot answer now'
+  'a failure that does not depend on the operation: 408 the request was too slow, 414 the URL is too long, 421 wrong host name, 500 internal error, 503 temporarily unavailable'
 
-/** Where the document describes WebSockets, for which OpenAPI has no form: a generator would make plain calls of them among the paths. */
+/**
+ * The key of the WebSockets. OpenAPI has no form for them: among the paths, generators would turn
+ * them into plain calls.
+ */
 export const socketsMark = 'x-quayside-websockets'
 
 export interface OpenApiOptions {
-  /** Describes WebSockets among the paths, for a page that people read; otherwise below `socketsMark`, where no generator looks. */
+  /**
+   * Describes WebSockets among the paths, for people. Otherwise they are below `socketsMark`, which
+   * generators ignore.
+   */
   readonly socketsAmongPaths?: boolean
 }
 
 /**
- * Returns the OpenAPI 3.1 document of the whole contract. Parts that several operations share are
- * in it once.
+ * Returns the OpenAPI 3.1 document of the whole contract. Shared parts are written once.
  */
 export function openApi(version: string, { socketsAmongPaths = false }: OpenApiOptions = {}): Json {
   const { paths: all, schemas } = shareSchemas({ ...plainPaths(), ...streamDescriptions() })
@@ -48,7 +53,7 @@ export function openApi(version: string, { socketsAmongPaths = false }: OpenApiO
       title: 'Quayside',
       version,
       description:
-        'A git repository goes in, something that answers on a URL comes out. What is marked `x-quayside-extension` is not of the public API that this one follows.',
+        'A self-hosted deployment platform: it turns a git repository into a service with a URL. `x-quayside-extension` marks what the public API that this one follows does not have.',
     },
     servers: [{ url: '/' }],
     security: [{ bearer: [] }, { token: [] }],
@@ -65,7 +70,7 @@ export function openApi(version: string, { socketsAmongPaths = false }: OpenApiO
   }
 }
 
-/** Every operation by its path and method, whole where it stands. */
+/** Returns every operation by path and method, without shared parts. */
 export function plainPaths(): Record<string, Json> {
   const paths: Record<string, Record<string, Json>> = {}
   for (const [operationId, operation] of Object.entries<Operation>(contract)) {
@@ -95,7 +100,7 @@ function describe(operationId: string, operation: Operation): Json {
     [extensionMark]: operation.extension,
     tags: [operation.tag],
     summary: operation.summary,
-    description: `Needs the permission ${operation.access.toUpperCase()}.${operation.refuses ? ` Always answers 400: ${operation.refuses}` : ''}`,
+    description: `Requires the permission ${operation.access.toUpperCase()}.${operation.refuses ? ` Always answers 400: ${operation.refuses}` : ''}`,
     parameters: [...path, ...query, ...headersOf(operation)],
     requestBody: operation.body && requestBody(operation.body, operation.contentType),
     responses: {
@@ -107,7 +112,7 @@ function describe(operationId: string, operation: Operation): Json {
   }
 }
 
-/** What every write takes beside its body. */
+/** Returns the optional headers of a write. */
 function headersOf({ method, event }: Operation): Json[] {
   const header = (name: string, description: string): Json => ({
     name,
@@ -118,8 +123,8 @@ function headersOf({ method, event }: Operation): Json[] {
   })
   if (!event) return []
   return method === 'POST'
-    ? [header('Idempotency-Key', 'the same request with the same key is done once; kept for a day')]
-    : [header('If-Match', 'the ETag that GET of this address gave: 412 when it was changed since')]
+    ? [header('Idempotency-Key', 'a repeated request with the same key is performed once; keys are kept for a day')]
+    : [header('If-Match', 'the ETag from GET of this URL; 412 if the object has changed since')]
 }
 
 function success(operation: Operation): Json {
@@ -133,7 +138,10 @@ function success(operation: Operation): Json {
   return { description: 'done', content }
 }
 
-/** Whether the answer carries an ETag, because a PUT or DELETE of the same address changes it. */
+/**
+ * Returns whether the response has an ETag, because a PUT or DELETE of the same URL changes the
+ * object.
+ */
 const isVersioned = ({ method, path, target, kind, refuses }: Operation): boolean =>
   method === 'GET' &&
   refuses === undefined &&
@@ -147,13 +155,13 @@ const isVersioned = ({ method, path, target, kind, refuses }: Operation): boolea
 
 function otherSuccesses(operation: Operation): Record<string, Json> {
   const plan = operation.plan && {
-    description: 'with `dry_run=true`: what would be done',
+    description: 'the plan, with `dry_run=true`',
     content: { 'application/json': { schema: plain(operation.plan) } },
   }
   return {
     ...(plan ? { '200': plan } : {}),
-    ...(operation.mayBeEmpty ? { '204': { description: 'there was nothing to do' } } : {}),
-    ...(isVersioned(operation) ? { '304': { description: 'it is as If-None-Match says' } } : {}),
+    ...(operation.mayBeEmpty ? { '204': { description: 'nothing to do' } } : {}),
+    ...(isVersioned(operation) ? { '304': { description: 'the object still has the ETag in If-None-Match' } } : {}),
   }
 }
 
@@ -176,5 +184,5 @@ function requestBody(body: NonNullable<Operation['body']>, contentType = 'applic
   }
 }
 
-/** The schema as JSON: without the symbols that the library keeps in it. */
+/** Returns the schema as JSON, without the symbols of the library. */
 const plain = (schema: unknown): Json => JSON.parse(JSON.stringify(schema))

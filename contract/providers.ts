@@ -1,4 +1,4 @@
-/** Providers of clouds, by the word that paths have for them: how each writes itself, and what clusters on it are called. */
+/** Cloud providers by their word in paths, with their names and the names of their clusters. */
 export const providers = {
   aws: { cloud: 'AWS', noun: 'AWS' },
   scaleway: { cloud: 'SCW', noun: 'Scaleway' },
@@ -8,11 +8,11 @@ export const providers = {
 } as const
 export type ProviderName = keyof typeof providers
 
-/** Those whose credentials can be kept here. */
+/** The providers whose credentials can be stored. */
 export const cloudProviders = ['AWS', 'SCW', 'GCP', 'ON_PREMISE', 'AZURE'] as const
 export type CloudProvider = (typeof cloudProviders)[number]
 
-/** What a cluster can be said to run on. */
+/** The values for the provider of a cluster. */
 export const cloudVendors = [
   'AWS',
   'SCW',

@@ -1,4 +1,4 @@
-/** Where images and charts come from: what a kind needs to know, as tables. */
+/** The kinds of container registries and Helm repositories, as tables. */
 export const registryFields = [
   'access_key_id',
   'secret_access_key',
@@ -19,15 +19,15 @@ export const registryFields = [
 ] as const
 export type RegistryField = (typeof registryFields)[number]
 
-/** Sealed, and never answered. */
+/** Fields that are encrypted and never returned. */
 export const secretFields = ['secret_access_key', 'scaleway_secret_key', 'json_credentials', 'password'] as const
 export type SecretField = (typeof secretFields)[number]
 export const isSecretField = (name: string): name is SecretField => secretFields.some((one) => one === name)
 
 export interface RegistryKind {
-  /** Where it answers when the request names no address; `<region>` stands for that of the configuration. */
+  /** The default URL. `<region>` is replaced by the region of the configuration. */
   readonly url?: string
-  /** What its configuration has to hold. */
+  /** The required fields of its configuration. */
   readonly required: readonly RegistryField[]
 }
 
@@ -58,7 +58,7 @@ export const helmRepositoryKinds = {
 } as const satisfies Record<string, RegistryKind>
 export type HelmRepositoryKind = keyof typeof helmRepositoryKinds
 
-/** The keys of a table of kinds; Object.keys forgets their type. */
+/** Returns the keys of a table of kinds. Object.keys loses their type. */
 const namesOf = <K extends string>(kinds: Readonly<Record<K, RegistryKind>>) => Object.keys(kinds) as K[]
 export const containerRegistryKindNames = namesOf(containerRegistryKinds)
 export const helmRepositoryKindNames = namesOf(helmRepositoryKinds)

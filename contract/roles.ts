@@ -1,4 +1,7 @@
-/** Who may do what, as pure rules: the matrix in docs/authorization.md and the server's answers both follow from these. */
+/**
+ * The permission rules as pure functions, for the server and for the matrix in
+ * docs/authorization.md.
+ */
 import { environmentModes } from './enums.ts'
 import type { Access, Permission } from './operation.ts'
 
@@ -8,7 +11,7 @@ export type ClusterLevel = (typeof clusterLevels)[number]
 export const projectLevels = ['NO_ACCESS', 'VIEWER', 'DEPLOYER', 'MANAGER'] as const
 export type ProjectLevel = (typeof projectLevels)[number]
 
-/** What a built-in role may on the organization itself, on each of its projects, and on each of its clusters. */
+/** The permissions of a built-in role on the organization, its projects and its clusters. */
 interface BuiltInRole {
   readonly name: string
   readonly organization: readonly Permission[]
@@ -16,7 +19,10 @@ interface BuiltInRole {
   readonly clusters: readonly Permission[]
 }
 
-/** The roles that every organization has. The owner is one person; what only that one may says `owner` in the contract. */
+/**
+ * The roles of every organization. The owner is one person. The contract marks operations for the
+ * owner only with `owner`.
+ */
 export const builtInRoles = {
   OWNER: { name: 'Owner', organization: ['ADMIN'], projects: ['ADMIN'], clusters: ['ADMIN'] },
   ADMIN: { name: 'Admin', organization: ['ADMIN'], projects: ['ADMIN'], clusters: ['ADMIN'] },
@@ -25,38 +31,44 @@ export const builtInRoles = {
   VIEWER: { name: 'Viewer', organization: ['READ'], projects: ['READ'], clusters: ['READ'] },
 } as const satisfies Record<string, BuiltInRole>
 export type RoleName = keyof typeof builtInRoles
-/** The keys of the table; Object.keys forgets their type. */
+/** The keys of the table. Object.keys loses their type. */
 export const roleNames = Object.keys(builtInRoles) as RoleName[]
 
-/** What a custom role says of one project. */
+/** The permissions of a custom role in one project. */
 export interface ProjectRights {
   readonly is_admin: boolean
-  /** A mode that is not named is NO_ACCESS. */
+  /** A missing mode is NO_ACCESS. */
   readonly modes: Readonly<Partial<Record<EnvironmentMode, ProjectLevel>>>
 }
 
-/** A custom role, by ids. A cluster that is not named is VIEWER, a project NO_ACCESS; of the organization itself it reads. */
+/**
+ * A custom role, by ids. A missing cluster is VIEWER, a missing project NO_ACCESS. It may read the
+ * organization.
+ */
 export interface CustomRights {
   readonly clusters: Readonly<Record<string, ClusterLevel>>
   readonly projects: Readonly<Record<string, ProjectRights>>
 }
 
-/** All that somebody may inside one organization. */
+/** All permissions of a caller inside one organization. */
 export type Rights =
   | { readonly role: RoleName }
   | { readonly custom: CustomRights }
-  /** The same everywhere. */
+  /** Permissions that hold everywhere. */
   | { readonly permissions: readonly Permission[] }
 
-/** Where something is done: in an environment, a project, a cluster, or (nothing of that) the organization itself. */
+/**
+ * The place of an action: an environment, a project, a cluster or, without any of them, the
+ * organization.
+ */
 export interface Place {
   readonly projectId?: string | undefined
-  /** Of an environment of that project. */
+  /** The mode of an environment of that project. */
   readonly mode?: string | undefined
   readonly clusterId?: string | undefined
 }
 
-/** Read is part of every permission; deploy and write do not contain each other; admin contains all. */
+/** Returns whether the permissions grant the access. All include read, and admin includes all. */
 export function mayAccess(permissions: readonly Permission[], access: Access): boolean {
   if (permissions.includes('ADMIN')) return true
   switch (access) {
@@ -84,8 +96,8 @@ const ofClusterLevel: Record<ClusterLevel, readonly Permission[]> = {
 }
 
 /**
- * The permissions at a place. At a project itself a custom role reads when it reads one mode of its environments, and has another
- * permission when it has that one for all modes.
+ * Returns the permissions at a place. A custom role may read a project if it may read one mode of its
+ * environments. It has any other permission on a project only if it has it for all modes.
  */
 export function permissionsAt(rights: Rights, place: Place): readonly Permission[] {
   if ('permissions' in rights) return rights.permissions
@@ -110,29 +122,32 @@ function ofCustomProject(rights: ProjectRights | undefined, mode: string | undef
   return ofModes.some((one) => one.length > 0) ? [...new Set<Permission>(['READ', ...everywhere])] : []
 }
 
-/** The permissions that somebody has in a project for one mode of its environments at least. */
+/**
+ * Returns the permissions that a caller has in a project for at least one mode of its environments.
+ */
 export function permissionsSomewhere(rights: Rights, projectId: string): readonly Permission[] {
   const ofModes = environmentModes.flatMap((mode) => permissionsAt(rights, { projectId, mode }))
   return [...new Set([...permissionsAt(rights, { projectId }), ...ofModes])]
 }
 
-/** The permissions that somebody has at one place at least. */
+/** Returns the permissions that a caller has in at least one place. */
 export function permissionsAnywhere(rights: Rights): readonly Permission[] {
   const projectIds = 'custom' in rights ? Object.keys(rights.custom.projects) : ['']
   const ofProjects = projectIds.flatMap((projectId) => permissionsSomewhere(rights, projectId))
   return [...new Set([...permissionsAt(rights, {}), ...ofProjects])]
 }
 
-/** Whether environments may be made on the cluster, once the project allows them. */
+/** Returns whether the caller may create environments on the cluster, if the project allows it. */
 export function mayUseCluster(rights: Rights, clusterId: string): boolean {
   if ('custom' in rights) return (rights.custom.clusters[clusterId] ?? 'VIEWER') !== 'VIEWER'
   return permissionsAt(rights, { clusterId }).length > 0
 }
 
 /**
- * Whether somebody may fetch from, or push to, a repository of the built-in git host. `usedAt`: the environments whose services use it. To read
- * it in one of them is enough to fetch; a push concerns them all, so it needs WRITE in each. What no service uses belongs to no project:
- * it is for those whose rights hold in all projects.
+ * Returns whether a caller may fetch from or push to a repository of the built-in git host. `usedAt`
+ * has the environments whose services use it. Fetching requires READ in one of them. A push affects
+ * all of them, so it requires WRITE in each. An unused repository requires the permission in all
+ * projects.
  */
 export function mayUseRepository(rights: Rights, access: 'read' | 'write', usedAt: readonly Place[]): boolean {
   const places = usedAt.length > 0 ? usedAt : [{ projectId: '' }]
@@ -141,8 +156,8 @@ export function mayUseRepository(rights: Rights, access: 'read' | 'write', usedA
 }
 
 /**
- * Whether a service or a form may name a repository of the built-in git host. The caller must be
- * allowed to fetch the repository, unless no service uses it yet.
+ * Returns whether a service or a form may name a repository of the built-in git host. The caller must
+ * be allowed to fetch it, unless no service uses it yet.
  */
 export const mayNameRepository = (rights: Rights, usedAt: readonly Place[]): boolean =>
   usedAt.length === 0 || mayUseRepository(rights, 'read', usedAt)

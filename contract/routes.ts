@@ -1,84 +1,103 @@
-/** What the control plane tells a router: the whole table, every time. Plain data; the same file is read by both sides. */
+/**
+ * The route table that the control plane sends to a router, always whole. Both sides read this
+ * file.
+ */
 export interface Route {
-  /** Lower-case host name without port; `*.example.org` is every name with one label before `example.org`. With `listen`: name and port. */
+  /**
+   * Lower-case host name, with the port only if `listen` is set. `*.example.org` matches names with
+   * one label before `example.org`.
+   */
   readonly host: string
-  /** Only requests whose path is this or below it: segments behind slashes, without a closing one. Absent: all that no longer path takes. */
+  /**
+   * Matches this path and paths below it. No trailing slash. Without it, the route gets all
+   * requests that no longer path matches.
+   */
   readonly path?: string
   /**
-   * The path that endpoints see instead of `path`: of the same form, or `/` alone. Absent: the path
-   * is unchanged.
+   * The path that endpoints see instead of `path`, in the same form or `/`. Without it, the path is
+   * unchanged.
    */
   readonly rewrite?: string
-  /** A port of this machine that leads to the endpoints in place of the host name: bytes or datagrams are passed on as they are. */
+  /**
+   * A TCP or UDP port of this machine for the route, instead of a host name. Bytes are forwarded
+   * unchanged.
+   */
   readonly listen?: RoutePort
   readonly service: string
-  /** For the pages that people see when nothing answers. */
+  /** The name of the service, for error pages. */
   readonly name: string
-  /** Where requests go; empty: `reason` is shown with 503. */
+  /** The targets of requests. If empty, requests get 503 with `reason`. */
   readonly endpoints: readonly RouteEndpoint[]
-  /** Why there is no endpoint: `stopped`, `not deployed yet`, … */
+  /** Why the service has no endpoint: `stopped`, `not deployed yet`, … */
   readonly reason?: string
-  /** There is no endpoint because nobody asked for long: requests wait until one is there, and wake the service. */
+  /**
+   * The service sleeps because it had no requests. A request wakes it and waits for an endpoint.
+   */
   readonly asleep?: boolean
-  /** What its users wish beyond passing requests on; absent: nothing. */
+  /** The rules for its requests, if any. */
   readonly rules?: RouteRules
 }
 
-/** Characters that mean the same escaped or not, so that a path has one spelling. */
+/** Characters without escapes and with one meaning, so that a path has one form. */
 const segment = /^[A-Za-z0-9._~-]+$/
 export const longestRoutePath = 1000
 
-/** Whether a text is a path that a route can begin at: not `/` alone, no closing slash, no segment that leads elsewhere. */
+/**
+ * Returns whether a string is a path of a route: not `/`, no trailing slash, no `.` or `..`
+ * segment.
+ */
 export function isRoutePath(text: string): boolean {
   if (text.length > longestRoutePath || !text.startsWith('/')) return false
   const segments = text.slice(1).split('/')
   return segments.every((one) => segment.test(one) && one !== '.' && one !== '..')
 }
 
-/** Advanced settings of a service that its router acts on. */
+/** The rules of a route, from the advanced settings of its service. */
 export interface RouteRules {
-  /** Requests with more than so many bytes of body get 413. */
+  /** Requests with a larger body get 413. */
   readonly maxBodyBytes?: number
-  /** An endpoint may be silent for so long: until its answer begins, and within it. */
+  /** How long an endpoint may be silent, before and during its response. */
   readonly readTimeoutMs?: number
-  /** A connection to an endpoint may take this long. Without it the router decides: it gives up soon, and tries another endpoint. */
+  /**
+   * How long connecting to an endpoint may take. Without it, the router tries another endpoint
+   * soon.
+   */
   readonly connectTimeoutMs?: number
-  /** An endpoint may accept nothing of a request's body for this long. */
+  /** How long an endpoint may accept no bytes of a request's body. */
   readonly sendTimeoutMs?: number
-  /** A client may accept nothing of an answer for this long. */
+  /** How long a client may accept no bytes of a response. */
   readonly clientTimeoutMs?: number
-  /** A request may take this long, from its first byte to the last one of its answer. */
+  /** How long a request may take, from its first byte to the last byte of its response. */
   readonly requestTimeoutMs?: number
-  /** A connection to an endpoint is kept this long while no request uses it. */
+  /** How long an idle connection to an endpoint is kept. */
   readonly idleTimeoutMs?: number
-  /** When a request is sent again. Without it the router decides. */
+  /** When a request is retried. Without it, the router decides. */
   readonly retry?: RetryRule
-  /** Networks: requests from elsewhere get 403. */
+  /** Requests from outside these networks get 403. */
   readonly allow?: readonly string[]
-  /** Networks: requests from there get 403. */
+  /** Requests from these networks get 403. */
   readonly deny?: readonly string[]
-  /** A client's requests go to the same endpoint while that is there, by a cookie. */
+  /** A cookie keeps a client at the same endpoint while it is listed. */
   readonly sticky?: boolean
-  /** Who may read answers from a browser. Origins may have a `*` in place of their first label, or be `*` alone. */
+  /** The CORS rule. An origin may have `*` as its first label, or be `*`. */
   readonly cors?: { readonly origins: readonly string[]; readonly methods: string; readonly headers: string }
-  /** Set in every answer, in place of those of the endpoint. */
+  /** Headers for every response. They replace those of the endpoint. */
   readonly headers?: Readonly<Record<string, string>>
-  /** Only requests with one of these logins and its password are passed on (RFC 7617); the others get 401. Never empty. */
+  /** Requests without one of these logins and its password get 401 (RFC 7617). Never empty. */
   readonly basicAuth?: readonly BasicCredential[]
 }
 
 /**
- * When a request is retried. A request that may have had an effect is never sent twice, whatever
- * the rule says.
+ * When a request is retried. No rule retries a request that may have had an effect.
  */
 export interface RetryRule {
-  /** Further tries after the first. */
+  /** The most tries after the first. */
   readonly times: number
-  /** The conditions of a retry; absent: connections that fail or break. */
+  /** The conditions of a retry. Without them: connections that fail or are reset. */
   readonly on?: readonly RetryCondition[]
-  /** Statuses of answers that are tried again. */
+  /** Response statuses that are retried. */
   readonly statuses?: readonly number[]
-  /** Each try must begin to answer within this time. */
+  /** The time within which each try must begin its response. */
   readonly perTryMs?: number
 }
 
@@ -94,19 +113,20 @@ export const retryConditions = [
 ] as const
 export type RetryCondition = (typeof retryConditions)[number]
 
-/** One login that a route lets in. */
+/** A login that a route accepts. */
 export interface BasicCredential {
   readonly login: string
   /**
-   * What its password must give: `$apr1$<salt>$<hash>` as htpasswd writes it; `scrypt:<salt>:<hash>` of the password, or
-   * `sha1-scrypt:<salt>:<hash>` of its SHA-1, with salt and hash in base64url and the cost below.
+   * The hash of its password: `$apr1$<salt>$<hash>` as htpasswd writes it, `scrypt:<salt>:<hash>` of
+   * the password, or `sha1-scrypt:<salt>:<hash>` of its SHA-1. Salt and hash are in base64url. The
+   * cost is below.
    */
   readonly hash: string
 }
 
-/** Of scrypt in credentials: some milliseconds a check. */
+/** The cost of scrypt in credentials: some milliseconds a check. */
 export const passwordCost = { N: 2048, r: 8, p: 1, bytes: 32 } as const
-/** Longer passwords are refused without a look, in bytes. */
+/** Longer passwords are rejected unchecked. In bytes. */
 export const longestPassword = 512
 
 export interface RoutePort {
@@ -115,13 +135,13 @@ export interface RoutePort {
 }
 
 export interface RouteEndpoint {
-  /** IP address. */
+  /** An IP address. */
   readonly address: string
   readonly port: number
 }
 
 export interface RouteTable {
-  /** Grows with every change: a router ignores a table older than the one it has. */
+  /** Grows with every change. A router rejects a table older than its own. */
   readonly version: number
   readonly routes: readonly Route[]
 }

@@ -2,9 +2,9 @@ import type { RunningState } from './resources/stream.ts'
 import type { KindName } from './services/kinds.ts'
 
 export const observedStates = ['absent', 'running', 'warning', 'starting', 'failing', 'stopped'] as const
-/** What an engine was seen to run of a service. */
+/** The observed state of a service on its engine. */
 export type ObservedState = (typeof observedStates)[number]
-/** The API's word for it; of a job, whose runs tell, for what they tell. */
+/** The API's word for each observed state, and for a completed job. */
 export const runningStates = {
   absent: 'STOPPED',
   running: 'RUNNING',
@@ -15,7 +15,7 @@ export const runningStates = {
   completed: 'COMPLETED',
 } as const satisfies Record<ObservedState | 'completed', RunningState>
 
-/** Where the services of each kind stand in a message of `/service/status`, and what they have there beside their pods. */
+/** The list of each kind in a message of `/service/status`, and its field besides the pods. */
 export const statusLists = {
   application: { list: 'applications', has: 'certificates' },
   container: { list: 'containers', has: 'certificates' },

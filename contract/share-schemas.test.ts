@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { openApi, plainPaths } from './openapi.ts'
 import { type Json, shareSchemas } from './share-schemas.ts'
 
-/** The description with every reference to a shared schema replaced by what it stands for. */
+/** Returns the description with every reference replaced by its schema. */
 function resolved(node: unknown, schemas: Readonly<Record<string, unknown>>): unknown {
   if (Array.isArray(node)) return node.map((item) => resolved(item, schemas))
   if (typeof node !== 'object' || node === null) return node
@@ -15,7 +15,7 @@ function resolved(node: unknown, schemas: Readonly<Record<string, unknown>>): un
   return Object.fromEntries(Object.entries(node).map(([key, value]) => [key, resolved(value, schemas)]))
 }
 
-test('shared schemas stand for exactly what stood in their places', () => {
+test('shareSchemas keeps the meaning of every schema', () => {
   const plain = plainPaths()
   const { paths, schemas } = shareSchemas(plain)
   assert.ok(Object.keys(schemas).length > 20)
@@ -23,7 +23,7 @@ test('shared schemas stand for exactly what stood in their places', () => {
   assert.ok(JSON.stringify([paths, schemas]).length < JSON.stringify(plain).length * 0.7)
 })
 
-test('every reference of the document leads somewhere', () => {
+test('every reference of the document has a target', () => {
   const document = openApi('0')
   for (const [, path = ''] of JSON.stringify(document).matchAll(/"\$ref":"#\/([^"]+)"/g)) {
     const found = path.split('/').reduce<unknown>((node, key) => Reflect.get(Object(node), key), document)
@@ -31,7 +31,7 @@ test('every reference of the document leads somewhere', () => {
   }
 })
 
-test('what stands once, or is small, stays where it is', () => {
+test('shareSchemas leaves small and unique schemas in place', () => {
   const small: Json = { type: 'object', properties: { a: { type: 'string' } } }
   const { paths, schemas } = shareSchemas({ x: small, y: small })
   assert.deepEqual([paths, schemas], [{ x: small, y: small }, {}])

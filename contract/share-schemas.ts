@@ -1,12 +1,12 @@
 export type Json = string | number | boolean | null | readonly Json[] | { readonly [key: string]: Json | undefined }
 type JsonObject = { readonly [key: string]: Json | undefined }
 
-/** Smaller ones are easier to read where they stand. */
+/** Smaller schemas are easier to read in place. */
 const leastLength = 300
 
 /**
- * The same description with every larger schema of an object that stands in several places written once: `schemas` by their names, and
- * `$ref` in their places. Examples are left alone. Names come from the field or the operation where a schema is met first.
+ * Moves every larger object schema that occurs in several places into `schemas`, with a `$ref` in each
+ * place. Leaves examples alone. A schema is named after the field or operation where it occurs first.
  */
 export function shareSchemas(paths: JsonObject): { readonly paths: Json; readonly schemas: JsonObject } {
   const places = new Map<string, number>()
@@ -49,7 +49,7 @@ export function shareSchemas(paths: JsonObject): { readonly paths: Json; readonl
   return { paths: share(paths, ''), schemas: Object.fromEntries(Object.entries(schemas).sort(byName)) }
 }
 
-/** Words of the description's own form name nothing. */
+/** Keys of the OpenAPI format itself, after which no schema is named. */
 const formWords = new Set(['properties', 'items', 'content', 'application/json', 'schema', 'anyOf', 'oneOf', 'allOf'])
 
 function placeOf(node: JsonObject, key: string, place: string): string {

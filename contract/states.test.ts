@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { actions, environmentState, isAtRest, isFailed, phases, refusal, type State, specificationState, stateNames } from './states.ts' // biome-ignore format: one line
 
-test('what is queued or worked at is under way, what is done or failed is at rest', () => {
+test('isAtRest is true for done and failed states and false for queued and working ones', () => {
   for (const action of actions) {
     const { queued, working, done, failed } = phases[action]
     assert.deepEqual([queued, working, done, failed].map(isAtRest), [false, false, true, true])
@@ -10,7 +10,7 @@ test('what is queued or worked at is under way, what is done or failed is at res
   }
 })
 
-test('anything can be deleted, and what is being deleted can only be deleted', () => {
+test('DELETE is allowed in every state, and nothing else while a service is being deleted', () => {
   for (const state of stateNames) assert.equal(refusal('DELETE', state), undefined)
   for (const action of actions) {
     if (action === 'DELETE') continue
@@ -18,7 +18,7 @@ test('anything can be deleted, and what is being deleted can only be deleted', (
   }
 })
 
-test('only what may run is stopped or restarted', () => {
+test('STOP and RESTART are allowed only when a service may be running', () => {
   for (const state of ['READY', 'STOPPED', 'DELETED'] as const) {
     assert.ok(refusal('STOP', state))
     assert.ok(refusal('RESTART', state))
@@ -52,7 +52,7 @@ for (const [services, state] of environments) {
   })
 }
 
-test('whatever its services are, an environment is in no state that clients of environments do not know, nor gone', () => {
+test('environmentState returns neither EXECUTING nor DELETED, for any services', () => {
   const unknown = new Set<State>(['DELETED', 'EXECUTING', 'RECAP', 'UNAVAILABLE'])
   for (const state of stateNames) {
     const whole = environmentState([state])
@@ -60,7 +60,7 @@ test('whatever its services are, an environment is in no state that clients of e
   }
 })
 
-test('the specification’s poller reads RUNNING, STOPPED and ERROR, and other states as they are', () => {
+test('specificationState returns RUNNING, STOPPED and ERROR, and other states unchanged', () => {
   assert.equal(specificationState('DEPLOYED', false), 'RUNNING')
   assert.equal(specificationState('RESTARTED', false), 'RUNNING')
   assert.equal(specificationState('DEPLOYED', true), 'ERROR')

@@ -1,4 +1,4 @@
-/** States and actions of services and deployment requests, and what may follow what. Names are the API's. */
+/** The states and actions of services and deployment requests. The names are the API's. */
 export const stateNames = [
   'BUILDING',
   'BUILD_ERROR',
@@ -33,15 +33,15 @@ export const stateNames = [
 export type State = (typeof stateNames)[number]
 
 export const actions = ['DEPLOY', 'STOP', 'RESTART', 'DELETE', 'UNINSTALL'] as const
-/** What a deployment request does. */
+/** The action of a deployment request. */
 export type Action = (typeof actions)[number]
 
 export const requestStatuses = ['QUEUED', 'ONGOING', 'SUCCESS', 'ERROR', 'CANCELED', 'CANCELING'] as const
 export type RequestStatus = (typeof requestStatuses)[number]
 
 /**
- * The states that a service passes through for each action:
- * `queued` from acceptance to the first step, `working` while the engine acts, `done` when it holds, `failed` when it could not.
+ * The states of a service during each action: `queued` from acceptance to the first step, `working`
+ * while the engine acts, then `done` or `failed`.
  */
 export const phases = {
   DEPLOY: { queued: 'DEPLOYMENT_QUEUED', working: 'DEPLOYING', done: 'DEPLOYED', failed: 'DEPLOYMENT_ERROR' },
@@ -66,16 +66,19 @@ const passing: ReadonlySet<State> = new Set<State>([
   'STOP_QUEUED',
 ])
 
-/** Nothing is under way for a service in this state. */
+/** Returns whether no request is in progress for a service in this state. */
 export const isAtRest = (state: State): boolean => !passing.has(state)
 export const isFailed = (state: State): boolean => state.endsWith('_ERROR')
 
-/** Why the action cannot be asked for in this state, or undefined when it can. Requests wait for the running one, so passing states allow most. */
+/**
+ * Returns why the action is not allowed in this state, or undefined. Requests queue, so passing
+ * states allow most actions.
+ */
 export function refusal(action: Action, state: State): string | undefined {
   if (action === 'DELETE') return undefined
   if (state === 'DELETING' || state === 'DELETE_QUEUED') return 'it is being deleted'
   if (action === 'STOP' && state === 'READY') return 'it was never deployed'
-  if (action === 'STOP' && state === 'STOPPED') return 'it is stopped already'
+  if (action === 'STOP' && state === 'STOPPED') return 'it is already stopped'
   if ((action === 'STOP' || action === 'RESTART') && state === 'DELETED') return 'it is uninstalled'
   if (action === 'RESTART' && state === 'READY') return 'it was never deployed'
   if (action === 'RESTART' && state === 'STOPPED') return 'it is stopped; deploy it instead'
@@ -83,9 +86,10 @@ export function refusal(action: Action, state: State): string | undefined {
 }
 
 /**
- * The state of an environment, from its services: whatever is under way comes first (docs/adr/0032), then errors, then rest.
- * READY when nothing was ever deployed. It is not DELETED while it is there, which clients take for gone: what is uninstalled
- * stands still, like what is stopped.
+ * Returns the state of an environment from those of its services: states in progress come first
+ * (docs/adr/0032), then errors, then settled ones. READY if nothing was ever deployed. An existing
+ * environment is never DELETED, because clients would take it for gone. It is STOPPED if its services
+ * are uninstalled.
  */
 export function environmentState(states: readonly State[]): State {
   const firstOf = (...candidates: State[]): State | undefined => candidates.find((state) => states.includes(state))
@@ -103,7 +107,7 @@ export function environmentState(states: readonly State[]): State {
     'STOP_QUEUED',
     'QUEUED',
   )
-  // Clients wait for environments, and know no EXECUTING of one.
+  // Clients poll environments and do not know EXECUTING there.
   if (underWay) return underWay === 'EXECUTING' ? 'DEPLOYING' : underWay
   const failed = firstOf('BUILD_ERROR', 'DEPLOYMENT_ERROR', 'RESTART_ERROR', 'STOP_ERROR', 'DELETE_ERROR')
   if (failed) return failed
@@ -111,12 +115,14 @@ export function environmentState(states: readonly State[]): State {
   return atRest === 'DELETED' ? 'STOPPED' : atRest
 }
 
-/** States of a service for pollers of the specification, which know RUNNING, STOPPED and ERROR. */
+/**
+ * The states of a service for clients of the specification, which know RUNNING, STOPPED and ERROR.
+ */
 export const shortStateNames = [...stateNames, 'RUNNING', 'ERROR'] as const
 
 /**
- * What a poller of the specification reads: it knows RUNNING, STOPPED and ERROR. `failing` says that the engine sees the
- * service exit again and again: it is never called RUNNING then.
+ * Returns the state for clients of the specification, which know RUNNING, STOPPED and ERROR.
+ * `failing` means that the service exits repeatedly, so it is not RUNNING.
  */
 export function specificationState(state: State, failing: boolean): (typeof shortStateNames)[number] {
   if (state === 'DEPLOYED' || state === 'RESTARTED') return failing ? 'ERROR' : 'RUNNING'

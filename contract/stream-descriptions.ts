@@ -4,7 +4,7 @@ import { extensionMark } from './schema.ts'
 import type { Json } from './share-schemas.ts'
 import { Command, type Stream, type StreamPath, streamPaths, streams } from './streams.ts'
 
-/** How the OpenAPI document tells of streams: it has no form of its own for them. */
+/** Describes streams in the OpenAPI document, which has no form for them. */
 
 const tag = 'Streams'
 const failure = (code: number): Json => ({ $ref: `#/components/responses/Failure${code}` })
@@ -19,19 +19,19 @@ const parameter = (where: 'query' | 'path' | 'header', name: string, required: b
   schema,
 })
 
-/** Every stream by its path and method. */
+/** Returns the description of every stream by path and method. */
 export const streamDescriptions = (): Record<string, Json> =>
   plain({
     [eventStream.path]: { get: describeEvents() },
     ...Object.fromEntries(streamPaths.map((path) => [path, { get: describeSocket(path, streams[path]) }])),
   })
 
-/** `/service/logs` is `streamServiceLogs`. */
+/** Returns `streamServiceLogs` for `/service/logs`. */
 const operationIdOf = (path: StreamPath): string =>
   `stream${path.replace(/\/(\w)/g, (_, first: string) => first.toUpperCase())}`
 
-const closes = `A WebSocket. What the query names must belong together. Browsers offer the subprotocols \`v1\` and \`auth.bearer.<token>\`.
-Close codes: 1000 the end; 1007 the query is not valid; 1008 there is no such object, no right, or nothing of the kind here; 1011 connect again.`
+const closes = `A WebSocket. The ids in the query must belong together. Browsers offer the subprotocols \`v1\` and \`auth.bearer.<token>\`.
+Close codes: 1000 the stream has ended; 1007 the query is invalid; 1008 not found, not permitted or not supported; 1011 connect again.`
 
 function describeSocket(path: StreamPath, { summary, access, query, message, list, refuses }: Stream): Json {
   const named = Object.entries(query.properties).map(([name, schema]) =>
@@ -42,7 +42,7 @@ function describeSocket(path: StreamPath, { summary, access, query, message, lis
     operationId: operationIdOf(path),
     tags: [tag],
     summary,
-    description: `Needs the permission ${access.toUpperCase()}. ${closes}${refuses ? ` Always closed with 1008: ${refuses}` : ''}`,
+    description: `Requires the permission ${access.toUpperCase()}. ${closes}${refuses ? ` Always closed with 1008: ${refuses}` : ''}`,
     parameters: [...named, ...listed],
     responses: { 101: upgraded(message), ...refusals },
   }
@@ -50,17 +50,17 @@ function describeSocket(path: StreamPath, { summary, access, query, message, lis
 
 const upgraded = (message: Stream['message']): Json =>
   message === undefined
-    ? { description: 'the connection: binary frames in both directions, bytes as they are' }
+    ? { description: 'the connection: binary frames with raw bytes in both directions' }
     : {
         description: 'the connection: each text frame is one JSON value of this schema',
         content: { 'application/json': { schema: message } },
       }
 
-/** Told in HTTP, for there was no upgrade. */
+/** Responses over HTTP, because no upgrade happened. */
 const refusals: Readonly<Record<string, Json>> = {
   401: failure(401),
-  403: other('the page is of an origin that may not connect'),
-  404: other('it was not asked for as a WebSocket'),
+  403: other('the origin of the page is not allowed'),
+  404: other('the request is not a WebSocket upgrade'),
   429: other('too many requests, or too many open streams'),
 }
 
@@ -70,18 +70,19 @@ function describeEvents(): Json {
   )
   const last = {
     ...parameter('header', 'Last-Event-ID', false, { type: 'string' }),
-    description: 'the id of the event that was seen last: what came since is told first; changes are kept for a day',
+    description:
+      'the id of the last event that the client received; later events are sent first; events are kept for a day',
   }
   return {
     operationId: 'streamOrganizationChanges',
     [extensionMark]: true,
     tags: [tag],
     summary: eventStream.summary,
-    description: `Needs the permission ${eventStream.access.toUpperCase()}. Server-sent events, until the client leaves or may not follow any more (\`end\`).`,
+    description: `Requires the permission ${eventStream.access.toUpperCase()}. Server-sent events until the client disconnects or loses the permission (\`end\`).`,
     parameters: [...path, last],
     responses: {
       200: {
-        description: 'events; `x-quayside-events` has the JSON in `data` of each type',
+        description: 'events; `x-quayside-events` has the schema of `data` for each type',
         content: { [eventStream.contentType]: { schema: { type: 'string' }, 'x-quayside-events': eventData } },
       },
       401: failure(401),
@@ -92,5 +93,5 @@ function describeEvents(): Json {
   }
 }
 
-/** Schemas as JSON: without the symbols that the library keeps in them. */
+/** Returns schemas as JSON, without the symbols of the library. */
 const plain = (value: unknown): Record<string, Json> => JSON.parse(JSON.stringify(value))

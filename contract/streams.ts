@@ -6,36 +6,39 @@ import { EnvironmentStatus } from './resources/status.ts'
 import { ClusterMetrics, ClusterStatus, Log, Metrics, milliseconds, ServiceStatus } from './resources/stream.ts'
 import { Enum, Integer, List, Results, Text, type TObject, type TSchema, Type, Uuid } from './schema.ts'
 
-/** The WebSocket streams of the API as data: what a client names, what that needs, and what it is sent. */
+/** The WebSocket streams of the API as data: queries, permissions and messages. */
 
 const optionalId = Type.Optional(Uuid)
 const inCluster = { organization: Uuid, cluster: Uuid }
 const ofService = { ...inCluster, project: Uuid, environment: Uuid, service: Uuid }
 const serviceType = Type.Optional(Text(40))
 const replicaName = Type.Optional(Type.String({ maxLength: 200, pattern: '^[A-Za-z0-9][A-Za-z0-9_.-]*$' }))
-/** Both 0: without a terminal. */
+/** Both 0 means no terminal. */
 const terminal = { tty_width: Integer(0, 1000), tty_height: Integer(0, 1000) }
 
-/** What a stream is about: the narrowest of what its query names is loaded inside the caller's organization. */
+/** The target of a stream. It is loaded inside the caller's organization. */
 export type StreamTarget = 'service' | 'environment' | 'project' | 'cluster'
 
 export interface Stream {
   readonly summary: string
-  /** The narrowest first: the first of these that the query names is the target, and all that it names must belong together. */
+  /**
+   * The narrowest first. The first one that the query names is the target. All ids in the query must
+   * belong together.
+   */
   readonly targets: readonly StreamTarget[]
   readonly access: Access
   readonly query: TObject
-  /** Each message is one JSON value of this schema; undefined: bytes in both directions. */
+  /** The schema of each JSON message. Undefined means bytes in both directions. */
   readonly message: TSchema | undefined
-  /** A list of texts that the query gives as `name=…&name=…` or `name[0]=…`. */
+  /** The name of a list of strings that the query passes as `name=…&name=…` or `name[0]=…`. */
   readonly list?: 'command'
-  /** Why it is closed at once. */
+  /** Why the stream is always closed at once. */
   readonly refuses?: string
-  /** What the record of changes says when it is opened. */
+  /** The audit event for opening the stream. */
   readonly event?: AuditType
 }
 
-const nothingThere = 'There is no such component on a machine with Docker; read /service/logs and /deployment/logs.'
+const nothingThere = 'A machine with Docker has no such component. Use /service/logs and /deployment/logs.'
 const serviceLogs = {
   ...ofService,
   pod_name: replicaName,
@@ -52,24 +55,24 @@ const shell = {
   ...terminal,
 }
 
-/** Every stream by its path. */
+/** All streams by path. */
 export const streams = {
   '/service/logs': {
-    summary: 'The last lines of a service that fit the query, then new ones as they come.',
+    summary: 'Streams the last log lines of a service that match the query, then new ones.',
     targets: ['service'],
     access: 'read',
     query: Type.Object(serviceLogs),
     message: Log,
   },
   '/service/status': {
-    summary: 'What runs in the named environment, project or cluster, then each environment where that changed.',
+    summary: 'Streams the running pods of an environment, project or cluster, then each environment that changes.',
     targets: ['environment', 'project', 'cluster'],
     access: 'read',
     query: Type.Object({ ...inCluster, project: optionalId, environment: optionalId }),
     message: ServiceStatus,
   },
   '/service/pods': {
-    summary: 'The replicas of a service that run, whenever they are others.',
+    summary: 'Streams the running replicas of a service whenever they change.',
     targets: ['service'],
     access: 'read',
     query: Type.Object({ ...ofService, service_type: serviceType }),
@@ -78,7 +81,7 @@ export const streams = {
     }),
   },
   '/service/metrics': {
-    summary: 'What each replica of a service uses, every five seconds.',
+    summary: 'Streams the resource usage of each replica of a service every five seconds.',
     targets: ['service'],
     access: 'read',
     query: Type.Object({ ...ofService, service_type: Text(40) }),
@@ -86,7 +89,7 @@ export const streams = {
   },
   '/deployment/status': {
     summary:
-      'The statuses of an environment by stages, of now or of the execution `version`, or of the environments of a project, whenever one changed.',
+      'Streams the statuses of an environment by stages whenever one changes, for now or for the execution `version`. With a project, streams the statuses of its environments.',
     targets: ['environment', 'project'],
     access: 'read',
     query: Type.Object({
@@ -99,7 +102,7 @@ export const streams = {
     message: Type.Union([StatusesWithStages, Results(EnvironmentStatus)]),
   },
   '/deployment/logs': {
-    summary: 'The lines of the execution `version`, or of the last one and those that follow it.',
+    summary: 'Streams the log lines of the execution `version`, or of the last one and all later ones.',
     targets: ['environment'],
     access: 'read',
     query: Type.Object({
@@ -112,14 +115,14 @@ export const streams = {
     message: Type.Array(EnvironmentLog),
   },
   '/cluster/status': {
-    summary: 'Whether the engine of the cluster answers.',
+    summary: 'Streams whether the engine of a cluster responds.',
     targets: ['cluster'],
     access: 'read',
     query: Type.Object(inCluster),
     message: ClusterStatus,
   },
   '/cluster/metrics': {
-    summary: 'What the machine of the cluster uses.',
+    summary: 'Streams the resource usage of the machine of a cluster.',
     targets: ['cluster'],
     access: 'read',
     query: Type.Object(inCluster),
@@ -140,7 +143,7 @@ export const streams = {
     message: Type.Object({ nodes: Type.Array(Type.Object({ name: Type.String() })) }),
   },
   '/infra/logs': {
-    summary: 'Lines of components of a cluster.',
+    summary: 'Streams the log lines of components of a cluster.',
     targets: ['service', 'environment', 'project', 'cluster'],
     access: 'read',
     query: Type.Object({
@@ -155,7 +158,7 @@ export const streams = {
   },
   '/shell/exec': {
     summary:
-      'A command in a replica: `command`, or `sh`. With `tty_width` and `tty_height` of 0 it has no terminal, and the byte 04 as a message of its own ends its input. It ends with its connection.',
+      'Runs `command`, by default `sh`, in a replica until the connection closes. With `tty_width` and `tty_height` of 0 it has no terminal, and a message with the single byte 04 ends its input.',
     targets: ['service'],
     access: 'write',
     query: Type.Object(shell),
@@ -164,7 +167,7 @@ export const streams = {
     event: 'SHELL',
   },
   '/shell/ephemeral': {
-    summary: 'A terminal in a container beside those of a service.',
+    summary: 'Opens a terminal in an additional container of a service.',
     targets: ['service'],
     access: 'write',
     query: Type.Object({
@@ -175,10 +178,10 @@ export const streams = {
     }),
     list: 'command',
     message: undefined,
-    refuses: 'Containers beside those of a service are not made; use /shell/exec.',
+    refuses: 'Additional containers are not supported. Use /shell/exec.',
   },
   '/shell/portforward': {
-    summary: 'A TCP port of a replica.',
+    summary: 'Forwards a TCP port of a replica.',
     targets: ['service'],
     access: 'write',
     query: Type.Object({ ...ofService, service_type: serviceType, port: Integer(1, 65_535), pod_name: replicaName }),
@@ -186,7 +189,7 @@ export const streams = {
     event: 'PORT_FORWARD',
   },
   '/shell/debug': {
-    summary: 'A terminal on a machine of the cluster.',
+    summary: 'Opens a terminal on a machine of a cluster.',
     targets: ['cluster'],
     access: 'admin',
     query: Type.Object({
@@ -196,13 +199,13 @@ export const streams = {
       node_selector: Type.Optional(Text(200)),
     }),
     message: undefined,
-    refuses: 'Nobody gets a privileged shell on the machine through the API; use the machine itself.',
+    refuses: 'The API has no privileged shell on the machine. Sign in to the machine itself.',
   },
 } as const satisfies Record<string, Stream>
 
 export type StreamPath = keyof typeof streams
-/** The keys of the table; Object.keys forgets their type. */
+/** The keys of the table. Object.keys loses their type. */
 export const streamPaths = Object.keys(streams) as StreamPath[]
 
-/** What `command` may be: an argument list for the engine, never a line for a shell. */
+/** `command` is an argument list for the engine, never a line for a shell. */
 export const Command = Type.Object({ command: List(Text(4096, 1), 64) })

@@ -38,7 +38,7 @@ export const accountOperations = {
     method: 'GET',
     path: '/account',
     handler: 'getAccount',
-    summary: 'Who the caller is; of an API token, its name.',
+    summary: 'Returns the caller: a person, or the name of an API token.',
     reply: AccountInfo,
   }),
   editAccountInformation: operation({
@@ -47,7 +47,7 @@ export const accountOperations = {
     path: '/account',
     handler: 'editAccount',
     event: { type: 'UPDATE', target: 'MEMBERS_AND_ROLES' },
-    summary: 'Changes the address for messages; null takes it back. 403 for API tokens, which are nobody.',
+    summary: 'Changes the contact address of the caller. Null removes it. 403 for API tokens, which have no account.',
     body: Type.Object({ communication_email: Type.Optional(Nullable(Text(320, 3))) }),
     reply: AccountInfo,
   }),
@@ -56,7 +56,7 @@ export const accountOperations = {
     method: 'GET',
     path: '/admin/userSignUp',
     handler: 'getSignUp',
-    summary: 'What a sign-up would have told: nobody signs up here, so little more than the name.',
+    summary: 'Returns the sign-up data of the caller. There is no sign-up here, so it has little more than the name.',
     reply: SignUp,
   }),
 } as const

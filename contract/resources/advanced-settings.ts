@@ -2,7 +2,10 @@ import { named, operation } from '../operation.ts'
 import { settingsOfKind } from '../services/advanced-settings.ts'
 import { settingsReply, settingsRequest } from '../services/setting-table.ts'
 
-/** Advanced settings of one kind of service; `short` is how its own two operations are called, which for applications have no noun. */
+/**
+ * The advanced settings of one kind of service. `short` names its own two operations. For
+ * applications it has no noun.
+ */
 export function advancedSettingsOperations<const K extends string, const S extends string, const N extends string>(
   noun: K,
   short: S,
@@ -22,7 +25,7 @@ export function advancedSettingsOperations<const K extends string, const S exten
         kind,
         access: 'read',
         tag: noun,
-        summary: 'Every advanced setting with its default.',
+        summary: 'Returns every advanced setting of this kind of service with its default.',
         reply,
         status: 200,
       }),
@@ -34,7 +37,7 @@ export function advancedSettingsOperations<const K extends string, const S exten
         path,
         handler: 'getAdvancedSettings',
         access: 'read',
-        summary: 'The advanced settings that count: what was sent, and defaults for the rest.',
+        summary: 'Returns the advanced settings of a service: its stored values, and defaults for the rest.',
         status: 200,
       }),
       'edit{Kind}AdvancedSettings': operation({
@@ -45,7 +48,7 @@ export function advancedSettingsOperations<const K extends string, const S exten
         access: 'write',
         event: { type: 'UPDATE', target: 'SERVICE', sub: 'ADVANCED_SETTINGS' },
         summary:
-          'Replaces all: a key that is left out has its default again. 400 for a value that would not act there, unless it is the default or already stored.',
+          'Replaces all advanced settings of a service. Omitted keys return to their defaults. 400 for a value that would have no effect, unless it is the default or already stored.',
         body: settingsRequest(table),
         status: 201,
       }),

@@ -6,7 +6,7 @@ import { maxImportBytes, VariableImport, VariableImportRequest } from './variabl
 
 const anyOrigin = Type.Optional(Type.Object({ ...origin, value: Nullable(Type.String()) }))
 
-/** A variable or a secret; of a secret `value` is null. */
+/** A variable or a secret. The `value` of a secret is null. */
 export const AnyVariable = Type.Object({
   ...common,
   value: Nullable(Type.String()),
@@ -18,7 +18,7 @@ export const AnyVariable = Type.Object({
 
 const { description, enable_interpolation_in_file } = details
 const remarks = { description, enable_interpolation_in_file }
-/** Only null is possible: no secret manager is connected. */
+/** Always null: no secret manager is connected. */
 const secret_manager_access_id = Type.Optional(Nullable(Uuid))
 const scope = Enum(variableScopes)
 
@@ -31,7 +31,7 @@ export const AnyVariableCreate = Type.Object({
   secret_manager_access_id,
   ...details,
 })
-/** What is absent stays, and so does a secret whose `value` is null. */
+/** Absent fields are unchanged, and so is a secret whose `value` is null. */
 export const AnyVariableEdit = Type.Object({
   key,
   value: Type.Optional(Nullable(value)),
@@ -43,10 +43,10 @@ export const AnyOverrideCreate = Type.Object({ value, override_scope: scope, ove
 
 const tag = 'Variable'
 const onVariable = { target: 'variable', tag } as const
-/** Its owner stands in the query or the body. */
+/** The query or the body names the owner. */
 const elsewhere = { target: 'caller', elsewhere: true, tag } as const
 
-/** Variables and secrets of every scope and kind of service, by their own ids. */
+/** Operations on variables and secrets of every scope and kind of service, by their own ids. */
 export const anyVariableOperations = {
   listVariables: operation({
     ...elsewhere,
@@ -54,7 +54,7 @@ export const anyVariableOperations = {
     path: '/variable',
     handler: 'listAnyVariables',
     access: 'read',
-    summary: 'Every variable and secret that can be reached from a project, an environment or a service.',
+    summary: 'Lists every variable and secret that is visible in a project, an environment or a service.',
     query: Type.Object({ parent_id: Uuid, scope, is_secret: Type.Optional(Type.Boolean()) }),
     reply: Results(AnyVariable),
     status: 200,
@@ -66,7 +66,7 @@ export const anyVariableOperations = {
     handler: 'createAnyVariable',
     access: 'write',
     event: { type: 'CREATE', target: 'SERVICE', sub: 'VARIABLE' },
-    summary: 'Makes a variable or a secret of a project, an environment or a service. 409 when the key exists there.',
+    summary: 'Creates a variable or a secret in a project, an environment or a service. 409 if the key exists there.',
     body: AnyVariableCreate,
     reply: AnyVariable,
     status: 201,
@@ -78,7 +78,7 @@ export const anyVariableOperations = {
     handler: 'editAnyVariable',
     access: 'write',
     event: { type: 'UPDATE', target: 'SERVICE', sub: 'VARIABLE' },
-    summary: 'Changes a variable or a secret; it takes effect at the next deployment.',
+    summary: 'Changes a variable or a secret. It takes effect at the next deployment.',
     body: AnyVariableEdit,
     reply: AnyVariable,
     status: 200,
@@ -90,7 +90,7 @@ export const anyVariableOperations = {
     handler: 'deleteAnyVariable',
     access: 'write',
     event: { type: 'DELETE', target: 'SERVICE', sub: 'VARIABLE' },
-    summary: 'Removes a variable or a secret, with its aliases and overrides.',
+    summary: 'Deletes a variable or a secret with its aliases and overrides.',
     reply: NoBody,
     status: 204,
   }),
@@ -102,7 +102,7 @@ export const anyVariableOperations = {
     access: 'write',
     elsewhere: true,
     event: { type: 'CREATE', target: 'SERVICE', sub: 'VARIABLE' },
-    summary: 'Gives it a second name at the same or a narrower scope, where the caller may write.',
+    summary: 'Creates an alias of a variable or a secret at the same or a narrower scope. Requires WRITE there.',
     body: AnyAliasCreate,
     reply: AnyVariable,
     status: 201,
@@ -115,7 +115,7 @@ export const anyVariableOperations = {
     access: 'write',
     elsewhere: true,
     event: { type: 'CREATE', target: 'SERVICE', sub: 'VARIABLE' },
-    summary: 'Gives it another value at a narrower scope, where the caller may write.',
+    summary: 'Creates an override of a variable or a secret at a narrower scope. Requires WRITE there.',
     body: AnyOverrideCreate,
     reply: AnyVariable,
     status: 201,
@@ -127,7 +127,7 @@ export const anyVariableOperations = {
     handler: 'importVariablesOfService',
     access: 'write',
     event: { type: 'UPDATE', target: 'SERVICE', sub: 'VARIABLE' },
-    summary: 'Writes many variables and secrets at once, all or none; what must not be written is skipped.',
+    summary: 'Imports many variables and secrets at once, all or none. Protected ones are skipped.',
     query: Type.Object({
       service_id: Uuid,
       service_type: Enum(['APPLICATION', 'CONTAINER', 'JOB', 'HELM', 'TERRAFORM']),

@@ -10,7 +10,7 @@ const fields = {
   scope: Nullable(Enum(permissions)),
   expires_at: Nullable(Timestamp),
   last_used_at: Nullable(Timestamp),
-  token_hint: Type.String({ description: 'the key id, to tell tokens apart' }),
+  token_hint: Type.String({ description: 'the key id, which distinguishes tokens' }),
 }
 export const ApiToken = Type.Object(fields)
 export const ApiTokenCreated = Type.Object({ ...fields, token: Type.String({ description: 'shown once' }) })
@@ -36,7 +36,7 @@ export const apiTokenOperations = {
     path,
     handler: 'listApiTokens',
     access: 'read',
-    summary: 'The API tokens of an organization, without their values.',
+    summary: 'Lists the API tokens of an organization, without their values.',
     query: Type.Object({ name: Type.Optional(Text(255)), creatorName: Type.Optional(Text(255)) }),
     reply: Results(ApiToken),
     status: 200,
@@ -49,7 +49,7 @@ export const apiTokenOperations = {
     event: { type: 'CREATE', target: 'ORGANIZATION', sub: 'API_TOKEN' },
     access: 'admin',
     summary:
-      'Makes an API token; the answer holds it, once. `role_id` says what it may; without, `scope`: ADMIN (default), READ, DEPLOY or WRITE.',
+      'Creates an API token and returns its value, once. `role_id` sets its permissions. Without it, `scope` does: ADMIN (default), READ, DEPLOY or WRITE.',
     body: ApiTokenRequest,
     reply: ApiTokenCreated,
     status: 201,
@@ -61,7 +61,7 @@ export const apiTokenOperations = {
     handler: 'deleteApiToken',
     event: { type: 'DELETE', target: 'ORGANIZATION', sub: 'API_TOKEN' },
     access: 'admin',
-    summary: 'Revokes an API token, at once.',
+    summary: 'Revokes an API token with immediate effect.',
     reply: NoBody,
     status: 204,
   }),
@@ -71,7 +71,7 @@ export const apiTokenOperations = {
     path: '/organization/{organizationId}/policyApiToken',
     handler: 'listPolicyApiTokens',
     access: 'read',
-    summary: 'None: API tokens have roles here, not policies.',
+    summary: 'Lists the policies of an API token. Always empty: API tokens have roles instead.',
     reply: Results(PolicyApiToken),
     status: 200,
   }),

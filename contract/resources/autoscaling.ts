@@ -2,7 +2,7 @@ import { base, Enum, Integer, List, Nullable, Text, Type, Uuid } from '../schema
 
 export const scalerRoles = ['PRIMARY', 'SAFETY'] as const
 
-/** Any JSON object, kept as it was sent. */
+/** Any JSON object, stored unchanged. */
 const anyObject = Type.Unsafe<Readonly<Record<string, unknown>>>({ type: 'object', patternProperties: { '': {} } })
 const yaml = Text(16_384)
 
@@ -17,7 +17,10 @@ const ScalerRequest = Type.Object({
   ),
 })
 
-/** How a service is to scale by events. One machine does not: it is kept, and its cool-down is how long a service waits before it sleeps. */
+/**
+ * How a service scales by events. One machine does not scale: only the cool-down acts, as the time
+ * before a service sleeps.
+ */
 export const AutoscalingRequest = Type.Object({
   mode: Enum(['KEDA']),
   polling_interval_seconds: Type.Optional(Nullable(Integer(1, 86_400))),

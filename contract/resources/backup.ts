@@ -2,29 +2,32 @@ import { base, Defaulted, Enum, Nullable, Text, Timestamp, Type } from '../schem
 
 export const backupStates = ['QUEUED', 'RUNNING', 'SUCCEEDED', 'FAILED'] as const
 export type BackupState = (typeof backupStates)[number]
-/** RUNNING also while it waits for its turn: one backup of the machine is proven at a time. */
+/** RUNNING includes waiting: the machine verifies one backup at a time. */
 export const proofStates = ['NONE', 'RUNNING', 'PROVEN', 'FAILED'] as const
 export type ProofState = (typeof proofStates)[number]
 export const restoreStates = ['NONE', 'RUNNING', 'SUCCEEDED', 'FAILED'] as const
 export type RestoreState = (typeof restoreStates)[number]
 
-const reason = Nullable(Type.String({ description: 'what came of it, and why it failed' }))
+const reason = Nullable(Type.String({ description: 'the result, or why it failed' }))
 
-/** A backup of all that the volumes of a service hold, as of one moment. */
+/** A backup of all volumes of a service at one moment. */
 export const Backup = Type.Object({
   ...base,
   name: Type.String(),
   message: Type.String(),
   status: Type.Object({ state: Enum(backupStates), message: reason }),
-  size_in_bytes: Type.Integer({ minimum: 0, description: 'of its files on the machine: compressed and encrypted' }),
-  entries: Type.Integer({ minimum: 0, description: 'files, directories and links that it holds' }),
+  size_in_bytes: Type.Integer({
+    minimum: 0,
+    description: 'the size of its compressed and encrypted files on the machine',
+  }),
+  entries: Type.Integer({ minimum: 0, description: 'the number of files, directories and links in it' }),
   proof: Type.Object(
     { state: Enum(proofStates), at: Nullable(Timestamp), message: reason },
-    { description: 'whether it was restored on the side, compared, and (of databases) started' },
+    { description: 'whether a test restore succeeded: restored, compared and, for databases, started' },
   ),
   restore: Type.Object(
     { state: Enum(restoreStates), at: Nullable(Timestamp), message: reason },
-    { description: 'the last time that the service was set back to it' },
+    { description: 'the last restore of the service from this backup' },
   ),
 })
 
@@ -40,9 +43,9 @@ export const BackupPage = Type.Object({
   results: Type.Array(Backup),
 })
 
-/** When backups are made by themselves, and how many stay. */
+/** When automatic backups are made, and how many are kept. */
 export const BackupPolicy = Type.Object({
-  cron_at: Nullable(Type.String({ description: 'five fields, as cron reads them; null: none is made by itself' })),
+  cron_at: Nullable(Type.String({ description: 'a cron expression of five fields; null for no automatic backups' })),
   timezone: Type.String(),
   keep: Type.Integer(),
   next_at: Nullable(Timestamp),

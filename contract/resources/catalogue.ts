@@ -21,7 +21,7 @@ export const ClusterRegion = Type.Object({
   zones: Type.Array(word),
 })
 
-/** A feature of clusters: in the catalogue with what counts while nothing is said, of a cluster with its value. */
+/** A feature of clusters. The catalogue has its default, a cluster its value. */
 const feature = {
   title: word,
   description: Nullable(word),
@@ -32,15 +32,15 @@ const feature = {
   cloud_provider_feature_documentation: Nullable(word),
   is_qovery_paying_feature: Type.Boolean(),
   qovery_feature_documentation: Nullable(word),
-  /** The public API names BOOLEAN alone; its Go client takes any text. */
+  /** The public API has only BOOLEAN. Its Go client accepts any string. */
   value_type: Enum(featureTypes),
-  /** `value` is true or false for BOOLEAN, a text for STRING, else an object. */
+  /** `value` is a boolean for BOOLEAN, a string for STRING, otherwise an object. */
   value_object: Nullable(Type.Object({ type: Enum(featureTypes), value: Type.Unknown() })),
   is_value_updatable: Type.Boolean(),
   accepted_values: Type.Array(word),
 }
 export const CatalogueFeature = Type.Object({ id: Uuid, ...feature })
-/** `id` as the client called the feature: by its id or by its key. */
+/** `id` is the id or the key of the feature, as the client sent it. */
 export const ClusterFeature = Type.Object({ id: word, ...feature })
 
 const InstanceType = Type.Object({
@@ -81,7 +81,7 @@ const regions = <const P extends ProviderName>(provider: P) =>
     provider,
     path: `/${provider}/region`,
     handler: 'listRegions',
-    summary: 'The regions of a provider.',
+    summary: 'Lists the regions of a cloud provider.',
     reply: Results(ClusterRegion),
   })
 const features = <const P extends ProviderName>(provider: P) =>
@@ -90,10 +90,10 @@ const features = <const P extends ProviderName>(provider: P) =>
     provider,
     path: `/${provider}/clusterFeature`,
     handler: 'listFeatures',
-    summary: 'What clusters on a provider can have beside the usual.',
+    summary: 'Lists the optional features of clusters on a cloud provider.',
     reply: Results(CatalogueFeature),
   })
-const machines = { reply: Results(InstanceType), summary: 'The types of machines that nodes of a cluster may be.' }
+const machines = { reply: Results(InstanceType), summary: 'Lists the machine types for the nodes of a cluster.' }
 const allInstanceTypes = <const P extends ProviderName>(provider: P) =>
   operation({ ...read, ...machines, provider, path: `/${provider}/instanceType`, handler: 'listInstanceTypes' })
 const instanceTypesIn = <const P extends ProviderName, const S extends string>(provider: P, path: S) =>
@@ -106,11 +106,11 @@ const databaseTypes = <const P extends 'aws' | 'scaleway'>(provider: P) =>
     provider,
     path: `/${provider}/managedDatabase/type`,
     handler: 'listDatabaseTypes',
-    summary: 'The types of databases that a provider runs itself.',
+    summary: 'Lists the managed database types of a cloud provider.',
     reply: Results(Named),
   })
 
-/** A page of the console that is empty here, always. */
+/** A list of the console that is always empty here. */
 const nothing = <const S extends string>(path: S, summary: string, record: TSchema) =>
   operation({
     ...read,
@@ -127,7 +127,7 @@ export const catalogueOperations = {
     ...read,
     path: '/cloudProvider',
     handler: 'listProviders',
-    summary: 'The providers of clouds with their regions.',
+    summary: 'Lists the cloud providers with their regions.',
     reply: Results(CloudProvider),
   }),
   listAWSRegions: regions('aws'),
@@ -151,24 +151,36 @@ export const catalogueOperations = {
     provider: 'aws',
     path: '/aws/managedDatabase/instanceType/{region}/{databaseType}',
     handler: 'listDatabaseInstanceTypes',
-    summary: 'The machines that AWS offers for one type of database.',
+    summary: 'Lists the machine types of AWS for one type of managed database.',
     reply: Results(Named),
   }),
-  listOrganizationCreditCards: nothing('creditCard', 'No card is ever asked for.', Type.Object({ id: Uuid })),
-  listMcpServers: nothing('mcpServer', 'No server of that kind can be registered.', Type.Object({ id: Uuid })),
-  getAlertReceivers: nothing(
-    'alert-receivers',
-    'No alerts are sent: webhooks tell of deployments.',
+  listOrganizationCreditCards: nothing(
+    'creditCard',
+    'Lists the credit cards of an organization. Always empty: nothing is billed.',
     Type.Object({ id: Uuid }),
   ),
-  getAlertRules: nothing('alert-rules', 'There are no rules of alerts.', Type.Object({ id: Uuid })),
+  listMcpServers: nothing(
+    'mcpServer',
+    'Lists the MCP servers of an organization. Always empty: none can be registered.',
+    Type.Object({ id: Uuid }),
+  ),
+  getAlertReceivers: nothing(
+    'alert-receivers',
+    'Lists the alert receivers of an organization. Always empty: webhooks report deployments instead.',
+    Type.Object({ id: Uuid }),
+  ),
+  getAlertRules: nothing(
+    'alert-rules',
+    'Lists the alert rules of an organization. Always empty: no alerts are sent.',
+    Type.Object({ id: Uuid }),
+  ),
   getOrganizationCurrentCost: operation({
     ...read,
     target: 'organization',
     tag: 'Organization',
     path: '/organization/{organizationId}/currentCost',
     handler: 'getCurrentCost',
-    summary: 'What an organization has to pay: nothing.',
+    summary: 'Returns the current cost of an organization. Always zero.',
     reply: Type.Object({
       plan: word,
       remaining_trial_day: Type.Integer(),
@@ -182,7 +194,7 @@ export const catalogueOperations = {
     tag: 'Organization',
     path: '/organization/{organizationId}/onboarding',
     handler: 'getOnboarding',
-    summary: 'Whether newcomers are still being shown around: they are not.',
+    summary: 'Returns the state of the onboarding of an organization. It is always over.',
     reply: Type.Object({
       use_cases: Type.Null(),
       status: Enum(['IN_PROGRESS', 'DISMISSED', 'COMPLETED']),
@@ -194,7 +206,7 @@ export const catalogueOperations = {
     tag: 'Organization',
     path: '/organization/{organizationId}/blueprint/catalog',
     handler: 'getBlueprints',
-    summary: 'Blueprints to make services from: there are none.',
+    summary: 'Lists the blueprints for services. Always empty.',
     reply: Type.Object({
       version: word,
       generatedAt: Type.String(),
@@ -206,7 +218,7 @@ export const catalogueOperations = {
     path: '/secretManagerAccess/{secretManagerAccessId}/associatedServices',
     handler: 'listExternalSecrets',
     tag: 'Cluster',
-    summary: 'What uses the secrets of an outside secret manager. 404: none can be reached from here.',
+    summary: 'Lists the services that use an external secret manager. Always 404: none can be connected.',
     reply: Results(Type.Object({ service_id: Uuid })),
   }),
 } as const

@@ -4,7 +4,7 @@ import { ClusterLock, ClusterStatus } from './cluster.ts'
 
 const word = Type.String()
 const dnsProviders = ['QOVERY', 'CLOUDFLARE', 'ROUTE53'] as const
-/** Which of the optional ones are needed depends on `provider`: the room knows. */
+/** The required fields depend on `provider`. The handler checks them. */
 const DnsProviderRequest = Type.Object({
   dns_provider: Type.Object({
     provider: Enum(dnsProviders),
@@ -38,13 +38,13 @@ const DnsProvider = Type.Object({
 const read = { method: 'GET', access: 'read', tag: 'Cluster', status: 200 } as const
 const path = '/cluster/{clusterId}'
 const onCluster = { ...read, target: 'cluster' } as const
-const noKubernetes = 'This platform reaches no Kubernetes'
+const noKubernetes = 'This platform is not connected to Kubernetes'
 const Moment = Text(64, 1)
 const Question = Text(8000, 1)
 const may = <const N extends string>(...names: readonly N[]) =>
   Type.Object(Object.fromEntries(names.map((name) => [name, Type.Optional(Text(255, 1))])))
 
-/** Those whose path begins with the cluster. */
+/** The operations whose path begins with the cluster. */
 export const clusterActionOperations = {
   upgradeCluster: operation({
     ...onCluster,
@@ -54,7 +54,7 @@ export const clusterActionOperations = {
     access: 'admin',
     event: { type: 'MAINTENANCE', target: 'CLUSTER' },
     summary:
-      'Brings the parts of the platform on that cluster to this version. 409 while something else holds the cluster.',
+      'Deploys the platform components of a cluster at the current version. 409 if the cluster is locked or in use.',
     reply: ClusterStatus,
     status: 201,
   }),
@@ -66,7 +66,7 @@ export const clusterActionOperations = {
     access: 'admin',
     event: { type: 'UPDATE', target: 'CLUSTER', sub: 'CONFIG' },
     summary:
-      'Keeps the cluster as it is: it is not deployed, upgraded, edited or deleted until the lock is taken away or ends.',
+      'Locks a cluster. It cannot be deployed, upgraded, edited or deleted until the lock is removed or expires.',
     body: Type.Object({ reason: Text(1000, 1), ttl_in_days: Type.Optional(Nullable(Integer(1, 365))) }),
     reply: ClusterLock,
   }),
@@ -77,7 +77,7 @@ export const clusterActionOperations = {
     handler: 'unlockCluster',
     access: 'admin',
     event: { type: 'UPDATE', target: 'CLUSTER', sub: 'CONFIG' },
-    summary: 'Takes the lock away; one that is not there is none.',
+    summary: 'Unlocks a cluster. Succeeds if it is not locked.',
     reply: NoBody,
     status: 204,
   }),
@@ -85,7 +85,7 @@ export const clusterActionOperations = {
     ...onCluster,
     path: `${path}/dnsProvider`,
     handler: 'getDnsProvider',
-    summary: 'Under which domain, and by whose name servers, services of a cluster are found. No secrets.',
+    summary: 'Returns the domain and DNS provider for the services of a cluster, without secrets.',
     reply: DnsProvider,
   }),
   editClusterDnsProvider: operation({
@@ -95,7 +95,7 @@ export const clusterActionOperations = {
     handler: 'setDnsProvider',
     access: 'admin',
     event: { type: 'UPDATE', target: 'CLUSTER', sub: 'DNS_PROVIDER' },
-    summary: 'Replaces it; 400 for another than the installation’s own on the built-in cluster.',
+    summary: 'Replaces the DNS provider of a cluster. 400 for a different one on the built-in cluster.',
     body: DnsProviderRequest,
     reply: DnsProvider,
   }),
@@ -103,7 +103,7 @@ export const clusterActionOperations = {
     ...onCluster,
     path: `${path}/environments`,
     handler: 'listClusterEnvironments',
-    summary: 'The environments of a cluster with their services.',
+    summary: 'Lists the environments of a cluster with their services.',
     reply: Results(
       Type.Object({
         environment_id: word,
@@ -124,15 +124,15 @@ export const clusterActionOperations = {
     ...onCluster,
     path: `${path}/argocdApps/associatedServices`,
     handler: 'listNothing',
-    summary: 'Applications of Argo CD: none is connected.',
+    summary: 'Lists the Argo CD applications of a cluster. Always empty: Argo CD is not connected.',
     reply: Results(Type.Object({ id: word })),
   }),
   'get-cluster-kubernetes-events': operation({
     ...onCluster,
     path: `${path}/events`,
     handler: 'refuse',
-    refuses: `${noKubernetes}: there are no events of it. The log of a service tells what happened to it.`,
-    summary: 'Events of Kubernetes.',
+    refuses: `${noKubernetes}, so it has no events. Read the log of a service instead.`,
+    summary: 'Lists Kubernetes events.',
     query: Type.Object({
       from_date_time: Moment,
       to_date_time: Moment,
@@ -144,8 +144,8 @@ export const clusterActionOperations = {
     ...onCluster,
     path: `${path}/metrics`,
     handler: 'refuse',
-    refuses: 'No Prometheus is connected to this platform: there are no metrics to be asked for.',
-    summary: 'An answer of Prometheus.',
+    refuses: 'Prometheus is not connected to this platform, so it has no metrics.',
+    summary: 'Queries Prometheus.',
     query: Type.Object({
       endpoint: Text(255, 1),
       query: Question,
@@ -172,8 +172,8 @@ export const clusterActionOperations = {
     ...onCluster,
     path: `${path}/logs`,
     handler: 'refuse',
-    refuses: 'No Loki is connected to this platform: ask for the log of a service instead.',
-    summary: 'An answer of Loki.',
+    refuses: 'Loki is not connected to this platform. Read the log of a service instead.',
+    summary: 'Queries Loki.',
     query: Type.Object({
       endpoint: Text(255, 1),
       query: Question,
@@ -186,8 +186,8 @@ export const clusterActionOperations = {
     path: `${path}/token`,
     handler: 'refuse',
     access: 'admin',
-    refuses: `${noKubernetes}: there is no API server to sign in to.`,
-    summary: 'A token of the Kubernetes API server.',
+    refuses: `${noKubernetes}, so it has no API server.`,
+    summary: 'Returns a token for the Kubernetes API server.',
     query: Type.Object({ read_only: Type.Optional(Type.Boolean()) }),
     reply: Type.Object({
       apiVersion: word,

@@ -43,14 +43,14 @@ const DiskUsage = Type.Object({
   measured_at: Nullable(Timestamp),
   disk_bytes: bytes,
   disk_free_bytes: bytes,
-  /** More than that is not kept. */
+  /** The largest kubeconfig that is stored. */
   budget_bytes: bytes,
   parts: Type.Array(
     Type.Object({
       name: Enum(['IMAGES', 'BUILD_CACHE', 'VOLUMES', 'LOGS']),
-      count: Type.Integer({ minimum: 0, description: 'how many there are; 0 for caches' }),
+      count: Type.Integer({ minimum: 0, description: 'the number of items; 0 for caches' }),
       bytes,
-      freeable_bytes: Type.Integer({ minimum: 0, description: 'what would be removed when there is too much' }),
+      freeable_bytes: Type.Integer({ minimum: 0, description: 'bytes that can be freed' }),
     }),
   ),
   organization: Type.Object(
@@ -60,19 +60,19 @@ const DiskUsage = Type.Object({
       claimed_bytes: Type.Integer({
         minimum: 0,
         description:
-          'the same sum if each volume took its declared size at least; a storage beyond the limit is refused by it',
+          'the sum if each volume used at least its declared size; a new storage is rejected if this would exceed the limit',
       }),
       limit_bytes: Nullable(
         Type.Integer({
           minimum: 0,
-          description: 'builds, fetches, storages, backups and pushes are refused beyond it; null: no limit',
+          description: 'builds, fetches, storages, backups and pushes are rejected beyond it; null for no limit',
         }),
       ),
       parts: Type.Array(
         Type.Object({ name: Enum(['VOLUMES', 'LAYERS', 'IMAGES', 'BACKUPS', 'REPOSITORIES', 'LOGS']), bytes }),
       ),
     },
-    { description: 'what this organization takes, and may take' },
+    { description: 'the usage and limit of this organization' },
   ),
 })
 
@@ -83,13 +83,13 @@ const read = { method: 'GET', target: 'organization', access: 'read', tag, statu
 const admin = { target: 'organization', access: 'admin', tag } as const
 const settings = settingsReply(clusterSettings)
 
-/** What hangs on a cluster beside its record. */
+/** Operations on the parts of a cluster besides its record. */
 export const clusterPartOperations = {
   getInstallationHelmValues: operation({
     ...read,
     path: `${inOrganization}/installationHelmValues`,
     handler: 'getInstallationHelmValues',
-    summary: 'What a chart on that cluster would have to know of it, as YAML.',
+    summary: 'Returns the Helm values that describe a cluster, as YAML.',
     reply: word,
     contentType: yaml,
   }),
@@ -98,7 +98,7 @@ export const clusterPartOperations = {
     access: 'admin',
     path: `${inOrganization}/kubeconfig`,
     handler: 'getKubeconfig',
-    summary: 'The kubeconfig that was handed in, as it was. 400 for a cluster that is not Kubernetes.',
+    summary: 'Returns the stored kubeconfig of a cluster unchanged. 400 if the cluster is not Kubernetes.',
     query: Type.Object({
       with_token_from_cli: Type.Optional(Type.Boolean()),
       read_only: Type.Optional(Type.Boolean()),
@@ -112,7 +112,7 @@ export const clusterPartOperations = {
     path: `${inOrganization}/kubeconfig`,
     handler: 'setKubeconfig',
     event: { type: 'UPDATE', target: 'CLUSTER', sub: 'KUBERNETES_CONFIGURATION' },
-    summary: 'Keeps a kubeconfig, sealed. 400 unless it is one.',
+    summary: 'Stores the kubeconfig of a cluster, encrypted. 400 if it is invalid.',
     body: Text(131_072, 1),
     reply: NoBody,
     contentType: yaml,
@@ -123,14 +123,14 @@ export const clusterPartOperations = {
     target: 'caller',
     path: '/defaultClusterAdvancedSettings',
     handler: 'getDefaultClusterSettings',
-    summary: 'Every advanced setting of clusters with its default.',
+    summary: 'Returns every advanced setting of clusters with its default.',
     reply: settings,
   }),
   getClusterAdvancedSettings: operation({
     ...read,
     path: `${inOrganization}/advancedSettings`,
     handler: 'getClusterSettings',
-    summary: 'The advanced settings of a cluster: what was sent, and defaults for the rest.',
+    summary: 'Returns the advanced settings of a cluster: its stored values, and defaults for the rest.',
     reply: settings,
   }),
   editClusterAdvancedSettings: operation({
@@ -140,7 +140,7 @@ export const clusterPartOperations = {
     handler: 'editClusterSettings',
     event: { type: 'UPDATE', target: 'CLUSTER', sub: 'ADVANCED_SETTINGS' },
     summary:
-      'Replaces all: a key that is left out has its default again. 400 for a value that would not act there, unless it is the default or already stored.',
+      'Replaces all advanced settings of a cluster. Omitted keys return to their defaults. 400 for a value that would have no effect, unless it is the default or already stored.',
     body: settingsRequest(clusterSettings),
     reply: settings,
     status: 201,
@@ -149,7 +149,7 @@ export const clusterPartOperations = {
     ...read,
     path: `${inOrganization}/routingTable`,
     handler: 'getRoutingTable',
-    summary: 'The routes of the network of a cluster.',
+    summary: 'Returns the routing table of a cluster.',
     reply: RoutingTable,
   }),
   editRoutingTable: operation({
@@ -158,7 +158,7 @@ export const clusterPartOperations = {
     path: `${inOrganization}/routingTable`,
     handler: 'editRoutingTable',
     event: { type: 'UPDATE', target: 'CLUSTER', sub: 'CLUSTER_ROUTING_TABLE' },
-    summary: 'Replaces them.',
+    summary: 'Replaces the routing table of a cluster.',
     body: Type.Object({ routes: List(Route, 500) }),
     reply: RoutingTable,
     status: 201,
@@ -167,7 +167,7 @@ export const clusterPartOperations = {
     ...read,
     path: `${inOrganization}/logs`,
     handler: 'listClusterLogs',
-    summary: 'What its last deployments and upgrades did, at most 1,000 lines, oldest first.',
+    summary: 'Lists the log lines of the last deployments and upgrades of a cluster, oldest first, at most 1,000.',
     reply: Results(ClusterLog),
   }),
   deployCluster: operation({
@@ -176,10 +176,10 @@ export const clusterPartOperations = {
     path: `${inOrganization}/deploy`,
     handler: 'deployCluster',
     event: { type: 'TRIGGER_DEPLOY', target: 'CLUSTER' },
-    summary: 'Brings the parts of the platform on that cluster up to date; a dry run only looks whether it could.',
+    summary: 'Upgrades the platform components of a cluster. A dry run only checks whether it could.',
     query: Type.Object({ dry_run: Type.Optional(Type.Boolean()) }),
     reply: ClusterStatus,
-    // The public API says 201; its command line takes nothing but 200 for a success.
+    // The public API documents 201, but its command line accepts only 200.
     status: 200,
   }),
   StopCluster: operation({
@@ -188,7 +188,7 @@ export const clusterPartOperations = {
     path: `${inOrganization}/stop`,
     handler: 'stopCluster',
     event: { type: 'TRIGGER_STOP', target: 'CLUSTER' },
-    summary: 'Answers 409: the built-in cluster is this machine, others were never started from here.',
+    summary: 'Stops a cluster. Always 409: the built-in cluster is this machine, and others are only records.',
     reply: ClusterStatus,
     status: 202,
   }),
@@ -200,14 +200,14 @@ export const clusterPartOperations = {
     path: `${inOrganization}/diskUsage`,
     handler: 'getClusterDiskUsage',
     summary:
-      'What images, build caches, volumes and logs of the platform take on the disk of a cluster that runs something, and what nothing needs of it; what the organization takes of it, and its limit.',
+      'Returns the disk usage of a cluster: images, build caches, volumes and logs, how much of it can be freed, and the usage and limit of the organization.',
     reply: DiskUsage,
   }),
   'list-cluster-lock': operation({
     ...read,
     path: '/organization/{organizationId}/lock',
     handler: 'listClusterLocks',
-    summary: 'The locks that hold now.',
+    summary: 'Lists the active locks of the clusters of an organization.',
     reply: Results(ClusterLock),
   }),
 } as const

@@ -21,7 +21,7 @@ import { ClusterFeature } from './catalogue.ts'
 export const kubernetesModes = ['MANAGED', 'SELF_MANAGED', 'PARTIALLY_MANAGED'] as const
 export type KubernetesMode = (typeof kubernetesModes)[number]
 
-/** An object whose members are the client's business: kept and answered as it is. */
+/** An object that only clients interpret. It is stored and returned unchanged. */
 const FreeRequest = Type.Unsafe<Readonly<Record<string, unknown>>>({ type: 'object' })
 const FreeReply = Type.Object({}, { additionalProperties: true })
 
@@ -39,8 +39,8 @@ export const Cluster = Type.Object({
   disk_throughput: Type.Optional(Type.Integer()),
   instance_type: Type.String(),
   kubernetes: Enum(kubernetesModes),
-  cpu: Type.Integer({ description: 'thousandths of a core; 0: not known here' }),
-  memory: Type.Integer({ description: 'MiB; 0: not known here' }),
+  cpu: Type.Integer({ description: 'thousandths of a core; 0 if unknown' }),
+  memory: Type.Integer({ description: 'MiB; 0 if unknown' }),
   estimated_cloud_provider_cost: Type.Integer(),
   status: Enum(clusterStates),
   has_access: Type.Boolean(),
@@ -61,7 +61,7 @@ export const Cluster = Type.Object({
 const optional = <T extends TSchema>(schema: T) => Type.Optional(Nullable(schema))
 const FeatureValue = Type.Union([Text(2000), Type.Boolean(), FreeRequest, Type.Null()])
 
-/** Which credentials a cluster is run with, and where. */
+/** The provider, region and credentials of a cluster. */
 const cloudProviderInfo = {
   cloud_provider: optional(Enum(cloudProviders)),
   credentials: optional(Type.Object({ id: Type.Optional(Uuid), name: optional(Text(255)) })),
@@ -128,7 +128,7 @@ export const clusterOperations = {
     ...read,
     path,
     handler: 'listClusters',
-    summary: 'The clusters of an organization.',
+    summary: 'Lists the clusters of an organization.',
     reply: Results(Cluster),
   }),
   createCluster: operation({
@@ -137,7 +137,8 @@ export const clusterOperations = {
     path,
     handler: 'createCluster',
     event: { type: 'CREATE', target: 'CLUSTER' },
-    summary: 'Records a cluster. Nothing is made on a cloud, and nothing can be deployed to it from here.',
+    summary:
+      'Creates the record of a cluster. Nothing is created on a cloud, and nothing can be deployed to it from here.',
     body: ClusterRequest,
     reply: Cluster,
     status: 201,
@@ -148,7 +149,8 @@ export const clusterOperations = {
     path: one,
     handler: 'editCluster',
     event: { type: 'UPDATE', target: 'CLUSTER' },
-    summary: 'Changes what the body names; null clears. Provider and kind of Kubernetes stay what they are.',
+    summary:
+      'Changes the fields of a cluster that the body names. Null clears a field. Provider and kind of Kubernetes cannot change.',
     body: ClusterEdit,
     reply: Cluster,
     status: 200,
@@ -159,7 +161,7 @@ export const clusterOperations = {
     path: one,
     handler: 'deleteCluster',
     event: { type: 'DELETE', target: 'CLUSTER' },
-    summary: 'Forgets a cluster. 409 for the built-in one, and while it has environments or is locked.',
+    summary: 'Deletes the record of a cluster. 409 for the built-in one, and if it has environments or is locked.',
     query: Type.Object({
       deleteMode: Type.Optional(Enum(['DEFAULT', 'DELETE_CLUSTER_AND_QOVERY_CONFIG', 'DELETE_QOVERY_CONFIG'])),
       skipReconcile: Type.Optional(Type.Boolean()),
@@ -171,28 +173,28 @@ export const clusterOperations = {
     ...read,
     path: `${path}/status`,
     handler: 'listClusterStatuses',
-    summary: 'The status of each cluster.',
+    summary: 'Lists the status of each cluster of an organization.',
     reply: Results(ClusterStatus),
   }),
   getClusterStatus: operation({
     ...read,
     path: `${one}/status`,
     handler: 'getClusterStatus',
-    summary: 'The status of one cluster.',
+    summary: 'Returns the status of a cluster.',
     reply: ClusterStatus,
   }),
   getClusterReadinessStatus: operation({
     ...read,
     path: `${one}/isReady`,
     handler: 'getClusterReadiness',
-    summary: 'Whether something can be deployed to it.',
+    summary: 'Returns whether services can be deployed to a cluster.',
     reply: Type.Object({ is_ready: Type.Boolean() }),
   }),
   getOrganizationCloudProviderInfo: operation({
     ...read,
     path: `${one}/cloudProviderInfo`,
     handler: 'getCloudProviderInfo',
-    summary: 'The provider, region and credentials of a cluster.',
+    summary: 'Returns the provider, region and credentials of a cluster.',
     reply: CloudProviderInfo,
   }),
   specifyClusterCloudProviderInfo: operation({
@@ -201,7 +203,7 @@ export const clusterOperations = {
     path: `${one}/cloudProviderInfo`,
     handler: 'setCloudProviderInfo',
     event: { type: 'UPDATE', target: 'CLUSTER', sub: 'CLUSTER_CREDENTIALS' },
-    summary: 'Names the credentials of a cluster; null for none.',
+    summary: 'Sets the credentials of a cluster. Null removes them.',
     body: CloudProviderInfoRequest,
     reply: CloudProviderInfo,
     status: 201,

@@ -3,7 +3,7 @@ import { named, operation } from '../operation.ts'
 import { Enum, Results, Text, Timestamp, Type, Uuid } from '../schema.ts'
 import { Commit } from './deployment.ts'
 
-/** Who has a commit in a history, as the commit names them. */
+/** The author of a commit, as the commit names them. */
 export const Contributor = Type.Object({
   id: Uuid,
   created_at: Timestamp,
@@ -18,11 +18,13 @@ export const GitWebhookStatus = Type.Object({
 })
 
 const CommitId = Type.Optional(Text(64))
-/** `startId`: only what is older than this commit. `gitCommitId`: this commit and what is older. */
+/**
+ * `startId` lists only older commits than this one. `gitCommitId` lists this commit and older ones.
+ */
 const from = Type.Object({ startId: CommitId, gitCommitId: CommitId })
 const read = { method: 'GET', target: 'service', access: 'read', status: 200 } as const
 
-/** The last commits of the repositories of one kind of service. */
+/** The operation that lists the last commits of one kind of service. */
 const commits = <const K extends string, const N extends string>(noun: K, kind: N) =>
   named(noun, {
     'list{Kind}Commit': operation({
@@ -31,7 +33,8 @@ const commits = <const K extends string, const N extends string>(noun: K, kind: 
       handler: 'listCommits',
       tag: noun,
       kind,
-      summary: 'The last 100 commits of its branch, newest first; 400 when it has no repository or it cannot be read.',
+      summary:
+        'Lists the last 100 commits of the branch of a service, newest first. 400 if it has no repository or it cannot be read.',
       query: from,
       reply: Results(Commit),
     }),
@@ -47,7 +50,7 @@ export const commitOperations = {
     handler: 'listChartCommits',
     tag: 'Helm',
     kind: 'helm',
-    summary: 'The last 100 commits of the repository of its chart, or, `of` values, of its values.',
+    summary: 'Lists the last 100 commits of the repository of a chart or, with `of=values`, of its values.',
     query: Type.Object({ of: Type.Optional(Enum(['chart', 'values'])) }),
     reply: Results(Commit),
   }),
@@ -57,7 +60,7 @@ export const commitOperations = {
     handler: 'listContributors',
     tag: 'Application',
     kind: 'application',
-    summary: 'The authors of the last 100 commits of its branch, the latest first.',
+    summary: 'Lists the authors of the last 100 commits of the branch of a service, the latest first.',
     reply: Results(Contributor),
   }),
   getServiceGitWebhookStatus: operation({
@@ -66,7 +69,7 @@ export const commitOperations = {
     handler: 'getGitWebhookStatus',
     tag: 'Service',
     summary:
-      'Whether pushes to its repository are heard of: ACTIVE where the built-in git host has it or a webhook told of a push within 30 days, UNABLE_TO_VERIFY where a webhook of its provider is there. 400 for a service without a repository.',
+      'Returns whether pushes to the repository of a service are received: ACTIVE if the built-in git host has it or a webhook reported a push within 30 days, UNABLE_TO_VERIFY if a webhook of its provider exists. 400 for a service without a repository.',
     reply: GitWebhookStatus,
   }),
 } as const

@@ -22,7 +22,7 @@ export const awsVariants = [
 export const gcpVariants = ['SERVICE_ACCOUNT_KEY', 'WORKLOAD_IDENTITY_FEDERATION', 'WIF'] as const
 
 const word = Type.String()
-/** What is answered: which of these depends on `object_type`. Nothing secret is among them. */
+/** The fields of a response, without secrets. `object_type` decides which are present. */
 export const Credentials = Type.Object({
   ...base,
   name: word,
@@ -47,7 +47,7 @@ const name = Text(255, 1)
 const short = Text(255, 1)
 const secret = Text(1024, 1)
 const arn = Text(2048, 1)
-/** Which of the optional ones are needed depends on the variant: the room knows. */
+/** The required fields depend on the variant. The handler checks them. */
 const fields = {
   aws: {
     name,
@@ -68,7 +68,7 @@ const fields = {
   gcp: {
     name,
     credential_type: Type.Optional(Enum(gcpVariants)),
-    /** The key of a service account: its JSON, plain or in base64. */
+    /** The key of a service account as JSON, plain or in base64. */
     gcp_credentials: Type.Optional(Text(20_000, 1)),
     service_account_email: Type.Optional(Text(320, 1)),
     workload_identity_provider_resource: Type.Optional(arn),
@@ -77,7 +77,7 @@ const fields = {
   onPremise: { name },
 } as const satisfies Record<ProviderName, TProperties>
 
-/** What there is of the credentials of every provider. */
+/** The operations on the credentials of one provider. */
 function credentialsOf<const K extends string, const P extends ProviderName, C extends TObject, E extends TObject>(
   noun: K,
   provider: P,
@@ -95,7 +95,7 @@ function credentialsOf<const K extends string, const P extends ProviderName, C e
       path,
       handler: 'listCredentials',
       access: 'read',
-      summary: 'The credentials that are kept for one provider, without secrets, oldest first.',
+      summary: 'Lists the stored credentials for one cloud provider, without secrets, oldest first.',
       reply: Results(Credentials),
       status: 200,
     }),
@@ -106,7 +106,7 @@ function credentialsOf<const K extends string, const P extends ProviderName, C e
       handler: 'createCredentials',
       access: 'admin',
       event: event('CREATE'),
-      summary: 'Keeps credentials; what is secret of them is sealed and never answered.',
+      summary: 'Stores credentials for a cloud provider. Their secrets are encrypted and never returned.',
       body: body.create,
       reply: Credentials,
       status: 201,
@@ -117,7 +117,7 @@ function credentialsOf<const K extends string, const P extends ProviderName, C e
       path: one,
       handler: 'getCredentials',
       access: 'read',
-      summary: 'One of them, without secrets.',
+      summary: 'Returns credentials without their secrets.',
       reply: Credentials,
       status: 200,
     }),
@@ -128,7 +128,7 @@ function credentialsOf<const K extends string, const P extends ProviderName, C e
       handler: 'editCredentials',
       access: 'admin',
       event: event('UPDATE'),
-      summary: 'Changes what the body names; of another variant it has to name everything.',
+      summary: 'Changes the fields of credentials that the body names. A change of variant requires every field.',
       body: body.edit,
       reply: Credentials,
       status: 200,
@@ -140,14 +140,14 @@ function credentialsOf<const K extends string, const P extends ProviderName, C e
       handler: 'deleteCredentials',
       access: 'admin',
       event: event('DELETE'),
-      summary: 'Forgets them; 409 while a cluster names them.',
+      summary: 'Deletes credentials. 409 if a cluster still uses them.',
       reply: NoBody,
       status: 204,
     }),
   })
 }
 
-/** The request, and the same with everything optional. */
+/** The request body, and the same with optional fields only. */
 const bodies = <const F extends TProperties>(properties: F) => ({
   create: Type.Object(properties),
   edit: Type.Partial(Type.Object(properties)),
@@ -168,7 +168,7 @@ export const credentialsOperations = {
     target: 'organization',
     access: 'read',
     tag: 'Credentials',
-    summary: 'Every credential of an organization with the clusters that name it.',
+    summary: 'Lists all credentials of an organization with the clusters that use them.',
     reply: Results(Type.Object({ credential: Credentials, clusters: Type.Array(CredentialsCluster) })),
     status: 200,
   }),

@@ -1,7 +1,7 @@
 import { named, operation } from '../operation.ts'
 import { base, Enum, NoBody, Nullable, Results, Text, Timestamp, Type } from '../schema.ts'
 
-/** All that the public API has. */
+/** The states of the public API. */
 export const customDomainStatuses = ['VALIDATION_PENDING'] as const
 export const checkedDomainStatuses = [
   'RESOLVES_TO_IP',
@@ -13,12 +13,12 @@ export const checkedDomainStatuses = [
 export type CheckedDomainStatus = (typeof checkedDomainStatuses)[number]
 
 /**
- * `LOST`: DNS no longer has the proof; the domain keeps its traffic. `RELEASED`: nobody proved the
- * name in time.
+ * `LOST` means that DNS no longer has the proof. The domain keeps its traffic. `RELEASED` means that
+ * the name was not proven in time.
  */
 export const proofStates = ['PENDING', 'PROVEN', 'LOST', 'RELEASED'] as const
 export type ProofStateName = (typeof proofStates)[number]
-/** How a name was proven: by a record in DNS, or without one for the reason that the word names. */
+/** How a name was proven: by a DNS record, or without one for the named reason. */
 export const proofMethods = ['CNAME', 'TXT', 'WAIVED', 'NO_PUBLIC_DNS', 'BEFORE_REQUIRED'] as const
 
 const Proof = Type.Object({
@@ -28,9 +28,9 @@ const Proof = Type.Object({
   lost_since: Nullable(Timestamp),
   checked_at: Nullable(Timestamp),
   next_check_at: Nullable(Timestamp),
-  message: Nullable(Type.String({ description: 'what is missing, as DNS was last asked' })),
+  message: Nullable(Type.String({ description: 'the missing records, as of the last DNS lookup' })),
   records: Type.Array(Type.Object({ type: Enum(['CNAME', 'TXT']), name: Type.String(), value: Type.String() }), {
-    description: 'records that prove the name; one of them is enough',
+    description: 'the records that prove the name; one of them is enough',
   }),
 })
 
@@ -39,7 +39,7 @@ export const CustomDomain = Type.Object({
   domain: Type.String(),
   generate_certificate: Type.Boolean(),
   use_cdn: Type.Boolean(),
-  validation_domain: Type.String({ description: 'where its CNAME record has to point' }),
+  validation_domain: Type.String({ description: 'the target of its CNAME record' }),
   status: Enum(customDomainStatuses),
   proof: Proof,
 })
@@ -54,7 +54,10 @@ export const CheckedCustomDomain = Type.Object({
   error_details: Nullable(Type.String()),
 })
 
-/** Host names of users. `short` is how operations on one of them are called, which for applications have no noun. */
+/**
+ * The operations on custom domains of one kind. `short` names those on a single one. For
+ * applications it has no noun.
+ */
 export function customDomainOperations<const K extends string, const S extends string, const N extends string>(
   noun: K,
   short: S,
@@ -71,7 +74,7 @@ export function customDomainOperations<const K extends string, const S extends s
         path,
         handler: 'listCustomDomains',
         access: 'read',
-        summary: 'Its custom domains, oldest first.',
+        summary: 'Lists the custom domains of a service, oldest first.',
         reply: Results(CustomDomain),
         status: 200,
       }),
@@ -82,7 +85,7 @@ export function customDomainOperations<const K extends string, const S extends s
         handler: 'createCustomDomain',
         event: { type: 'CREATE', target: 'SERVICE', sub: 'CUSTOM_DOMAIN' },
         summary:
-          'Adds a host name for its default public port. Traffic begins once DNS proves the name. 409 if it is taken.',
+          'Adds a custom domain for the default public port of a service. Traffic begins once DNS proves ownership. 409 if the name is taken.',
         body: CustomDomainRequest,
         reply: CustomDomain,
         status: 201,
@@ -93,7 +96,8 @@ export function customDomainOperations<const K extends string, const S extends s
         path: `/${kind}/{${kind}Id}/checkCustomDomain`,
         handler: 'checkCustomDomains',
         access: 'read',
-        summary: 'Asks DNS, for at most two seconds, whether its custom domains lead here, and names missing records.',
+        summary:
+          'Checks in DNS, for at most two seconds, whether the custom domains of a service point here, and names missing records.',
         reply: Results(CheckedCustomDomain),
         status: 200,
       }),
@@ -105,7 +109,7 @@ export function customDomainOperations<const K extends string, const S extends s
         path: `${path}/{customDomainId}`,
         handler: 'editCustomDomain',
         event: { type: 'UPDATE', target: 'SERVICE', sub: 'CUSTOM_DOMAIN' },
-        summary: 'Replaces a custom domain and checks its proof at once. 409 if the name is taken.',
+        summary: 'Replaces a custom domain and verifies it at once. 409 if the name is taken.',
         body: CustomDomainRequest,
         reply: CustomDomain,
         status: 200,
@@ -116,7 +120,7 @@ export function customDomainOperations<const K extends string, const S extends s
         path: `${path}/{customDomainId}`,
         handler: 'deleteCustomDomain',
         event: { type: 'DELETE', target: 'SERVICE', sub: 'CUSTOM_DOMAIN' },
-        summary: 'Removes a custom domain and its traffic.',
+        summary: 'Deletes a custom domain and stops its traffic.',
         reply: NoBody,
         status: 204,
       }),
@@ -133,27 +137,27 @@ const one = {
   status: 200,
 } as const
 
-/** One custom domain: applications and containers have it as its status, Helm charts as itself. */
+/** Getting one custom domain. For applications and containers it is called the status. */
 export const singleCustomDomainOperations = {
   getCustomDomainStatus: operation({
     ...one,
     path: '/application/{applicationId}/customDomain/{customDomainId}/status',
     kind: 'application',
     tag: 'Application Custom Domain',
-    summary: 'A custom domain, with the state of its proof.',
+    summary: 'Returns a custom domain with the state of its verification.',
   }),
   getContainerCustomDomainStatus: operation({
     ...one,
     path: '/container/{containerId}/customDomain/{customDomainId}/status',
     kind: 'container',
     tag: 'Container Custom Domain',
-    summary: 'A custom domain, with the state of its proof.',
+    summary: 'Returns a custom domain with the state of its verification.',
   }),
   getHelmCustomDomain: operation({
     ...one,
     path: '/helm/{helmId}/customDomain/{customDomainId}',
     kind: 'helm',
     tag: 'Helm Custom Domain',
-    summary: 'One custom domain.',
+    summary: 'Returns a custom domain.',
   }),
 } as const

@@ -36,7 +36,7 @@ const DeploymentHistoryEnvironment = Type.Object({
   ),
 })
 
-/** What the older form of the history tells of one deployment of one service. */
+/** One deployment of one service in the older form of the history. */
 const deployed = { ...base, name: Type.String(), status: Enum(stateNames) }
 const commit = { commit: Nullable(Commit) }
 const image = {
@@ -62,7 +62,7 @@ const ofKind = {
   terraform: Type.Object({ ...deployed, ...commit }),
 } as const satisfies Record<KindName, unknown>
 
-/** The deployment behind which to go on, further back in time. */
+/** The deployment after which to continue, further back in time. */
 const startId = Type.Object({ startId: Type.Optional(Uuid) })
 const pageSize = Type.Object({ pageSize: Type.Optional(Integer(1)) })
 
@@ -82,14 +82,15 @@ const historyOperation = <const N extends KindName, const K extends string, cons
       access: 'read',
       tag: `${noun} Deployment History`,
       kind: name,
-      summary: 'Its deployments, newest first, twenty at a time; `startId` goes on behind that deployment.',
+      summary:
+        'Lists the deployments of a service, newest first, twenty at a time. `startId` continues after that deployment.',
       query: startId,
       reply: Page(entry),
       status: 200,
     }),
   })
 
-/** How the deployment of an application ended, in its own list, is one of two words; what runs has none yet. */
+/** The result of an application's deployment in its own list. One in progress has none yet. */
 const Brief = Type.Object({
   ...base,
   name: Type.String(),
@@ -148,7 +149,7 @@ const QueuedService = Type.Object({
 })
 
 const logScopes = ['APPLICATION', 'DATABASE', 'ENVIRONMENT'] as const
-/** What a line of the older log is said to be of: it knows two kinds of services. */
+/** The scope of a line of the older log, which knows two kinds of services. */
 export function logScopeOf(type: string): (typeof logScopes)[number] {
   const name = type.toUpperCase()
   if (name === 'ENVIRONMENT') return 'ENVIRONMENT'
@@ -190,7 +191,8 @@ export const deploymentHistoryOperations = {
     ...ofEnvironment,
     path: `${path}/deploymentHistory`,
     handler: 'listEnvironmentHistoryV1',
-    summary: 'Its deployments, newest first, twenty at a time; `startId` goes on behind that deployment.',
+    summary:
+      'Lists the deployments of an environment, newest first, twenty at a time. `startId` continues after that deployment.',
     query: startId,
     reply: Page(
       Type.Object({
@@ -211,7 +213,7 @@ export const deploymentHistoryOperations = {
     ...ofEnvironment,
     path: `${path}/deploymentHistoryV2`,
     handler: 'listEnvironmentHistory',
-    summary: 'Its last deployments with their stages, newest first; at most 20.',
+    summary: 'Lists the last deployments of an environment with their stages, newest first, at most 20.',
     query: pageSize,
     reply: Page(DeploymentHistoryEnvironment),
   }),
@@ -220,7 +222,7 @@ export const deploymentHistoryOperations = {
     tag: 'Environment Main Calls',
     path: `${path}/statusesWithStages`,
     handler: 'getStatusesWithStages',
-    summary: 'The status of the environment and of each of its services, by stages.',
+    summary: 'Returns the status of an environment and of each of its services, by stages.',
     reply: StatusesWithStages,
   }),
   listEnvironmentLog: operation({
@@ -228,7 +230,7 @@ export const deploymentHistoryOperations = {
     tag: 'Environment Logs',
     path: `${path}/log`,
     handler: 'listEnvironmentLog',
-    summary: 'What the last deployment reported, line by line.',
+    summary: 'Lists the log lines of the last deployment of an environment.',
     reply: Results(EnvironmentLogEntry),
   }),
   listDeploymentRequestByServiceId: operation({
@@ -237,7 +239,7 @@ export const deploymentHistoryOperations = {
     tag: 'Environment Main Calls',
     path: '/service/{serviceId}/deploymentQueue',
     handler: 'listServiceDeploymentQueue',
-    summary: 'The deployment requests for a service that run or wait, in order.',
+    summary: 'Lists the running and queued deployment requests of a service, in order.',
     reply: Results(QueuedService),
   }),
   getDeploymentStatusByDeploymentRequestId: operation({
@@ -246,7 +248,7 @@ export const deploymentHistoryOperations = {
     tag: 'Environment Deployment Status',
     path: '/environment/deploymentStatus',
     handler: 'getRequestStatus',
-    summary: 'The state that a deployment request has brought its environment to.',
+    summary: 'Returns the state of an environment after a deployment request.',
     query: Type.Object({ deploymentRequestId: Uuid }),
     reply: Type.Object({ deployment_request_id: Uuid, environment_id: Uuid, status: Enum(stateNames) }),
   }),

@@ -2,8 +2,9 @@ import { serviceTypes } from '../enums.ts'
 import { Enum, extension, Nullable, Type, Uuid } from '../schema.ts'
 
 /**
- * What a deployment would do with a service: `FIRST_START` and `START` where nothing of it runs, `REBUILD` its image and start that, `RESTART`
- * it with what changed, `KEEP` what runs, `SKIP` it.
+ * What a deployment would do with a service. `FIRST_START` and `START` mean that it is not running,
+ * `REBUILD` builds and starts a new image, `RESTART` restarts it with the changes, `KEEP` leaves it
+ * running, and `SKIP` leaves it out.
  */
 export const deploymentEffects = ['FIRST_START', 'START', 'REBUILD', 'RESTART', 'KEEP', 'SKIP'] as const
 export type DeploymentEffect = (typeof deploymentEffects)[number]
@@ -13,28 +14,28 @@ export const PlannedService = Type.Object({
   service_type: Enum(serviceTypes),
   name: Type.String(),
   effect: Enum(deploymentEffects),
-  /** Why, for people. */
+  /** The reason, for people. */
   reasons: Type.Array(Type.String()),
   is_first_deployment: Type.Boolean(),
-  /** Names of settings that differ from those of the version that runs: `git_repository.branch`. */
+  /** Settings that differ from the running version: `git_repository.branch`. */
   changed_settings: Type.Array(Type.String()),
-  /** Names of variables and secrets, and paths of files, likewise. */
+  /** Variables, secrets and paths of files that differ from the running version. */
   changed_variables: Type.Array(Type.String()),
-  /** The branch whose newest commit is built, where there is one: which that is, is looked up when the request runs. */
+  /** The branch to build, if any. Its newest commit is looked up when the request runs. */
   branch: Nullable(Type.String()),
-  /** Why it does not take part. */
+  /** Why the service is skipped. */
   skipped: Nullable(Type.String()),
 })
 
-/** Asks what would happen, and changes nothing. Needs the same permission. */
+/** Returns the plan and changes nothing. Requires the same permission. */
 export const DryRun = Type.Object({ dry_run: Type.Optional(extension(Type.Boolean())) })
 
-/** What a change or a deployment would do; nothing of it was done. */
+/** The plan of a change or a deployment. Nothing was done. */
 export const DeploymentPlan = Type.Object({
   /** Names of settings that the request itself would change. */
   changed_settings: Type.Array(Type.String()),
-  /** What the next deployment would do with each service. */
+  /** The plan of the next deployment for each service. */
   services: Type.Array(PlannedService),
-  /** Why the deployment would be refused as a whole. */
+  /** Why the whole deployment would be rejected. */
   refused: Nullable(Type.String()),
 })

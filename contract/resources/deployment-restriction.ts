@@ -15,7 +15,7 @@ export const DeploymentRestrictionRequest = Type.Object({
   }),
 })
 
-/** Which changed files of a repository deploy a service by themselves. */
+/** Which changed files of a repository trigger an automatic deployment. */
 export function deploymentRestrictionOperations<const K extends string, const N extends string>(noun: K, kind: N) {
   const path = `/${kind}/{${kind}Id}/deploymentRestriction` as const
   const onService = { target: 'service', kind, tag: `${noun} Deployment Restriction` } as const
@@ -26,7 +26,7 @@ export function deploymentRestrictionOperations<const K extends string, const N 
       path,
       handler: 'listDeploymentRestrictions',
       access: 'read',
-      summary: 'Its deployment restrictions, oldest first.',
+      summary: 'Lists the deployment restrictions of a service, oldest first.',
       reply: Results(DeploymentRestriction),
       status: 200,
     }),
@@ -37,7 +37,8 @@ export function deploymentRestrictionOperations<const K extends string, const N 
       handler: 'createDeploymentRestriction',
       access: 'write',
       event: { type: 'CREATE', target: 'SERVICE', sub: 'CONFIG' },
-      summary: 'Restricts automatic deployments to changes of a path, or to changes of others. 409 when it is there.',
+      summary:
+        'Creates a deployment restriction: automatic deployments only for changes inside, or only outside, a path. 409 if it exists.',
       body: DeploymentRestrictionRequest,
       reply: DeploymentRestriction,
       status: 201,
@@ -61,7 +62,7 @@ export function deploymentRestrictionOperations<const K extends string, const N 
       handler: 'deleteDeploymentRestriction',
       access: 'write',
       event: { type: 'DELETE', target: 'SERVICE', sub: 'CONFIG' },
-      summary: 'Removes a deployment restriction.',
+      summary: 'Deletes a deployment restriction.',
       reply: NoBody,
       status: 204,
     }),

@@ -5,7 +5,10 @@ import { base, Enum, List, NoBody, Nullable, Results, Text, Timestamp, Type, Uui
 export const weekdays = ['MONDAY', 'TUESDAY', 'WEDNESDAY', 'THURSDAY', 'FRIDAY', 'SATURDAY', 'SUNDAY'] as const
 export type Weekday = (typeof weekdays)[number]
 
-/** Only the time of day counts, in UTC: `1970-01-01T08:00:00.000Z` is eight o'clock on the clocks of `timezone`. */
+/**
+ * Only the time of day counts, in UTC: `1970-01-01T08:00:00.000Z` is eight o'clock on the clocks of
+ * `timezone`.
+ */
 const timeOfDay = { sent: Type.String({ format: 'date-time', maxLength: 40 }), answered: Timestamp }
 const schedule = <T extends keyof typeof timeOfDay>(way: T) => ({
   timezone: Text(64, 1),
@@ -51,7 +54,7 @@ const ProjectDeploymentRuleRequest = Type.Object({
   auto_stop: flag,
   ...schedule('sent'),
   weekdays: days,
-  wildcard: Type.String({ maxLength: 255, description: 'of names; `*` stands for any text, `?` for one character' }),
+  wildcard: Type.String({ maxLength: 255, description: 'matches names; `*` is any text, `?` one character' }),
 })
 
 const path = '/project/{projectId}/deploymentRule'
@@ -66,7 +69,7 @@ export const deploymentRuleOperations = {
     path: '/environment/{environmentId}/deploymentRule',
     handler: 'getEnvironmentRule',
     access: 'read',
-    summary: 'When the environment is to run.',
+    summary: 'Returns the running hours of an environment.',
     reply: EnvironmentDeploymentRule,
     status: 200,
   }),
@@ -77,7 +80,7 @@ export const deploymentRuleOperations = {
     handler: 'editEnvironmentRule',
     access: 'write',
     event: { ...event, target: 'ENVIRONMENT' },
-    summary: 'Changes when the environment is to run; a flag that is left out stays.',
+    summary: 'Changes the running hours of an environment. Omitted flags are unchanged.',
     body: EnvironmentDeploymentRuleEdit,
     reply: EnvironmentDeploymentRule,
     status: 200,
@@ -88,7 +91,8 @@ export const deploymentRuleOperations = {
     path,
     handler: 'listProjectRules',
     access: 'read',
-    summary: 'Mode, cluster and hours of new environments; the first rule whose wildcard matches the name counts.',
+    summary:
+      'Lists the deployment rules of a project in their order. A new environment gets its mode, cluster and hours from the first rule that matches its name.',
     reply: Results(ProjectDeploymentRule),
     status: 200,
   }),
@@ -99,7 +103,7 @@ export const deploymentRuleOperations = {
     handler: 'createProjectRule',
     access: 'write',
     event: { ...event, type: 'CREATE' },
-    summary: 'Makes a rule behind the last one; environments that are there keep theirs.',
+    summary: 'Creates a deployment rule after the last one. Existing environments are unchanged.',
     body: ProjectDeploymentRuleRequest,
     reply: ProjectDeploymentRule,
     status: 201,
@@ -111,7 +115,7 @@ export const deploymentRuleOperations = {
     handler: 'orderProjectRules',
     access: 'write',
     event,
-    summary: 'Puts rules first in the order given; those left out follow in the order that they had.',
+    summary: 'Reorders the deployment rules of a project. Omitted rules follow in their current order.',
     body: Type.Object({ project_deployment_rule_ids_in_order: List(Uuid, 1000) }),
     reply: NoBody,
     status: 200,
@@ -122,7 +126,7 @@ export const deploymentRuleOperations = {
     path: `${path}/{deploymentRuleId}`,
     handler: 'getProjectRule',
     access: 'read',
-    summary: 'One rule.',
+    summary: 'Returns a deployment rule.',
     reply: ProjectDeploymentRule,
     status: 200,
   }),
@@ -133,7 +137,7 @@ export const deploymentRuleOperations = {
     handler: 'editProjectRule',
     access: 'write',
     event,
-    summary: 'Changes a rule; environments that are there keep theirs.',
+    summary: 'Changes a deployment rule. Existing environments are unchanged.',
     body: ProjectDeploymentRuleRequest,
     reply: ProjectDeploymentRule,
     status: 200,
@@ -145,7 +149,7 @@ export const deploymentRuleOperations = {
     handler: 'deleteProjectRule',
     access: 'write',
     event: { ...event, type: 'DELETE' },
-    summary: 'Deletes a rule; environments that are there keep theirs.',
+    summary: 'Deletes a deployment rule. Existing environments are unchanged.',
     reply: NoBody,
     status: 204,
   }),

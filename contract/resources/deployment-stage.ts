@@ -2,7 +2,9 @@ import { serviceTypes } from '../enums.ts'
 import { operation } from '../operation.ts'
 import { base, Enum, NoBody, Nullable, Ref, Results, Text, Type, Uuid } from '../schema.ts'
 
-/** An ordered group of services of an environment; `deployment_order` counts from 0 without gaps. */
+/**
+ * An ordered group of services of an environment; `deployment_order` counts from 0 without gaps.
+ */
 export const DeploymentStage = Type.Object({
   ...base,
   environment: Ref,
@@ -25,7 +27,7 @@ const ofEnvironment = '/environment/{environmentId}/deploymentStage'
 const onStage = { target: 'stage', tag } as const
 const event = { type: 'UPDATE', target: 'ENVIRONMENT', sub: 'DEPLOYMENT_STAGE' } as const
 
-/** PUT before or after another stage: the same operation twice over. */
+/** PUT before or after another stage: the same operation twice. */
 const move = <const P extends string, const H extends string>(place: P, handler: H) =>
   operation({
     ...onStage,
@@ -34,7 +36,7 @@ const move = <const P extends string, const H extends string>(place: P, handler:
     handler,
     access: 'write',
     event,
-    summary: `Moves the stage ${place.toLowerCase()} another one of its environment; gives all of them in their new order.`,
+    summary: `Moves a deployment stage ${place.toLowerCase()} another one of its environment. Returns all stages in their new order.`,
     reply: Results(DeploymentStage),
     status: 200,
   })
@@ -47,7 +49,7 @@ export const deploymentStageOperations = {
     target: 'environment',
     access: 'read',
     tag,
-    summary: 'The stages of an environment in the order in which they are deployed, with their services.',
+    summary: 'Lists the deployment stages of an environment in deployment order, with their services.',
     reply: Results(DeploymentStage),
     status: 200,
   }),
@@ -59,7 +61,7 @@ export const deploymentStageOperations = {
     access: 'write',
     tag,
     event: { ...event, type: 'CREATE' },
-    summary: 'Makes a stage behind the last one; 409 when the environment has one of that name.',
+    summary: 'Creates a deployment stage after the last one. 409 if the environment has one of that name.',
     body: DeploymentStageRequest,
     reply: DeploymentStage,
     status: 200,
@@ -70,7 +72,7 @@ export const deploymentStageOperations = {
     path,
     handler: 'getStage',
     access: 'read',
-    summary: 'One stage, with its services.',
+    summary: 'Returns a deployment stage with its services.',
     reply: DeploymentStage,
     status: 200,
   }),
@@ -81,7 +83,7 @@ export const deploymentStageOperations = {
     handler: 'editStage',
     access: 'write',
     event,
-    summary: 'Changes name and description of a stage.',
+    summary: 'Changes the name and description of a deployment stage.',
     body: DeploymentStageRequest,
     reply: DeploymentStage,
     status: 200,
@@ -93,7 +95,7 @@ export const deploymentStageOperations = {
     handler: 'deleteStage',
     access: 'write',
     event: { ...event, type: 'DELETE' },
-    summary: 'Deletes a stage; 409 while it holds services, and when it is the last one.',
+    summary: 'Deletes a deployment stage. 409 if it has services or is the last one.',
     reply: NoBody,
     status: 204,
   }),
@@ -105,7 +107,7 @@ export const deploymentStageOperations = {
     access: 'write',
     event,
     summary:
-      'Moves a service of the environment into the stage; it takes part in deployments again unless `is_skipped`.',
+      'Moves a service of the environment into a deployment stage. It takes part in deployments again unless `is_skipped` is set.',
     body: Type.Object({ is_skipped: Type.Optional(Nullable(Type.Boolean())) }),
     reply: Results(DeploymentStage),
     status: 200,
@@ -119,7 +121,7 @@ export const deploymentStageOperations = {
     target: 'service',
     access: 'read',
     tag,
-    summary: 'The stage that a service is in.',
+    summary: 'Returns the deployment stage of a service.',
     reply: DeploymentStage,
     status: 200,
   }),

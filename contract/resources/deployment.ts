@@ -20,11 +20,11 @@ export const AuditingData = Type.Object({
   origin: Enum(origins),
 })
 
-/** What a job runs for an event. */
+/** The command of a job for an event. */
 const run = { arguments: Type.Array(Type.String()), entrypoint: Type.Optional(Type.String()) }
 const Event = Type.Optional(Type.Object(run))
 
-/** What was deployed, as far as its kind has it and a version of it was made. */
+/** The deployed version, with the fields that its kind has. */
 const Details = Type.Object({
   commit: Nullable(Commit),
   build_pod_name: Nullable(Type.String()),
@@ -64,7 +64,7 @@ export const DeploymentHistoryService = Type.Object({
 
 export const DeploymentHistory = Page(DeploymentHistoryService)
 
-/** A deployment request that runs or waits. */
+/** A running or queued deployment request. */
 export const QueuedDeployment = Type.Object({
   identifier: Type.Object({ deployment_request_id: Uuid, environment_id: Uuid }),
   auditing_data: Type.Object({ triggered_by: Type.String(), origin: Enum(origins) }),
@@ -84,7 +84,7 @@ export const QueuedDeployment = Type.Object({
   ),
 })
 
-/** One line of what a deployment reports. */
+/** One log line of a deployment. */
 export const EnvironmentLog = Type.Object({
   type: Type.String(),
   timestamp: Timestamp,

@@ -7,7 +7,7 @@ import { Environment } from './environment.ts'
 import { EnvironmentActionStatus, EnvironmentStatus } from './status.ts'
 
 const most = 1000
-/** Absent, null and empty mean the same: none of that kind. */
+/** Absent, null and empty all mean no services of that kind. */
 const some = <T extends Parameters<typeof List>[0]>(items: T) => Type.Optional(Nullable(List(items, most)))
 const version = <const N extends number>(length: N) => Type.Optional(Nullable(Text(length)))
 const commit = version(64)
@@ -28,7 +28,7 @@ const RebootServices = Type.Object({
   database_ids: some(Uuid),
 })
 
-/** Each with the version that it is to be deployed in; without one, that of its settings. */
+/** Each service with the version to deploy. Without one, the version of its settings. */
 const DeployServices = Type.Object({
   applications: some(Type.Object({ application_id: Uuid, git_commit_id: commit })),
   containers: some(Type.Object({ id: Uuid, image_tag: tag })),
@@ -51,7 +51,7 @@ const DeployServices = Type.Object({
   ),
 })
 
-/** What is left out or null is as in the environment that is copied. */
+/** Omitted and null fields are copied from the source environment. */
 const CloneEnvironment = Type.Object({
   name: Text(255, 1),
   cluster_id: Type.Optional(Nullable(Uuid)),
@@ -73,7 +73,7 @@ export const environmentActionOperations = {
     access: 'write',
     event: event('CLONE'),
     summary:
-      'Copies an environment under another name; all its services appear together a moment later. Nothing of the copy runs. Needs WRITE on the source, and on the place of the copy.',
+      'Copies an environment under another name. Its services appear together a moment later, and none is running. Requires WRITE on the source and on the destination.',
     body: CloneEnvironment,
     reply: Environment,
     status: 202,
@@ -86,7 +86,7 @@ export const environmentActionOperations = {
     handler: 'exportEnvironment',
     access: 'read',
     summary:
-      'A zip with the environment as Terraform files. Secrets are variables; their values come along for admins who ask for them.',
+      'Exports an environment as a zip of Terraform files. Secrets become variables. Admins may include their values.',
     query: Type.Object({ exportSecrets: Type.Optional(Type.Boolean()) }),
     contentType: 'application/octet-stream',
     reply: Type.Unsafe<Uint8Array>({ type: 'string', format: 'binary' }),
@@ -98,7 +98,7 @@ export const environmentActionOperations = {
     handler: 'uninstallEnvironment',
     access: 'deploy',
     event: event('TRIGGER_UNINSTALL'),
-    summary: 'Removes what runs of every service, with its volumes, and keeps all settings.',
+    summary: 'Uninstalls every service of an environment with its volumes. Keeps all settings.',
     reply: EnvironmentStatus,
     status: 202,
   }),
@@ -109,7 +109,7 @@ export const environmentActionOperations = {
     access: 'deploy',
     event: event('TRIGGER_DEPLOY'),
     summary:
-      'Deploys the named services in one request, including skipped ones. Services that the cluster cannot run are left out, with the reason.',
+      'Deploys the named services in one request, including skipped ones. Services that the cluster cannot run are left out with a reason.',
     body: DeployServices,
     reply: EnvironmentStatus,
     status: 202,
@@ -120,7 +120,7 @@ export const environmentActionOperations = {
     handler: 'restartSelected',
     access: 'deploy',
     event: event('TRIGGER_RESTART'),
-    summary: 'Starts the releases of the services named anew, in one request.',
+    summary: 'Restarts the current releases of the named services in one request.',
     body: RebootServices,
     reply: EnvironmentActionStatus,
     status: 202,
@@ -131,7 +131,7 @@ export const environmentActionOperations = {
     handler: 'stopSelected',
     access: 'deploy',
     event: event('TRIGGER_STOP'),
-    summary: 'Stops the services named, in one request; their data stays.',
+    summary: 'Stops the named services in one request. Their data is kept.',
     body: ServiceIds,
     reply: NoBody,
     status: 200,
@@ -142,7 +142,7 @@ export const environmentActionOperations = {
     handler: 'deleteSelected',
     access: 'write',
     event: event('TRIGGER_DELETE'),
-    summary: 'Deletes the services named: at once what was never deployed, the others after what runs of them is gone.',
+    summary: 'Deletes the named services: at once if never deployed, otherwise after they are uninstalled.',
     query: Type.Object({ skipReconcile: Type.Optional(Type.Boolean()) }),
     body: ServiceIds,
     reply: NoBody,
@@ -154,7 +154,7 @@ export const environmentActionOperations = {
     handler: 'uninstallSelected',
     access: 'deploy',
     event: event('TRIGGER_UNINSTALL'),
-    summary: 'Removes what runs of the services named, with its volumes, and keeps their settings.',
+    summary: 'Uninstalls the named services with their volumes. Keeps their settings.',
     body: ServiceIds,
     reply: NoBody,
     status: 200,
@@ -167,7 +167,7 @@ export const environmentActionOperations = {
     access: 'deploy',
     tag: 'Deployment Queue Actions',
     event: event('TRIGGER_CANCEL'),
-    summary: 'Cancels a request that runs or waits; 409 when it has ended.',
+    summary: 'Cancels a running or queued deployment request. 409 if it has ended.',
     reply: NoBody,
     status: 202,
   }),

@@ -8,7 +8,7 @@ export const GitAuthProvider = Type.Object({
   owner: Type.String(),
   use_bot: Type.Optional(Type.Boolean()),
 })
-/** A repository as its provider lists it. */
+/** A repository in the list of its provider. */
 export const ListedRepository = Type.Object({
   id: Type.String(),
   name: Type.String({ description: 'with its owner: `team/shop`' }),
@@ -23,7 +23,7 @@ const get = { method: 'GET', tag, status: 200 } as const
 const name = Type.Optional(Text(512))
 const gitTokenId = Type.Optional(Uuid)
 
-/** The repositories and branches of one provider: those of the caller's account, and those that a stored git token shows. */
+/** Repositories and branches of one provider, by the caller's account and by a stored git token. */
 function provider<const K extends 'Github' | 'Gitlab' | 'Bitbucket'>(noun: K) {
   const path = `account/${noun.toLowerCase()}/repository`
   const onOrganization = { ...get, target: 'organization', access: 'write', elsewhere: true } as const
@@ -34,7 +34,8 @@ function provider<const K extends 'Github' | 'Gitlab' | 'Bitbucket'>(noun: K) {
       handler: 'listAccountRepositories',
       target: 'caller',
       access: 'read',
-      summary: 'Nothing: accounts are not joined to git providers; choose a git token of the organization.',
+      summary:
+        'Lists the repositories of the caller’s git account. Always empty: accounts cannot be linked. Use a git token.',
       reply: Results(ListedRepository),
     }),
     'get{Kind}RepositoryBranches': operation({
@@ -43,7 +44,8 @@ function provider<const K extends 'Github' | 'Gitlab' | 'Bitbucket'>(noun: K) {
       handler: 'listAccountBranches',
       target: 'caller',
       access: 'read',
-      summary: 'Nothing: accounts are not joined to git providers; choose a git token of the organization.',
+      summary:
+        'Lists the branches of a repository of the caller’s git account. Always empty: accounts cannot be linked. Use a git token.',
       query: Type.Object({ name }),
       reply: Results(ListedBranch),
     }),
@@ -51,7 +53,7 @@ function provider<const K extends 'Github' | 'Gitlab' | 'Bitbucket'>(noun: K) {
       ...onOrganization,
       path: `/organization/{organizationId}/${path}`,
       handler: `list${noun}Repositories` as const,
-      summary: 'The repositories that the git token shows, at most 500; none without a token.',
+      summary: 'Lists the repositories that a git token can read, at most 500. Empty without a token.',
       query: Type.Object({ gitTokenId }),
       reply: Results(ListedRepository),
     }),
@@ -59,7 +61,8 @@ function provider<const K extends 'Github' | 'Gitlab' | 'Bitbucket'>(noun: K) {
       ...onOrganization,
       path: `/organization/{organizationId}/${path}/branch`,
       handler: `list${noun}Branches` as const,
-      summary: 'The branches of the repository `name`, at most 500, as the git token shows them; none without a token.',
+      summary:
+        'Lists the branches of the repository `name` that a git token can read, at most 500. Empty without a token.',
       query: Type.Object({ name, gitTokenId }),
       reply: Results(ListedBranch),
     }),
@@ -73,7 +76,7 @@ export const gitBrowsingOperations = {
     handler: 'getGitTokenAssociatedServices',
     target: 'organization',
     access: 'read',
-    summary: 'The services that use a git token.',
+    summary: 'Lists the services that use a git token.',
     reply: Results(AssociatedService),
   }),
   getGitProviderAccount: operation({
@@ -82,7 +85,8 @@ export const gitBrowsingOperations = {
     handler: 'listAccountProviders',
     target: 'caller',
     access: 'read',
-    summary: 'Nothing: accounts are not joined to git providers; choose a git token of the organization.',
+    summary:
+      'Lists the git providers linked to the caller’s account. Always empty: accounts cannot be linked. Use a git token.',
     reply: Results(GitAuthProvider),
   }),
   getOrganizationGitProviderAccount: operation({
@@ -91,7 +95,7 @@ export const gitBrowsingOperations = {
     handler: 'listOrganizationProviders',
     target: 'organization',
     access: 'read',
-    summary: 'Nothing: organizations are not joined to git providers; they have git tokens.',
+    summary: 'Lists the git provider connections of an organization. Always empty: organizations use git tokens.',
     reply: Results(GitAuthProvider),
   }),
   ...provider('Github'),

@@ -5,7 +5,7 @@ import { GitRepositoryRequest } from './git-token.ts'
 const Path = Text(4096, 1)
 const Done = Type.Object({})
 
-/** Where a chart comes from: exactly one of the two. */
+/** The source of a chart: exactly one of the two. */
 const ChartSource = Type.Object({
   git_repository: Type.Optional(Nullable(GitRepositoryRequest)),
   helm_repository: Type.Optional(
@@ -23,12 +23,12 @@ export const TerraformVariableDefinition = Type.Object({
   key: Type.String(),
   sensitive: Type.Boolean(),
   nullable: Type.Boolean(),
-  default: Nullable(Type.String({ description: 'a text as it is, anything else as written' })),
-  source: Type.String({ description: 'the file' }),
+  default: Nullable(Type.String({ description: 'a string without quotes, any other value as written' })),
+  source: Type.String({ description: 'the path of the file' }),
   description: Nullable(Type.String()),
 })
 export const TfVarsFile = Type.Object({
-  source: Type.String({ description: 'the file' }),
+  source: Type.String({ description: 'the path of the file' }),
   variables: Type.Record(Type.String(), Type.String()),
 })
 
@@ -48,13 +48,13 @@ const onOrganization = {
   reads: true,
 } as const
 
-/** Looks into repositories and registries, for forms; 400 says what is not there. Nothing is stored. */
+/** Checks repositories and registries for forms. 400 names what is missing. Nothing is stored. */
 export const gitCheckOperations = {
   checkDockerfile: operation({
     ...onEnvironment,
     path: '/environment/{environmentId}/checkDockerfile',
     handler: 'checkDockerfile',
-    summary: 'Is there a Dockerfile, which arguments does it declare, and which images does it begin with?',
+    summary: 'Checks that a Dockerfile exists. Returns the arguments that it declares and its base images.',
     body: Type.Object({ git_repository: GitRepositoryRequest, dockerfile_path: Path }),
     reply: Type.Object({
       dockerfile_path: Type.String(),
@@ -67,7 +67,7 @@ export const gitCheckOperations = {
     ...onEnvironment,
     path: '/environment/{environmentId}/checkHelmRepository',
     handler: 'checkHelmRepository',
-    summary: 'Is there a chart, a Chart.yaml with name and version, at `root_path`?',
+    summary: 'Checks that `root_path` has a chart: a Chart.yaml with name and version.',
     body: Type.Object({ git_repository: GitRepositoryRequest }),
     reply: Done,
     status: 200,
@@ -76,7 +76,7 @@ export const gitCheckOperations = {
     ...onEnvironment,
     path: '/environment/{environmentId}/checkContainerImage',
     handler: 'checkContainerImage',
-    summary: 'Does the registry (Docker Hub without `registry_id`) have this image with this tag?',
+    summary: 'Checks that a registry has an image with this tag. Without `registry_id`, the registry is Docker Hub.',
     body: Type.Object({ registry_id: Type.Optional(Nullable(Uuid)), image_name: Text(255, 1), tag: Text(128, 1) }),
     reply: Done,
     status: 200,
@@ -85,7 +85,7 @@ export const gitCheckOperations = {
     ...onEnvironment,
     path: '/environment/{environmentId}/checkGitFile',
     handler: 'checkGitFile',
-    summary: 'Are these files there, below `root_path`?',
+    summary: 'Checks that these files exist below `root_path`.',
     body: Type.Object({ git_repository: GitRepositoryRequest, files: List(Path, 100) }),
     reply: Done,
     status: 200,
@@ -94,7 +94,7 @@ export const gitCheckOperations = {
     ...onEnvironment,
     path: '/environment/{environmentId}/helmDefaultValues',
     handler: 'readDefaultValues',
-    summary: 'The values.yaml of a chart; empty where it has none.',
+    summary: 'Returns the values.yaml of a chart. Empty if it has none.',
     body: Type.Object({ source: ChartSource }),
     reply: Type.String(),
     contentType: 'text/plain',
@@ -104,7 +104,7 @@ export const gitCheckOperations = {
     ...onOrganization,
     path: '/organization/{organizationId}/parseTerraformVariablesFromGitRepo',
     handler: 'parseTerraformVariables',
-    summary: 'The variables that the .tf files directly at `root_path` declare.',
+    summary: 'Lists the variables that the .tf files directly at `root_path` declare.',
     body: Type.Object({ git_repository: GitRepositoryRequest }),
     reply: Results(TerraformVariableDefinition),
     status: 200,
@@ -113,7 +113,7 @@ export const gitCheckOperations = {
     ...onOrganization,
     path: '/organization/{organizationId}/listTfVarsFilesFromGitRepo',
     handler: 'listTfVarsFiles',
-    summary: 'The .tfvars files below `root_path`, or those of `mode.paths`, with what they set; at most 100.',
+    summary: 'Lists the .tfvars files below `root_path`, or those of `mode.paths`, with their variables. At most 100.',
     body: Type.Object({
       git_repository: GitRepositoryRequest,
       mode: Type.Object({

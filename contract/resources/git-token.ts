@@ -24,7 +24,7 @@ export const GitTokenCreate = Type.Object({ ...properties, token: Text(4096, 1) 
 /** An absent or empty `token` keeps the stored one. */
 export const GitTokenEdit = Type.Object({ ...properties, token: Type.Optional(Text(4096)) })
 
-/** The repository that a form is about to use. */
+/** The repository of a form. */
 export const GitRepositoryRequest = Type.Object({
   url: Text(4096, 1),
   branch: Type.Optional(Nullable(Text(255))),
@@ -44,7 +44,7 @@ export const gitTokenOperations = {
     path,
     handler: 'listGitTokens',
     access: 'read',
-    summary: 'The git tokens of an organization, without their values.',
+    summary: 'Lists the git tokens of an organization, without their values.',
     reply: Results(GitToken),
     status: 200,
   }),
@@ -55,7 +55,7 @@ export const gitTokenOperations = {
     handler: 'createGitToken',
     event: { type: 'CREATE', target: 'ORGANIZATION', sub: 'GIT_TOKEN' },
     access: 'admin',
-    summary: 'Stores a git token; its value is never answered again. BITBUCKET needs `workspace`.',
+    summary: 'Stores a git token. Its value is never returned. BITBUCKET requires `workspace`.',
     body: GitTokenCreate,
     reply: GitToken,
     status: 201,
@@ -66,7 +66,7 @@ export const gitTokenOperations = {
     path: `${path}/{gitTokenId}`,
     handler: 'getGitToken',
     access: 'read',
-    summary: 'One git token, without its value.',
+    summary: 'Returns a git token without its value.',
     reply: GitToken,
     status: 200,
   }),
@@ -77,7 +77,7 @@ export const gitTokenOperations = {
     handler: 'editGitToken',
     event: { type: 'UPDATE', target: 'ORGANIZATION', sub: 'GIT_TOKEN' },
     access: 'admin',
-    summary: 'Replaces a git token; without `token` the stored value stays.',
+    summary: 'Replaces a git token. Without `token`, the stored value is kept.',
     body: GitTokenEdit,
     reply: GitToken,
     status: 200,
@@ -89,7 +89,7 @@ export const gitTokenOperations = {
     handler: 'deleteGitToken',
     event: { type: 'DELETE', target: 'ORGANIZATION', sub: 'GIT_TOKEN' },
     access: 'admin',
-    summary: 'Removes a git token; 409 while a service uses it.',
+    summary: 'Deletes a git token. 409 if a service still uses it.',
     reply: NoBody,
     status: 204,
   }),
@@ -100,7 +100,8 @@ export const gitTokenOperations = {
     handler: 'listDirectories',
     reads: true,
     access: 'write',
-    summary: 'Names of the directories directly under `root_path`, sorted; 400 when the repository cannot be read.',
+    summary:
+      'Lists the names of the directories directly under `root_path`, sorted. 400 if the repository cannot be read.',
     body: GitRepositoryRequest,
     reply: Results(Type.String()),
     status: 200,

@@ -4,18 +4,18 @@ import { base, Enum, NoBody, Nullable, Results, Text, Timestamp, Type, Uuid } fr
 
 export const deliveryStatuses = ['ACCEPTED', 'IGNORED'] as const
 
-/** Where a git provider tells of pushes. */
+/** A webhook to which a git provider reports pushes. */
 export const GitWebhook = Type.Object({
   ...base,
   provider: Enum(gitProviders),
   description: Type.String(),
-  url: Type.String({ description: 'what the provider is to be told' }),
+  url: Type.String({ description: 'the URL to enter at the provider' }),
   last_delivery_at: Nullable(Timestamp),
   last_delivery_status: Nullable(Enum(deliveryStatuses)),
 })
 export const GitWebhookWithSecret = Type.Object({
   ...GitWebhook.properties,
-  secret: Type.String({ description: 'what the provider signs with; shown this once' }),
+  secret: Type.String({ description: 'the secret that the provider signs with; shown once' }),
 })
 
 export const GitWebhookRequest = Type.Object({
@@ -24,7 +24,7 @@ export const GitWebhookRequest = Type.Object({
 })
 
 export const GitWebhookDelivery = Type.Object({
-  id: Type.String({ description: 'as the provider calls it' }),
+  id: Type.String({ description: 'the id at the provider' }),
   created_at: Timestamp,
   event: Type.String(),
   status: Enum(deliveryStatuses),
@@ -33,7 +33,7 @@ export const GitWebhookDelivery = Type.Object({
 
 export const pushResults = ['DEPLOYED', 'LEFT_OUT', 'REFUSED'] as const
 
-/** What was pushed, and what it meant for each service that follows the repository. */
+/** A push, and its result for each service that follows the repository. */
 export const GitPush = Type.Object({
   id: Uuid,
   created_at: Timestamp,
@@ -68,7 +68,7 @@ export const gitWebhookOperations = {
     path,
     handler: 'listGitWebhooks',
     access: 'read',
-    summary: 'The addresses at which git providers tell of pushes, without their secrets.',
+    summary: 'Lists the git webhooks of an organization, without their secrets.',
     reply: Results(GitWebhook),
     status: 200,
   }),
@@ -79,8 +79,7 @@ export const gitWebhookOperations = {
     handler: 'createGitWebhook',
     event: { type: 'CREATE', target: 'WEBHOOK' },
     access: 'admin',
-    summary:
-      'Makes an address for one git provider, with the secret that it signs with; the secret is answered this once.',
+    summary: 'Creates a git webhook for one git provider. Returns its signing secret, once.',
     body: GitWebhookRequest,
     reply: GitWebhookWithSecret,
     status: 201,
@@ -92,7 +91,7 @@ export const gitWebhookOperations = {
     handler: 'rotateGitWebhookSecret',
     event: { type: 'UPDATE', target: 'WEBHOOK' },
     access: 'admin',
-    summary: 'Gives the address a new secret; what is signed with the former one is refused from now on.',
+    summary: 'Replaces the secret of a git webhook. Messages signed with the previous secret are rejected from now on.',
     reply: GitWebhookWithSecret,
     status: 200,
   }),
@@ -103,7 +102,7 @@ export const gitWebhookOperations = {
     handler: 'deleteGitWebhook',
     event: { type: 'DELETE', target: 'WEBHOOK' },
     access: 'admin',
-    summary: 'Removes the address; the provider is answered 404 from now on.',
+    summary: 'Deletes a git webhook. The provider gets 404 from now on.',
     reply: NoBody,
     status: 204,
   }),
@@ -113,7 +112,7 @@ export const gitWebhookOperations = {
     path: `${path}/{gitWebhookId}/delivery`,
     handler: 'listGitWebhookDeliveries',
     access: 'read',
-    summary: 'The last 100 signed messages that came to the address, newest first, and what was ignored of them.',
+    summary: 'Lists the last 100 signed messages to a git webhook, newest first, with the reason if one was ignored.',
     reply: Results(GitWebhookDelivery),
     status: 200,
   }),
@@ -123,7 +122,7 @@ export const gitWebhookOperations = {
     path: '/organization/{organizationId}/gitPush',
     handler: 'listGitPushes',
     access: 'read',
-    summary: 'The last 100 pushes, newest first, with what each meant for the services that follow the repository.',
+    summary: 'Lists the last 100 pushes, newest first, with the result for each service that follows the repository.',
     reply: Results(GitPush),
     status: 200,
   }),

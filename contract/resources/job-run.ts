@@ -1,23 +1,23 @@
 import { Enum, Nullable, Timestamp, Type, Uuid } from '../schema.ts'
 
-/** One run of a job: its program, begun again after failures as often as its settings allow. */
+/** One run of a job. A failed program is retried as often as the job's settings allow. */
 export const JobRun = Type.Object({
   id: Uuid,
-  /** Of its timetable; asked for with `forceEvent`; or by a deployment, a stop or a deletion. */
+  /** Started by the schedule, by `forceEvent`, or by a deployment, a stop or a deletion. */
   trigger: Enum(['CRON', 'FORCED', 'DEPLOYMENT']),
   event: Enum(['START', 'STOP', 'DELETE', 'CRON']),
   status: Enum(['QUEUED', 'RUNNING', 'SUCCESS', 'ERROR', 'CANCELED', 'SKIPPED']),
-  /** The moment of its timetable; null where it has none. */
+  /** The scheduled time. Null if the run has none. */
   scheduled_at: Nullable(Timestamp),
   created_at: Timestamp,
-  /** Of its first try. */
+  /** The start of its first try. */
   started_at: Nullable(Timestamp),
   finished_at: Nullable(Timestamp),
   duration_sec: Nullable(Type.Integer()),
-  /** How often its program was begun. */
+  /** The number of tries. */
   tries: Type.Integer(),
-  /** Of its last try; null where no program ended. */
+  /** The exit code of its last try. Null if no program ended. */
   exit_code: Nullable(Type.Integer()),
-  /** Why it did not end well, with what it printed last; null where it did. */
+  /** Why the run failed, with its last output. Null if it succeeded. */
   reason: Nullable(Type.String()),
 })

@@ -3,7 +3,10 @@ import { Enum, Results, Type, Uuid } from '../schema.ts'
 
 const listed = { id: Uuid, name: Type.String(), description: Type.String() }
 
-/** A lifecycle job to begin with: a Dockerfile, what it runs at which event, and the variables that it wants. */
+/**
+ * A template of a lifecycle job: a Dockerfile, its commands by event, and the variables that it
+ * needs.
+ */
 export const LifecycleTemplate = Type.Object({
   ...listed,
   sourceUrl: Type.String(),
@@ -37,14 +40,14 @@ export const lifecycleTemplateOperations = {
     ...read,
     path,
     handler: 'listLifecycleTemplates',
-    summary: 'Templates of lifecycle jobs.',
+    summary: 'Lists the templates of lifecycle jobs.',
     reply: Results(Type.Object(listed)),
   }),
   getEnvironmentLifecycleTemplate: operation({
     ...read,
     path: `${path}/{lifecycleTemplateId}`,
     handler: 'getLifecycleTemplate',
-    summary: 'One template, with its Dockerfile.',
+    summary: 'Returns a template of a lifecycle job with its Dockerfile.',
     reply: LifecycleTemplate,
   }),
 } as const

@@ -1,7 +1,7 @@
 import { operation } from '../operation.ts'
 import { base, Enum, NoBody, Nullable, Results, Text, Timestamp, Type, Uuid } from '../schema.ts'
 
-/** Words for roles that older clients know; `role_id` and `role_name` tell more. */
+/** Role names for older clients. `role_id` and `role_name` are more precise. */
 export const memberRoles = ['ADMIN', 'DEVELOPER', 'OWNER', 'VIEWER'] as const
 const role = {
   role: Enum(memberRoles),
@@ -14,7 +14,7 @@ export const Member = Type.Object({
   ...role,
   name: Type.String(),
   nickname: Type.String(),
-  email: Type.String({ description: 'empty for people of an outside issuer' }),
+  email: Type.String({ description: 'empty for people of an external issuer' }),
   profile_picture_url: Nullable(Type.String()),
   last_activity_at: Nullable(Timestamp),
 })
@@ -23,7 +23,7 @@ export const Invitation = Type.Object({
   ...base,
   ...role,
   email: Type.String(),
-  invitation_link: Type.String({ description: 'whole only for those who may invite' }),
+  invitation_link: Type.String({ description: 'complete only for callers who may invite' }),
   invitation_status: Enum(['EXPIRED', 'PENDING']),
   organization_name: Type.String(),
   inviter: Type.String(),
@@ -44,7 +44,7 @@ export const memberOperations = {
     path: `${path}/member`,
     handler: 'listMembers',
     access: 'read',
-    summary: 'The people of an organization, those who came first first.',
+    summary: 'Lists the members of an organization, oldest first.',
     reply: Results(Member),
     status: 200,
   }),
@@ -55,7 +55,7 @@ export const memberOperations = {
     handler: 'editMemberRole',
     access: 'admin',
     event: { type: 'UPDATE', target: 'MEMBERS_AND_ROLES', sub: 'MEMBER_ROLE' },
-    summary: 'Gives a member another role, from the next request on. 409 for the owner.',
+    summary: 'Changes the role of a member, from the next request on. 409 for the owner.',
     body: Type.Object({ user_id: Text(100, 1), role_id: Uuid }),
     reply: NoBody,
     status: 200,
@@ -67,7 +67,7 @@ export const memberOperations = {
     handler: 'deleteMember',
     access: 'admin',
     event: { type: 'DELETE', target: 'MEMBERS_AND_ROLES' },
-    summary: 'Ends a membership and the API tokens that the member made, at once. 409 for the owner.',
+    summary: 'Removes a member and revokes the API tokens that the member created. 409 for the owner.',
     body: Type.Object({ user_id: Uuid }),
     reply: NoBody,
     status: 204,
@@ -78,7 +78,7 @@ export const memberOperations = {
     path: `${path}/inviteMember`,
     handler: 'listInvitations',
     access: 'read',
-    summary: 'The invitations that nobody has accepted yet.',
+    summary: 'Lists the pending invitations of an organization.',
     reply: Results(Invitation),
     status: 200,
   }),
@@ -89,7 +89,8 @@ export const memberOperations = {
     handler: 'createInvitation',
     access: 'admin',
     event: invitation,
-    summary: 'Invites somebody for seven days. No mail is sent: hand `invitation_link` on. Without a role a Viewer.',
+    summary:
+      'Creates an invitation that is valid for seven days. No mail is sent: forward `invitation_link`. The default role is Viewer.',
     body: Type.Object({
       email: Text(320, 3),
       role: Type.Optional(Enum(memberRoles)),
@@ -105,7 +106,7 @@ export const memberOperations = {
     target: 'caller',
     access: 'read',
     tag,
-    summary: 'An invitation, for members of the organization and for the one who is invited.',
+    summary: 'Returns an invitation, to members of the organization and to the invited person.',
     reply: Invitation,
     status: 200,
   }),
@@ -117,7 +118,7 @@ export const memberOperations = {
     access: 'read',
     tag,
     event: { ...invitation, type: 'ACCEPT' },
-    summary: 'Makes the caller a member: a person who signs in with the address that is invited.',
+    summary: 'Accepts an invitation. The caller must be a person who signed in with the invited address.',
     reply: Invitation,
     status: 201,
   }),
@@ -128,7 +129,7 @@ export const memberOperations = {
     handler: 'deleteInvitation',
     access: 'admin',
     event: { ...invitation, type: 'DELETE' },
-    summary: 'Takes an invitation back.',
+    summary: 'Deletes an invitation.',
     reply: NoBody,
     status: 204,
   }),
@@ -140,7 +141,7 @@ export const memberOperations = {
     access: 'admin',
     owner: true,
     event: { type: 'UPDATE', target: 'MEMBERS_AND_ROLES', sub: 'TRANSFER_OWNERSHIP' },
-    summary: 'Makes a member the owner; the former owner becomes an Admin.',
+    summary: 'Transfers the ownership of an organization to a member. The previous owner becomes an Admin.',
     body: Type.Object({ user_id: Uuid }),
     reply: NoBody,
     status: 204,
@@ -151,7 +152,7 @@ export const memberOperations = {
     path: `${path}/availableRole`,
     handler: 'listAvailableRoles',
     access: 'read',
-    summary: 'The roles that members and API tokens can have: the built-in ones first, then custom ones.',
+    summary: 'Lists the roles for members and API tokens: first the built-in ones, then custom ones.',
     reply: Results(AvailableRole),
     status: 200,
   }),

@@ -1,7 +1,7 @@
 import { named, operation } from '../operation.ts'
 import { Defaulted, Type } from '../schema.ts'
 
-/** The same as the advanced setting `network.ingress.enable_sticky_session`, under the name that it had before. */
+/** The advanced setting `network.ingress.enable_sticky_session` under its previous name. */
 export const Network = Type.Object({ sticky_session: Type.Boolean() })
 export const NetworkRequest = Type.Object({ sticky_session: Defaulted(Type.Boolean(), false) })
 
@@ -14,7 +14,7 @@ export function networkOperations<const K extends string, const N extends string
       method: 'GET',
       handler: 'getServiceNetwork',
       access: 'read',
-      summary: 'Whether requests of one visitor are to go to the same instance.',
+      summary: 'Returns the network settings of a service: whether sticky sessions are enabled.',
       status: 200,
     }),
     'edit{Kind}Network': operation({
@@ -23,7 +23,8 @@ export function networkOperations<const K extends string, const N extends string
       handler: 'editServiceNetwork',
       access: 'write',
       event: { type: 'UPDATE', target: 'SERVICE', sub: 'CONFIG' },
-      summary: 'Changes it, and with it `network.ingress.enable_sticky_session` of the advanced settings.',
+      summary:
+        'Changes the network settings of a service, and with them the advanced setting `network.ingress.enable_sticky_session`.',
       body: NetworkRequest,
       status: 201,
     }),

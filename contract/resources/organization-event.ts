@@ -4,7 +4,7 @@ import { operation } from '../operation.ts'
 import { Enum, Integer, Nullable, Text, Timestamp, Type, Uuid } from '../schema.ts'
 import type { Action } from '../states.ts'
 
-/** What the record of changes calls the end of a deployment, by its action: that it went well, that it failed. */
+/** The event types for the end of a deployment, by its action: success and failure. */
 export const outcomeEvents = {
   DEPLOY: ['DEPLOYED', 'DEPLOY_FAILED'],
   RESTART: ['RESTARTED', 'RESTART_FAILED'],
@@ -13,7 +13,7 @@ export const outcomeEvents = {
   UNINSTALL: ['UNINSTALLED', 'UNINSTALL_FAILED'],
 } as const satisfies Partial<Record<Action, readonly [string, string]>>
 
-/** Words of the API that nothing here is told with; lists may be asked for them and are empty. */
+/** Event types of the API that never occur here. A list filtered by them is empty. */
 const foreignTypes = [
   'DEPLOY_QUEUED',
   'STOP_QUEUED',
@@ -82,7 +82,7 @@ export const organizationEventOperations = {
     path: `${path}/events`,
     handler: 'listOrganizationEvents',
     summary:
-      'Who changed what, newest first. Times are RFC 3339 or numbers since 1970; `links` has the addresses of the pages beside.',
+      'Lists the audit events of an organization, newest first. Times are RFC 3339 or Unix timestamps. `links` has the URLs of the adjacent pages.',
     query: Type.Object({
       pageSize: Type.Optional(Integer(1, 100)),
       fromTimestamp: Type.Optional(moment),
@@ -109,7 +109,8 @@ export const organizationEventOperations = {
     ...read,
     path: `${path}/targets`,
     handler: 'listOrganizationEventTargets',
-    summary: 'What the events are about, to choose from; or the projects or environments of those targets.',
+    summary:
+      'Lists the targets of the audit events as filter values, or the projects or environments of those targets.',
     query: Type.Object({
       fromTimestamp: Type.Optional(moment),
       toTimestamp: Type.Optional(moment),

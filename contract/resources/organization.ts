@@ -17,7 +17,7 @@ export const Organization = Type.Object({
   organization_plan: Type.Object({ plan: Enum(planNames), audit_logs_retention_in_days: Type.Integer() }),
 })
 
-/** An address, a path, or the image itself as a data URI. Two fit into a body. */
+/** A URL, a path, or the image itself as a data URI. Two fit into a body. */
 const image = Text(100_000)
 
 export const OrganizationEdit = Type.Object({
@@ -35,14 +35,14 @@ export const OrganizationCreate = Type.Object({
   plan: Type.Optional(Enum(planNames)),
 })
 
-/** The last rotation of the keys that seal an organization's secrets. */
+/** The last rotation of an organization's encryption keys. */
 export const KeyRotation = Type.Object({
   state: Enum(['NEVER_ROTATED', 'RUNNING', 'SUCCESS', 'ERROR']),
-  /** Texts that a former key has sealed. */
+  /** How many secrets a previous key still encrypts. */
   old_key_rows: Type.Integer(),
   started_at: Nullable(Timestamp),
   ended_at: Nullable(Timestamp),
-  /** Why it ended with an error. */
+  /** Why the rotation failed. */
   reason: Nullable(Type.String()),
 })
 
@@ -56,7 +56,7 @@ export const organizationOperations = {
     target: 'caller',
     access: 'read',
     tag,
-    summary: 'The organizations that the caller belongs to; the fields of the first stand beside `results`.',
+    summary: 'Lists the organizations of the caller. The fields of the first are repeated next to `results`.',
     reply: Type.Object({ ...Type.Partial(Organization).properties, ...Results(Organization).properties }),
     status: 200,
   }),
@@ -67,7 +67,7 @@ export const organizationOperations = {
     target: 'organization',
     access: 'read',
     tag,
-    summary: 'One organization.',
+    summary: 'Returns an organization.',
     reply: Organization,
     status: 200,
   }),
@@ -79,7 +79,7 @@ export const organizationOperations = {
     target: 'organization',
     access: 'admin',
     tag,
-    summary: 'Changes an organization; what the body leaves out stays, null clears.',
+    summary: 'Changes an organization. Omitted fields are unchanged. Null clears a field.',
     body: OrganizationEdit,
     reply: Organization,
     status: 200,
@@ -93,7 +93,7 @@ export const organizationOperations = {
     access: 'admin',
     tag,
     summary:
-      'Makes an organization with a cluster; the caller, a person who is ADMIN somewhere, owns it. `plan` changes nothing.',
+      'Creates an organization with a cluster. The caller must be a person who is ADMIN somewhere, and becomes the owner. `plan` has no effect.',
     body: OrganizationCreate,
     reply: Organization,
     status: 201,
@@ -107,7 +107,7 @@ export const organizationOperations = {
     access: 'admin',
     owner: true,
     tag,
-    summary: 'Deletes an organization without projects, with its tokens and members; 409 while it has some.',
+    summary: 'Deletes an organization with its tokens and members. 409 if it has projects.',
     reply: NoBody,
     status: 204,
   }),
@@ -121,7 +121,7 @@ export const organizationOperations = {
     extension: true,
     tag,
     summary:
-      'Gives the organization another key for its secrets; what the former one sealed is sealed anew in the background. 409 while that goes on.',
+      'Rotates the encryption key of an organization. Its secrets are re-encrypted in the background. 409 while that is in progress.',
     reply: KeyRotation,
     status: 202,
   }),
@@ -133,7 +133,7 @@ export const organizationOperations = {
     access: 'admin',
     extension: true,
     tag,
-    summary: 'How the last rotation of the keys goes, and how many texts a former key has sealed.',
+    summary: 'Returns the progress of the last key rotation, and how many secrets still use a previous key.',
     reply: KeyRotation,
     status: 200,
   }),

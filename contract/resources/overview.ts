@@ -4,10 +4,10 @@ import { base, Enum, Nullable, Ref, Results, Type, Uuid } from '../schema.ts'
 import { kindNames, serviceKinds } from '../services/kinds.ts'
 import { EnvironmentStatus } from './status.ts'
 
-/** A service with its settings, of whatever kind: `service_type` says which. */
+/** A service of any kind with its settings. `service_type` names the kind. */
 const AnyService = Type.Union(kindNames.map((kind) => serviceKinds[kind].record))
 
-/** A service as lists over many environments show it. */
+/** A service in lists across environments. */
 const ServiceLight = Type.Object({
   id: Uuid,
   name: Type.String(),
@@ -47,28 +47,28 @@ export const overviewOperations = {
     tag: 'Environment Main Calls',
     path: '/environment/{environmentId}/services',
     handler: 'listAllServices',
-    summary: 'Every service of an environment, whatever its kind, oldest first.',
+    summary: 'Lists the services of an environment, of every kind, oldest first.',
     reply: Results(AnyService),
   }),
   getProjectEnvironmentsStatus: operation({
     ...ofProject,
     path: '/project/{projectId}/environment/status',
     handler: 'listProjectStatuses',
-    summary: 'The status of each environment of a project.',
+    summary: 'Lists the status of each environment of a project.',
     reply: Results(EnvironmentStatus),
   }),
   getProjectEnvironmentServiceNumber: operation({
     ...ofProject,
     path: '/project/{projectId}/environment/stats',
     handler: 'listEnvironmentStats',
-    summary: 'How many services each environment of a project has.',
+    summary: 'Returns the number of services in each environment of a project.',
     reply: Results(Type.Object({ id: Uuid, service_total_number: Type.Integer() })),
   }),
   getProjectEnvironmentsOverview: operation({
     ...ofProject,
     path: '/project/{projectId}/environment/overview',
     handler: 'listEnvironmentOverviews',
-    summary: 'Each environment of a project with its cluster, the number of its services, and its status.',
+    summary: 'Lists the environments of a project with cluster, number of services and status.',
     reply: Results(EnvironmentOverview),
   }),
   getOrganizationProjectStats: operation({
@@ -76,7 +76,7 @@ export const overviewOperations = {
     tag: 'Projects',
     path: '/organization/{organizationId}/project/stats',
     handler: 'listProjectStats',
-    summary: 'How many environments and services each project has.',
+    summary: 'Returns the number of environments and services in each project of an organization.',
     reply: Results(
       Type.Object({ id: Uuid, service_total_number: Type.Integer(), environment_total_number: Type.Integer() }),
     ),
@@ -85,7 +85,7 @@ export const overviewOperations = {
     ...ofOrganization,
     path: '/organization/{organizationId}/services',
     handler: 'listServicesOfOrganization',
-    summary: 'Every service of an organization, or of one project, environment or cluster of it.',
+    summary: 'Lists the services of an organization, or of one of its projects, environments or clusters.',
     query: Type.Object({
       project_id: Type.Optional(Uuid),
       environment_id: Type.Optional(Uuid),
@@ -97,7 +97,7 @@ export const overviewOperations = {
     ...ofOrganization,
     path: '/organization/{organizationId}/environments',
     handler: 'listEnvironmentsOfOrganization',
-    summary: 'Every environment of an organization, by projects, oldest first.',
+    summary: 'Lists the environments of an organization, by project, oldest first.',
     reply: Results(
       Type.Object({ ...base, name: Type.String(), organization: Ref, project: Ref, mode: Enum(environmentModes) }),
     ),

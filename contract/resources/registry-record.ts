@@ -2,7 +2,7 @@ import { containerRegistryKindNames, helmRepositoryKindNames } from '../registri
 import { base, Enum, Integer, Nullable, Text, type TSchema, Type, Uuid } from '../schema.ts'
 
 const optional = <T extends TSchema>(schema: T) => Type.Optional(Nullable(schema))
-/** Answered; the others of a request are secrets. */
+/** The fields that responses have. The other fields of a request are secrets. */
 const plain = {
   access_key_id: optional(Text(255)),
   region: optional(Text(63)),
@@ -25,7 +25,7 @@ const google = {
   workload_identity_provider_resource: optional(Text(2048)),
   token_lifetime_seconds: optional(Integer(1, 86_400)),
 }
-/** Those that were given; the type is that of a row. */
+/** The fields that are present. The type is that of a row. */
 const answered = (fields: Readonly<Record<string, TSchema>>) => {
   const { token_lifetime_seconds: seconds, ...others } = fields
   const names = Object.keys(others).map((name) => [name, Type.String()])
@@ -35,7 +35,7 @@ const answered = (fields: Readonly<Record<string, TSchema>>) => {
   )
 }
 
-/** An absent or empty secret keeps the stored one, null clears it. */
+/** An absent or empty secret keeps the stored one. Null clears it. */
 const ContainerRegistryConfig = Type.Object({
   ...plain,
   ...google,
@@ -76,7 +76,7 @@ export const HelmRepository = Type.Object({
   config: answered(plain),
 })
 
-/** A service that uses something of the organization. */
+/** A service that uses an object of the organization. */
 export const AssociatedService = Type.Object({
   project_id: Uuid,
   project_name: Type.String(),

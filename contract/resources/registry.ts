@@ -10,7 +10,7 @@ import {
 } from './registry-record.ts'
 import { Status } from './status.ts'
 
-/** What there is of container registries and of Helm repositories alike. */
+/** The operations that container registries and Helm repositories share. */
 function stored<const K extends string, R extends TSchema, B extends TObject>(
   noun: K,
   given: { readonly target: AuditTarget; readonly words: string; readonly record: R; readonly request: B },
@@ -27,7 +27,7 @@ function stored<const K extends string, R extends TSchema, B extends TObject>(
       path,
       handler: `list${noun}` as const,
       access: 'read',
-      summary: `Every ${words} of an organization, without secrets, oldest first.`,
+      summary: `Lists each ${words} of an organization, without secrets, oldest first.`,
       reply: Results(record),
       status: 200,
     }),
@@ -38,7 +38,7 @@ function stored<const K extends string, R extends TSchema, B extends TObject>(
       handler: `create${noun}` as const,
       access: 'admin',
       event: { type: 'CREATE', target },
-      summary: `Stores a ${words}; its secrets are never answered. 409 when the name is taken.`,
+      summary: `Creates a ${words}. Its secrets are never returned. 409 if the name is taken.`,
       body: request,
       reply: record,
       status: 201,
@@ -49,7 +49,7 @@ function stored<const K extends string, R extends TSchema, B extends TObject>(
       path: one,
       handler: `get${noun}` as const,
       access: 'read',
-      summary: `One ${words}, without secrets.`,
+      summary: `Returns a ${words} without secrets.`,
       reply: record,
       status: 200,
     }),
@@ -60,7 +60,7 @@ function stored<const K extends string, R extends TSchema, B extends TObject>(
       handler: `edit${noun}` as const,
       access: 'admin',
       event: { type: 'UPDATE', target },
-      summary: 'Replaces it; absent or empty secrets stay as long as kind and host stay, null clears them.',
+      summary: `Replaces a ${words}. Absent or empty secrets are kept if kind and host are unchanged. Null clears them.`,
       body: request,
       reply: record,
       status: 200,
@@ -72,7 +72,7 @@ function stored<const K extends string, R extends TSchema, B extends TObject>(
       handler: `delete${noun}` as const,
       access: 'admin',
       event: { type: 'DELETE', target },
-      summary: `Removes a ${words}; 409 while a service uses it.`,
+      summary: `Deletes a ${words}. 409 if a service still uses it.`,
       reply: NoBody,
       status: 204,
     }),
@@ -83,7 +83,7 @@ function stored<const K extends string, R extends TSchema, B extends TObject>(
       target: 'caller',
       access: 'read',
       tag: noun,
-      summary: `The kinds of ${words}, and what the configuration of each has to hold.`,
+      summary: `Lists the kinds of ${words} with the required configuration of each.`,
       reply: Results(
         Type.Object({
           kind: Type.String(),
@@ -99,7 +99,7 @@ function stored<const K extends string, R extends TSchema, B extends TObject>(
       path: `${one}/associatedServices`,
       handler: `get${noun}AssociatedServices` as const,
       access: 'read',
-      summary: `The services that use a ${words}.`,
+      summary: `Lists the services that use a ${words}.`,
       reply: Results(AssociatedService),
       status: 200,
     }),
@@ -126,7 +126,7 @@ export const registryOperations = {
     access: 'write',
     elsewhere: true,
     tag: 'ContainerRegistry',
-    summary: 'The tags of the image `imageName`, at most 1,000; or the images whose name holds `search`.',
+    summary: 'Lists the tags of the image `imageName`, at most 1,000, or the images whose name contains `search`.',
     query: Type.Object({ imageName: Part, search: Part }),
     reply: Results(Type.Object({ image_name: Type.String(), versions: Type.Array(Type.String()) })),
     status: 200,
@@ -138,7 +138,7 @@ export const registryOperations = {
     target: 'organization',
     access: 'read',
     tag: 'ContainerRegistry',
-    summary: 'What the services that use a container registry are doing.',
+    summary: 'Lists the status of the services that use a container registry.',
     reply: Results(Status),
     status: 200,
   }),
@@ -156,7 +156,7 @@ export const registryOperations = {
     access: 'write',
     elsewhere: true,
     tag: 'HelmRepository',
-    summary: 'The charts of a Helm repository with their versions, newest first; only `chartName` where it is given.',
+    summary: 'Lists the charts of a Helm repository with their versions, newest first. `chartName` selects one chart.',
     query: Type.Object({ chartName: Part }),
     reply: Results(Type.Object({ chart_name: Type.String(), versions: Type.Array(Type.String()) })),
     status: 200,

@@ -25,7 +25,7 @@ export const ServiceStepMetrics = Type.Object({
   ),
 })
 
-/** Status of a service. */
+/** The status of a service. */
 export const Status = Type.Object({
   id: Uuid,
   state: Enum(stateNames),
@@ -40,15 +40,18 @@ export const Status = Type.Object({
   reason: Nullable(Type.String({ description: 'why the last deployment failed, or why the service is not running' })),
 })
 
-/** The same with the states of a poller of the specification as well. */
+/** The same, with the short states of the specification too. */
 export const ShortStatus = Type.Object({ ...Status.properties, state: Enum(shortStateNames) })
 
-/** The answer of deploy, stop, restart …: the deployment in the specification's words, and the whole Status. */
+/**
+ * The response to deploy, stop, restart …: the deployment as in the specification, and the whole
+ * Status.
+ */
 export const DeploymentAccepted = Type.Object({
   ...Status.properties,
-  id: Type.String({ description: 'the deployment request' }),
+  id: Type.String({ description: 'the id of the deployment request' }),
   status: Type.Literal('QUEUED'),
-  /** The service, under the name of its kind. */
+  /** The id of the service, under the name of its kind. */
   application_id: Type.Optional(Uuid),
   container_id: Type.Optional(Uuid),
   database_id: Type.Optional(Uuid),
@@ -72,15 +75,15 @@ export const EnvironmentStatus = Type.Object({
 })
 
 /**
- * The answer of an action on an environment. The public API declares it as the status of a service in one place: what that has beside the
- * environment's is the first service's.
+ * The response to an action on an environment. The public API declares it as the status of a service
+ * in one place. The fields that an environment lacks are those of its first service.
  */
 export const EnvironmentActionStatus = Type.Object({
   ...Type.Partial(Status).properties,
   ...EnvironmentStatus.properties,
 })
 
-/** The statuses of services, by their kinds. */
+/** The statuses of services, by kind. */
 export const statusesOfKinds = {
   applications: Type.Array(Status),
   containers: Type.Array(Status),

@@ -1,6 +1,6 @@
 import { Enum, Nullable, Type, Uuid } from '../schema.ts'
 
-/** What streams send, message by message. */
+/** The messages of streams. */
 
 export const runningStateNames = [
   'STARTING',
@@ -21,7 +21,7 @@ export const Log = Type.Object({
   version: Type.String(),
   severity_text: Type.String(),
   labels: Type.Record(Type.String(), Type.String()),
-  from_kube: Type.Boolean({ description: 'said by the platform, not by the service' }),
+  from_kube: Type.Boolean({ description: 'whether the line is from the platform, not the service' }),
 })
 
 const runningState = Enum(runningStateNames)
@@ -53,8 +53,8 @@ const ContainerState = Type.Object({
 const Pod = Type.Object({
   name: Type.String(),
   state: runningState,
-  state_message: Type.String({ description: 'a sentence, and the last lines' }),
-  state_reason: Type.String({ description: 'a word: Error, OOMKilled, Completed, CrashLoopBackOff, Unreachable' }),
+  state_message: Type.String({ description: 'a sentence and the last log lines' }),
+  state_reason: Type.String({ description: 'Error, OOMKilled, Completed, CrashLoopBackOff or Unreachable' }),
   started_at: Nullable(milliseconds),
   restart_count: Type.Integer(),
   service_version: Type.String(),
@@ -69,7 +69,7 @@ const terraform = {
   ...database,
   triggered_action: Type.Object({ action: Type.String(), sub_action: Type.String() }),
 }
-/** What runs of the services of environments. */
+/** The running pods of the services of environments. */
 export const ServiceStatus = Type.Object({
   environments: Type.Array(
     Type.Object({

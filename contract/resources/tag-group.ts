@@ -48,7 +48,7 @@ export const LabelsGroup = Type.Object({
 })
 export const LabelsGroupRequest = Type.Object({ name: Text(255, 1), labels: List(Type.Object(label), 100) })
 
-/** What has a group: a service with what stands above it, or a cluster. */
+/** An owner of a group: a service with its environment and project, or a cluster. */
 export const TaggedItem = Type.Object({
   cluster_id: Type.Optional(Uuid),
   cluster_name: Type.Optional(text),
@@ -65,7 +65,9 @@ const withCount = { associated_items_count: Type.Integer() }
 const AnnotationsGroupListed = Type.Object({ ...AnnotationsGroup.properties, ...withCount })
 const LabelsGroupListed = Type.Object({ ...LabelsGroup.properties, ...withCount })
 
-/** The operations of annotations groups and of labels groups are the same; `one` is how getting one is called. */
+/**
+ * The operations of annotations groups and labels groups. `one` names the operation that gets one.
+ */
 function groupOperations<
   const K extends string,
   const O extends string,
@@ -85,7 +87,8 @@ function groupOperations<
         ...read,
         path,
         handler: `list${noun}Groups`,
-        summary: 'The groups of an organization, oldest first, with how many things have each.',
+        summary:
+          'Lists the groups of an organization, oldest first, with the number of services and clusters that have each.',
         reply: Results(listed),
       }),
       'createOrganization{Kind}Group': operation({
@@ -95,7 +98,7 @@ function groupOperations<
         handler: `create${noun}Group`,
         access: 'write',
         event: { type: 'CREATE', target: 'ORGANIZATION', sub },
-        summary: 'Makes a group. 409 when the name is taken.',
+        summary: 'Creates a group. 409 if the name is taken.',
         body,
         reply,
         status: 201,
@@ -107,7 +110,7 @@ function groupOperations<
         handler: `edit${noun}Group`,
         access: 'write',
         event: { type: 'UPDATE', target: 'ORGANIZATION', sub },
-        summary: 'Replaces a group; services that have it get the change at their next deployment.',
+        summary: 'Replaces a group. The change takes effect at the next deployment of each service that has it.',
         body,
         reply,
         status: 200,
@@ -119,7 +122,7 @@ function groupOperations<
         handler: `delete${noun}Group`,
         access: 'write',
         event: { type: 'DELETE', target: 'ORGANIZATION', sub },
-        summary: 'Removes a group. 409 while something has it.',
+        summary: 'Deletes a group. 409 if a service or a cluster still has it.',
         reply: NoBody,
         status: 204,
       }),
@@ -127,7 +130,7 @@ function groupOperations<
         ...read,
         path: `${single}/associatedItems`,
         handler: `list${noun}GroupItems`,
-        summary: 'The services and clusters that have a group.',
+        summary: 'Lists the services and clusters that have a group.',
         reply: Results(TaggedItem),
       }),
     }),
@@ -136,7 +139,7 @@ function groupOperations<
         ...read,
         path: single,
         handler: `get${noun}Group`,
-        summary: 'One group.',
+        summary: 'Returns a group.',
         reply,
       }),
     }),
@@ -150,7 +153,7 @@ export const annotationsGroupOperations = groupOperations(
   'ANNOTATIONS_GROUP',
   { listed: AnnotationsGroupListed, reply: AnnotationsGroup, body: AnnotationsGroupRequest },
 )
-/** Getting one has two `s` in the public API. */
+/** The public API spells getting one with two `s`. */
 export const labelsGroupOperations = groupOperations('Labels', 'Labelss', 'labels', 'LABELS_GROUP', {
   listed: LabelsGroupListed,
   reply: LabelsGroup,

@@ -8,7 +8,7 @@ export const VariableImportRequest = Type.Object({
   vars: List(Type.Object({ name: key, value, scope: Enum(variableScopes), is_secret: Type.Boolean() }), 10_000),
 })
 
-/** `successful_imported_variables` are those that were written; secrets come without value. */
+/** `successful_imported_variables` has the written variables. Secrets have no value in it. */
 export const VariableImport = Type.Object({
   total_variables_to_import: Type.Integer(),
   successful_imported_variables: Type.Array(
@@ -24,7 +24,7 @@ export const VariableImport = Type.Object({
 /** Ten thousand variables of some hundred bytes each. */
 export const maxImportBytes = 4 * 1024 * 1024
 
-/** The import of one service; its name differs from kind to kind. */
+/** The import into one service. Its name differs by kind. */
 export const importOperation = <const P extends string, const K extends string>(path: P, kind: K) =>
   operation({
     method: 'POST',
@@ -36,7 +36,7 @@ export const importOperation = <const P extends string, const K extends string>(
     tag: 'Variable',
     event: { type: 'UPDATE', target: 'SERVICE', sub: 'VARIABLE' },
     summary:
-      'Writes many variables and secrets at once, all or none. Skips variables of other kinds of services and names in use.',
+      'Imports many variables and secrets into a service at once, all or none. Skips variables of other kinds of services and names in use.',
     body: VariableImportRequest,
     maxBodyBytes: maxImportBytes,
     reply: VariableImport,

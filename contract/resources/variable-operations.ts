@@ -11,7 +11,7 @@ import {
   VariableEdit,
 } from './variable.ts'
 
-/** Variables and secrets have the same operations: here is what differs. */
+/** The differences between the operations of variables and of secrets. */
 const families = {
   variable: {
     noun: 'EnvironmentVariable',
@@ -21,8 +21,8 @@ const families = {
     edit: VariableEdit,
     record: EnvironmentVariable,
     handler: 'Variable',
-    creates: 'Makes a variable; with `mount_path` a file. 409 when the key exists at this scope.',
-    edits: 'Changes a variable of this scope; it takes effect at the next deployment.',
+    creates: 'Creates a variable or, with `mount_path`, a file. 409 if the key exists at this scope.',
+    edits: 'Changes a variable of this scope. It takes effect at the next deployment.',
     one: 'a variable',
   },
   secret: {
@@ -33,8 +33,8 @@ const families = {
     edit: SecretEdit,
     record: Secret,
     handler: 'Secret',
-    creates: 'Makes a secret; its value is never answered.',
-    edits: 'Changes a secret of this scope; an absent value stays.',
+    creates: 'Creates a secret. Its value is never returned.',
+    edits: 'Changes a secret of this scope. An absent value is unchanged.',
     one: 'a secret',
   },
 } as const
@@ -101,7 +101,7 @@ function familyOperations<
       method: 'DELETE',
       path: single,
       handler: `delete${handler}`,
-      summary: `Removes ${one}, with its aliases and overrides.`,
+      summary: `Deletes ${one} with its aliases and overrides.`,
       reply: NoBody,
       status: 204,
     }),
@@ -109,20 +109,20 @@ function familyOperations<
       ...make,
       path: `${single}/alias`,
       handler: `create${handler}Alias`,
-      summary: `Gives ${one} of this or a wider scope a second name here. 400 for an alias of an alias.`,
+      summary: `Creates an alias of ${one} from this or a wider scope. 400 for an alias of an alias.`,
       body: AliasCreate,
     }),
     'create{Kind}Override': operation({
       ...make,
       path: `${single}/override`,
       handler: `create${handler}Override`,
-      summary: `Gives ${one} of a wider scope another value here. 409 where it has one already.`,
+      summary: `Creates an override of ${one} from a wider scope. 409 if it already has one here.`,
       body: OverrideCreate,
     }),
   })
 }
 
-/** Variables and secrets of one scope: written once, for projects, environments and services (of one kind each). */
+/** The operations on variables and secrets of a project, an environment or one kind of service. */
 export function variableOperations<const K extends string, const P extends string, const T extends Target>(
   noun: K,
   path: P,
@@ -137,14 +137,15 @@ export function variableOperations<const K extends string, const P extends strin
         ...read,
         path: `${path}/environmentVariable`,
         handler: 'listVariables',
-        summary: 'Every variable that can be reached here: own ones, those of wider scopes and built-in ones.',
+        summary:
+          'Lists every variable that is visible at this scope: its own, those of wider scopes and built-in ones.',
         reply: Results(EnvironmentVariable),
       }),
       'list{Kind}Secrets': operation({
         ...read,
         path: `${path}/secret`,
         handler: 'listSecrets',
-        summary: 'Every secret that can be reached here, without values.',
+        summary: 'Lists every secret that is visible at this scope, without values.',
         reply: Results(Secret),
       }),
     }),

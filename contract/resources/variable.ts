@@ -1,7 +1,7 @@
 import { serviceTypes, variableScopes, variableTypes } from '../enums.ts'
 import { base, Enum, Nullable, Text, Type, Uuid } from '../schema.ts'
 
-/** What variables and secrets have in common. */
+/** The fields that variables and secrets share. */
 export const common = {
   ...base,
   key: Type.String(),
@@ -33,7 +33,7 @@ export const EnvironmentVariable = Type.Object({
   overridden_variable: variableOrigin,
   aliased_variable: variableOrigin,
 })
-/** Has no value at all. */
+/** A secret, without its value. */
 export const Secret = Type.Object({
   ...common,
   mount_path: Nullable(Type.String()),
@@ -50,7 +50,7 @@ export const details = {
 }
 export const VariableCreate = Type.Object({ key, value, ...details })
 export const VariableEdit = Type.Object({ key, value: Type.Optional(value), ...details })
-/** An absent value, or null, keeps the stored one. */
+/** An absent or null value keeps the stored one. */
 export const SecretEdit = Type.Object({ key, value: Type.Optional(Nullable(value)), ...details })
 
 const { description, enable_interpolation_in_file } = details

@@ -8,7 +8,7 @@ import {
 import { operation } from '../operation.ts'
 import { base, Enum, List, NoBody, Nullable, Results, Text, Timestamp, Type, Uuid } from '../schema.ts'
 
-/** The keys of the table; Object.keys forgets their type. */
+/** The keys of the table. Object.keys loses their type. */
 const spellings = Object.keys(webhookEventSpellings) as WebhookEventSpelling[]
 
 const fields = {
@@ -20,14 +20,14 @@ const fields = {
   project_names_filter: Type.Array(Type.String()),
   environment_types_filter: Type.Array(Enum(environmentModes)),
 }
-/** As read: events by their canonical names. */
+/** A webhook as it is read, with canonical event names. */
 export const Webhook = Type.Object({ ...base, ...fields, events: Type.Array(Enum(webhookEvents)) })
-/** As answered to a create or replace: events as they were sent, and the signing secret once, at creation. */
+/** The response to create and replace: events as sent, and at creation the signing secret, once. */
 export const WebhookSaved = Type.Object({
   ...base,
   ...fields,
   events: Type.Array(Enum(spellings)),
-  signing_secret: Type.Optional(Type.String({ description: 'key of the Standard Webhooks signature; shown once' })),
+  signing_secret: Type.Optional(Type.String({ description: 'the key of the Standard Webhooks signature; shown once' })),
 })
 
 export const WebhookRequest = Type.Object({
@@ -48,10 +48,9 @@ export const WebhookDelivery = Type.Object({
   matched_event: Enum(webhookEvents),
   target_url_used: Type.String(),
   request: Type.Object({}, { additionalProperties: true }),
-  target_response_status_code: Type.Integer({ description: '0 while nothing was answered' }),
+  target_response_status_code: Type.Integer({ description: '0 without a response' }),
   target_response_body: Type.String({
-    description:
-      'the first KiB of the answer to the last try, as text; without an answer why it failed; empty before the first try',
+    description: 'the first KiB of the last response, or why the last try failed; empty before the first try',
   }),
   attempts: Type.Integer(),
   state: Enum(['pending', 'delivered', 'failed']),
@@ -69,7 +68,7 @@ export const webhookOperations = {
     path,
     handler: 'listWebhooks',
     access: 'read',
-    summary: 'The webhooks of an organization.',
+    summary: 'Lists the webhooks of an organization.',
     reply: Results(Webhook),
     status: 200,
   }),
@@ -80,7 +79,7 @@ export const webhookOperations = {
     handler: 'createWebhook',
     event: { type: 'CREATE', target: 'WEBHOOK' },
     access: 'admin',
-    summary: 'Registers an address that is told of deployments; deliveries are signed (Standard Webhooks).',
+    summary: 'Creates a webhook that reports deployments to a URL. Deliveries are signed (Standard Webhooks).',
     body: WebhookRequest,
     reply: WebhookSaved,
     status: 201,
@@ -91,7 +90,7 @@ export const webhookOperations = {
     path: `${path}/{webhookId}`,
     handler: 'getWebhook',
     access: 'read',
-    summary: 'One webhook.',
+    summary: 'Returns a webhook.',
     reply: Webhook,
     status: 200,
   }),
@@ -102,7 +101,7 @@ export const webhookOperations = {
     handler: 'editWebhook',
     event: { type: 'UPDATE', target: 'WEBHOOK' },
     access: 'admin',
-    summary: 'Replaces a webhook; an absent `target_secret` stays, null clears it.',
+    summary: 'Replaces a webhook. An absent `target_secret` is unchanged. Null clears it.',
     body: WebhookRequest,
     reply: WebhookSaved,
     status: 200,
@@ -114,7 +113,7 @@ export const webhookOperations = {
     handler: 'deleteWebhook',
     event: { type: 'DELETE', target: 'WEBHOOK' },
     access: 'admin',
-    summary: 'Removes a webhook; nothing more is delivered to it.',
+    summary: 'Deletes a webhook and stops its deliveries.',
     reply: NoBody,
     status: 204,
   }),
@@ -124,7 +123,7 @@ export const webhookOperations = {
     path: `${path}/{webhookId}/event`,
     handler: 'listWebhookDeliveries',
     access: 'read',
-    summary: 'The last 100 deliveries of a webhook, newest first.',
+    summary: 'Lists the last 100 deliveries of a webhook, newest first.',
     reply: Results(WebhookDelivery),
     status: 200,
   }),

@@ -78,7 +78,7 @@ export const advancedSettings = {
   'cronjob.success_jobs_history_limit': number('J', 1),
 } as const satisfies SettingTable
 
-/** What a kind of service has of them; databases have none. */
+/** The advanced settings of a kind of service. Databases have none. */
 const settingsByKind: Readonly<Record<string, SettingTable>> = {
   application: settingsOf(advancedSettings, 'A'),
   container: settingsOf(advancedSettings, 'C'),
@@ -99,7 +99,7 @@ const nouns: Readonly<Record<string, string>> = {
   terraform: 'Terraform',
 }
 
-/** Where the settings of a service of that kind are to act. */
+/** Returns the place where the settings of a service of that kind act. */
 export const placeOfKind = (kind: string, able: SettingPlace['able']): SettingPlace => ({
   table: settingsOfKind(kind),
   able,

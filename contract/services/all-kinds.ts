@@ -19,7 +19,7 @@ import {
 
 const { application, container, database, job, helm, terraform } = serviceKinds
 
-/** Of a version that a deployment may ask for, absent or empty means the one of the settings. */
+/** The requested version of a deployment. Absent or empty means the version of the settings. */
 const commit = Type.Optional(Nullable(Text(64)))
 const tag = Type.Optional(Nullable(Text(128)))
 const applyImmediately = { query: Type.Object({ applyImmediately: Type.Optional(Type.Boolean()) }) }
@@ -41,7 +41,7 @@ const deployTerraform = {
   }),
 }
 
-/** What each kind of service can be asked. */
+/** The operations of each kind of service. */
 export const kindOperations = {
   ...listOperation('application', application, toUpdate),
   ...recordOperations('application', application, deleteQuery),

@@ -3,7 +3,7 @@ import { Change, Defaulted, Enum, Nullable, Text, Type } from '../schema.ts'
 import { GitRepository } from './git-repository.ts'
 import { LongRunning, longRunning } from './long-running.ts'
 
-/** Settings of an application: what is sent, and what is answered. */
+/** The settings of an application, in requests and in responses. */
 const properties = {
   ...longRunning({ cpu: 10, memory: 1 }),
   git_repository: GitRepositoryRequest,
@@ -12,7 +12,7 @@ const properties = {
   docker_target_build_stage: Type.Optional(Nullable(Text(128))),
 }
 export const ApplicationCreate = Type.Object(properties)
-/** What is absent stays as it is. */
+/** Absent fields are unchanged. */
 export const ApplicationEdit = Change(properties)
 
 export const Application = Type.Object({
@@ -22,5 +22,5 @@ export const Application = Type.Object({
   build_mode: Enum(['DOCKER']),
   dockerfile_path: Nullable(Type.String()),
   docker_target_build_stage: Nullable(Type.String()),
-  maximun_gpu: Type.Integer({ description: 'spelt as the API spells it for applications' }),
+  maximun_gpu: Type.Integer({ description: 'the spelling of the public API for applications' }),
 })

@@ -6,10 +6,13 @@ import { type Noun, onService, pathOf } from './on-service.ts'
 
 const event = { type: 'MAINTENANCE', target: 'SERVICE' } as const
 
-/** The public API has lists, making and removing for databases alone. */
+/** The public API lists, creates and deletes backups of databases only. */
 const ours = { extension: true } as const
 
-/** What is done with the backups of one kind of service, each operation once; `legacy` goes to what the public API has of databases. */
+/**
+ * The operations on backups of one kind of service. `legacy` is added to those that the public API
+ * has for databases.
+ */
 const ofKind = <const N extends KindName, const K extends string, const L extends Partial<typeof ours>>(
   name: N,
   kind: Noun<K>,
@@ -27,7 +30,7 @@ const ofKind = <const N extends KindName, const K extends string, const L extend
       handler: 'listBackups',
       access: 'read',
       summary:
-        'Its backups, newest first, twenty at a time, and when one was last proven by a restore; `startId` goes on behind that backup.',
+        'Lists the backups of a service, newest first, twenty at a time, with the time of the last successful test restore. `startId` continues after that backup.',
       query: Type.Object({ startId: Type.Optional(Uuid) }),
       reply: BackupPage,
       status: 200,
@@ -40,8 +43,7 @@ const ofKind = <const N extends KindName, const K extends string, const L extend
       handler: 'createBackup',
       access: 'write',
       event,
-      summary:
-        'Has what its volumes hold at this moment written into an encrypted file, and proven by a restore on the side.',
+      summary: 'Creates an encrypted backup of the volumes of a service and verifies it by a test restore.',
       body: BackupRequest,
       reply: Backup,
       status: 201,
@@ -54,7 +56,7 @@ const ofKind = <const N extends KindName, const K extends string, const L extend
       handler: 'deleteBackup',
       access: 'write',
       event,
-      summary: 'Removes a backup with its files. 409 while something is done with it.',
+      summary: 'Deletes a backup with its files. 409 while it is in use.',
       reply: NoBody,
       status: 204,
     }),
@@ -68,7 +70,7 @@ const ofKind = <const N extends KindName, const K extends string, const L extend
       alsoAccess: 'write',
       event,
       summary:
-        'Sets its volumes back to what the backup holds: the files are read through, the service is stopped, what is there is backed up, and it is deployed again.',
+        'Restores the volumes of a service from a backup. The backup is checked, the service is stopped, its current data is backed up, and it is deployed again.',
       reply: Backup,
       status: 202,
     }),
@@ -81,7 +83,7 @@ const ofKind = <const N extends KindName, const K extends string, const L extend
       access: 'write',
       event,
       summary:
-        'Restores the backup on the side and compares every file; a database is started on it, too, and has to become healthy.',
+        'Verifies a backup by a test restore that compares every file. A database is also started on it and must become healthy.',
       reply: Backup,
       status: 202,
     }),
@@ -92,7 +94,7 @@ const ofKind = <const N extends KindName, const K extends string, const L extend
       path: `${pathOf(name)}/backupPolicy`,
       handler: 'getBackupPolicy',
       access: 'read',
-      summary: 'When backups of it are made by themselves, and how many are kept.',
+      summary: 'Returns the backup schedule of a service: when automatic backups are made, and how many are kept.',
       reply: BackupPolicy,
       status: 200,
     }),
@@ -104,7 +106,7 @@ const ofKind = <const N extends KindName, const K extends string, const L extend
       handler: 'editBackupPolicy',
       access: 'write',
       event: { type: 'UPDATE', target: 'SERVICE' },
-      summary: 'Replaces that. `cron_at` null: none is made by itself any more.',
+      summary: 'Replaces the backup schedule of a service. A null `cron_at` stops automatic backups.',
       body: BackupPolicyRequest,
       reply: BackupPolicy,
       status: 200,
@@ -112,7 +114,7 @@ const ofKind = <const N extends KindName, const K extends string, const L extend
   })
 }
 
-/** Of the kinds that have volumes. */
+/** For the kinds that have volumes. */
 export const backupOperations = {
   ...ofKind('application', serviceKinds.application, ours),
   ...ofKind('container', serviceKinds.container, ours),

@@ -1,6 +1,6 @@
 /**
  * The capabilities that advanced settings may need, each with the reason to show if an engine lacks
- * it. An engine lists its own in `EngineCapabilities.settings`; that decides which settings act on
+ * it. An engine lists its own in `EngineCapabilities.settings`, which decides which settings work on
  * its cluster.
  */
 export const capabilities = {

@@ -72,7 +72,7 @@ export const clusterSettings: SettingTable = {
   'k8s.api.allowed_public_access_cidrs': needs('kubernetes-api', texts('*', [])),
 }
 
-/** It may be null, and is another value while nothing was sent. */
+/** A nullable setting with a default other than null. */
 function nullable(setting: SettingTable[string], initial: unknown): SettingTable[string] {
   return { ...setting, default: initial }
 }

@@ -7,14 +7,14 @@ export const databaseModes = ['CONTAINER', 'MANAGED'] as const
 export const databaseAccessibilities = ['PRIVATE', 'PUBLIC'] as const
 const diskTypes = ['gp2', 'gp3'] as const
 
-/** Settings of a database; `storage` in GB. */
+/** The settings of a database. `storage` is in GB. */
 const properties = {
   name,
   description,
   version: Text(50, 1),
   accessibility: Defaulted(Enum(databaseAccessibilities), 'PRIVATE'),
   cpu: Defaulted(Type.Integer({ minimum: 250, maximum: 1_000_000, description: 'thousandths of a core' }), 250),
-  /** Without it, what its type and mode need. */
+  /** The default depends on the type and mode. */
   memory: Type.Optional(Integer(100, 10_000_000)),
   storage: Defaulted(Type.Integer({ minimum: 10, maximum: 65536, description: 'GB' }), 10),
   instance_type: Type.Optional(Nullable(Text(255))),
@@ -22,11 +22,11 @@ const properties = {
   icon_uri: iconUri,
   ...groups,
 }
-/** What it is for good. */
+/** The fields that never change. */
 const lasting = { type: Enum(databaseTypes), mode: Enum(databaseModes) }
 
 export const DatabaseCreate = Type.Object({ ...lasting, ...properties })
-/** What is absent stays as it is; `type` and `mode` may be repeated, not changed. */
+/** Absent fields are unchanged. `type` and `mode` may be repeated, but not changed. */
 export const DatabaseEdit = Change({ ...lasting, ...properties })
 
 export const Database = Type.Object({
@@ -53,7 +53,7 @@ export const Database = Type.Object({
   ...Groups,
 })
 
-/** A version that can be asked for, and how it can be run. */
+/** An available version, and the modes that it can run in. */
 export const DatabaseConfiguration = Type.Object({
   database_type: Enum(databaseTypes),
   version: Type.Array(Type.Object({ name: Type.String(), supported_mode: Enum(databaseModes) })),
@@ -67,9 +67,9 @@ export const Credentials = Type.Object({
 })
 
 /**
- * What is the same for all databases of a type: who owns it, the database that every client may use at once, where it listens, the least
- * memory with which its server starts (MiB), and the versions of its official image, newest first. The owner's password is made for each
- * one, and sealed.
+ * The properties of all databases of a type: the owner, the initial database, the port, the least
+ * memory with which the server starts (MiB), and the versions of the official image, newest first.
+ * Each database has its own generated password, which is stored encrypted.
  */
 export const databaseTable = {
   POSTGRESQL: {

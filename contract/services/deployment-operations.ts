@@ -6,18 +6,18 @@ import { Integer, Text, type TObject, Type } from '../schema.ts'
 import type { KindName } from './kinds.ts'
 import { type Noun, onService, pathOf } from './on-service.ts'
 
-/** What is done with the versions of a service, each operation once. A kind has those that it calls for. */
+/** The operations on the versions of a service. Each kind chooses its own. */
 
 const act = <const N extends KindName, const K extends string>(name: N, kind: Noun<K>) =>
   ({ ...onService(name, kind), method: 'POST', access: 'deploy', reply: DeploymentAccepted, status: 202 }) as const
 
-/** What a request for a deployment may hold beside the service. */
+/** The optional parts of a deployment request. */
 interface Sent {
   readonly body?: TObject
   readonly query?: TObject
 }
 
-/** deploy, with the version that a kind can ask for. */
+/** Deploys, with the version that the kind can request. */
 export const deployOperation = <const N extends KindName, const K extends string, const S extends Sent>(
   name: N,
   kind: Noun<K>,
@@ -30,12 +30,12 @@ export const deployOperation = <const N extends KindName, const K extends string
       handler: 'deployService',
       event: { type: 'TRIGGER_DEPLOY', target: 'SERVICE' },
       summary:
-        'Deploys what its settings name, or the version that the body asks for. What has not changed is not started anew.',
+        'Deploys a service with its settings, or the version in the body. Does not restart a service that has not changed.',
       ...sent,
     }),
   })
 
-/** redeploy, with what the query of a kind can ask for; uninstall; history. */
+/** Redeploys with the query of the kind, uninstalls, and lists the history. */
 export const deploymentOperations = <
   const N extends KindName,
   const K extends string,
@@ -54,7 +54,7 @@ export const deploymentOperations = <
       handler: 'redeployService',
       event: { type: 'TRIGGER_REDEPLOY', target: 'SERVICE' },
       summary:
-        'Deploys the version that is deployed again, its commit or its image, with the settings and variables of today; where those have not changed, nothing is started anew.',
+        'Redeploys the current commit or image of a service with its current settings and variables. Does not restart it if nothing has changed.',
       ...redeploy,
     }),
     'uninstall{Kind}': operation({
@@ -63,7 +63,7 @@ export const deploymentOperations = <
       handler: 'uninstallService',
       mayBeEmpty: true,
       event: { type: 'TRIGGER_UNINSTALL', target: 'SERVICE' },
-      summary: 'Removes what runs, with its volumes, and keeps the settings.',
+      summary: 'Uninstalls a service with its volumes. Keeps its settings.',
       ...uninstall,
     }),
     'list{Kind}DeploymentHistoryV2': operation({
@@ -72,20 +72,20 @@ export const deploymentOperations = <
       path: `${pathOf(name)}/deploymentHistoryV2`,
       handler: 'listServiceHistory',
       access: 'read',
-      summary: 'Its last deployments, newest first; at most 20.',
+      summary: 'Lists the last deployments of a service, newest first, at most 20.',
       query: Type.Object({ pageSize: Type.Optional(Integer(1)) }),
       reply: DeploymentHistory,
       status: 200,
     }),
   })
 
-/** What a rollback answers beside the deployment. */
+/** The response to a rollback: the deployment and a note. */
 const RollbackAccepted = Type.Object({
   ...DeploymentAccepted.properties,
-  note: Type.String({ description: 'what the rollback brings back, and what stays as it is' }),
+  note: Type.String({ description: 'what the rollback restores, and what it leaves unchanged' }),
 })
 
-/** Of kinds that run: back to what a former execution started. */
+/** Rolls back to a previous execution. For kinds that run. */
 export const rollbackOperation = <const N extends KindName, const K extends string>(name: N, kind: Noun<K>) =>
   named(kind.noun, {
     'rollback{Kind}': operation({
@@ -95,7 +95,7 @@ export const rollbackOperation = <const N extends KindName, const K extends stri
       handler: 'rollbackService',
       event: { type: 'TRIGGER_DEPLOY', target: 'SERVICE' },
       summary:
-        'Starts the version of a former execution again, without a build: its image, settings, variables and secrets. `dry_run` tells what that would do.',
+        'Rolls a service back to the version of a previous execution without a build: its image, settings, variables and secrets. `dry_run` returns the plan only.',
       query: DryRun,
       plan: DeploymentPlan,
       body: Type.Object({ execution_id: Text(255, 1) }),
@@ -110,7 +110,7 @@ export const stopOperation = <const N extends KindName, const K extends string>(
       path: `${pathOf(name)}/stop`,
       handler: 'stopService',
       event: { type: 'TRIGGER_STOP', target: 'SERVICE' },
-      summary: 'Stops it; its volumes stay.',
+      summary: 'Stops a service. Keeps its volumes.',
     }),
   })
 
@@ -121,6 +121,6 @@ export const restartOperation = <const N extends KindName, const K extends strin
       path: `${pathOf(name)}/restart-service`,
       handler: 'restartService',
       event: { type: 'TRIGGER_RESTART', target: 'SERVICE' },
-      summary: 'Starts the release that runs now anew, without a gap.',
+      summary: 'Restarts the current release of a service without downtime.',
     }),
   })

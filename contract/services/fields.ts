@@ -2,7 +2,9 @@ import { Autoscaling, AutoscalingRequest } from '../resources/autoscaling.ts'
 import { AnnotationsGroup, LabelsGroup } from '../resources/tag-group.ts'
 import { Defaulted, Enum, extension, Integer, List, Nullable, Ref, Text, Type, Uuid } from '../schema.ts'
 
-/** Fields that the requests and records of several kinds share. Lower case: of a request; upper case: of a record. */
+/**
+ * Fields that several kinds share. Lower-case names are for requests, upper-case ones for records.
+ */
 export const name = Text(63, 1)
 export const description = Type.Optional(Nullable(Text(1000)))
 export const iconUri = Type.Optional(Nullable(Text(2000)))
@@ -13,7 +15,7 @@ export const argumentList = Defaulted(Type.Array(Text(4096), { maxItems: 256 }),
 export const entrypoint = Type.Optional(Nullable(Text(4096)))
 export const Arguments = Type.Array(Type.String())
 
-/** Groups that exist already, by their ids; answered whole. */
+/** Existing groups, by their ids. Responses have the whole groups. */
 export const groups = {
   annotations_groups: Type.Optional(List(Ref, 100)),
   labels_groups: Type.Optional(List(Ref, 100)),
@@ -25,7 +27,7 @@ export const Groups = {
 export const scaling = { autoscaling: Type.Optional(Nullable(AutoscalingRequest)) }
 export const Scaling = { autoscaling: Type.Optional(Autoscaling) }
 
-/** What a service may use; `cpu` in thousandths of a core, `memory` in MB. */
+/** The resource limits of a service. `cpu` is in thousandths of a core, `memory` in MB. */
 export const resources = (least: { readonly cpu: number; readonly memory: number }) => ({
   cpu: Defaulted(Type.Integer({ minimum: least.cpu, maximum: 1_000_000, description: 'thousandths of a core' }), 500),
   memory: Defaulted(Type.Integer({ minimum: least.memory, maximum: 10_000_000, description: 'MB' }), 512),
@@ -38,7 +40,7 @@ export const instances = {
   max_running_instances: Defaulted(Type.Integer({ minimum: -1, maximum: 100 }), 1),
 }
 
-/** The same, answered: with what the cluster has. */
+/** The same in responses, with the limits of the cluster. */
 export const Resources = {
   cpu: Type.Integer(),
   memory: Type.Integer(),
@@ -59,14 +61,14 @@ export const ImageFields = {
   registry: Type.Object({ id: Uuid, name: Type.String(), url: Type.String(), kind: Type.String() }),
 }
 
-/** Whether a copy gets what volumes and databases hold. */
+/** Whether a copy includes the data of volumes and databases. */
 export const withData = Type.Optional(
   extension(
     Nullable(
       Defaulted(
         Type.Boolean({
           description:
-            'Also copies volumes and databases, all as of one moment. Programs that write to them are paused meanwhile. The copy can be used once its data are complete.',
+            'also copies volumes and databases, all at one moment. Their services are paused meanwhile. The copy can be used once its data is complete',
         }),
         false,
       ),

@@ -1,15 +1,14 @@
 import { gitProviders } from '../enums.ts'
 import { Enum, Nullable, Timestamp, Type, Uuid } from '../schema.ts'
 
-/** The repository that a service is made from, as it is answered. */
+/** The repository of a service, in responses. */
 export const GitRepository = Type.Object({
   provider: Enum(gitProviders),
   owner: Type.String(),
   url: Type.String(),
   name: Type.String(),
   has_access: Type.Boolean({
-    description:
-      'what the last contact with the repository said; before any, true only for one of the built-in git host',
+    description: 'the result of the last access to the repository; before any, true only for the built-in git host',
   }),
   branch: Type.String(),
   root_path: Type.String(),

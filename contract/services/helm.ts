@@ -6,7 +6,7 @@ import { GitRepository } from './git-repository.ts'
 export const helmPortProtocols = ['HTTP', 'GRPC'] as const
 const selector = Type.Object({ key: Text(317, 1), value: Text(63) })
 
-/** A port of a service of the chart, found by its name or by selectors: exactly one of the two. */
+/** A port of a service of the chart. Exactly one of name and selectors identifies the service. */
 const portRequest = Type.Object({
   id: Type.Optional(Nullable(Uuid)),
   name: Type.Optional(Nullable(Text(63, 1))),
@@ -31,7 +31,7 @@ export const HelmPort = Type.Object({
   service_name: Type.Optional(Type.String()),
 })
 
-/** Where the chart comes from: exactly one of the two. */
+/** The source of the chart: exactly one of the two. */
 const source = Type.Object({
   git_repository: Type.Optional(Nullable(GitRepositoryRequest)),
   helm_repository: Type.Optional(
@@ -66,7 +66,7 @@ const valuesOverride = Defaulted(
   {},
 )
 
-/** Settings of a Helm chart. */
+/** The settings of a Helm chart. */
 const properties = {
   name,
   description,
@@ -82,7 +82,7 @@ const properties = {
   blueprint_id: Type.Optional(Nullable(Uuid)),
 }
 export const HelmCreate = Type.Object(properties)
-/** What is absent stays as it is. */
+/** Absent fields are unchanged. */
 export const HelmEdit = Change(properties)
 
 const Pairs = Type.Array(Type.Array(Type.String()))
@@ -125,7 +125,7 @@ export const Helm = Type.Object({
   blueprint_id: Nullable(Uuid),
 })
 
-/** A service of a chart that runs. */
+/** A Kubernetes service of a running chart. */
 export const KubernetesService = Type.Object({
   metadata: Type.Object({ name: Type.String() }),
   service_spec: Type.Object({

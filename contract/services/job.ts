@@ -21,7 +21,7 @@ import { Healthchecks, healthchecks } from './probes.ts'
 export const lifecycleTypes = ['GENERIC', 'TERRAFORM', 'CLOUDFORMATION'] as const
 const optionalPath = Type.Optional(Nullable(Text(4096)))
 
-/** Where its image comes from: exactly one of the two. */
+/** The source of its image: exactly one of the two. */
 const source = Type.Object({
   image: Type.Optional(Nullable(Type.Object(imageFields))),
   docker: Type.Optional(
@@ -36,7 +36,7 @@ const source = Type.Object({
   ),
 })
 const event = Type.Optional(Nullable(Type.Object({ arguments: argumentList, entrypoint })))
-/** When it runs: either `cronjob`, or with what happens to its environment. */
+/** When it runs: by schedule (`cronjob`), or at events of its environment. */
 const schedule = Type.Object({
   on_start: event,
   on_stop: event,
@@ -54,7 +54,7 @@ const schedule = Type.Object({
   lifecycle_type: Type.Optional(Nullable(Enum(lifecycleTypes))),
 })
 
-/** Settings of a job. */
+/** The settings of a job. */
 const properties = {
   name,
   description,
@@ -71,7 +71,7 @@ const properties = {
   ...groups,
 }
 export const JobCreate = Type.Object(properties)
-/** What is absent stays as it is. */
+/** Absent fields are unchanged. */
 export const JobEdit = Change(properties)
 
 const Event = Type.Optional(Type.Object({ arguments: Arguments, entrypoint: Type.Optional(Type.String()) }))

@@ -5,18 +5,20 @@ import { Helm, HelmCreate, HelmEdit } from './helm.ts'
 import { Job, JobCreate, JobEdit } from './job.ts'
 import { Terraform, TerraformCreate, TerraformEdit } from './terraform.ts'
 
-/** The only place where the API tells kinds apart: a kind is a row. */
+/**
+ * The table of kinds of services, one row a kind. The rest of the API does not distinguish kinds.
+ */
 export const serviceKinds = {
   application: {
     type: 'APPLICATION',
     noun: 'Application',
-    /** `list…`: the name of the operation that lists them. */
+    /** The noun in the name of the operation that lists them. */
     listed: 'Application',
     record: Application,
     create: ApplicationCreate,
     edit: ApplicationEdit,
     defaultStage: 'DEFAULT APPLICATION',
-    /** The list of environment statuses that it stands in. */
+    /** The list of this kind in the statuses of an environment. */
     plural: 'applications',
   },
   container: {
@@ -74,12 +76,12 @@ export const serviceKinds = {
 export type KindName = keyof typeof serviceKinds
 export type Kind = (typeof serviceKinds)[KindName]
 
-/** The keys of the table, in its order; Object.keys forgets their type. */
+/** The keys of the table, in its order. Object.keys loses their type. */
 export const kindNames = Object.keys(serviceKinds) as KindName[]
 
-/** The stages that every new environment has, in their order. */
+/** The stages of a new environment, in order. */
 export const defaultStages = ['DEFAULT DATABASE', 'DEFAULT JOB', 'DEFAULT CONTAINER', 'DEFAULT APPLICATION'] as const
 
-/** Kinds whose programs are run to their end, now and then, in place of for long. */
+/** Kinds whose programs run to completion. */
 export const taskKinds: readonly KindName[] = ['job']
 export const isTaskKind = (kind: KindName): boolean => taskKinds.includes(kind)

@@ -19,7 +19,10 @@ import {
 import { Port, portList, Storage, storageList } from './ports.ts'
 import { Healthchecks, healthchecks } from './probes.ts'
 
-/** What kinds that run for long and answer requests have in common, as it is sent; the least that each may ask for differs. */
+/**
+ * The request fields of kinds that run continuously and answer requests. Their smallest limits
+ * differ.
+ */
 export const longRunning = (least: Parameters<typeof resources>[0]) => ({
   name,
   ...resources(least),
@@ -37,7 +40,7 @@ export const longRunning = (least: Parameters<typeof resources>[0]) => ({
   healthchecks,
 })
 
-/** The same, answered. */
+/** The same in responses. */
 export const LongRunning = {
   ...base,
   environment: Ref,

@@ -1,7 +1,7 @@
 import { portProtocols } from '../enums.ts'
 import { Defaulted, Enum, Integer, Nullable, Text, Type, Uuid } from '../schema.ts'
 
-/** Ports and volumes of services that run: what is sent, and what is answered. */
+/** The ports and volumes of services, in requests and in responses. */
 const portFields = {
   internal_port: Integer(1, 65535),
   publicly_accessible: Type.Boolean(),
@@ -30,6 +30,6 @@ const storageFields = { type: Enum(['FAST_SSD']), size: Integer(1, 65536), mount
 export const StorageRequest = Type.Object({ ...storageFields, id: Type.Optional(Nullable(Uuid)) })
 export const Storage = Type.Object({ ...storageFields, id: Uuid })
 
-/** In a request: none unless given. */
+/** In a request, none by default. */
 export const portList = Defaulted(Type.Array(PortRequest, { maxItems: 100 }), [])
 export const storageList = Defaulted(Type.Array(StorageRequest, { maxItems: 100 }), [])

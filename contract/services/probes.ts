@@ -1,6 +1,6 @@
 import { Defaulted, Enum, Integer, Nullable, Text, Type } from '../schema.ts'
 
-/** How the platform sees that a replica works. Exactly one of the four kinds of check is given. */
+/** How the platform checks a replica: exactly one of the four kinds of check. */
 const probe = Nullable(
   Type.Object({
     type: Type.Object({
@@ -30,5 +30,5 @@ export const Healthchecks = Type.Object({
   readiness_probe: Type.Optional(probe),
   liveness_probe: Type.Optional(probe),
 })
-/** In a request: none unless given. */
+/** In a request, none by default. */
 export const healthchecks = Defaulted(Healthchecks, {})

@@ -5,9 +5,9 @@ import { Integer, Results, Type } from '../schema.ts'
 import type { KindName } from './kinds.ts'
 import { type Noun, onService, pathOf } from './on-service.ts'
 
-/** What tells how a service is: status, lines, addresses; each operation once. */
+/** The operations that read the status, log and URLs of a service. */
 
-/** Its own status, and that of all of its kind in an environment. */
+/** The status of one service, and of all services of its kind in an environment. */
 export const statusOperations = <const N extends KindName, const K extends string>(name: N, kind: Noun<K>) =>
   named(kind.noun, {
     'get{Kind}Status': operation({
@@ -16,7 +16,7 @@ export const statusOperations = <const N extends KindName, const K extends strin
       path: `${pathOf(name)}/status`,
       handler: 'getServiceStatus',
       access: 'read',
-      summary: 'What it is doing, and what its last deployment did.',
+      summary: 'Returns the status of a service and of its last deployment.',
       reply: Status,
       status: 200,
     }),
@@ -28,13 +28,16 @@ export const statusOperations = <const N extends KindName, const K extends strin
       kind: name,
       tag: kind.noun,
       access: 'read',
-      summary: 'The status of each one of an environment, also of those that were never deployed.',
+      summary: 'Lists the status of each service of this kind in an environment, including those never deployed.',
       reply: Results(Status),
       status: 200,
     }),
   })
 
-/** The one status whose states are short for clients that know no others: the specification has it for applications alone. */
+/**
+ * The only status with short states, for clients of the specification. It exists for applications
+ * only.
+ */
 export const shortStatusOperation = {
   getApplicationStatus: operation({
     ...onService('application', { noun: 'Application' }),
@@ -43,7 +46,7 @@ export const shortStatusOperation = {
     handler: 'getStatusForClient',
     access: 'read',
     shortStates: true,
-    summary: 'What it is doing, and what its last deployment did.',
+    summary: 'Returns the status of a service and of its last deployment.',
     reply: ShortStatus,
     status: 200,
   }),
@@ -57,7 +60,8 @@ export const logOperation = <const N extends KindName, const K extends string>(n
       path: `${pathOf(name)}/log`,
       handler: 'listServiceLog',
       access: 'read',
-      summary: 'Its last lines, oldest first; `tail` says how many (1,000), at most 10,000.',
+      summary:
+        'Lists the last log lines of a service, oldest first. `tail` is the number of lines: 1,000 by default, at most 10,000.',
       query: Type.Object({ tail: Type.Optional(Integer(1, 1_000_000_000)) }),
       reply: Results(Log),
       status: 200,
@@ -72,7 +76,7 @@ export const linkOperation = <const N extends KindName, const K extends string>(
       path: `${pathOf(name)}/link`,
       handler: 'listServiceLinks',
       access: 'read',
-      summary: 'The addresses where it answers.',
+      summary: 'Lists the URLs of a service.',
       reply: Results(Link),
       status: 200,
     }),

@@ -6,16 +6,16 @@ import { withData } from './fields.ts'
 import type { KindName } from './kinds.ts'
 import { onService, pathOf } from './on-service.ts'
 
-/** The records of services: each operation once; the kind's name, schemas and path are parameters. */
+/** The operations on records of services. The kind's name, schemas and path are parameters. */
 
-/** Where a copy goes. */
+/** The destination of a copy. */
 export const CloneServiceRequest = Type.Object({
   name: Text(63, 1),
   environment_id: Uuid,
   with_data: withData,
 })
 
-/** list, without a query or with the one that is given. */
+/** Lists services, with the query of the kind. */
 export const listOperation = <
   const N extends KindName,
   const L extends string,
@@ -35,13 +35,13 @@ export const listOperation = <
       access: 'read',
       tag: kind.noun,
       kind: name,
-      summary: 'Those of an environment, oldest first.',
+      summary: 'Lists the services of this kind in an environment, oldest first.',
       ...query,
       reply: Results(kind.record),
       status: 200,
     }),
   })
-/** Of kinds made from git: only those whose branch is known to be ahead of what is deployed. */
+/** For kinds built from git: lists only services whose branch is ahead of the deployed commit. */
 export const toUpdate = { query: Type.Object({ toUpdate: Type.Optional(Defaulted(Type.Boolean(), false)) }) }
 
 const skipReconcile = Type.Optional(Defaulted(Type.Boolean(), false))
@@ -54,7 +54,7 @@ export const deleteTerraformQuery = Type.Object({
 })
 export const uninstallTerraform = { query: Type.Object({ force_terraform_action: forceTerraformAction }) }
 
-/** create, get, edit, delete, clone. */
+/** Creates, gets, edits, deletes and clones a service. */
 export function recordOperations<
   const N extends KindName,
   const K extends string,
@@ -75,7 +75,7 @@ export function recordOperations<
       ...write('CREATE'),
       method: 'POST',
       handler: 'createService',
-      summary: 'Makes one; nothing runs before it is deployed. 409 when the name is taken.',
+      summary: 'Creates a service. It runs once it is deployed. 409 if the name is taken.',
       body: kind.create,
       reply: record,
       status: 201,
@@ -85,7 +85,7 @@ export function recordOperations<
       access: 'read',
       method: 'GET',
       handler: 'getService',
-      summary: 'One, with its settings.',
+      summary: 'Returns a service with its settings.',
       reply: record,
       status: 200,
     }),
@@ -95,7 +95,7 @@ export function recordOperations<
       method: 'PUT',
       handler: 'editService',
       summary:
-        'Changes settings; what the body leaves out stays. Takes effect at the next deployment. `dry_run` tells what that would do.',
+        'Changes the settings of a service. Omitted fields are unchanged. Takes effect at the next deployment. `dry_run` returns the plan only.',
       query: DryRun,
       plan: DeploymentPlan,
       body: kind.edit,
@@ -107,7 +107,7 @@ export function recordOperations<
       ...write('TRIGGER_DELETE'),
       method: 'DELETE',
       handler: 'deleteService',
-      summary: 'Deletes it with its volumes: at once when never deployed, else after what runs is gone.',
+      summary: 'Deletes a service with its volumes: at once if never deployed, otherwise after it is uninstalled.',
       query,
       reply: NoBody,
       status: 204,
@@ -119,7 +119,7 @@ export function recordOperations<
       path: `${path}/clone`,
       handler: 'cloneService',
       summary:
-        'Makes a copy of its settings, variables and secrets in an environment; nothing of it runs. 409 when the name is taken.',
+        'Copies the settings, variables and secrets of a service into an environment. The copy is not running. 409 if the name is taken.',
       body: CloneServiceRequest,
       reply: record,
       status: 202,

@@ -2,11 +2,11 @@ import { Value } from '@sinclair/typebox/value'
 import { type Capability, capabilities } from './capabilities.ts'
 import type { AdvancedSetting, SettingTable, SettingValues } from './setting-table.ts'
 
-/** Where settings are to act. */
+/** The place where settings act. */
 export interface SettingPlace {
   /** Every setting of the owner, by key. */
   readonly table: SettingTable
-  /** The capabilities of the cluster's engine; undefined: the cluster has no engine. */
+  /** The capabilities of the cluster's engine. Undefined if the cluster has none. */
   readonly able: ReadonlySet<Capability> | undefined
   /** The capability that any setting of the owner needs to act. */
   readonly needs?: Capability
@@ -16,7 +16,7 @@ export interface SettingPlace {
 
 const noEngine = 'no engine of this installation runs anything on its cluster'
 
-/** Why another value than the default does not act; undefined: it acts. */
+/** Returns why a value other than the default has no effect. Undefined if it has one. */
 export function whyIdle(setting: AdvancedSetting, value: unknown, place: SettingPlace): string | undefined {
   if (setting.granted?.some((granted) => Value.Equal(granted, value))) return undefined
   if (!place.able) return noEngine
@@ -25,8 +25,8 @@ export function whyIdle(setting: AdvancedSetting, value: unknown, place: Setting
 }
 
 /**
- * Why each setting that was sent cannot be kept, in sentences; empty: all can. A value that is the default or already stored may always be sent, so that clients
- * can send back what they have read.
+ * Returns a sentence for each setting that is rejected. A default or already stored value is always
+ * accepted, so that clients can send back what they read.
  */
 export function refusedSettings(sent: SettingValues, stored: SettingValues, place: SettingPlace): string[] {
   return Object.entries(sent).flatMap(([key, value]) => {
@@ -43,7 +43,7 @@ export function refusedSettings(sent: SettingValues, stored: SettingValues, plac
   })
 }
 
-/** Lists the stored settings that do nothing where they are to act. */
+/** Returns the stored settings that have no effect in this place. */
 export const idleSettings = (stored: SettingValues, place: SettingPlace): string[] =>
   Object.keys(stored).filter((key) => {
     const setting = Object.hasOwn(place.table, key) ? place.table[key] : undefined

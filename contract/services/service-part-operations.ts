@@ -3,7 +3,7 @@ import { customDomainOperations, singleCustomDomainOperations } from '../resourc
 import { deploymentRestrictionOperations } from '../resources/deployment-restriction.ts'
 import { networkOperations } from '../resources/network.ts'
 
-/** What hangs on a service, by the kinds that have it. */
+/** The operations on parts of services, for the kinds that have them. */
 export const servicePartOperations = {
   ...advancedSettingsOperations('Application', '', 'application'),
   ...advancedSettingsOperations('Container', 'Container', 'container'),

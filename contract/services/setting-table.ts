@@ -1,26 +1,28 @@
 import { Enum, extension, Integer, List, maxInteger, Nullable, Text, type TSchema, Type } from '../schema.ts'
 import type { Capability } from './capabilities.ts'
 
-/** One advanced setting: the schema of its value, what counts while it was never sent, and whose it is. */
+/** One advanced setting: the schema of its value, its default and its owners. */
 export interface AdvancedSetting {
-  /** The owners that have it, by their letters; `*`: all. */
+  /** The letters of its owners. `*` means all. */
   readonly on: string
   readonly schema: TSchema
   readonly default: unknown
   /**
-   * The capability that a value other than the default needs to act; absent: the platform does it
-   * for every engine.
+   * The capability that a value other than the default needs. Without it, the setting works on every
+   * engine.
    */
   readonly needs?: Capability
-  /** Values that the platform grants without that, because it never does anything else. */
+  /** Values that work without the capability, because they are what the platform does anyway. */
   readonly granted?: readonly unknown[]
 }
-/** Advanced settings by their keys, which have dots: everything else about them is computed from such a table. */
+/**
+ * Advanced settings by their dotted keys. Everything else about them is computed from this table.
+ */
 export type SettingTable = Readonly<Record<string, AdvancedSetting>>
-/** Values by their keys: what survives a round trip through JSON. */
+/** JSON values by key. */
 export type SettingValues = Readonly<Record<string, unknown>>
 
-/** A whole number; a default of null: it may be null. */
+/** A whole number. It may be null if its default is. */
 export const number = (
   on: string,
   initial: number | null,
@@ -36,7 +38,7 @@ export const flag = (on: string, initial: boolean): AdvancedSetting => ({
   default: initial,
   schema: Type.Boolean(),
 })
-/** A text; a default of null: it may be null. */
+/** A string. It may be null if its default is. */
 export const text = (on: string, initial: string | null): AdvancedSetting => ({
   on,
   default: initial,
@@ -52,13 +54,13 @@ export const texts = (on: string, initial: readonly string[]): AdvancedSetting =
   default: initial,
   schema: List(Text(4096), 100),
 })
-/** Names of variables. */
+/** A list of names of variables. */
 export const names = (on: string): AdvancedSetting => ({
   on,
   default: [],
   schema: List(Type.String({ pattern: '^[a-zA-Z_][a-zA-Z0-9_]*$', maxLength: 255 }), 100),
 })
-/** A setting that acts only where the engine can do this. */
+/** A setting that requires a capability of the engine. */
 export const needs = (needed: Capability, setting: AdvancedSetting, granted?: readonly unknown[]): AdvancedSetting => ({
   ...setting,
   needs: needed,
@@ -66,41 +68,46 @@ export const needs = (needed: Capability, setting: AdvancedSetting, granted?: re
 })
 /** A setting that the public API does not have. */
 export const own = (setting: AdvancedSetting): AdvancedSetting => ({ ...setting, schema: extension(setting.schema) })
-/** Texts by names. */
+/** Strings by name. */
 export const map = (on: string): AdvancedSetting => ({
   on,
   default: {},
   schema: Type.Record(Type.String(), Text(4096), { maxProperties: 100 }),
 })
 
-/** The settings of one owner. */
+/** Returns the settings of one owner. */
 export const settingsOf = (table: SettingTable, owner: string): SettingTable =>
   Object.fromEntries(Object.entries(table).filter(([, { on }]) => on === '*' || on.includes(owner)))
 
-/** Every key with its default. */
+/** Returns every key with its default. */
 export const settingDefaults = (table: SettingTable): SettingValues =>
   Object.fromEntries(Object.entries(table).map(([key, setting]) => [key, setting.default]))
 
-/** What counts: the stored values, those that are not known here among them, and defaults for the rest. */
+/**
+ * Returns the effective values: the stored ones, including unknown keys, and defaults for the rest.
+ */
 export const effectiveSettings = (table: SettingTable, stored: SettingValues): SettingValues => ({
   ...settingDefaults(table),
   ...stored,
 })
 
-/** As sent: keys may be left out. Keys that are not of the table are checked against what is stored. */
+/**
+ * The schema of requests, in which every key is optional. Unknown keys are checked against the
+ * stored ones.
+ */
 export function settingsRequest(table: SettingTable) {
   const properties = Object.entries(table).map(([key, { schema }]) => [key, Type.Optional(schema)] as const)
   return Type.Object(Object.fromEntries<TSchema>(properties), { patternProperties: { '': {} } })
 }
 
-/** As answered: every key of the table, and those that were kept. */
+/** The schema of responses: every key of the table, and stored unknown keys. */
 export function settingsReply(table: SettingTable) {
   const properties = Object.entries(table).map(([key, { schema }]) => [key, schema] as const)
   return Type.Object(Object.fromEntries<TSchema>(properties), { additionalProperties: true })
 }
 
 const mostBytes = 65_536
-/** Why values that were sent cannot be kept; undefined where they can. */
+/** Returns why the values are rejected, or undefined. */
 export function settingsProblem(values: SettingValues): string | undefined {
   const long = Object.keys(values).find((key) => key.length > 255)
   if (long !== undefined) return `${long.slice(0, 255)} must have at most 255 characters`

@@ -14,7 +14,7 @@ const read = { method: 'GET', access: 'read', status: 200 } as const
 const Image = Type.Object({ image_name: Text(1000, 1), tag: Text(128, 1) })
 const pods = Type.Array(Type.String())
 
-/** What only one kind of service, or all of them at once, can be asked. */
+/** The operations of a single kind of service, or of all kinds at once. */
 export const specialOperations = {
   listEnvironmentServicesLinks: operation({
     ...read,
@@ -22,7 +22,7 @@ export const specialOperations = {
     handler: 'listEnvironmentLinks',
     target: 'environment',
     tag: 'Environment',
-    summary: 'The addresses where services of the environment answer.',
+    summary: 'Lists the URLs of the services of an environment.',
     reply: Results(Link),
   }),
   listEnvironmentDatabaseConfig: operation({
@@ -31,7 +31,7 @@ export const specialOperations = {
     handler: 'listDatabaseConfigurations',
     target: 'environment',
     tag: 'Database',
-    summary: 'The types and versions of databases that can be made.',
+    summary: 'Lists the available types and versions of databases.',
     reply: Results(DatabaseConfiguration),
   }),
   listDatabaseVersion: operation({
@@ -39,7 +39,7 @@ export const specialOperations = {
     ...read,
     path: '/database/{databaseId}/version',
     handler: 'listDatabaseVersions',
-    summary: 'The versions that the database can be changed to.',
+    summary: 'Lists the versions that a database can change to.',
     reply: Results(Version),
   }),
   getDatabaseMasterCredentials: operation({
@@ -48,7 +48,7 @@ export const specialOperations = {
     path: '/database/{databaseId}/masterCredentials',
     handler: 'getDatabaseCredentials',
     access: 'write',
-    summary: 'How its owner signs in. It is the one answer that has a password.',
+    summary: 'Returns the credentials of the owner of a database. No other response has a password.',
     reply: Credentials,
     status: 200,
   }),
@@ -59,7 +59,7 @@ export const specialOperations = {
     target: 'service',
     kind: 'helm',
     tag: 'Helm',
-    summary: 'The services that the chart runs; none where it does not run.',
+    summary: 'Lists the Kubernetes services of a Helm chart. Empty if it is not running.',
     reply: Results(KubernetesService),
   }),
   listTerraformVersions: operation({
@@ -68,7 +68,7 @@ export const specialOperations = {
     handler: 'listTerraformVersions',
     target: 'caller',
     tag: 'Terraform',
-    summary: 'The versions of the engines, newest first.',
+    summary: 'Lists the versions of the Terraform engines, newest first.',
     reply: Results(TerraformVersion),
   }),
   getTerraformResources: operation({
@@ -76,7 +76,7 @@ export const specialOperations = {
     ...read,
     path: '/terraform/{terraformId}/terraformResources',
     handler: 'listTerraformResources',
-    summary: 'What its last apply made; none before.',
+    summary: 'Lists the resources of the last apply of a Terraform stack. Empty before the first.',
     reply: Results(TerraformResource),
   }),
   listJobRuns: operation({
@@ -85,7 +85,7 @@ export const specialOperations = {
     ...read,
     path: '/job/{jobId}/run',
     handler: 'listJobRuns',
-    summary: 'Its runs, newest first; as many as its settings keep, at most 100.',
+    summary: 'Lists the runs of a job, newest first, as many as its settings keep, at most 100.',
     reply: Results(JobRun),
   }),
   cleanFailedJob: operation({
@@ -95,7 +95,7 @@ export const specialOperations = {
     handler: 'cleanFailedJob',
     access: 'deploy',
     event: { type: 'MAINTENANCE', target: 'JOB' },
-    summary: 'Forgets its runs that failed, and names them; those of the last ten seconds stay.',
+    summary: 'Deletes the failed runs of a job and returns their names. Keeps those of the last ten seconds.',
     reply: Type.Object({ clean_kubernetes_jobs: pods }),
     status: 200,
   }),
@@ -108,7 +108,7 @@ export const specialOperations = {
     tag: 'Job',
     access: 'deploy',
     event: { type: 'MAINTENANCE', target: 'ENVIRONMENT' },
-    summary: 'The same for several jobs of an environment; without `job_ids` for all of them.',
+    summary: 'Deletes the failed runs of several jobs of an environment. Without `job_ids`, of all jobs.',
     body: Type.Object({ job_ids: Type.Optional(List(Uuid, 1000)) }),
     reply: Type.Object({ clean_job_ids: Type.Array(Uuid), clean_kubernetes_jobs: pods }),
     status: 200,
@@ -123,7 +123,7 @@ export const specialOperations = {
     access: 'deploy',
     event: { type: 'TRIGGER_DEPLOY', target: 'CONTAINER' },
     summary:
-      'Deploys this tag in every container of the organization that has the image and deploys by itself. 404 when none has.',
+      'Deploys a tag to every container of the organization that uses the image and has automatic deployment. 404 if none does.',
     body: Image,
     reply: DeploymentAccepted,
     status: 202,
@@ -137,7 +137,8 @@ export const specialOperations = {
     tag: 'Job',
     access: 'deploy',
     event: { type: 'TRIGGER_DEPLOY', target: 'JOB' },
-    summary: 'The same for jobs.',
+    summary:
+      'Deploys a tag to every job of the organization that uses the image and has automatic deployment. 404 if none does.',
     body: Image,
     reply: DeploymentAccepted,
     status: 202,
@@ -147,12 +148,12 @@ export const specialOperations = {
     path: '/organization/{organizationId}/container/preview',
     handler: 'refuse',
     refuses:
-      'Preview environments of images are not made here: clone the environment and deploy the image in the copy.',
+      'Preview environments of images are not supported. Clone the environment and deploy the image in the copy.',
     target: 'organization',
     tag: 'Container',
     access: 'deploy',
     event: { type: 'TRIGGER_DEPLOY', target: 'CONTAINER' },
-    summary: 'Refused: previews are made by cloning an environment.',
+    summary: 'Creates a preview environment of an image. Not supported: clone an environment instead.',
     body: Image,
     reply: NoBody,
     status: 202,

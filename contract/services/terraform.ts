@@ -9,7 +9,7 @@ const nothing = Type.Optional(Nullable(Type.Object({})))
 
 const tfVar = Type.Object({
   key: Text(255, 1),
-  /** Of a secret one: absent or empty keeps the stored value. */
+  /** For a secret, absent or empty keeps the stored value. */
   value: Type.Optional(Nullable(Text(131_072))),
   secret: Defaulted(Type.Boolean(), false),
 })
@@ -30,14 +30,14 @@ const jobResources = Defaulted(
   {},
 )
 const words = Type.Optional(Type.Array(Text(4096), { maxItems: 100 }))
-/** By command. */
+/** Arguments by command. */
 const extraArguments = Defaulted(
   Type.Object({ init: words, validate: words, plan: words, apply: words, destroy: words, fmt: words }),
   {},
 )
 const Words = Type.Optional(Type.Array(Type.String()))
 
-/** Settings of a Terraform stack. */
+/** The settings of a Terraform stack. */
 const properties = {
   name,
   description,
@@ -50,7 +50,7 @@ const properties = {
     }),
     {},
   ),
-  /** Where the state is kept: exactly one of the two. */
+  /** Where the state is stored: exactly one of the two. */
   backend: Type.Object({ kubernetes: nothing, user_provided: nothing }),
   engine: Enum(terraformEngines),
   provider_version: Type.Object({
@@ -75,7 +75,7 @@ const properties = {
   blueprint_id: Type.Optional(Nullable(Uuid)),
 }
 export const TerraformCreate = Type.Object(properties)
-/** What is absent stays as it is. */
+/** Absent fields are unchanged. */
 export const TerraformEdit = Change(properties)
 
 export const Terraform = Type.Object({
@@ -90,7 +90,7 @@ export const Terraform = Type.Object({
   terraform_files_source: Type.Object({ git: Type.Object({ git_repository: GitRepository }) }),
   terraform_variables_source: Type.Object({
     tf_var_file_paths: Type.Array(Type.String()),
-    /** The value of a secret one is empty. */
+    /** Empty for a secret. */
     tf_vars: Type.Array(Type.Object({ key: Type.String(), value: Type.String(), secret: Type.Boolean() })),
   }),
   backend: Type.Object({
@@ -137,7 +137,7 @@ export const TerraformResource = Type.Object({
   extracted_at: Timestamp,
 })
 
-/** What can be asked for, newest first. */
+/** The available versions, newest first. */
 export const terraformVersions = [
   ...['1.13.4', '1.12.2', '1.11.4', '1.10.5', '1.9.8', '1.8.5', '1.7.5', '1.6.6', '1.5.7'].map((version) => ({
     engine: 'TERRAFORM' as const,

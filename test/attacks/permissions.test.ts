@@ -118,5 +118,5 @@ test('every operation of the document says what it needs', () => {
   const all = Object.values<Record<string, { description: string }>>(paths).flatMap((path) => Object.values(path))
   assert.ok(all.length > 70)
   for (const { description } of all)
-    assert.match(description, /^Needs the permission (READ|DEPLOY|WRITE|ADMIN)\.( .+)?$/s)
+    assert.match(description, /^Requires the permission (READ|DEPLOY|WRITE|ADMIN)\.( .+)?$/s)
 })
