@@ -5,7 +5,7 @@ import { test } from 'node:test'
 import type { Contract, OperationName } from '@quayside/contract'
 import { ApiError, createClient, type Input } from './client.ts'
 
-test('sends what the contract says and gives what is answered', async (t) => {
+test('the client sends requests as in the contract and returns the responses', async (t) => {
   const seen: string[] = []
   const server = createServer(async (request, response) => {
     const chunks: Buffer[] = []
@@ -42,7 +42,7 @@ test('sends what the contract says and gives what is answered', async (t) => {
 type Accepts<T, Given> = Given extends T ? true : false
 type BodyOf<N extends OperationName> = Input<Contract[N]> extends { readonly body: infer B } ? B : 'optional'
 
-test('the type of a body requires what the server requires, and nothing else', () => {
+test('the type of a body requires exactly the fields that the server requires', () => {
   // The compiler checks these lines: each constant has the only value that its type allows.
   const withoutName: Accepts<BodyOf<'createProject'>, { description: string }> = false
   const withName: Accepts<BodyOf<'createProject'>, { name: string }> = true

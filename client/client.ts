@@ -1,4 +1,4 @@
-/** A typed client computed from the contract: one function for every operation, named like it. */
+/** A typed client computed from the contract, with a function of the same name for every operation. */
 import {
   type Contract,
   contract,
@@ -9,7 +9,7 @@ import {
 } from '@quayside/contract'
 import type { Sent, TSchema } from '@quayside/contract/schema.ts'
 
-/** What a value is after its way over the wire: moments are text. */
+/** The type of a value on the wire, where times are strings. */
 export type Wire<T> = T extends Date
   ? string
   : T extends readonly (infer Item)[]
@@ -34,16 +34,16 @@ type Answer<O> = O extends { readonly status: 204 }
     : never
 
 /**
- * Parameters of the path by their names, and `query` and `body` if the operation has them. A body or query with a required
- * field is required itself.
+ * The path parameters by name, and `query` and `body` if the operation has them. A body or query with
+ * a required field is itself required.
  */
 export type Input<O extends Operation> = ParametersOf<O['path']> & Part<O, 'query'> & Part<O, 'body'>
 export type Client = { readonly [N in OperationName]: (input: Input<Contract[N]>) => Promise<Answer<Contract[N]>> }
 
-/** An answer that is no success; `message` is the server's. */
+/** A response that is not a success. `message` is from the server. */
 export class ApiError extends Error {
   readonly status: number
-  /** Of a 429: how many seconds to wait. */
+  /** The seconds to wait, after a 429. */
   readonly retryAfterSeconds: number | undefined
 
   constructor(status: number, message: string, retryAfterSeconds?: number) {
@@ -62,7 +62,7 @@ export interface ClientOptions {
   readonly fetch?: typeof fetch
 }
 
-/** The cast joins names that are computed at run time with the types computed from the same table. */
+/** Creates a client. The cast joins the names computed at run time with the types of the same table. */
 export function createClient(options: ClientOptions): Client {
   const entries = Object.entries<Operation>(contract).map(([name, operation]) => [
     name,
@@ -101,7 +101,7 @@ function messageIn(text: string): string | undefined {
     const body: unknown = JSON.parse(text)
     if (typeof body === 'object' && body !== null && 'message' in body) return String(body.message)
   } catch {
-    // Not ours: a proxy in between answered. The status says enough.
+    // A proxy answered, not the server. The status is enough.
   }
   return undefined
 }
