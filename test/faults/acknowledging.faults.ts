@@ -1,24 +1,12 @@
 import assert from 'node:assert/strict'
-import { after, before, test } from 'node:test'
-import { makeWeb, type TestApplication } from '../support/application.ts'
-import { type ServerProcess, startServer } from '../support/server-process.ts'
+import { after, test } from 'node:test'
 import { web } from '../support/trees.ts'
 import { until } from '../support/until.ts'
+import { startWebServer } from '../support/web-server.ts'
 
 // What was acknowledged is there; what was not is there whole or not at all, and may be sent again under its key.
 
-let server: ServerProcess
-let application: TestApplication
-
-before(async () => {
-  server = await startServer()
-  application = await makeWeb(server)
-  await application.run(web('first'))
-})
-after(async () => {
-  await application?.git.remove()
-  await server?.close()
-})
+const { server, application } = await startWebServer({ after }, web('first'))
 
 /** Sends a POST under a key; undefined where no answer came. */
 async function send(path: string, body: object, key: string): Promise<{ status: number; text: string } | undefined> {

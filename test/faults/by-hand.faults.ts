@@ -1,25 +1,13 @@
 import assert from 'node:assert/strict'
-import { after, before, test } from 'node:test'
-import { makeWeb, type TestApplication } from '../support/application.ts'
+import { after, test } from 'node:test'
 import { makeJob, program } from '../support/job.ts'
-import { type ServerProcess, startServer } from '../support/server-process.ts'
 import { web } from '../support/trees.ts'
 import { until } from '../support/until.ts'
+import { startWebServer } from '../support/web-server.ts'
 
 // Somebody changes on the engine what the platform made: what its records say comes back.
 
-let server: ServerProcess
-let application: TestApplication
-
-before(async () => {
-  server = await startServer()
-  application = await makeWeb(server)
-  await application.run(web('first'))
-})
-after(async () => {
-  await application?.git.remove()
-  await server?.close()
-})
+const { server, application } = await startWebServer({ after }, web('first'))
 
 interface Inspected {
   readonly Id: string

@@ -1,26 +1,15 @@
 import assert from 'node:assert/strict'
 import { request } from 'node:http'
-import { after, before, test } from 'node:test'
-import { makeWeb, type TestApplication } from '../support/application.ts'
+import { after, test } from 'node:test'
 import { assertDeployedOnce, lastRequest } from '../support/deployment-facts.ts'
 import type { Tree } from '../support/git-remote.ts'
-import { type ServerProcess, startServer } from '../support/server-process.ts'
 import { web } from '../support/trees.ts'
 import { until } from '../support/until.ts'
+import { startWebServer } from '../support/web-server.ts'
 
 // A server that is killed while it waits for the open requests of a former version: they are waited for again, and then it ends.
 
-let server: ServerProcess
-let application: TestApplication
-
-before(async () => {
-  server = await startServer()
-  application = await makeWeb(server)
-})
-after(async () => {
-  await application?.git.remove()
-  await server?.close()
-})
+const { server, application } = await startWebServer({ after })
 
 /** Begins its answer at once, and ends it with the body of the request. */
 const listening: Tree = {

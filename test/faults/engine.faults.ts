@@ -1,14 +1,14 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import { makeWeb, type TestApplication } from '../support/application.ts'
+import type { TestApplication } from '../support/application.ts'
 import { assertDeployedOnce, lastRequest } from '../support/deployment-facts.ts'
 import { type PrivateEngine, whyNoPrivateEngine } from '../support/private-engine.ts'
-import { startPrivateServer } from '../support/private-server.ts'
 import { isRunningWith } from '../support/secret-search.ts'
 import type { ServerProcess } from '../support/server-process.ts'
 import { startTraffic } from '../support/traffic.ts'
 import { web } from '../support/trees.ts'
 import { now, until } from '../support/until.ts'
+import { startPrivateWebServer } from '../support/web-server.ts'
 
 // An engine that dies or stands still costs neither requests nor deployments. The machine's own engine is left alone.
 
@@ -21,16 +21,11 @@ let application: TestApplication
 before(
   async () => {
     if (skip) return
-    ;({ engine, server, close } = await startPrivateServer())
-    application = await makeWeb(server)
-    await application.run(web('first'))
+    ;({ engine, server, application, close } = await startPrivateWebServer(web('first')))
   },
   { timeout: 180_000 },
 )
-after(async () => {
-  await application?.git.remove()
-  await close?.()
-})
+after(() => close?.())
 
 const containerRuns = (count: number): Promise<true> =>
   until('the new container runs', async () => {

@@ -1,33 +1,20 @@
 import assert from 'node:assert/strict'
 import { Agent } from 'node:http'
 import { connect, type Socket } from 'node:net'
-import { after, before, test } from 'node:test'
+import { after, test } from 'node:test'
 import { systemClock as clock } from '../../server/lib/clock.ts'
 import { run } from '../../server/lib/run.ts'
-import { makeWeb, type TestApplication } from '../support/application.ts'
 import { limitMemory, whyNoMemoryLimit } from '../support/memory-limit.ts'
-import { type ServerProcess, startServer } from '../support/server-process.ts'
 import { get } from '../support/traffic.ts'
 import { web } from '../support/trees.ts'
 import { now, until } from '../support/until.ts'
+import { startWebServer } from '../support/web-server.ts'
 
 // Too few descriptors, too little memory, and a process that stood still: requests are shed, nothing is lost, and it heals alone.
 
 const noMemoryLimit = (await whyNoMemoryLimit()) ?? false
-let server: ServerProcess
-let application: TestApplication
-let pid: number
-
-before(async () => {
-  server = await startServer()
-  application = await makeWeb(server)
-  await application.run(web('first'))
-  pid = server.pid()
-})
-after(async () => {
-  await application?.git.remove()
-  await server?.close()
-})
+const { server, application } = await startWebServer({ after }, web('first'))
+const pid = server.pid()
 
 const origin = (): string => server.apiUrl.replace('localhost', '127.0.0.1')
 

@@ -1,25 +1,13 @@
 import assert from 'node:assert/strict'
-import { after, before, test } from 'node:test'
-import { makeWeb, type TestApplication } from '../support/application.ts'
-import { type ServerProcess, startServer } from '../support/server-process.ts'
+import { after, test } from 'node:test'
 import { get, startTraffic } from '../support/traffic.ts'
 import { web } from '../support/trees.ts'
 import { until } from '../support/until.ts'
+import { startWebServer } from '../support/web-server.ts'
 
 // Programs that need more memory than they may have: before anybody uses them, and after.
 
-let server: ServerProcess
-let application: TestApplication
-
-before(async () => {
-  server = await startServer()
-  application = await makeWeb(server)
-  await application.run(web('first'))
-})
-after(async () => {
-  await application?.git.remove()
-  await server?.close()
-})
+const { server, application } = await startWebServer({ after }, web('first'))
 
 const grow = 'const kept = []; for (;;) kept.push(Buffer.alloc(1e7, 1))'
 

@@ -1,11 +1,10 @@
 import assert from 'node:assert/strict'
 import { join } from 'node:path'
-import { after, before, test } from 'node:test'
+import { after, test } from 'node:test'
 import { findPostmaster } from '../../server/database/postmaster.ts'
 import { systemClock as clock } from '../../server/lib/clock.ts'
-import { makeWeb, type TestApplication } from '../support/application.ts'
-import { type ServerProcess, startServer } from '../support/server-process.ts'
 import { now, until } from '../support/until.ts'
+import { startWebServer } from '../support/web-server.ts'
 
 // PostgreSQL is ended under writers, a hundred times by force and some times in its own ways: nothing that was acknowledged is lost.
 
@@ -14,17 +13,7 @@ const ways: readonly NodeJS.Signals[] = [
   // An immediate and a fast shutdown, as PostgreSQL calls them.
   ...Array.from({ length: 5 }, () => ['SIGQUIT', 'SIGINT'] as const).flat(),
 ]
-let server: ServerProcess
-let application: TestApplication
-
-before(async () => {
-  server = await startServer()
-  application = await makeWeb(server)
-})
-after(async () => {
-  await application?.git.remove()
-  await server?.close()
-})
+const { server, application } = await startWebServer({ after })
 
 test('PostgreSQL is ended again and again under writers: 503 with Retry-After meanwhile, and nothing acknowledged is lost', {
   timeout: 1_800_000,

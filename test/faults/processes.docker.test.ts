@@ -1,29 +1,17 @@
 import assert from 'node:assert/strict'
 import { join } from 'node:path'
-import { after, before, test } from 'node:test'
+import { after, test } from 'node:test'
 import { findPostmaster } from '../../server/database/postmaster.ts'
 import { findRouter } from '../../server/routers/own/router-process.ts'
-import { makeWeb, type TestApplication } from '../support/application.ts'
 import { assertDeployedOnce, lastRequest } from '../support/deployment-facts.ts'
-import { type ServerProcess, startServer } from '../support/server-process.ts'
 import { startTraffic } from '../support/traffic.ts'
 import { web } from '../support/trees.ts'
 import { now, until } from '../support/until.ts'
+import { startWebServer } from '../support/web-server.ts'
 
 // Any one process may be killed: what was acknowledged stays, what ran goes on, and all of it heals alone.
 
-let server: ServerProcess
-let application: TestApplication
-
-before(async () => {
-  server = await startServer()
-  application = await makeWeb(server)
-  await application.run(web('first'))
-})
-after(async () => {
-  await application?.git.remove()
-  await server?.close()
-})
+const { server, application } = await startWebServer({ after }, web('first'))
 
 const answers = (version: string): Promise<true> =>
   until(`"${version}" is answered`, async () => {

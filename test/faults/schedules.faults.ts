@@ -1,26 +1,13 @@
 import assert from 'node:assert/strict'
-import { after, before, test } from 'node:test'
-import { makeWeb, type TestApplication } from '../support/application.ts'
-import { type ServerProcess, startServer } from '../support/server-process.ts'
+import { after, test } from 'node:test'
 import { web } from '../support/trees.ts'
 import { until } from '../support/until.ts'
+import { startWebServer } from '../support/web-server.ts'
 
 // A server that is killed between the decision of a deployment rule and its end asks for the same thing after its next start, once.
 
-let server: ServerProcess
-let environmentId: string
-let application: TestApplication
-
-before(async () => {
-  server = await startServer()
-  application = await makeWeb(server)
-  environmentId = application.environmentId
-  await application.run(web('first'))
-})
-after(async () => {
-  await application?.git.remove()
-  await server?.close()
-})
+const { server, application } = await startWebServer({ after }, web('first'))
+const { environmentId } = application
 
 const asked = async () => {
   const rows = await server.sql<{ action: string }[]>`

@@ -2,14 +2,14 @@ import assert from 'node:assert/strict'
 import { readFile } from 'node:fs/promises'
 import { after, before, test } from 'node:test'
 import { failpoints } from '../../server/lib/failpoint.ts'
-import { makeWeb, type TestApplication } from '../support/application.ts'
+import type { TestApplication } from '../support/application.ts'
 import { assertDeployedOnce, lastRequest, nothingWorks } from '../support/deployment-facts.ts'
 import { type PrivateEngine, whyNoPrivateEngine } from '../support/private-engine.ts'
-import { startPrivateServer } from '../support/private-server.ts'
 import type { ServerProcess } from '../support/server-process.ts'
 import { startTraffic } from '../support/traffic.ts'
 import { web } from '../support/trees.ts'
 import { until } from '../support/until.ts'
+import { startPrivateWebServer } from '../support/web-server.ts'
 
 // A server that stands still in the middle of a deployment, and meanwhile loses its lease, or finds another engine than it left.
 
@@ -22,16 +22,11 @@ let application: TestApplication
 before(
   async () => {
     if (skip) return
-    ;({ engine, server, close } = await startPrivateServer())
-    application = await makeWeb(server)
-    await application.run(web('first'))
+    ;({ engine, server, application, close } = await startPrivateWebServer(web('first')))
   },
   { timeout: 120_000 },
 )
-after(async () => {
-  await application?.git.remove()
-  await close?.()
-})
+after(() => close?.())
 
 const isStopped = async (): Promise<boolean> =>
   / T /.test((await readFile(`/proc/${server.pid()}/stat`, 'utf8')).replace(/^.*\)/, ''))

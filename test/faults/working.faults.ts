@@ -2,31 +2,19 @@ import assert from 'node:assert/strict'
 import { readdir, readFile } from 'node:fs/promises'
 import { createServer } from 'node:net'
 import { join } from 'node:path'
-import { after, before, test } from 'node:test'
+import { after, test } from 'node:test'
 import { systemClock as clock } from '../../server/lib/clock.ts'
-import { makeApplication, makeEnvironment, makeWeb, type TestApplication } from '../support/application.ts'
+import { makeApplication, makeEnvironment } from '../support/application.ts'
 import { assertDeployedOnce, lastRequest, nothingWorks } from '../support/deployment-facts.ts'
-import { type ServerProcess, startServer } from '../support/server-process.ts'
 import { startTraffic } from '../support/traffic.ts'
 import { crashing, web } from '../support/trees.ts'
 import { now, until } from '../support/until.ts'
+import { startWebServer } from '../support/web-server.ts'
 
 // A server that is killed in the middle of long work: the work is taken up, or ended, and nothing of it stays behind.
 
-let server: ServerProcess
-let environmentId: string
-let application: TestApplication
-
-before(async () => {
-  server = await startServer()
-  application = await makeWeb(server)
-  environmentId = application.environmentId
-  await application.run(web('first'))
-})
-after(async () => {
-  await application?.git.remove()
-  await server?.close()
-})
+const { server, application } = await startWebServer({ after }, web('first'))
+const { environmentId } = application
 
 /** Processes whose command line holds the text. */
 async function processesWith(text: string): Promise<number[]> {
