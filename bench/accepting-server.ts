@@ -9,8 +9,9 @@ import { findEnvironment, insertOrganization } from '../server/organizations/ind
 import { composeServer } from './whole-server.ts'
 
 /**
- * The whole server without what works by itself: requests are accepted and stay queued. Arguments: port, URL of an empty database,
- * directory, number of environments to make, each with one application. Writes `accepting.json` before it listens.
+ * The whole server without its workflows: it accepts requests and leaves them queued. Arguments: port,
+ * URL of an empty database, directory, number of environments to create, each with one application.
+ * Writes `accepting.json` before it listens.
  */
 const [port = '', url = '', directory = '', count = ''] = process.argv.slice(2)
 const { database, publicUrl, ...composition } = await composeServer({ port, url, directory })
@@ -28,7 +29,7 @@ async function seed(sql: Database, { rooms }: Composition, environments: number)
   const project = await rooms.projects.create(organizationId, { name: 'bench' })
   const { id } = await rooms.environments.create(project, organizationId, { name: 'first' })
   const environment = await findEnvironment(sql, id)
-  if (!environment) throw new Error('the new environment is not there')
+  if (!environment) throw new Error('the new environment is missing')
   const service = await rooms.services.create('application', environment, {
     name: 'bench',
     git_repository: { url: `${publicUrl}/git/bench.git` },
@@ -49,7 +50,9 @@ async function seed(sql: Database, { rooms }: Composition, environments: number)
   return { token, applications: services.map((row) => row.id) }
 }
 
-/** So many copies of an environment, its stages and its services, whose hosts and variables there are none of. */
+/**
+ * Copies an environment with its stages and services, without hosts and variables, this many times.
+ */
 async function copyEnvironment(sql: Database, id: string, copies: number): Promise<void> {
   await sql`
     with environments as (

@@ -13,12 +13,13 @@ import { until } from './until.ts'
 
 const rounds = 9
 const seconds = 2
-/** More than are accepted in one round: a second request for one environment would merge into the first. */
+/** More than one round accepts: a second request for an environment would merge into the first. */
 const environments = 10_000
 
 /**
- * Deployments accepted a second, each written durably and answered, against the floor of reading. The server that accepts does not
- * run them: its workflows are not started. Its database stands beside that of the installation, in the same PostgreSQL.
+ * Measures deployments accepted a second, each stored durably and answered, against the floor of
+ * reading. The server does not run them because its workflows are not started. Its database is in the
+ * PostgreSQL of the installation.
  */
 export const accepting: Benchmark = {
   figures: ['accept-deploy'],
@@ -63,7 +64,7 @@ async function prepareAccepting(session: Session, installation: Installation): P
   }
 }
 
-/** As if everything that waits had run, and the database had had the time to tidy up. */
+/** Marks everything queued as done, and vacuums the database. */
 async function finishAll(sql: postgres.Sql): Promise<void> {
   await sql`update workflow set state = 'done', finished_at = now() where state = 'queued'`
   await sql`update deployment_target set status = 'SUCCESS', finished_at = now() where status = 'QUEUED'`
@@ -72,11 +73,13 @@ async function finishAll(sql: postgres.Sql): Promise<void> {
   await sql`vacuum analyze`
 }
 
-/** The load ends in the middle of some requests: waits until these are written, too, and counts. */
+/**
+ * Waits until requests that were in progress at the end of the load are stored, then counts all.
+ */
 function settledCount(sql: postgres.Sql): Promise<number> {
   let before = -1
   return until(
-    'nothing is being accepted any more',
+    'the number of accepted requests is stable',
     async () => {
       const [{ count = 0 } = {}] = await sql<{ count: number }[]>`select count(*)::int as count from deployment_request`
       const isSettled = count === before

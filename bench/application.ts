@@ -5,7 +5,7 @@ import type { Installation } from './installation.ts'
 import { createRepository, type Repository } from './repository.ts'
 import { until } from './until.ts'
 
-/** What the application may use; the floor's container may use the same. */
+/** The limits of the application and of the floor's container. */
 export const limits = { cpuMilli: 1000, memoryMiB: 256 }
 
 /** An application of an installation, with its repository. */
@@ -13,17 +13,17 @@ export interface Application {
   readonly id: string
   readonly host: string
   readonly repository: Repository
-  /** One request through the router. */
+  /** Sends one request through the router. */
   ask(path: string, agent?: Agent): Promise<Answer>
-  /** Asks for the deployment of the head of its branch. */
+  /** Requests the deployment of the head of its branch. */
   deploy(): Promise<void>
-  /** Polls until its state is DEPLOYED; throws when the deployment fails. */
+  /** Polls until its state is DEPLOYED. Throws if the deployment fails. */
   untilDeployed(): Promise<void>
-  /** Polls until nothing is under way for it: the former version is gone, too. */
+  /** Polls until no work is in progress for it and the previous version is gone. */
   untilIdle(): Promise<void>
 }
 
-/** Makes it, in an environment of its own, and deploys its first version. */
+/** Creates the application in its own environment and deploys its first version. */
 export async function createApplication(
   session: Session,
   installation: Installation,

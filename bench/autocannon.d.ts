@@ -1,4 +1,4 @@
-/** The part of the load generator that the benchmarks use; it comes without types. */
+/** Types for the part of the load generator that the benchmarks use. It has none of its own. */
 declare module 'autocannon' {
   interface Request {
     readonly method: string

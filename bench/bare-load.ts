@@ -4,7 +4,7 @@ import { systemClock as clock } from '../server/lib/clock.ts'
 export interface BareLoad {
   readonly port: number
   readonly host: string
-  /** Asked for in turn. */
+  /** Requested in turn. */
   readonly paths: readonly string[]
   readonly seconds: number
 }
@@ -13,8 +13,9 @@ const connections = 32
 const empty = '\r\n\r\n'
 
 /**
- * GET requests answered a second, over 32 connections to 127.0.0.1. It writes bytes and looks for the end of each answer, no more: a load
- * program that costs more than a proxy measures itself. Throws unless every answer is a 200 that states its length.
+ * Measures GET requests answered a second, over 32 connections to 127.0.0.1. It only writes bytes and
+ * finds the end of each response: a load program that costs more than a proxy measures itself. Throws
+ * unless every response is a 200 with its length.
  */
 export async function bareLoad({ port, host, paths, seconds }: BareLoad): Promise<number> {
   const requests = paths.map((path) => Buffer.from(`GET ${path} HTTP/1.1\r\nHost: ${host}${empty}`))
@@ -27,7 +28,7 @@ export async function bareLoad({ port, host, paths, seconds }: BareLoad): Promis
   return answered / ((clock.monotonic() - startedAt) / 1000)
 }
 
-/** Asks on one connection, one request after the other, until there is none left. */
+/** Sends requests on one connection, one after the other, until none is left. */
 function converse(port: number, next: () => Buffer | undefined): Promise<void> {
   const { promise, resolve, reject } = Promise.withResolvers<void>()
   let answer = ''
@@ -41,7 +42,7 @@ function converse(port: number, next: () => Buffer | undefined): Promise<void> {
     callback: (length: number, bytes: Uint8Array): boolean => {
       answer += Buffer.from(bytes.buffer, bytes.byteOffset, length).toString('latin1')
       const isWhole = hasEnded(answer)
-      if (isWhole === undefined) socket.destroy(new Error(`under load, a request was answered with ${answer}`))
+      if (isWhole === undefined) socket.destroy(new Error(`under load, a request got the response ${answer}`))
       if (!isWhole) return true
       answer = ''
       ask()
@@ -52,11 +53,11 @@ function converse(port: number, next: () => Buffer | undefined): Promise<void> {
   socket.once('connect', ask)
   socket.once('error', reject)
   socket.once('close', resolve)
-  socket.once('end', () => socket.destroy(new Error('under load, a connection was closed')))
+  socket.once('end', () => socket.destroy(new Error('a connection was closed under load')))
   return promise
 }
 
-/** Whether an answer is complete; undefined if it is another one than expected. */
+/** Returns whether a response is complete. Undefined if it is not the expected one. */
 function hasEnded(answer: string): boolean | undefined {
   const end = answer.indexOf(empty)
   if (end === -1) return false

@@ -9,7 +9,7 @@ import { until } from './until.ts'
 
 const rounds = 9
 
-/** From a pushed change of the source to its first answer, and to the state DEPLOYED. */
+/** Measures the time from a pushed change to its first response and to the state DEPLOYED. */
 export const changing: Benchmark = {
   figures: ['change-to-answer', 'change-to-deployed'],
   async measure(session) {

@@ -7,7 +7,10 @@ import { killGroup, start } from '../server/lib/run.ts'
 import type { Session } from './figure.ts'
 import { until } from './until.ts'
 
-/** Starts one of our programs (a path from bench/) with this Node, and waits until it listens. It ends with the session. */
+/**
+ * Starts a program (a path from bench/) with this Node and waits until it listens. It ends with the
+ * session.
+ */
 export async function startChild(
   { ending }: Session,
   program: string,
@@ -17,7 +20,7 @@ export async function startChild(
 ): Promise<void> {
   const path = fileURLToPath(new URL(program, import.meta.url))
   const folder = await mkdtemp(join(tmpdir(), 'quayside-bench-child-'))
-  // A file: reading a pipe would cost the measuring process time.
+  // Output goes to a file: reading a pipe would cost the measuring process time.
   const logFile = join(folder, 'log')
   const log = await open(logFile, 'a')
   const child = start(process.execPath, [path, ...args], { stdio: ['ignore', log.fd, log.fd] })

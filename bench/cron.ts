@@ -7,7 +7,10 @@ import { until } from './until.ts'
 const jobs = 5
 const minutes = 3
 
-/** How long after its time the program of a cron job begins: the latest of five jobs that come every minute, over three minutes. */
+/**
+ * Measures how late cron jobs start: the latest of five jobs that run every minute, over three
+ * minutes.
+ */
 export const cron: Benchmark = {
   figures: ['cron-start'],
   async measure(session) {
@@ -33,7 +36,7 @@ export const cron: Benchmark = {
 type Run = typeof JobRun.static
 
 async function endedRuns({ api }: Installation, id: string): Promise<Run[]> {
-  // The shape is what the contract promises.
+  // The contract guarantees the shape.
   const { results } = (await api('GET', `/job/${id}/run`)) as { results: Run[] }
   return results.filter(({ status }) => status === 'SUCCESS')
 }

@@ -9,8 +9,9 @@ import { median } from './paired.ts'
 import { composeServer } from './whole-server.ts'
 
 /**
- * The whole server with so many deployments of one application. Arguments: port, URL of an empty database, directory, number of
- * deployments. Writes `depth.json` before it listens: a token, the paths of both histories, and what variables took here.
+ * The whole server with many deployments of one application. Arguments: port, URL of an empty
+ * database, directory, number of deployments. Writes `depth.json` before it listens: a token, the paths
+ * of both histories, and the times for variables.
  */
 const [port = '', url = '', directory = '', count = ''] = process.argv.slice(2)
 const { database, app, rooms, vault } = await composeServer({ port, url, directory })
@@ -44,7 +45,7 @@ const paths = {
 await writeFile(join(directory, 'depth.json'), JSON.stringify({ token, paths, importMs, resolveMs }))
 await app.listen({ host: '127.0.0.1', port: Number(port) })
 
-/** Deployments that have ended, a second apart; in parts, each within the time that a statement has. */
+/** Inserts ended deployments, a second apart, in batches that fit the statement timeout. */
 async function addDeployments(deployments: number): Promise<void> {
   const part = 50_000
   for (let first = 1; first <= deployments; first += part) {
@@ -83,7 +84,10 @@ async function importVariables(many: number): Promise<number> {
   return clock.monotonic() - began
 }
 
-/** The median of a hundred times, once the code has run as often; every fifth refers to another. */
+/**
+ * Returns the median of a hundred runs after a hundred to warm up. Every fifth variable refers to
+ * another.
+ */
 async function resolveVariables(many: number): Promise<number> {
   await database`delete from variable where service_id = ${service.id}`
   const vars = Array.from({ length: many }, (_, n) => ({
@@ -93,7 +97,7 @@ async function resolveVariables(many: number): Promise<number> {
     is_secret: n % 10 === 1,
   }))
   await ask(`/application/${service.id}/environmentVariable/import`, { overwrite: true, vars })
-  // The database has had the time to tidy up after those that were imported before.
+  // A vacuum removes the variables imported before.
   await database`vacuum analyze`
   const times: number[] = []
   for (let n = 0; n < 200; n++) {

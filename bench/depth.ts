@@ -16,8 +16,8 @@ const few = 1000
 const preparingMs = 300_000
 
 /**
- * What grows: pages of histories with a million deployments against those with a thousand, both as milliseconds of one of 32 busy
- * connections; resolving and importing variables.
+ * Measures how cost grows: pages of histories with a million deployments against a thousand, in
+ * milliseconds of one of 32 busy connections, and resolving and importing variables.
  */
 export const depth: Benchmark = {
   figures: ['history-depth', 'service-history-depth', 'resolve-variables', 'import-variables'],

@@ -4,8 +4,8 @@ import { readConfig } from '../server/config.ts'
 export const docker = new Docker({ socketPath: readConfig({}).dockerSocket })
 
 /**
- * Removes everything that an installation has in the engine, found by its label: containers, networks, volumes, and the images
- * of its services. `host` is the name under which one of its applications answers.
+ * Removes everything of an installation from the engine by its label: containers, networks, volumes,
+ * and the images of its services. `host` is the host name of one of its applications.
  */
 export async function removeInstance(host: string): Promise<void> {
   const shortId = /-([0-9a-f]{8})\.[^.]+$/.exec(host)?.[1] ?? ''

@@ -16,14 +16,14 @@ const image = 'quayside-bench/answering'
 const command = ['node', '-e', 'require("node:http").createServer((_, r) => r.end("ok")).listen(8080)']
 
 /**
- * Twenty services in four stages, deployed for the first time, against the same containers started by hand, stage after stage: on the network that
- * Docker gives to whoever names none, and in one of their own (ADR 0027).
+ * Measures the first deployment of twenty services in four stages against the same containers started
+ * by hand, stage by stage: on Docker's default network, and on their own network (ADR 0027).
  */
 export const environment: Benchmark = {
   figures: ['environment-deploy', 'environment-deploy-network'],
   async measure(session) {
     const { dockerSocket } = readConfig({})
-    // Nobody listens there, which is known at once: the image that the engine has is the answer.
+    // The registry refuses connections at once, so the engine's own image is used.
     const registry = `127.0.0.1:${await freePort()}`
     const named = `${registry}/${image}:1`
     await importTestImage(dockerSocket, named)
@@ -51,7 +51,10 @@ export const environment: Benchmark = {
   },
 }
 
-/** Each stage as long as its slowest container. Where services find each other by name, Docker has more to do for each one. */
+/**
+ * Each stage takes as long as its slowest container. On a named network, Docker does more for each
+ * one.
+ */
 async function byHand(named: string, network?: string): Promise<number> {
   let total = 0
   for (let stage = 0; stage < stages; stage++) {
@@ -86,7 +89,7 @@ const isGone = (installation: Installation, id: string): Promise<boolean> =>
     (error: unknown) => String(error).includes('404'),
   )
 
-/** An environment with its services, of which nothing runs yet. */
+/** Creates an environment with services that are not running yet. */
 async function declare(
   { api }: Installation,
   { organization, registry, name }: Readonly<Record<'organization' | 'registry' | 'name', string>>,

@@ -1,19 +1,22 @@
 import type { Paired } from './paired.ts'
 
-/** One measured figure. `floor` and `ratio` are null where nothing stands beside it; times are milliseconds unless said. */
+/**
+ * One measured figure. `floor` and `ratio` are null without a floor. Times are in milliseconds by
+ * default.
+ */
 export interface Figure {
   readonly name: string
   readonly value: number
   readonly unit: string
-  /** What the bare program that does the same took or gave, in the same run. */
+  /** The value of the bare program for the same work, in the same run. */
   readonly floor: number | null
-  /** `value` against `floor`: the median over the rounds, not the quotient of the two medians. */
+  /** `value` to `floor`: the median over the rounds, not the ratio of the two medians. */
   readonly ratio: number | null
   readonly goal: string
   readonly held: boolean
 }
 
-/** Several figures that one measurement gives. */
+/** A measurement of several figures. */
 export interface Benchmark {
   readonly figures: readonly string[]
   measure(session: Session): Promise<Figure[]>
@@ -21,9 +24,9 @@ export interface Benchmark {
 
 /** One run of the benchmarks. */
 export interface Session {
-  /** What is in here is undone at the end, also after a failure or an interrupt. */
+  /** Cleanups that run at the end, also after a failure or an interrupt. */
   readonly ending: AsyncDisposableStack
-  /** Progress, for people. */
+  /** Prints progress for people. */
   say(line: string): void
 }
 
@@ -35,7 +38,7 @@ interface Goal {
 export const atMost = (limit: number): Goal => ({ text: `≤ ${limit}`, isHeld: (measured) => measured <= limit })
 export const atLeast = (limit: number): Goal => ({ text: `≥ ${limit}`, isHeld: (measured) => measured >= limit })
 
-/** A figure whose goal is a value. */
+/** Returns a figure whose goal is a value. */
 export const absolute = (name: string, value: number, unit: string, goal: Goal): Figure => ({
   name,
   value,
@@ -46,7 +49,7 @@ export const absolute = (name: string, value: number, unit: string, goal: Goal):
   held: goal.isHeld(value),
 })
 
-/** A figure whose goal is a ratio to its floor. */
+/** Returns a figure whose goal is a ratio to its floor. */
 export const relative = (name: string, { value, floor, ratio }: Paired, unit: string, goal: Goal): Figure => ({
   name,
   value,

@@ -5,15 +5,16 @@ import type { Installation } from './installation.ts'
 const limitMs = 120_000
 
 /**
- * Follows the changes of an organization until a deployment of the environment has ended: being told costs the server less than being asked
- * again and again. `ended` gives its status, or rejects when the stream ends before, or after two minutes.
+ * Follows the changes of an organization until a deployment of the environment has ended. A stream
+ * costs the server less than polling. `ended` settles with the status. It rejects if the stream ends
+ * before, or after two minutes.
  */
 export async function followDeployment(
   { port, token }: Pick<Installation, 'port' | 'token'>,
   place: { readonly organization: string; readonly environment: string },
 ): Promise<{ readonly ended: Promise<string> }> {
   const [ready, ended] = [Promise.withResolvers<void>(), Promise.withResolvers<string>()]
-  // Whoever waits for it is told.
+  // The caller that awaits `ended` gets the error.
   ended.promise.catch(() => {})
   const asked = request({
     host: '127.0.0.1',
@@ -44,7 +45,7 @@ export async function followDeployment(
   return { ended: ended.promise }
 }
 
-/** Pure: the status of a deployment of the environment that a line of the stream tells. */
+/** Returns the status of a deployment of the environment, if a line of the stream has one. */
 function statusIn(line: string, environment: string): string | undefined {
   if (!line.startsWith('data: ')) return undefined
   const data: unknown = JSON.parse(line.slice('data: '.length))

@@ -8,15 +8,15 @@ import { firstYamlProblem } from '../server/services/check-yaml.ts'
 import { interpolate } from '../server/variables/interpolate.ts'
 
 const mebibyte = 1_048_576
-/** The longest texts that the API or the reader takes, in bytes, where that is less than a mebibyte. */
+/** The largest texts that the API or the reader accepts, in bytes, if less than a mebibyte. */
 const limits = { dockerfile: 262_144, kubeconfig: 131_072, keda: 16_384, timetable: 255, variable: 128_000 } as const
 
-/** Returns `head`, as many of `unit` as there is room for, and `tail`: exactly `bytes` of ASCII. */
+/** Returns exactly `bytes` of ASCII: `head`, as many `unit` as fit, and `tail`. */
 function filled(unit: string, { head = '', tail = '', bytes = mebibyte } = {}): string {
   const room = bytes - head.length - tail.length
   return `${head}${unit.repeat(Math.ceil(room / unit.length)).slice(0, room)}${tail}`
 }
-/** Returns exactly `bytes` of ASCII: `head`, and parts that differ by their number. */
+/** Returns exactly `bytes` of ASCII: `head`, then numbered parts. */
 function numbered(make: (index: number) => string, { head = '', bytes = mebibyte } = {}): string {
   const parts = [head]
   for (let index = 0, length = head.length; length < bytes; index++) {
@@ -31,11 +31,11 @@ interface HostileText {
   readonly name: string
   /** The length of the text. */
   readonly bytes: number
-  /** Rejects or throws if the reader refuses the text. */
+  /** Rejects or throws if the reader rejects the text. */
   read(): unknown
 }
 
-/** A mebibyte each, or as much as the API takes, in the forms that are worst for the reader. */
+/** Texts of a mebibyte, or the largest accepted size, in the worst forms for their readers. */
 export function hostileTexts(mask: (text: string) => string): HostileText[] {
   const texts = (name: string, read: (text: string) => unknown, of: readonly string[]): HostileText[] =>
     of.map((text, index) => ({
@@ -48,7 +48,7 @@ export function hostileTexts(mask: (text: string) => string): HostileText[] {
       filled('\\\n', { head: 'FROM a\nRUN ', tail: '\nx', bytes: limits.dockerfile }),
       filled(' ', { head: '# a=y', tail: 'x\nFROM a', bytes: limits.dockerfile }),
       filled('x\n', { head: 'FROM a\nRUN <<A\n', tail: '\nA\n', bytes: limits.dockerfile }),
-      // 999 instructions, of 1,000 that are read.
+      // 999 instructions, of at most 1,000.
       filled(`FROM a\n#${'x'.repeat(260)}\n`, { bytes: limits.dockerfile }),
       filled('#\n', { tail: 'FROM a\n', bytes: limits.dockerfile }),
     ]),
@@ -70,7 +70,7 @@ export function hostileTexts(mask: (text: string) => string): HostileText[] {
       filled('a,', { head: '{', tail: '}', bytes: limits.keda }),
       numbered((index) => `k${index}: 1\n`, { bytes: limits.keda }),
       filled('[', { bytes: limits.keda }),
-      // The most that is read on the thread of the server.
+      // The largest size that is read on the thread of the server.
       filled('[', { bytes: 1024 }),
       filled('a,', { head: '{', tail: '}', bytes: 1024 }),
     ]),
@@ -98,7 +98,7 @@ export function hostileTexts(mask: (text: string) => string): HostileText[] {
   ]
 }
 
-/** The longest time between two turns of this thread while the text is read. */
+/** Returns the longest time between two turns of this thread while the text is read. */
 export async function longestHoldMs(read: () => unknown): Promise<number> {
   let longest = 0
   let last = performance.now()
@@ -110,7 +110,7 @@ export async function longestHoldMs(read: () => unknown): Promise<number> {
   try {
     await read()
   } catch {
-    // Most of them are refused.
+    // Most of them are rejected.
   }
   look()
   clearInterval(ticking)

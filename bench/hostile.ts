@@ -4,7 +4,7 @@ import { Secret } from '../server/lib/secret.ts'
 import { absolute, atMost, type Benchmark } from './figure.ts'
 import { hostileTexts, longestHoldMs } from './hostile-texts.ts'
 
-/** How long text from outside holds the one thread at which everybody waits: the longest hold of all readers. */
+/** Measures how long text from outside blocks the main thread: the longest block of all readers. */
 export const hostile: Benchmark = {
   figures: ['hostile-text'],
   async measure({ say }) {

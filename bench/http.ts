@@ -8,7 +8,7 @@ export interface Question {
   readonly method?: string
   readonly headers?: Readonly<Record<string, string>>
   readonly body?: string
-  /** Without one: a connection of its own. */
+  /** Without an agent, the request has its own connection. */
   readonly agent?: Agent
   readonly timeoutMs?: number
 }
@@ -20,7 +20,7 @@ export interface Answer {
 
 export const keepAlive = (): Agent => new Agent({ keepAlive: true })
 
-/** Asks and reads the whole answer. Rejects when it does not come in full. */
+/** Sends a request and reads the whole response. Rejects if it is truncated. */
 export function ask({
   host = '127.0.0.1',
   port,
@@ -42,7 +42,7 @@ export function ask({
     incoming.on('error', reject)
     incoming.on('end', () => resolve({ status: incoming.statusCode ?? 0, body: text }))
     incoming.on('close', () => {
-      if (!incoming.complete) reject(new Error('the answer broke off'))
+      if (!incoming.complete) reject(new Error('the response was truncated'))
     })
   })
   outgoing.on('error', reject)

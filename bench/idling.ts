@@ -6,13 +6,19 @@ import { cpuSeconds, pssMB } from './processes.ts'
 import { until } from './until.ts'
 
 const services = 100
-/** Deployed before anything is measured: what a server takes once it has deployed at all is no cost of each service. */
+/**
+ * Services deployed before the measurement, so that the memory for a first deployment does not
+ * count.
+ */
 const earlier = 20
-/** What containers have been up for that long is not looked at one by one any more. */
+/** Containers that have been up for this long are no longer inspected one by one. */
 const settleMs = 75_000
 const measureMs = 30_000
 
-/** What one hundred applications that nobody asks for cost the server: CPU in per cent of a core, and memory for each. */
+/**
+ * Measures the cost of one hundred idle applications: CPU in per cent of a core, and memory for
+ * each.
+ */
 export const idling: Benchmark = {
   figures: ['idle-100-cpu', 'idle-100-memory'],
   async measure(session) {
@@ -24,7 +30,7 @@ export const idling: Benchmark = {
     await clock.sleep(settleMs)
     const before = await pssMB(pid)
     await deployMany(installation, 'idle', services)
-    session.say(`  ${services} applications run`)
+    session.say(`  ${services} applications are running`)
     await clock.sleep(settleMs)
     const startedAt = await cpuSeconds(pid)
     await clock.sleep(measureMs)
@@ -39,7 +45,7 @@ export const idling: Benchmark = {
   },
 }
 
-/** All of the repository of the application that is there already, in one environment. */
+/** Creates and deploys applications from the existing repository, in one environment. */
 async function deployMany({ api, port }: Installation, name: string, count: number): Promise<void> {
   const organization = String(Object(listed(await api('GET', '/organization'))[0]).id)
   const project = await api('POST', `/organization/${organization}/project`, { name })

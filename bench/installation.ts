@@ -13,30 +13,30 @@ import { commandLine, freePort, gone, killProcess, pidsWith, treeOf } from './pr
 
 export const root = fileURLToPath(new URL('..', import.meta.url))
 
-/** A whole Quayside on a data directory and ports of its own, started by `npm start`. */
+/** A whole Quayside with its own data directory and ports, started by `npm start`. */
 export interface Installation {
   readonly directory: string
   readonly port: number
   readonly routerPort: number
-  /** Gives the milliseconds from the command to the line "Ready.". */
+  /** Starts the server. Returns the milliseconds from the command to the line "Ready.". */
   start(): Promise<number>
-  /** Asks the API with the admin token; throws for anything but success. Gives the answer's body. */
+  /** Calls the API with the admin token. Returns the response body. Throws unless it succeeds. */
   api(method: string, path: string, body?: object): Promise<Readonly<Record<string, unknown>>>
   token(): Promise<string>
-  /** Host name of the application that the first start made. */
+  /** The host name of the application that the first start created. */
   host(): string
-  /** Of the server itself, not of the npm that started it. */
+  /** The process id of the server itself, not of npm. */
   serverPid(): Promise<number>
-  /** Undefined where it does not run. */
+  /** Undefined if it is not running. */
   routerPid(): Promise<number | undefined>
-  /** Of the process that all others of PostgreSQL come from; undefined where it does not run. */
+  /** The process id of PostgreSQL's main process. Undefined if it is not running. */
   postmasterPid(): Promise<number | undefined>
-  /** Ends the server as a crash would. */
+  /** Kills the server, like a crash. */
   kill(): Promise<void>
   stop(): Promise<void>
 }
 
-/** Nothing runs before `start`. Everything that it made is removed at the session's end. */
+/** Prepares an installation, which runs after `start`. The end of the session removes it. */
 export async function createInstallation({ ending }: Session): Promise<Installation> {
   const directory = await mkdtemp(join(tmpdir(), 'quayside-bench-'))
   await chmod(directory, 0o711)
@@ -48,7 +48,7 @@ export async function createInstallation({ ending }: Session): Promise<Installat
     for (const pid of await treeOf(child?.pid ?? 0)) {
       if ((await commandLine(pid)).includes(join(root, 'server', 'main.ts'))) return pid
     }
-    throw new Error('the server does not run')
+    throw new Error('the server is not running')
   }
   const end = async (signal: 'SIGTERM' | 'SIGKILL'): Promise<void> => {
     const running = child
@@ -99,19 +99,19 @@ export async function createInstallation({ ending }: Session): Promise<Installat
       }
       const text = body === undefined ? {} : { body: JSON.stringify(body) }
       const answer = await ask({ port: ports.api, path, method, headers, ...text })
-      if (answer.status >= 300) throw new Error(`${method} ${path} was answered ${answer.status}: ${answer.body}`)
+      if (answer.status >= 300) throw new Error(`${method} ${path} answered ${answer.status}: ${answer.body}`)
       return answer.body === '' ? {} : JSON.parse(answer.body)
     },
   }
 }
 
 const environment = (directory: string, ports: { api: number; router: number }): Record<string, string> => ({
-  // npm is beside Node, or in one of the usual places.
+  // npm is next to Node, or in one of the usual places.
   PATH: `${dirname(process.execPath)}:/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin`,
   QUAYSIDE_DATA: directory,
   QUAYSIDE_PORT: String(ports.api),
   QUAYSIDE_ROUTER_PORT: String(ports.router),
-  // High enough never to refuse, and not off: counting is part of what a request costs.
+  // High enough never to reject, but not off: counting is part of the cost of a request.
   QUAYSIDE_RATE_LIMIT: '1000000',
   QUAYSIDE_RATE_BURST: '1000000',
   QUAYSIDE_ALLOW_PRIVATE_TARGETS: '127.0.0.0/8',
@@ -122,7 +122,7 @@ const environment = (directory: string, ports: { api: number; router: number }):
   QUAYSIDE_ROUTER_CONNECTIONS_PER_CLIENT: '1000000',
 })
 
-/** Gives what was printed. */
+/** Returns the output. */
 async function untilReady(child: ChildProcess, directory: string): Promise<string> {
   const { promise, resolve, reject } = Promise.withResolvers<string>()
   let said = ''
@@ -147,7 +147,7 @@ async function findPostmaster(directory: string): Promise<number | undefined> {
   return Number((await readFile(file, 'utf8').catch(() => '')).split('\n')[0]) || undefined
 }
 
-/** It ends with the server; after a crash it is left over. */
+/** PostgreSQL ends with the server. After a crash it keeps running. */
 async function endPostgres(directory: string): Promise<void> {
   const pid = await findPostmaster(directory)
   if (pid === undefined) return

@@ -4,10 +4,10 @@ import { join } from 'node:path'
 import autocannon from 'autocannon'
 import { run } from '../server/lib/run.ts'
 
-/** As many requests as are answered, over 32 connections to 127.0.0.1. */
+/** A load of requests over 32 connections to 127.0.0.1. */
 export interface Load {
   readonly port: number
-  /** Asked for in turn. */
+  /** Requested in turn. */
   readonly paths: readonly string[]
   readonly method?: 'GET' | 'POST'
   readonly headers?: Readonly<Record<string, string>>
@@ -22,7 +22,10 @@ export interface Loaded {
 
 const connections = 32
 
-/** Requests answered, with `wrk` where it is installed, else with autocannon. Throws when any answer was not a success. */
+/**
+ * Counts answered requests, with `wrk` if it is installed, otherwise autocannon. Throws unless all
+ * succeed.
+ */
 export async function load(asked: Load): Promise<Loaded> {
   const { answered, failures, seconds } = (await hasWrk()) ? await byWrk(asked) : await byAutocannon(asked)
   if (failures !== '') throw new Error(`under load, not every request to ${asked.paths[0]} succeeded: ${failures}`)
@@ -60,7 +63,7 @@ async function byWrk(asked: Load): Promise<Outcome> {
   }
 }
 
-/** One path is set once; a list of them makes a request each time. */
+/** A single path is set once. A list of paths builds a request each time. */
 function luaOf({ paths, method = 'GET', headers = {}, body }: Load): string {
   const lines = [`wrk.method = ${lua(method)}`, ...(body === undefined ? [] : [`wrk.body = ${lua(body)}`])]
   for (const [name, value] of Object.entries(headers)) lines.push(`wrk.headers[${lua(name)}] = ${lua(value)}`)
@@ -76,10 +79,13 @@ function luaOf({ paths, method = 'GET', headers = {}, body }: Load): string {
   ].join('\n')
 }
 
-/** Texts here are ASCII, which both languages write alike. */
+/** Quotes a string for Lua. The strings are ASCII, which both languages write alike. */
 const lua = (text: string): string => JSON.stringify(text)
 
-/** Each connection gets paths of its own: autocannon's connections each begin with the first one. */
+/**
+ * Gives each connection its own paths, because each connection of autocannon begins with the first
+ * one.
+ */
 async function byAutocannon({ port, paths, method = 'GET', headers = {}, body, seconds }: Load): Promise<Outcome> {
   const requests = paths.map((path) => ({ method, path, headers, ...(body === undefined ? {} : { body }) }))
   let next = 0

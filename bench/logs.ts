@@ -6,24 +6,32 @@ import { systemClock } from '../server/lib/clock.ts'
 import { silentLogger } from '../server/lib/log.ts'
 import { createCollector, type LineStore, openLineStore } from '../server/logs/index.ts'
 
-/** Lines of 120 bytes, as the load targets say. */
+/** Lines of 120 bytes. */
 const text =
   'GET /api/v1/orders 200 12 ms user=4711 trace=0af7651916cd43dd8448eb211c80319c referer=https://shop.example/basket?'
 const replica = 'shop-7d9f8c6b5-x2x9k'
 const release = '019a3b5c-7d1e-7f00-8a9b-0c1d2e3f4a5b'
 
 export interface LogFigures {
-  /** The last 1,000 of 10 million lines: the first time after opening the store, then again and again. */
+  /**
+   * Times to read the last 1,000 of 10 million lines, first after opening the store, then
+   * repeatedly.
+   */
   readonly tailMs: number[]
-  /** Collected through the collector from an engine that never makes it wait; the lines are on the disk at the end. */
+  /**
+   * Lines a second through the collector, from an engine that never waits, until they are on disk.
+   */
   readonly linesPerSecond: number[]
-  /** From the call of `append` until a follower has the line, at 100 lines a second. */
+  /** Times from `append` until a follower has the line, at 100 lines a second. */
   readonly followMs: number[]
-  /** Growth of the process's memory while the 10 million lines were appended, and while 200 streams were fed. */
+  /**
+   * Growth of the process's memory while 10 million lines were appended, and while 200 streams were
+   * fed.
+   */
   readonly grownMiB: { readonly tenMillion: number; readonly twoHundredStreams: number }
 }
 
-/** Measures the log store on a temporary directory, which holds 2 GB for a minute. */
+/** Measures the log store in a temporary directory, which needs 2 GB for a minute. */
 export async function measureLogs(lines = 10_000_000): Promise<LogFigures> {
   const directory = await mkdtemp(join(tmpdir(), 'quayside-bench-logs-'))
   const open = (): LineStore =>

@@ -17,7 +17,10 @@ import { streaming } from './streaming.ts'
 import { table } from './table.ts'
 import { waking } from './waking.ts'
 
-/** `npm run bench`: all figures as a table; `-- NAME …` only those, `-- --json` as JSON. Progress goes to standard error. */
+/**
+ * `npm run bench` prints all figures as a table. `-- NAME …` selects some, `-- --json` prints JSON.
+ * Progress goes to standard error.
+ */
 const benchmarks: readonly Benchmark[] = [
   starting,
   changing,
@@ -42,7 +45,7 @@ const asked = process.argv.slice(2).filter((argument) => argument !== '--json')
 const asJson = process.argv.includes('--json')
 const unknown = asked.filter((name) => !known.includes(name))
 if (unknown.length > 0) {
-  console.error(`There is no figure "${unknown[0]}"; there are ${known.join(', ')}.`)
+  console.error(`Unknown figure "${unknown[0]}". Choose among ${known.join(', ')}.`)
   process.exit(2)
 }
 
@@ -53,7 +56,7 @@ let current: AsyncDisposableStack | undefined
 for (const signal of ['SIGINT', 'SIGTERM'] as const) {
   process.once(signal, () => void Promise.resolve(current?.disposeAsync()).finally(() => process.exit(130)))
 }
-// An error that nobody waits for ends no benchmark in order: what it has running would stay.
+// An unhandled error would skip the cleanup and leave containers and processes running.
 process.once('uncaughtException', (error) => {
   console.error(error)
   void Promise.resolve(current?.disposeAsync()).finally(() => process.exit(1))
@@ -63,7 +66,7 @@ for (const { figures, measure } of benchmarks) {
   if (wanted.length === 0) continue
   say(`Measuring ${wanted.join(', ')} …`)
   const measured = await measureOne(measure).catch((error: unknown) => {
-    // The figures before it took many minutes, and those after it do not depend on it.
+    // The previous figures took many minutes, and the next ones do not depend on this one.
     console.error(error)
     failed.push(...wanted)
     return []
@@ -74,7 +77,7 @@ for (const { figures, measure } of benchmarks) {
 }
 console.log(asJson ? JSON.stringify(results, null, 2) : table(results))
 if (failed.length > 0) {
-  console.error(`Not measured, because of an error: ${failed.join(', ')}.`)
+  console.error(`Not measured because of an error: ${failed.join(', ')}.`)
   process.exitCode = 1
 }
 

@@ -1,4 +1,4 @@
-/** Medians over the rounds, with the quartiles of the ratio. */
+/** The medians over the rounds, with the quartiles of the ratio. */
 export interface Paired {
   readonly value: number
   readonly floor: number
@@ -7,8 +7,9 @@ export interface Paired {
 }
 
 /**
- * Floor and subject by turns: floor, subject, floor, subject, …, floor. Each value of the subject is set against the mean of the
- * two floors around it, so that a machine that becomes slower meanwhile slows both. The subject may give several values a round.
+ * Alternates floor and subject: floor, subject, floor, subject, …, floor. Each value of the subject is
+ * compared with the mean of the two floors around it, so that a machine that gets slower slows both.
+ * The subject may return several values a round.
  */
 export async function paired<Name extends string>(
   rounds: number,
@@ -24,13 +25,13 @@ export async function paired<Name extends string>(
   return compare(floors, values)
 }
 
-/** Pure: `floors` has one more than `values`. */
+/** Compares values with floors. `floors` has one more than `values`. */
 export function compare<Name extends string>(
   floors: readonly number[],
   values: readonly Readonly<Record<Name, number>>[],
 ): Record<Name, Paired> {
   const around = values.map((_, round) => ((floors[round] ?? 0) + (floors[round + 1] ?? 0)) / 2)
-  // Object.keys forgets the type of the keys; every round has the same ones.
+  // Object.keys loses the type of the keys. Every round has the same ones.
   const names = Object.keys(values[0] ?? {}) as Name[]
   const figures = names.map((name) => {
     const own = values.map((value) => value[name])
@@ -38,13 +39,13 @@ export function compare<Name extends string>(
     const quartiles = [quantile(ratios, 0.25), quantile(ratios, 0.75)] as const
     return [name, { value: median(own), floor: median(floors), ratio: median(ratios), quartiles }] as const
   })
-  // The entries were made from exactly these names.
+  // The entries have exactly these names.
   return Object.fromEntries(figures) as Record<Name, Paired>
 }
 
 export const median = (values: readonly number[]): number => quantile(values, 0.5)
 
-/** Between two values, their weighted mean. */
+/** Returns a quantile. Between two values, it is their weighted mean. */
 export function quantile(values: readonly number[], share: number): number {
   const sorted = values.toSorted((a, b) => a - b)
   const at = (sorted.length - 1) * share

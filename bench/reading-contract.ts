@@ -12,14 +12,17 @@ const rounds = 7
 const seconds = 2
 const kinds = ['application', 'container', 'database', 'job', 'helm', 'terraform'] as const
 
-/** Goals by figure; each is a read of the same name. */
+/** The goals by figure. Each figure is the read of the same name. */
 const goals: Readonly<Record<string, number>> = {
   ...Object.fromEntries(kinds.map((kind) => [`read-${kind}`, 0.85])),
   'list-applications': 0.25,
   'read-by-jwt': 0.8,
 }
 
-/** Authenticated reads of every kind, a list of fifty, and a read with a JWT; each against a bare program with the same statement. */
+/**
+ * Measures authenticated reads of every kind, a list of fifty and a read with a JWT, each against a
+ * bare program with the same statement.
+ */
 export const readingContract: Benchmark = {
   figures: Object.keys(goals),
   async measure(session) {

@@ -13,8 +13,9 @@ import type { Statement } from './statement.ts'
 import { composeServer } from './whole-server.ts'
 
 /**
- * The whole server with one service of each kind, fifty applications, and an issuer of JWTs. Arguments: port, URL of an empty database,
- * directory. Writes `reading.json` before it listens: tokens, and what is read, with the statements and the answer of each.
+ * The whole server with one service of each kind, fifty applications, and an issuer of JWTs.
+ * Arguments: port, URL of an empty database, directory. Writes `reading.json` before it listens: the
+ * tokens, and the reads with the statements and response of each.
  */
 const [port = '', url = '', directory = ''] = process.argv.slice(2)
 
@@ -24,7 +25,7 @@ const keys = createServer((_request, response) => {
   response.end(JSON.stringify({ keys: [{ ...publicKey.export({ format: 'jwk' }), kid: 'bench', alg: 'ES256' }] }))
 }).listen(0, '127.0.0.1')
 await new Promise((resolve) => keys.once('listening', resolve))
-// A server that listens on a port has an address with one.
+// A server that listens on a port has an address with a port.
 const { port: keysPort } = keys.address() as AddressInfo
 const issuer = { issuer: 'https://issuer.invalid', audience: 'bench', jwksUrl: `http://127.0.0.1:${keysPort}/` }
 const issuers = [{ ...issuer, algorithms: ['ES256'], members: { ada: ['ADMIN' as const] } }]

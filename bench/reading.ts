@@ -14,7 +14,10 @@ import { readOperation, recordStatement } from './statement.ts'
 const rounds = 9
 const seconds = 2
 
-/** Authenticated reads of one application a second, against a bare program that runs the same statement. */
+/**
+ * Measures authenticated reads of one application a second against a bare program with the same
+ * statement.
+ */
 export const reading: Benchmark = {
   figures: ['read-one'],
   async measure(session) {
@@ -26,7 +29,10 @@ export const reading: Benchmark = {
   },
 }
 
-/** Both ways to read the application that the first start made; each gives requests a second. */
+/**
+ * Returns both ways to read the application that the first start created. Each returns requests a
+ * second.
+ */
 export async function prepareReads(session: Session, installation: Installation) {
   const token = await installation.token()
   const path = `/application/${await anyApplication(installation)}`
@@ -54,21 +60,21 @@ async function startFloor(session: Session, installation: Installation, path: st
   return port
 }
 
-/** A floor that answers less than the server would be none. */
+/** Throws if the floor answers differently: it must do the same work as the server. */
 async function sameAnswers(own: number, floor: number, path: string, headers: Record<string, string>): Promise<void> {
   const [mine, bare] = await Promise.all([own, floor].map((port) => ask({ port, path, headers })))
   if (mine?.status !== 200 || mine.body !== bare?.body) {
-    throw new Error(`the floor answers something else than the server:\n${mine?.body}\n${bare?.body}`)
+    throw new Error(`the floor and the server answer differently:\n${mine?.body}\n${bare?.body}`)
   }
 }
 
-/** Where PostgreSQL listens, out of the command that is written beside its data. */
+/** Returns where PostgreSQL listens, from the command stored with its data. */
 export async function socketsOf(directory: string): Promise<string> {
   const pidFile = join(directory, 'postgresql', 'cluster', 'postmaster.pid')
   return (await readFile(pidFile, 'utf8')).split('\n')[4] ?? ''
 }
 
-/** A database for one program, beside the installation's own, and a directory for it. Gone with the session. */
+/** Creates a database and a directory for one program. The end of the session removes them. */
 export async function emptyDatabase(session: Session, installation: Installation, name: string) {
   const host = await socketsOf(installation.directory)
   const admin = postgres({ host, username: 'quayside', database: 'postgres', max: 1, onnotice: () => {} })

@@ -6,21 +6,21 @@ import { createInstallation, type Installation } from './installation.ts'
 
 interface Plan {
   readonly deployments: number
-  /** One of so many is interrupted, at another share of the time that one takes. */
+  /** One in this many deployments is interrupted, each at a different point. */
   readonly interruptEvery: number
   readonly perSecond: number
 }
 
-/** By figure. The long one takes some six minutes. */
+/** The variants by figure. The long one takes about six minutes. */
 const plans: Readonly<Record<string, Plan>> = {
   'requests-lost': { deployments: 20, interruptEvery: 4, perSecond: 200 },
   'requests-lost-long': { deployments: 100, interruptEvery: 5, perSecond: 500 },
 }
 
 /**
- * Requests that did not get their whole 200 while changes of an application were deployed again and again, some of the times with the
- * server killed in the middle and started again. Requests come at a constant rate, whether or not earlier ones are answered; one
- * half over connections that are kept, the other each over a new one.
+ * Counts the requests without a complete 200 while changes of an application are deployed repeatedly.
+ * In some deployments the server is killed and restarted. Requests come at a constant rate, even if
+ * earlier ones are not answered. One half uses persistent connections, the other a new one each.
  */
 export const redeploying: readonly Benchmark[] = Object.entries(plans).map(([name, plan]) => ({
   figures: [name],
@@ -35,7 +35,7 @@ async function lostBy({ deployments, interruptEvery, perSecond }: Plan, session:
   let usualMs = 1000
   for (let deployment = 0; deployment < deployments; deployment++) {
     const isInterrupted = deployment % interruptEvery === 2
-    // What has not changed would not be restarted.
+    // An unchanged application would not be restarted.
     await application.repository.push(`change ${deployment}`)
     const startedAt = clock.monotonic()
     await application.deploy()
@@ -59,7 +59,7 @@ async function interrupt(installation: Installation, afterMs: number): Promise<v
 interface Traffic {
   sent(): number
   lost(): readonly string[]
-  /** Waits for what is open. */
+  /** Waits for open requests. */
   stop(): Promise<void>
 }
 
@@ -82,7 +82,7 @@ function sendRequests(application: Application, perSecond: number): Traffic {
   const sending = (async () => {
     const startedAt = clock.monotonic()
     while (!stopping.signal.aborted) {
-      // What is due by now, also when this process came late.
+      // Sends all requests that are due, even if this process is late.
       const due = ((clock.monotonic() - startedAt) * perSecond) / 1000
       while (sent < due) send()
       await clock.sleep(2)

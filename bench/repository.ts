@@ -5,20 +5,20 @@ import { run } from '../server/lib/run.ts'
 import type { Session } from './figure.ts'
 import { type Installation, root } from './installation.ts'
 
-/** The one-file application of examples/hello as a repository on this disk. */
+/** The one-file application of examples/hello as a local repository. */
 export interface Repository {
   readonly directory: string
-  /** Makes the application name this version, and pushes it to the built-in git host. */
+  /** Changes the version that the application prints and pushes it to the built-in git host. */
   push(version: string): Promise<void>
 }
 
 const source = join(root, 'examples', 'hello')
 
-/** The application's source, changed so that it names a version: what a developer changes when he changes a line. */
+/** Returns the application's source with a new version: a change of one line. */
 export async function sourceOf(version: string): Promise<string> {
   const original = await readFile(join(source, 'server.js'), 'utf8')
   const changed = original.replace("process.env.VERSION ?? 'unknown'", `'${version}'`)
-  if (changed === original) throw new Error('examples/hello/server.js names its version in another way now')
+  if (changed === original) throw new Error('examples/hello/server.js no longer has the expected line with its version')
   return changed
 }
 
@@ -49,7 +49,7 @@ export async function createRepository(
   }
 }
 
-/** The token goes through the environment: arguments can be read by everybody. */
+/** The token is passed in the environment because every user can read arguments. */
 async function gitEnvironment(installation: Installation): Promise<Record<string, string>> {
   const basic = Buffer.from(`bench:${await installation.token()}`).toString('base64')
   return {

@@ -5,7 +5,10 @@ import { pssMB, treeOf } from './processes.ts'
 
 const quietMs = 30_000
 
-/** Memory of the server, the router and PostgreSQL with one application, after half a minute without a request. */
+/**
+ * Measures the memory of the server, the router and PostgreSQL with one application, after half a
+ * minute without a request.
+ */
 export const resting: Benchmark = {
   figures: ['idle-memory'],
   async measure(session) {

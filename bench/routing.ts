@@ -12,11 +12,14 @@ import { freePort, killProcess } from './processes.ts'
 const rounds = 9
 const seconds = 2
 const host = 'bench.localhost'
-/** A host with routes by path, and what is asked of it: below the paths, by turns. */
+/** A host with routes by path. Requests go to paths below them in turn. */
 const pathsHost = 'paths.localhost'
 const routePaths = Array.from({ length: 50 }, (_, index) => `/service-${index}/api`)
 
-/** Requests a second through the router, by host name alone and by one of fifty paths, against a bare Node proxy in front of the same upstream. */
+/**
+ * Measures requests a second through the router, by host name and by one of fifty paths, against a
+ * bare Node proxy in front of the same upstream.
+ */
 export const routing: Benchmark = {
   figures: ['router', 'router-paths'],
   async measure(session) {
@@ -57,7 +60,7 @@ async function startRouter({ ending }: Session, ports: { upstream: number; route
   })
   ending.defer(() => killProcess(pid))
   const endpoints = [{ address: '127.0.0.1', port: ports.upstream }]
-  // The limits that every application has until its users set others.
+  // The default limits of every application.
   const rules = rulesOf('application', {}) ?? {}
   const route = { service: 'bench', name: 'bench', endpoints, rules }
   const byPath = routePaths.map((path) => ({ host: pathsHost, path, ...route }))

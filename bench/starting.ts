@@ -9,8 +9,9 @@ import { until } from './until.ts'
 const rounds = 3
 
 /**
- * From `npm start` to "Ready." and an application that answers: on an empty data directory, with everything installed, and on
- * the same directory again after the server was stopped. The base image of the example counts as not there yet.
+ * Measures the time from `npm start` to "Ready." and an application that answers: on an empty data
+ * directory with everything installed, and on the same directory after a stop. The base image of the
+ * example counts as missing.
  */
 export const starting: Benchmark = {
   figures: ['start-empty', 'start-existing'],
@@ -43,7 +44,7 @@ async function ready(installation: Installation): Promise<number> {
 const baseImage = 'quayside/node:24'
 const aside = { repo: 'quayside-bench/node', tag: 'aside' }
 
-/** The image that was there is put aside, and is what it was afterwards. */
+/** Puts the existing image aside, and restores it afterwards. */
 async function withoutBaseImage<T>(work: () => Promise<T>): Promise<T> {
   const former = docker.getImage(baseImage)
   const isThere = await former.inspect().then(

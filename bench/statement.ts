@@ -4,15 +4,16 @@ import { authorize, readToken } from '../server/access/index.ts'
 import type { Sql } from '../server/database/index.ts'
 import { targetQuery } from '../server/http/index.ts'
 
-/** A statement as PostgreSQL gets it. */
+/** A statement as PostgreSQL receives it. */
 export interface Statement {
   readonly text: string
   readonly parameters: readonly string[]
 }
 
 /**
- * The one statement with which the server answers a read: recorded at the driver while the server's own code asks, so that the
- * floor runs exactly it. The token is hashed with a wrong pepper here and refused, but only after the statement.
+ * Returns the single statement of a read, so that the floor runs the same. It is recorded at the
+ * driver while the server's own code runs it. The token is hashed with a wrong pepper here. It is
+ * rejected, but only after the statement.
  */
 export async function recordStatement(
   operation: Operation,
@@ -29,7 +30,7 @@ export async function recordStatement(
   })
   const query = targetQuery(operation)
   const credential = readToken(token, Buffer.alloc(32))
-  // The driver's types and those of the server's own pool differ by the options alone.
+  // The types of the driver and of the server's pool differ only in their options.
   const sql = db as unknown as Sql
   await authorize(sql, credential, { access: 'read', ...(query && { query }), targetId }).catch(() => {})
   await db.end()

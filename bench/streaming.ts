@@ -10,7 +10,10 @@ import { until } from './until.ts'
 const clients = 10_000
 const lines = 400
 
-/** Clients that follow and are told nothing, and how long a line takes from the container to one who follows the log. */
+/**
+ * Measures idle clients of a stream, and the time of a line from the container to a client of the
+ * log.
+ */
 export const streaming: Benchmark = {
   figures: ['stream-clients', 'log-stream'],
   async measure(session) {
@@ -27,8 +30,9 @@ export const streaming: Benchmark = {
 }
 
 /**
- * Growth of the server's memory by so many clients of server-sent events, half a minute after the last one came. Some came and went
- * before, so that what the server needs for any clients at all is there.
+ * Measures the growth of the server's memory with many clients of server-sent events, half a minute
+ * after the last one connected. Some connect and leave before, so that the memory for the first client
+ * does not count.
  */
 async function measureClients(session: Session, installation: Installation, organization: string): Promise<number> {
   const pid = await installation.serverPid()
@@ -62,8 +66,8 @@ async function measureClients(session: Session, installation: Installation, orga
   const project = await installation.api('POST', `/organization/${organization}/project`, { name: 'streams' })
   const began = clock.monotonic()
   await installation.api('POST', `/project/${project.id}/environment`, { name: 'streams' })
-  await until('all are told', () => told === clients, { limitMs: 60_000, everyMs: 5 })
-  session.say(`  a change was with all ${clients} clients after ${(clock.monotonic() - began).toFixed(0)} ms`)
+  await until('all clients have the change', () => told === clients, { limitMs: 60_000, everyMs: 5 })
+  session.say(`  all ${clients} clients had a change after ${(clock.monotonic() - began).toFixed(0)} ms`)
   return ((after - before) * 1000) / clients
 }
 
@@ -87,7 +91,10 @@ async function findPlace({ api }: Installation): Promise<Place> {
   return { organization, query: String(query) }
 }
 
-/** From a request to the example, which prints a line for each, to that line at a client: milliseconds. */
+/**
+ * Measures the milliseconds from a request to the example, which prints a line, to that line at a
+ * client.
+ */
 async function measureLines(session: Session, installation: Installation, { query }: Place): Promise<number[]> {
   const socket = new WebSocket(`ws://127.0.0.1:${installation.port}/service/logs?${query}`, {
     headers: { authorization: `Bearer ${await installation.token()}` },
@@ -110,8 +117,8 @@ async function measureLines(session: Session, installation: Installation, { quer
     await clock.sleep(10)
   }
   agent.destroy()
-  await until('every line has come', () => delays.length === lines, { limitMs: 10_000 })
-  session.say(`  a line is with a client after ${percentile(delays, 0.5).toFixed(1)} ms, at the median`)
+  await until('every line has arrived', () => delays.length === lines, { limitMs: 10_000 })
+  session.say(`  a client has a line after ${percentile(delays, 0.5).toFixed(1)} ms (median)`)
   return delays
 }
 

@@ -1,6 +1,6 @@
 import type { Figure } from './figure.ts'
 
-/** Figures as people read them, with what missed its goal said last. */
+/** Returns the figures as a table, with the missed goals last. */
 export function table(figures: readonly Figure[]): string {
   const rows = [
     ['figure', 'measured', 'floor', 'ratio', 'goal', ''],
@@ -21,11 +21,11 @@ export function table(figures: readonly Figure[]): string {
       .trimEnd(),
   )
   const missed = figures.filter(({ held }) => !held).map(({ name }) => name)
-  const last = missed.length === 0 ? 'Every goal was held.' : `Missed: ${missed.join(', ')}.`
+  const last = missed.length === 0 ? 'All goals met.' : `Missed: ${missed.join(', ')}.`
   return [...lines, '', last].join('\n')
 }
 
-/** Whole from 100 on, else with one digit after the point, below ten with two. */
+/** Formats a number: whole from 100, with one decimal from 10, with two below. */
 function shown(value: number): string {
   return value.toFixed(value >= 100 || Number.isInteger(value) ? 0 : value >= 10 ? 1 : 2)
 }

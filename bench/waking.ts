@@ -9,7 +9,7 @@ import { until } from './until.ts'
 
 const rounds = 7
 
-/** What falls asleep as soon as it may. */
+/** Settings with which the application sleeps as soon as possible. */
 const sleepy = {
   min_running_instances: 0,
   autoscaling: {
@@ -19,7 +19,10 @@ const sleepy = {
   },
 }
 
-/** From a request for an application that sleeps to its answer, against a bare container of the same program: create, start, first 200. */
+/**
+ * Measures the time from a request for a sleeping application to its response, against a bare
+ * container of the same program: create, start, first 200.
+ */
 export const waking: Benchmark = {
   figures: ['wake-from-zero'],
   async measure(session) {
@@ -46,7 +49,7 @@ async function wake({ say }: Session, application: Application): Promise<number>
   const startedAt = clock.monotonic()
   const { status } = await application.ask('/health')
   const ms = clock.monotonic() - startedAt
-  if (status !== 200) throw new Error(`the request that woke it was answered ${status}`)
+  if (status !== 200) throw new Error(`the request that woke the application got ${status}`)
   say(`  answered after ${ms.toFixed(0)} ms`)
   return ms
 }

@@ -5,7 +5,10 @@ import { type Database, migrate, openDatabase, type PoolOptions } from '../serve
 import { createLogger } from '../server/lib/log.ts'
 import { openPepper, openVault, type Vault } from '../server/vault/index.ts'
 
-/** The whole server on an empty database, without what works by itself: what is accepted stays queued. It does not listen yet. */
+/**
+ * Creates the whole server on an empty database without its workflows: accepted requests stay
+ * queued. It does not listen yet.
+ */
 export async function composeServer(
   at: { readonly port: string; readonly directory: string } & Pick<PoolOptions, 'url' | 'onStatement'>,
   settings: Readonly<Record<string, string>> = {},

@@ -4,8 +4,9 @@ import { absent, docker } from '../docker.ts'
 import { until } from '../until.ts'
 
 /**
- * What the engine by itself needs to start so many containers of an image beside each other, from the first call until each takes a
- * connection; in a network of their own, where one is named. Milliseconds; what it made is removed afterwards.
+ * Measures how long the engine alone takes to start several containers of an image in parallel, until
+ * each accepts a connection. With `network`, they are on their own network. In milliseconds. Removes
+ * everything afterwards.
  */
 export async function bareContainers(
   image: string,

@@ -10,8 +10,8 @@ import { until } from '../until.ts'
 const image = 'quayside-bench-floor'
 
 /**
- * What the engine by itself needs for a changed source: build with BuildKit, create, start, first answer 200. Milliseconds; what
- * it made is removed afterwards.
+ * Measures how long the engine alone takes for a changed source: build with BuildKit, create, start,
+ * first 200. In milliseconds. Removes everything afterwards.
  */
 export async function bareDeployment(version: string): Promise<number> {
   const startedAt = clock.monotonic()
@@ -36,7 +36,10 @@ export async function bareImage(version: string): Promise<void> {
 export const removeBareImage = async (version: string): Promise<void> =>
   void (await docker.getImage(`${image}:${version}`).remove({ force: true }).catch(absent))
 
-/** What the engine by itself needs for an image that is there: create, start, first answer 200. Milliseconds. */
+/**
+ * Measures how long the engine alone takes for an existing image: create, start, first 200. In
+ * milliseconds.
+ */
 export async function bareStart(version: string): Promise<number> {
   const startedAt = clock.monotonic()
   const container = await docker.createContainer({

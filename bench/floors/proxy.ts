@@ -1,6 +1,9 @@
 import { Agent, createServer, request } from 'node:http'
 
-/** The smallest keep-alive proxy that Node gives: what the router is measured against. Arguments: its port, the upstream's. */
+/**
+ * The smallest keep-alive proxy in Node, as the floor of the router. Arguments: its port, the port
+ * of the upstream.
+ */
 const [port, target] = process.argv.slice(2).map(Number)
 const agent = new Agent({ keepAlive: true, maxSockets: 256 })
 createServer((incoming, answer) => {

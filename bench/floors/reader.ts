@@ -4,8 +4,9 @@ import fastify from 'fastify'
 import postgres from 'postgres'
 
 /**
- * What a read costs at least: Fastify, one prepared statement, the reply's serialiser, and nothing else — no check of the
- * token, no permission, no rate limit, no headers. Arguments: port, socket directory of PostgreSQL, file with the statement.
+ * The least cost of a read: Fastify, one prepared statement and the serializer of the reply. It checks
+ * no token, permission or rate limit and sets no headers. Arguments: port, socket directory of
+ * PostgreSQL, file with the statement.
  */
 const [port, host = '', file = ''] = process.argv.slice(2)
 const { text, parameters, targetId, ceiling } = JSON.parse(readFileSync(file, 'utf8'))
@@ -23,7 +24,7 @@ app.get<{ Params: { id: string } }>(
 )
 await app.listen({ port: Number(port), host: '127.0.0.1' })
 
-/** The row in the shape of the answer. */
+/** Returns the row in the shape of the response. */
 function reply(row: postgres.Row) {
   const { git_repository: git, ...settings } = row['settings']
   const commit = row['deployed_commit']

@@ -4,8 +4,9 @@ import fastify from 'fastify'
 import postgres from 'postgres'
 
 /**
- * What reads cost at least: Fastify, one prepared statement each (the last that the server sends for it), the serialiser of the reply,
- * and nothing else. Arguments: port, socket directory of PostgreSQL, database, file with the reads.
+ * The least cost of reads: Fastify, one prepared statement each (the last that the server sends for
+ * it) and the serializer of the reply. Arguments: port, socket directory of PostgreSQL, database, file
+ * with the reads.
  */
 const [port, host = '', name = '', file = ''] = process.argv.slice(2)
 const { reads } = JSON.parse(readFileSync(file, 'utf8'))

@@ -1,6 +1,9 @@
 import { createServer } from 'node:net'
 
-/** Answers every request with the same few bytes as cheaply as it can, so that the proxy in front is what is measured. */
+/**
+ * Answers every request with the same few bytes as cheaply as possible, so that only the proxy in
+ * front is measured.
+ */
 const answer = Buffer.from(
   'HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nContent-Length: 14\r\nConnection: keep-alive\r\n\r\nHello, world!\n',
 )
