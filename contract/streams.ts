@@ -129,14 +129,14 @@ export const streams = {
     message: ClusterMetrics,
   },
   '/cluster/node': {
-    summary: 'The machine of the cluster.',
+    summary: 'Streams the list of machines of a cluster.',
     targets: ['cluster'],
     access: 'read',
     query: Type.Object(inCluster),
     message: Type.Object({ nodes: Type.Array(Type.Object({ name: Type.String() })) }),
   },
   '/cluster/nodes': {
-    summary: 'The machine of the cluster.',
+    summary: 'Streams the list of machines of a cluster.',
     targets: ['cluster'],
     access: 'read',
     query: Type.Object(inCluster),
