@@ -86,7 +86,7 @@ async function measureCollector(store: LineStore, service: string, lines: number
     await new Promise(() => {})
   }
   const collector = createCollector({
-    engine: { logs },
+    sourceOf: async () => ({ logs }),
     store,
     clock: systemClock,
     log: silentLogger,

@@ -6,6 +6,7 @@ import { type Config, readConfig, unknownSettings } from './config.ts'
 import type { Database } from './database/index.ts'
 import { readSetting, settingOr, writeSetting } from './database/index.ts'
 import { examine, gatherFacts } from './doctor/index.ts'
+import { localEngine } from './engines/index.ts'
 import { systemClock as clock } from './lib/clock.ts'
 import { messageOf } from './lib/error.ts'
 import { armFailpoints } from './lib/failpoint.ts'
@@ -83,7 +84,9 @@ async function run(
     reconcilers: [superviseRouter(router), createMemoryKeeper({ log })],
   }
   const drivers = createDrivers(ground)
-  await drivers.engine.ping(AbortSignal.timeout(10_000)).catch((error: unknown) => {
+  // Another engine may be away at the start; its clusters wait for it.
+  const local = drivers.engines.find(({ name }) => name === localEngine)
+  await local?.engine.ping(AbortSignal.timeout(10_000)).catch((error: unknown) => {
     throw new StartError(`${messageOf(error)} Start it, or let QUAYSIDE_DOCKER_HOST name its socket.`, { cause: error })
   })
   signal.throwIfAborted()

@@ -1,7 +1,9 @@
 import { readdir, rm, rmdir } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
 import type { Sql } from '../database/index.ts'
+import { enginesOfRow, type Runner } from '../engines/index.ts'
 import { newId } from '../lib/id.ts'
+import { findService } from '../services/index.ts'
 import type { Reconciler, Workflow } from '../workflows/index.ts'
 import { findBackup } from './backup-store.ts'
 import { forgetErased, listErased } from './file-store.ts'
@@ -9,7 +11,8 @@ import { attemptOf, type BackupOptions } from './options.ts'
 
 const scratchWorkflow = 'backup scratch'
 
-type Input = { readonly id: string }
+/** `engine` is missing in inputs of earlier versions, and if the service has no row any more. */
+type Input = { readonly id: string; readonly engine?: string }
 
 /** Has what a backup or a proof left on the engine removed, in the transaction that gives it up. */
 export async function submitScratchErasure(
@@ -18,22 +21,40 @@ export async function submitScratchErasure(
   { id, backupId }: { readonly id: string; readonly backupId: string },
 ): Promise<void> {
   const backup = await findBackup(sql, backupId)
+  const service = backup && (await findService(sql, backup.service_id))
+  const engine = service?.cluster_engine
   const countsFor = backup ? { serviceId: backup.service_id } : 'platform'
   const workflow = newId()
-  await workflows().submit(sql, { id: workflow, kind: scratchWorkflow, key: workflow, input: { id }, countsFor })
+  await workflows().submit(sql, {
+    id: workflow,
+    kind: scratchWorkflow,
+    key: workflow,
+    input: { id, ...(engine && { engine }) },
+    countsFor,
+  })
 }
 
 /** Ends what runs as a service of this id, and removes its volumes and its network. */
-export async function eraseScratch(options: BackupOptions, id: string, signal: AbortSignal): Promise<void> {
-  const { engine, patiently } = options
+export async function eraseScratch(
+  options: BackupOptions,
+  { id, service }: { readonly id: string; readonly service: { readonly cluster_engine: string | null } | undefined },
+  signal: AbortSignal,
+): Promise<void> {
+  const { engines, patiently } = options
   const attempt = attemptOf(options, signal, id)
-  await patiently(attempt, () => engine.erase(id, attempt))
-  await patiently(attempt, () => engine.eraseEnvironment(id, attempt))
+  const erase = async (engine: Runner): Promise<void> => {
+    await patiently(attempt, () => engine.erase(id, attempt))
+    await patiently(attempt, () => engine.eraseEnvironment(id, attempt))
+  }
+  await Promise.all(enginesOfRow(engines, service).map(erase))
 }
 
 export const createScratchWorkflow = (options: BackupOptions): Workflow<Input> => ({
   name: scratchWorkflow,
-  run: async ({ id }, step) => step('ERASE', ({ signal }) => eraseScratch(options, id, signal)),
+  run: async ({ id, engine }, step) => {
+    const service = engine === undefined ? undefined : { cluster_engine: engine }
+    await step('ERASE', ({ signal }) => eraseScratch(options, { id, service }, signal))
+  },
   abandoned: async ({ id }, reason) => {
     options.log.error({ id, reason }, 'what a backup left on the engine could not be removed; remove it by hand')
   },

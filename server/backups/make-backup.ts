@@ -1,4 +1,5 @@
 import type { Sql } from '../database/index.ts'
+import { localEngine } from '../engines/index.ts'
 import { failpoint } from '../lib/failpoint.ts'
 import { derivedId } from '../lib/id.ts'
 import { findService } from '../services/index.ts'
@@ -20,6 +21,8 @@ type Planned = {
 }
 /** What a backup is made of. */
 type Plan = {
+  /** The name of the service's engine. Plans of earlier versions have none. */
+  readonly engine?: string | null
   readonly organization: string
   readonly service: string
   readonly archiveCommand: string[]
@@ -53,7 +56,9 @@ export async function makeBackup({ options, id, step, context, prefix = '' }: Ma
     isThere = (await step(`${prefix}FILE/${volume.number}`, write, long)) && isThere
   }
   failpoint('backup.written')
-  await step(`${prefix}ERASE`, ({ signal }) => eraseScratch(options, id, signal))
+  await step(`${prefix}ERASE`, ({ signal }) =>
+    eraseScratch(options, { id, service: { cluster_engine: plan.engine ?? localEngine } }, signal),
+  )
   return isThere
 }
 
@@ -74,15 +79,17 @@ async function planBackup(sql: Sql, options: BackupOptions, id: string): Promise
     volumes.map(({ number, mount_point, path }) => ({ backup_id: id, number, mount_point, path })),
   )
   const archiveCommand = [...(options.archiveCommandOf(service) ?? [])]
-  return { organization: service.organization_id, service: service.id, archiveCommand, volumes }
+  const engine = service.cluster_engine
+  return { engine, organization: service.organization_id, service: service.id, archiveCommand, volumes }
 }
 
 async function copyAll(
-  { engine, mostStandingSeconds, patiently }: BackupOptions,
+  { engines, mostStandingSeconds, patiently }: BackupOptions,
   id: string,
-  { service, archiveCommand, volumes }: Plan,
+  { engine: name = localEngine, service, archiveCommand, volumes }: Plan,
   attempt: ReturnType<typeof attemptOf>,
 ): Promise<void> {
+  const engine = engines.engineOf({ engine: name })
   const archive = archiveCommand.length > 0 ? { archive: { service, command: archiveCommand } } : {}
   const owner = { service: id, environment: id }
   const copies = volumes.map(({ from, to }) => ({ from, to, owner, ...archive }))
@@ -92,11 +99,12 @@ async function copyAll(
 /** False where the backup is gone: its file is then to be removed, too. */
 async function writeOne(
   { options, id, context }: Pick<Making, 'options' | 'id' | 'context'>,
-  { organization }: Plan,
+  { engine: name = localEngine, organization }: Plan,
   { number, path, to }: Planned,
   attempt: ReturnType<typeof attemptOf>,
 ): Promise<boolean> {
-  const { engine, patiently } = options
+  const { engines, patiently } = options
+  const engine = engines.engineOf({ engine: name })
   const place = { backup_id: id, number, path }
   const files = await listFiles(options.database, id)
   if (files.length === 0) return false

@@ -1,5 +1,5 @@
 import type { Database, Sql } from '../database/index.ts'
-import type { Runner, VolumeStore } from '../engines/index.ts'
+import type { Engines, Runner, VolumeStore } from '../engines/index.ts'
 import type { Attempt } from '../lib/attempt.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { Logger } from '../lib/log.ts'
@@ -16,7 +16,7 @@ export interface BackupOptions {
   readonly vault: Vault
   /** Where the files of backups are. */
   readonly directory: string
-  readonly engine: VolumeStore & Runner
+  readonly engines: Pick<Engines<VolumeStore & Runner>, 'all' | 'engineOf'>
   /** What uses a volume stands still for so long at most. */
   readonly mostStandingSeconds: number
   readonly workflows: () => Pick<Workflows, 'submit' | 'nudge'>

@@ -40,7 +40,7 @@ export function createProofWorkflow(options: BackupOptions): Workflow<Input> {
       const service = backup && (await findService(options.database, backup.service_id))
       const text =
         service && backup.proof_id === context.id && (await prove(options, { service, backupId }, step, context))
-      await step('ERASE', ({ signal }) => eraseScratch(options, context.id, signal))
+      await step('ERASE', ({ signal }) => eraseScratch(options, { id: context.id, service }, signal))
       if (text) await step('END', () => context.fenced((sql) => endProof(options, sql, backupId, text)))
     },
     abandoned: async (input, reason, sql) => failProof(options, sql, input, reasonText(reason)),
@@ -90,7 +90,8 @@ async function compareOne(
   file: FileRow,
   { id, signal }: Proof,
 ): Promise<void> {
-  const { engine, patiently } = options
+  const { engines, patiently } = options
+  const engine = engines.engineOf({ engine: service.cluster_engine })
   const attempt = attemptOf(options, signal, file.backup_id)
   const volume = scratchVolume(id, file.number)
   const owner = { service: id, environment: id }

@@ -13,9 +13,10 @@ export async function writeBack(
   backupId: string,
   signal: AbortSignal,
 ): Promise<void> {
-  const { database, engine, patiently, volumesOf } = options
+  const { database, engines, patiently, volumesOf } = options
   const service = await findService(database, serviceId)
   if (!service) throw new Error('the service does not exist any more')
+  const engine = engines.engineOf({ engine: service.cluster_engine })
   const volumes = volumesOf(service)
   const owner = { service: service.id, environment: service.environment_id }
   const attempt = attemptOf(options, signal, backupId)

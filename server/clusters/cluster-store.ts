@@ -21,8 +21,8 @@ export interface ClusterRow {
   readonly production: boolean
   readonly status: ClusterState
   readonly last_deployment_date: Date | null
-  /** What runs its workloads; null: nothing of this installation. */
-  readonly engine: 'local' | null
+  /** The name of the engine that runs its workloads; null: nothing of this installation. */
+  readonly engine: string | null
   readonly credentials_id: string | null
   readonly credentials_name: string | null
   readonly settings: Partial<ClusterSettings>
@@ -54,6 +54,12 @@ export interface DnsSettings {
   readonly provider: 'QOVERY' | 'CLOUDFLARE' | 'ROUTE53'
   readonly domain: string
   readonly [field: string]: unknown
+}
+
+/** Returns the name of the cluster's engine; null if it has none. */
+export async function engineOfCluster(sql: Sql, id: string): Promise<string | null> {
+  const [row] = await sql<{ engine: string | null }[]>`select engine from cluster where id = ${id}`
+  return row?.engine ?? null
 }
 
 /** A lock ends by itself. */

@@ -16,8 +16,8 @@ export const clusterWorkflow = 'cluster'
 
 /** The platform's own parts on the built-in cluster; each call may be repeated. */
 export interface ClusterParts {
-  /** Rejects with the reason while the engine does not answer. */
-  readonly checkEngine: (signal: AbortSignal) => Promise<void>
+  /** Rejects with the reason while the engine of the cluster does not answer. */
+  readonly checkEngine: (clusterId: string, signal: AbortSignal) => Promise<void>
   /** Brings the router process to this version; it keeps its table. */
   readonly renewRouter: (signal: AbortSignal) => Promise<void>
   /** Hands the whole table of routes to it. */
@@ -65,7 +65,7 @@ async function run(options: ClusterWorkflowOptions, id: string, step: Step, cont
   )
   const patiently = (name: string, work: (signal: AbortSignal) => Promise<void>) =>
     step(name, ({ signal }) => untilDone(options, work, signal), { deadlineSeconds: patienceSeconds })
-  await patiently('ENGINE', parts.checkEngine)
+  await patiently('ENGINE', (signal) => parts.checkEngine(operation.cluster_id, signal))
   if (operation.kind === 'DRY_RUN') return endDryRun(options, operation, step, context)
   await step('CREATE', () =>
     context.fenced((sql) => say(sql, { step: 'Create', message: `Bringing the router to version ${version}.` })),

@@ -10,6 +10,7 @@ export {
 export {
   type ClusterRow,
   clusterTarget,
+  engineOfCluster,
   findCluster,
   insertBuiltInCluster,
   organizationOfCluster,

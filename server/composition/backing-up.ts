@@ -14,13 +14,13 @@ import { systemClock as clock } from '../lib/clock.ts'
 import { newId } from '../lib/id.ts'
 import { archiveCommandOf, findDeployedRelease, isTriedOnData, scratchRelease, volumesOf } from '../releases/index.ts'
 import { createRestoring } from '../requests/index.ts'
-import { dataRefusal, haveImage, type RecipeOptions, whileUnreachable } from '../rollout/index.ts'
+import { dataRefusal, haveImage, type RecipeOptions, recipeFor, whileUnreachable } from '../rollout/index.ts'
 import type { Workflow, Workflows } from '../workflows/index.ts'
 import type { Foundation } from './foundation.ts'
 
 /** What backups are made, proven and restored through. */
 export function createBackupOptions(
-  { config, database, log, vault, engine, organizationDisk }: Foundation,
+  { config, database, log, vault, engines, organizationDisk }: Foundation,
   later: { readonly recipe: () => RecipeOptions; readonly workflows: () => Workflows },
 ): BackupOptions {
   return {
@@ -29,7 +29,7 @@ export function createBackupOptions(
     log,
     vault,
     directory: join(config.dataDirectory, 'backups'),
-    engine,
+    engines,
     mostStandingSeconds: config.copySeconds,
     workflows: later.workflows,
     patiently: ({ signal, output }, work) => whileUnreachable({ clock }, signal, output, work),
@@ -41,11 +41,11 @@ export function createBackupOptions(
     dataRefusal: (service, from) => dataRefusal(service, { name: service.name, from }),
     startScratch: async (service, scratch, attempt) => {
       if (!isTriedOnData(service)) return undefined
-      const recipe = later.recipe()
+      const recipe = recipeFor(later.recipe(), { engine: service.cluster_engine })
       const found = await scratchRelease(recipe, service, scratch)
       if (!found) return false
       await haveImage(recipe, service.organization_id, found.row, attempt)
-      await engine.start(found.release, attempt)
+      await recipe.engine.start(found.release, attempt)
       return true
     },
     restoring: restoringOf(later.workflows, database),

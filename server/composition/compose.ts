@@ -1,13 +1,12 @@
 import { createAccounts } from '../accounts/index.ts'
 import { createPruner, createSealer } from '../audit/index.ts'
-import { createClusterWorkflow } from '../clusters/index.ts'
+import { createClusterWorkflow, engineOfCluster } from '../clusters/index.ts'
 import { createPulse } from '../database/index.ts'
 import { createProofReconciler } from '../domains/index.ts'
 import { createScheduler } from '../environments/index.ts'
 import { createLogPruner } from '../history/index.ts'
 import { createOpenStreams, createReplyPruner, readManifestVersion } from '../http/index.ts'
 import { systemClock as clock } from '../lib/clock.ts'
-import type { Observer } from '../observations/index.ts'
 import { createPushPruner } from '../pushes/index.ts'
 import { createReleasePruner } from '../releases/index.ts'
 import { createScheduled } from '../requests/index.ts'
@@ -24,14 +23,14 @@ import {
   type Workflows,
 } from '../workflows/index.ts'
 import { createBackupOptions, createBackupReconcilers, createBackupWorkflows } from './backing-up.ts'
-import { createCopyWorkflows, createStandstillReconciler } from './copying.ts'
+import { createCopyWorkflows, createStandstillReconcilers } from './copying.ts'
 import { createDisk, diskReconciler, keptReleases, spaceReconciler } from './disk.ts'
 import { createDoor } from './door.ts'
 import { createFoundation } from './foundation.ts'
 import type { Drivers, Ground } from './ground.ts'
 import { createJobRuns } from './job-runs.ts'
 import { createNetworkGuards } from './network-guards.ts'
-import { createLiveness, createServiceObserver } from './observing.ts'
+import { createLiveness, createServiceObservers, type ServiceObserver } from './observing.ts'
 import { createPushes } from './pushing.ts'
 import { createRecipe } from './recipe.ts'
 import { createRooms } from './rooms.ts'
@@ -45,7 +44,7 @@ const closeMs = 10_000
 /** Joins the rooms. Nothing runs before `start`. */
 export function compose(ground: Ground, drivers: Drivers) {
   const foundation = createFoundation(ground, drivers, { workflows: () => workflows, measureDisk: () => measureDisk() })
-  const { config, log, database, vault, pepper, engine, safeFetch, gitHost, lines, collector, routes } = foundation
+  const { config, log, database, vault, pepper, engines, safeFetch, gitHost, lines, collector, routes } = foundation
   const disk = createDisk(foundation)
   const measureDisk = (): void => {
     disk.measureSoon()
@@ -64,7 +63,7 @@ export function compose(ground: Ground, drivers: Drivers) {
     clock,
     version: readManifestVersion(),
     parts: {
-      checkEngine: (signal) => engine.ping(signal),
+      checkEngine: async (id, signal) => engines.engineOf({ engine: await engineOfCluster(database, id) }).ping(signal),
       // Whoever supervises the router process exchanges one of another version.
       renewRouter: async () => {
         if (ground.reconcilers.some(({ name }) => name === routerProcess)) reconcilers?.nudge(routerProcess)
@@ -93,7 +92,8 @@ export function compose(ground: Ground, drivers: Drivers) {
     maxAttempts: 30,
   })
   const rooms = createRooms(foundation, workflows, { disk, backups })
-  const observer: Observer = createServiceObserver(foundation, recipe, disk, () => reconcilers?.nudge('routes'))
+  const observers = createServiceObservers(foundation, recipe, disk, () => reconcilers?.nudge('routes'))
+  const observer: ServiceObserver = observers.observer
   const { publicUrl } = config
   const accounts = createAccounts({ database, vault, clock, log, pepper, publicUrl, invitations: rooms.invitations })
   const openStreams = createOpenStreams({ clock, log, limits: config.streamLimits })
@@ -113,12 +113,12 @@ export function compose(ground: Ground, drivers: Drivers) {
       mode: config.domainProof,
       nudgeRoutes: () => reconcilers?.nudge('routes'),
     }),
-    observer,
-    createLiveness(foundation),
-    createNetworkGuards(foundation),
+    ...observers.reconcilers,
+    ...engines.all.map((named) => createLiveness(foundation, named)),
+    ...engines.all.map((named) => createNetworkGuards(foundation, named)),
     diskReconciler(disk),
     spaceReconciler(disk, () => reconcilers?.nudge('disk')),
-    createStandstillReconciler(foundation),
+    ...createStandstillReconcilers(foundation),
     createFinisher({ database, log, workflows: kindsOfWork }),
     ...createScaling(foundation, observer, () => reconcilers?.nudge('routes'), stopping.signal),
     ...jobs.reconcilers,

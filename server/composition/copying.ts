@@ -1,6 +1,7 @@
 import { recordChange } from '../audit/index.ts'
 import { afterCommit, type Sql } from '../database/index.ts'
 import { publicHosts, publicPortHost, replaceHosts, reservePassedPorts, reservePublicPort } from '../domains/index.ts'
+import { EngineError, enginesOfRow, localEngine, reconcilerName, type VolumeStore } from '../engines/index.ts'
 import {
   createCopyWorkflow,
   createErasureWorkflow,
@@ -83,14 +84,15 @@ export function rowCopier(foundation: Foundation): RowCopyOptions {
 
 /** How environments and services are copied, with their data where that is asked for. */
 export function createCopyWorkflows(foundation: Foundation, workflows: () => Workflows) {
-  const { log, database, engine, config } = foundation
+  const { log, database, engines, config } = foundation
   const data: DataCopyOptions = {
     database,
     clock,
     log,
     volumesOf: (service) => volumesOf(service, service.id),
     archiveCommandOf,
-    copyVolumes: (planned, tell, attempt) => {
+    copyVolumes: async (planned, tell, attempt) => {
+      const engine = await engineOfCopy(foundation, planned)
       const copies = planned.flatMap(({ source, service, environment, volumes, archiveCommand }) => {
         const archive = archiveCommand.length > 0 ? { archive: { service: source, command: archiveCommand } } : {}
         return volumes.map((volume) => ({ ...volume, owner: { service, environment }, ...archive }))
@@ -100,7 +102,10 @@ export function createCopyWorkflows(foundation: Foundation, workflows: () => Wor
         engine.copyVolumes(copies, limits, attempt),
       )
     },
-    eraseVolumes: (service, attempt) => engine.erase(service, attempt),
+    eraseVolumes: async (service, attempt) => {
+      const row = await findService(database, service)
+      await Promise.all(enginesOfRow(engines, row).map((engine) => engine.erase(service, attempt)))
+    },
   }
   const further = {
     ...data,
@@ -125,9 +130,27 @@ export function createCopyWorkflows(foundation: Foundation, workflows: () => Wor
   ]
 }
 
-/** Lets replicas go on that no copy needs to stand still. */
-export const createStandstillReconciler = ({ log, engine }: Foundation): Reconciler =>
-  createResumer({ log, resume: (signal) => engine.resume(signal) })
+/** Returns the engine of services and their copies. Throws if they are on clusters of different engines. */
+async function engineOfCopy(
+  { database, engines }: Foundation,
+  planned: Parameters<DataCopyOptions['copyVolumes']>[0],
+): Promise<VolumeStore> {
+  const names = new Set<string | null>()
+  for (const id of planned.flatMap(({ source, service }) => [source, service])) {
+    const row = await findService(database, id)
+    if (row) names.add(row.cluster_engine)
+  }
+  const [name = localEngine] = names
+  if (names.size > 1) throw new EngineError('refused', 'data cannot be copied to the cluster of another engine')
+  return engines.engineOf({ engine: name })
+}
+
+/** Continues the replicas of each engine that no copy needs to be paused. */
+export const createStandstillReconcilers = ({ log, engines }: Foundation): Reconciler[] =>
+  engines.all.map(({ name, engine }) => ({
+    ...createResumer({ log, resume: (signal) => engine.resume(signal) }),
+    name: reconcilerName('standing still', name),
+  }))
 
 /** A copy that could not be made is removed; the record of changes keeps why. */
 async function recordFailedCopy(

@@ -1,6 +1,7 @@
 import { readdir, stat } from 'node:fs/promises'
 import { basename, join } from 'node:path'
 import { createDiskKeeper, type DiskKeeper, type MeasuredLogs } from '../disk/index.ts'
+import { localEngine } from '../engines/index.ts'
 import { failRun } from '../jobs/index.ts'
 import { silent } from '../lib/attempt.ts'
 import { systemClock as clock } from '../lib/clock.ts'
@@ -12,8 +13,9 @@ const gibibyte = 1024 ** 3
 /** Releases of a service whose images are kept. */
 export const keptReleases = 5
 
-/** Keeps what the platform takes on the disk within its budget. */
-export function createDisk({ config, database, engine, builder, log, organizationDisk }: Foundation): DiskKeeper {
+/** Keeps what the platform takes on the disk of this machine within its budget. */
+export function createDisk({ config, database, engines, builder, log, organizationDisk }: Foundation): DiskKeeper {
+  const engine = engines.engineOf({ engine: localEngine })
   return createDiskKeeper({
     database,
     engine,

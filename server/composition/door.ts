@@ -35,7 +35,7 @@ export function createDoor(
   accounts: ReturnType<typeof createAccounts>,
   { openStreams, workflows, pulse }: Working,
 ) {
-  const { config, log, database, vault, pepper, gitHost, home, engine, lines, stateChanges } = foundation
+  const { config, log, database, vault, pepper, gitHost, home, engines, lines, stateChanges } = foundation
   const verifyJwt = createJwtVerifier(config.issuers, clock, {
     issuer: issuerOf(config.publicUrl),
     audience: config.publicUrl,
@@ -45,7 +45,7 @@ export function createDoor(
   return createServer({
     database,
     vault,
-    plans: createPlans({ database, vault }),
+    plans: createPlans({ database, vault, capabilitiesOf: engines.capabilitiesOf }),
     log,
     clock,
     version: readManifestVersion(),
@@ -64,7 +64,7 @@ export function createDoor(
     streams: {
       openStreams,
       stateChanges,
-      feeds: createStreams({ database, clock, engine, lines, stateChanges, stages: rooms.stages }),
+      feeds: createStreams({ database, clock, engineOf: engines.engineOf, lines, stateChanges, stages: rooms.stages }),
       ownOrigin: config.publicUrl,
     },
     pulse,

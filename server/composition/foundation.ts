@@ -1,6 +1,8 @@
 import { join } from 'node:path'
+import type { Database } from '../database/index.ts'
 import { createOrganizationDisk } from '../disk/index.ts'
 import { createNameServers, createRoutePublisher } from '../domains/index.ts'
+import { createEngines, type Engines, engineOrNone, type LogSource } from '../engines/index.ts'
 import { createGit, createGitHost, type GitHost } from '../git/index.ts'
 import { createAddressGuard } from '../lib/address.ts'
 import { systemClock as clock } from '../lib/clock.ts'
@@ -11,7 +13,7 @@ import { createCollector, openLineStore } from '../logs/index.ts'
 import { createGitTokens } from '../organizations/index.ts'
 import { createHostedPushes } from '../pushes/index.ts'
 import type { RecipeOptions } from '../rollout/index.ts'
-import { createRepositoryAccess } from '../services/index.ts'
+import { createRepositoryAccess, findService } from '../services/index.ts'
 import { createStateChanges } from '../state-changes/index.ts'
 import type { Workflows } from '../workflows/index.ts'
 
@@ -24,7 +26,8 @@ export function createFoundation(
   later: { readonly workflows: () => Pick<Workflows, 'submit' | 'nudge'>; readonly measureDisk: () => void },
 ) {
   const { config, log, database, vault } = ground
-  const { engine, router } = drivers
+  const { router } = drivers
+  const engines = createEngines(drivers.engines)
   const data = (name: string): string => join(config.dataDirectory, name)
   const guard = createAddressGuard({ allowedPrivateCidrs: config.allowPrivateTargets })
   const safeFetch = createSafeFetch(guard)
@@ -60,7 +63,7 @@ export function createFoundation(
     },
   })
   const lines = openLineStore({ directory: data('logs'), clock, log })
-  const collector = createCollector({ engine, store: lines, clock, log })
+  const collector = createCollector({ sourceOf: lineSource(database, engines), store: lines, clock, log })
   const collect = (service: string, release: string, secrets: readonly Secret[]): void =>
     collector.follow(service, { release, mask: masker(secrets) })
   const routes = createRoutePublisher({ database, router })
@@ -69,6 +72,7 @@ export function createFoundation(
   return {
     ...ground,
     ...drivers,
+    engines,
     clock,
     guard,
     safeFetch,
@@ -87,5 +91,13 @@ export function createFoundation(
     stateChanges: createStateChanges({ database, clock, log }),
   }
 }
+
+/** A service without a record has no lines to come. */
+const lineSource =
+  (database: Database, { engineOf }: Engines) =>
+  async (id: string): Promise<LogSource> => {
+    const service = await findService(database, id)
+    return engineOrNone(engineOf, { engine: service?.cluster_engine ?? null })
+  }
 
 export type Foundation = ReturnType<typeof createFoundation>

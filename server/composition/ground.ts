@@ -2,7 +2,7 @@ import { join } from 'node:path'
 import { createDockerBuilder } from '../builders/index.ts'
 import type { Config } from '../config.ts'
 import type { Database } from '../database/index.ts'
-import { DockerEngine, type Engine } from '../engines/index.ts'
+import { DockerEngine, localEngine, type NamedEngine } from '../engines/index.ts'
 import { createAddressGuard } from '../lib/address.ts'
 import { systemClock as clock } from '../lib/clock.ts'
 import type { Logger } from '../lib/log.ts'
@@ -32,7 +32,7 @@ export interface Ground {
 
 /** The parts that tests exchange for fakes. */
 export interface Drivers {
-  readonly engine: Engine
+  readonly engines: readonly NamedEngine[]
   readonly builder: RecipeOptions['builder']
   readonly router: Router
 }
@@ -48,7 +48,7 @@ export function createDrivers(ground: Ground): Drivers {
   const floor = config.diskFloorGiB === undefined ? {} : { floorBytes: config.diskFloorGiB * gibibyte }
   const engine = new DockerEngine({ socketPath, instance, clock, log, guard, maxImageBytes, spoolDirectory, ...floor })
   return {
-    engine,
+    engines: [{ name: localEngine, engine }],
     builder: createDockerBuilder({
       socketPath,
       baseImages: createBaseImages({ socketPath, database: ground.database, instance }, engine),

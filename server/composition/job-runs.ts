@@ -9,7 +9,7 @@ import { loadJob, type RecipeOptions } from '../rollout/index.ts'
 import type { Foundation } from './foundation.ts'
 
 /** Timetables of cron jobs and their runs. */
-export function createJobRuns({ collector, collect, log }: Foundation, recipe: RecipeOptions) {
+export function createJobRuns({ collector, collect, log, engines }: Foundation, recipe: RecipeOptions) {
   const options: JobsOptions = {
     ...recipe,
     load: (run) => loadJob(recipe, run),
@@ -23,6 +23,10 @@ export function createJobRuns({ collector, collect, log }: Foundation, recipe: R
   }
   return {
     workflow: createJobRunWorkflow(options),
-    reconcilers: [createTimetables(options), createTaskSweeper(options), createRunPruner(options)],
+    reconcilers: [
+      createTimetables(options),
+      ...engines.all.map((engine) => createTaskSweeper(options, engine)),
+      createRunPruner(options),
+    ],
   }
 }

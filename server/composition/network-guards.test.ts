@@ -17,17 +17,19 @@ function guarding(settings: Record<string, string>, answers: readonly (boolean |
       void logged.push(`${level} ${reason ?? 'done'}`)
   const foundation = {
     config: readConfig(settings),
-    engine: {
-      guardNetworks: async (wanted: NetworkGuards) => {
-        const answer = answers[asked.push(wanted) - 1] ?? false
-        if (answer instanceof Error) throw answer
-        return answer
-      },
-    },
     log: { info: note('info'), warn: note('warn'), debug: note('debug') },
   }
+  const engine = {
+    checkLiveness: async () => [],
+    followRestarts: async () => [],
+    guardNetworks: async (wanted: NetworkGuards) => {
+      const answer = answers[asked.push(wanted) - 1] ?? false
+      if (answer instanceof Error) throw answer
+      return answer
+    },
+  }
   // The rest of it is not looked at.
-  return { guards: createNetworkGuards(foundation as unknown as Foundation), logged, asked }
+  return { guards: createNetworkGuards(foundation as unknown as Foundation, { name: 'local', engine }), logged, asked }
 }
 
 test('the reason why rules cannot be set is logged once, and again after a success', async () => {

@@ -1,5 +1,5 @@
 import type { Config } from '../config.ts'
-import type { NetworkGuards, OpenPorts } from '../engines/index.ts'
+import { type NamedEngine, type NetworkGuards, type OpenPorts, reconcilerName, type Upkeep } from '../engines/index.ts'
 import { messageOf } from '../lib/error.ts'
 import type { Reconciler } from '../workflows/index.ts'
 import type { Foundation } from './foundation.ts'
@@ -36,11 +36,10 @@ export function openPorts(config: Listening): OpenPorts[] {
  * Keeps containers and build steps away from the metadata service of a cloud, from programs of the machine and from each other,
  * also after somebody has set up the firewall again.
  */
-export function createNetworkGuards({
-  engine,
-  config,
-  log,
-}: Pick<Foundation, 'engine' | 'config' | 'log'>): Reconciler {
+export function createNetworkGuards(
+  { config, log }: Pick<Foundation, 'config' | 'log'>,
+  { name, engine }: NamedEngine<Upkeep>,
+): Reconciler {
   const metadata = config.cloudMetadata
   const host = config.hostAccess === 'open' ? 'open' : openPorts(config)
   // An access that is open here is opened once: another installation on the machine may want it
@@ -52,7 +51,7 @@ export function createNetworkGuards({
   let wanted: NetworkGuards = { metadata, host }
   let failure: string | undefined
   return {
-    name: 'network guards',
+    name: reconcilerName('network guards', name),
     everyMs: 60_000,
     async reconcile(signal) {
       try {

@@ -9,13 +9,14 @@ import {
   setEndpoints,
   touchRoutes,
 } from '../domains/index.ts'
+import { type NamedEngine, reconcilerName } from '../engines/index.ts'
 import type { Attempt } from '../lib/attempt.ts'
 import { systemClock as clock } from '../lib/clock.ts'
 import type { Secret } from '../lib/secret.ts'
 import { serviceLine, serviceStream } from '../logs/index.ts'
 import { createObserver, isWished, type Observer, type WishRow } from '../observations/index.ts'
 import { engineRelease, findRelease } from '../releases/index.ts'
-import { haveImage, type RecipeOptions } from '../rollout/index.ts'
+import { haveImage, type Recipe, type RecipeOptions, recipeFor } from '../rollout/index.ts'
 import { endWaking, findLeaving, setLeaving } from '../scaling/index.ts'
 import { lockService } from '../services/index.ts'
 import type { Reconciler } from '../workflows/index.ts'
@@ -27,14 +28,38 @@ const routerMs = 5_000
 /** Of a service that fails; more are in its log. */
 const mostLines = 10
 
-/** Sees what runs and brings it back; `nudgeRoutes` has the router told at once, `disk` knows volumes that are too full. */
-export function createServiceObserver(
+/** The observers of all engines, and one that acts on a service by whichever of them watches it. */
+export function createServiceObservers(
   foundation: Foundation,
   recipe: RecipeOptions,
   disk: Pick<DiskKeeper, 'troubleOf'>,
   nudgeRoutes: () => void,
+): { readonly reconcilers: readonly Reconciler[]; readonly observer: ServiceObserver } {
+  const all = foundation.engines.all.map((engine) =>
+    createServiceObserver(foundation, engine, recipeFor(recipe, { engine: engine.name }), disk, nudgeRoutes),
+  )
+  const observer: ServiceObserver = {
+    endRepair: async (service) => void (await Promise.all(all.map((one) => one.endRepair(service)))),
+    look: async (service, signal) => void (await Promise.all(all.map((one) => one.look(service, signal)))),
+  }
+  return { reconcilers: all, observer }
+}
+
+/** What others have an observer do for one service. */
+export type ServiceObserver = Pick<Observer, 'endRepair' | 'look'>
+
+/**
+ * Sees what runs on one engine and brings it back. `nudgeRoutes` has the router told at once, `disk`
+ * knows volumes that are too full.
+ */
+function createServiceObserver(
+  foundation: Foundation,
+  { name, engine }: NamedEngine,
+  recipe: Recipe,
+  disk: Pick<DiskKeeper, 'troubleOf'>,
+  nudgeRoutes: () => void,
 ): Observer {
-  const { database, log, engine, router, routes, lines, collector, collect } = foundation
+  const { database, log, router, routes, lines, collector, collect } = foundation
   const endLeaving = async (service: string, names: readonly string[], attempt: Attempt): Promise<void> => {
     await engine.endReplicas(service, names, attempt)
     await setLeaving(database, service, [])
@@ -43,6 +68,7 @@ export function createServiceObserver(
     database,
     clock,
     log,
+    name,
     engine,
     restartRelease: async (wish, id, attempt) => {
       const row = await findRelease(database, id)
@@ -118,12 +144,12 @@ export function createServiceObserver(
 }
 
 /** Restarts replicas that fail their liveness probe, and runs the post-start command of restarted ones. */
-export const createLiveness = ({ engine, log }: Foundation): Reconciler => ({
-  name: 'liveness',
+export const createLiveness = ({ log }: Foundation, { name, engine }: NamedEngine): Reconciler => ({
+  name: reconcilerName('liveness', name),
   everyMs: 1000,
   reconcile: async (signal) => {
-    for (const name of await engine.checkLiveness(signal)) {
-      log.warn({ container: name }, 'liveness probe failed too often; the container was restarted')
+    for (const container of await engine.checkLiveness(signal)) {
+      log.warn({ container }, 'liveness probe failed too often; the container was restarted')
     }
     for (const reason of await engine.followRestarts(signal)) {
       log.warn({ reason }, 'the post-start command of a restarted container failed')

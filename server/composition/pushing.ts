@@ -14,7 +14,7 @@ export function createPushes(foundation: Foundation, selected: () => Rooms['sele
     log,
     git,
     home,
-    refusalOf,
+    refusalOf: (service) => refusalOf(foundation.engines, service),
     repositoryOf: (service, repository) => repositoryOf(database, readCredential, service.organization_id, repository),
     deploy: (environment, targets, by) => selected().deployPushed(environment, targets, by),
   })

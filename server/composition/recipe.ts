@@ -6,14 +6,14 @@ import { systemClock as clock } from '../lib/clock.ts'
 import { AppError } from '../lib/error.ts'
 import { createKeyedSlots } from '../lib/keyed-slots.ts'
 import { Secret } from '../lib/secret.ts'
-import { createSlots } from '../lib/slots.ts'
-import type { Observer } from '../observations/index.ts'
+import { createSlots, type Slots } from '../lib/slots.ts'
 import { loginOf } from '../registries/index.ts'
 import type { RecipeOptions } from '../rollout/index.ts'
 import { internalHost } from '../variables/index.ts'
 import type { Workflows } from '../workflows/index.ts'
 
 import type { Foundation } from './foundation.ts'
+import type { ServiceObserver } from './observing.ts'
 
 const buildLimits = { timeoutSeconds: 1800, maxLogBytes: 50 * 1024 * 1024 }
 
@@ -23,12 +23,15 @@ export function createRecipe(
   later: {
     readonly workflows: () => Workflows
     readonly registries: () => Rooms['registries']
-    readonly observer: () => Observer
+    readonly observer: () => ServiceObserver
     readonly onDiskFull: () => void
   },
 ): RecipeOptions {
-  const { config, database, log, vault, git, readCredential, builder, engine, router, routes, lines, collect } =
+  const { config, database, log, vault, git, readCredential, builder, engines, router, routes, lines, collect } =
     foundation
+  const deploymentSlots = () => createSlots(config.parallelDeployments, { reserve: config.parallelDeployments })
+  const slotsOfNone = deploymentSlots()
+  const slotsOf = new Map<string | null, Slots>(engines.all.map(({ name }) => [name, deploymentSlots()]))
   return {
     database,
     clock,
@@ -45,7 +48,8 @@ export function createRecipe(
     diskRefusal: (organizationId) => foundation.organizationDisk.refusal(organizationId),
     builder,
     buildLimits: { cpuMilli: config.buildCpuMilli, memoryMiB: config.buildMemoryMiB, ...buildLimits },
-    engine,
+    engineOf: engines.engineOf,
+    capabilitiesOf: engines.capabilitiesOf,
     layerGiB: config.layerGiB,
     router,
     routes,
@@ -61,9 +65,9 @@ export function createRecipe(
     },
     slots: {
       builds: createSlots(config.parallelBuilds, { reserve: 1 }),
-      deployments: createSlots(config.parallelDeployments, { reserve: config.parallelDeployments }),
       sameBuilds: createKeyedSlots(),
     },
+    deploymentSlots: ({ engine }) => slotsOf.get(engine) ?? slotsOfNone,
     drainMs: 30_000,
     whenEnded: foundation.stateChanges.nudge,
     onDiskFull: later.onDiskFull,

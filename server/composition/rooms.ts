@@ -68,7 +68,8 @@ export function createRooms(
   }
   const findClusterId = async (sql: Sql, organizationId: string, id: string | undefined) =>
     (await findCluster(sql, organizationId, id))?.id
-  const ableOf = (engine: string | null) => (engine === null ? undefined : foundation.engine.capabilities.settings)
+  const { capabilitiesOf } = foundation.engines
+  const ableOf = (engine: string | null) => capabilitiesOf({ engine })?.settings
   const rules = createRules({ database, clock })
   const deploying: DeploymentsOptions = {
     database,
@@ -76,6 +77,7 @@ export function createRooms(
     workflows,
     git,
     readCredential,
+    capabilitiesOf,
     restoreSettings: (service, former) => rooms.services.restore(service, former),
   }
   const rooms: Rooms = {

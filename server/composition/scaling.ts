@@ -11,7 +11,7 @@ const mebibyte = 1024 * 1024
 
 /** More replicas under load, none while nobody asks, and one again when somebody does. */
 export function createScaling(
-  { database, engine, router, log, lines }: Foundation,
+  { database, engines, router, log, lines }: Foundation,
   observer: Pick<Observer, 'look'>,
   nudgeRoutes: () => void,
   stopping: AbortSignal,
@@ -26,7 +26,7 @@ export function createScaling(
   }
   const given = { database, clock, log, changed }
   return [
-    createScaler({ ...given, engine, machine }),
+    ...engines.all.map((named) => createScaler({ ...given, ...named, machine })),
     createSleeper({ ...given, router }),
     createWaker({ ...given, router, refreshRoutes: nudgeRoutes }),
   ]

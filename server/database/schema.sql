@@ -220,7 +220,6 @@ create table cluster (
   platform_version text not null default ''::text,
   operation_number integer not null default 0,
   constraint cluster_credentials_id_fkey FOREIGN KEY (credentials_id) REFERENCES credentials(id),
-  constraint cluster_engine_check CHECK ((engine = 'local'::text)),
   constraint cluster_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organization(id) ON DELETE CASCADE,
   constraint cluster_pkey PRIMARY KEY (id)
 );

@@ -45,7 +45,10 @@ async function runScheduled(options: JobsOptions, runId: string, step: Step, con
     await runJob(options, { row, job, step, context })
   } catch (error) {
     if (!context.signal.aborted || !(context.signal.reason instanceof CanceledError)) throw error
-    await step('STOP', ({ signal }) => stop(options, runId, signal), { evenIfCanceled: true, deadlineSeconds: 120 })
+    await step('STOP', ({ signal }) => stop({ ...options, engine: job.engine }, runId, signal), {
+      evenIfCanceled: true,
+      deadlineSeconds: 120,
+    })
     throw context.signal.reason
   }
 }
@@ -77,7 +80,7 @@ async function runJob(options: JobsOptions, { row, job, step, context }: Schedul
     takeOutput: async () => undefined,
     output: silent,
   }
-  const end = await runToEnd(options, run, { step, signal: context.signal })
+  const end = await runToEnd({ ...options, engine: job.engine }, run, { step, signal: context.signal })
   failpoint('job.ended')
   if (!end) return
   await step(
@@ -150,7 +153,11 @@ async function untilEnded(
   while ((await findRuns(database, replaced)).some(isActive)) await clock.sleep(100, signal)
 }
 
-async function stop(options: JobsOptions, runId: string, signal: AbortSignal): Promise<void> {
+async function stop(
+  options: JobsOptions & Pick<LoadedJob, 'engine'>,
+  runId: string,
+  signal: AbortSignal,
+): Promise<void> {
   try {
     await endRunning(options, ({ run }) => runOfTry(run) === runId, { signal, output: silent })
   } catch (error) {

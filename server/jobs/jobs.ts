@@ -21,7 +21,6 @@ export interface JobsOptions {
   readonly clock: Clock
   readonly log: Logger
   readonly vault: Vault
-  readonly engine: TaskRunner
   readonly workflows: () => Pick<Workflows, 'submit' | 'requestCancel' | 'nudge'>
   /** What a run of the timetable runs; undefined when its job or version is gone. */
   readonly load: (run: JobRunRow) => Promise<LoadedJob | undefined>
@@ -33,6 +32,8 @@ export interface JobsOptions {
 
 /** A version of a job, ready to run. */
 export interface LoadedJob {
+  /** The engine of its cluster. */
+  readonly engine: TaskRunner
   readonly release: Release<Task>
   readonly retries: number
   readonly secrets: readonly Secret[]
@@ -128,7 +129,7 @@ export async function takeOutputs(
 
 /** Ends what still runs of these tries; what has ended stays until its lines are collected. */
 export async function endRunning(
-  { engine }: Pick<JobsOptions, 'engine'>,
+  { engine }: { readonly engine: TaskRunner },
   isLeaving: (task: { readonly run: string; readonly service: string }) => boolean,
   attempt: { readonly signal: AbortSignal; readonly output: LineSink },
 ): Promise<void> {
@@ -140,7 +141,7 @@ export async function endRunning(
  * Ends a run that must not continue, whoever waits for it. The run fails with the reason and is not retried. May be called again.
  */
 export async function failRun(
-  { database, engine }: Pick<JobsOptions, 'database' | 'engine'>,
+  { database, engine }: Pick<JobsOptions, 'database'> & { readonly engine: TaskRunner },
   { id, reason }: { readonly id: string; readonly reason: string },
   attempt: { readonly signal: AbortSignal; readonly output: LineSink },
 ): Promise<void> {

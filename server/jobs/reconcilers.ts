@@ -1,4 +1,5 @@
 import { inTransaction } from '../database/index.ts'
+import { type NamedEngine, reconcilerName, type TaskRunner } from '../engines/index.ts'
 import { silent } from '../lib/attempt.ts'
 import { failpoint } from '../lib/failpoint.ts'
 import { newId } from '../lib/id.ts'
@@ -53,12 +54,12 @@ export const cleanFailedRuns = (
   jobs: readonly string[],
 ) => forgetFailedRuns(database, jobs, new Date(clock.now().getTime() - keptMs))
 
-/** Removes from the engine what runs left that have ended, and what no run knows of. */
-export const createTaskSweeper = (options: JobsOptions): Reconciler => ({
-  name: 'ended tasks',
+/** Removes from one engine what ended runs left, and what belongs to no run. */
+export const createTaskSweeper = (options: JobsOptions, { name, engine }: NamedEngine<TaskRunner>): Reconciler => ({
+  name: reconcilerName('ended tasks', name),
   everyMs: 5000,
   reconcile: async (signal) => {
-    const { database, engine, clock, collectRun } = options
+    const { database, clock, collectRun } = options
     const tasks = await engine.listTasks(signal)
     const runs = new Map(
       (

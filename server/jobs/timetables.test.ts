@@ -93,9 +93,8 @@ async function openCron(
       clock,
       log: silentLogger,
       vault: await testVault(t, sql),
-      engine,
       workflows: () => workflows,
-      load: async () => ({ release, retries, secrets: [], advancedSettings, haveImage: async () => {} }),
+      load: async () => ({ engine, release, retries, secrets: [], advancedSettings, haveImage: async () => {} }),
       collect: () => {},
       collectRun: () => {},
     }
@@ -320,7 +319,8 @@ test('as many ended runs are remembered as the settings say, and nothing of them
       ['SUCCESS', 0],
     ],
   )
-  const sweep = () => createTaskSweeper(cron.options).reconcile(AbortSignal.timeout(60_000))
+  const sweep = () =>
+    createTaskSweeper(cron.options, { name: 'local', engine: cron.engine }).reconcile(AbortSignal.timeout(60_000))
   const left = async () => (await cron.engine.listTasks(AbortSignal.timeout(60_000))).length
   await sweep()
   assert.ok((await left()) >= 1, 'the lines of the last one may not be collected yet')
@@ -378,7 +378,8 @@ test('a run that the platform ends fails with the reason, after a try that faile
   cron.engine.finishTask(`${id}-1`, 1)
   await until('it is tried again', () => cron.engine.tasksBegun === 2)
   const attempt = { signal: AbortSignal.timeout(60_000), output: silent }
-  for (let times = 0; times < 2; times++) await failRun(cron.options, { id, reason: 'It wrote too much.' }, attempt)
+  for (let times = 0; times < 2; times++)
+    await failRun({ ...cron.options, engine: cron.engine }, { id, reason: 'It wrote too much.' }, attempt)
   const [run] = await cron.quiet(1)
   assert.deepEqual([run?.status, run?.reason, run?.tries], ['ERROR', 'It wrote too much.', 2])
   cron.clock.set('2026-05-04T10:02:00.100Z')
@@ -397,7 +398,7 @@ test('a run that the platform ends between two tries is not tried again', async 
     return cron.engine.tasksBegun > 0 && first && ([first] as const)
   })
   const attempt = { signal: AbortSignal.timeout(60_000), output: silent }
-  await failRun(cron.options, { id, reason: 'It wrote too much.' }, attempt)
+  await failRun({ ...cron.options, engine: cron.engine }, { id, reason: 'It wrote too much.' }, attempt)
   const [run] = await cron.quiet(1)
   assert.deepEqual([run?.status, run?.reason], ['ERROR', 'It wrote too much.'])
   assert.ok(cron.engine.tasksBegun < 3, `${cron.engine.tasksBegun}`)

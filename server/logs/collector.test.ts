@@ -20,7 +20,7 @@ async function prepare(t: TestContext): Promise<Stage> {
   const source = new LogSource()
   const clock = new TestClock()
   const collect = (options: Partial<CollectorOptions> = {}) => {
-    const collector = createCollector({ engine: source, store, clock, log: silentLogger, ...options })
+    const collector = createCollector({ sourceOf: async () => source, store, clock, log: silentLogger, ...options })
     t.after(() => collector.close())
     return collector
   }
@@ -151,7 +151,7 @@ test('drops a flood with a marker, and only that service suffers', async (t) => 
   const { store, clock, collect } = await prepare(t)
   const quiet = new LogSource()
   let flooded = 0
-  const engine: CollectorOptions['engine'] = {
+  const engine: Awaited<ReturnType<CollectorOptions['sourceOf']>> = {
     logs: (service, query, signal) => (service === 'quiet' ? quiet.logs(service, query, signal) : flood(signal)),
   }
   async function* flood(signal: AbortSignal) {
@@ -161,7 +161,7 @@ test('drops a flood with a marker, and only that service suffers', async (t) => 
     }
     await new Promise((resolve) => signal.addEventListener('abort', resolve))
   }
-  const collector = collect({ engine, linesPerSecond: 1000 })
+  const collector = collect({ sourceOf: async () => engine, linesPerSecond: 1000 })
   collector.follow('flooding')
   collector.follow('quiet')
   quiet.print(at(1), 'still heard')
@@ -213,14 +213,14 @@ test('ends although the engine does not stop when asked', async (t) => {
   const { clock, collect } = await prepare(t)
   const never = new Promise<never>(() => {})
   let attached = false
-  const engine: CollectorOptions['engine'] = {
+  const engine: Awaited<ReturnType<CollectorOptions['sourceOf']>> = {
     // biome-ignore lint/correctness/useYield: an engine that hangs
     logs: async function* () {
       attached = true
       await never
     },
   }
-  const collector = collect({ engine })
+  const collector = collect({ sourceOf: async () => engine })
   collector.follow('one')
   await until(() => attached, 'it is attached')
   const closed = collector.close()

@@ -1,6 +1,6 @@
 import { type CollectorOptions, type ReleaseMask, ServiceFeed } from './service-feed.ts'
 
-/** Collects the run-time lines of the services of one engine into `service/<id>`. Only lives: nothing is lost by a restart. */
+/** Collects the run-time lines of the services into `service/<id>`. Only lives: nothing is lost by a restart. */
 export interface Collector {
   /**
    * From now on lines of the service are collected. Repeatable; tells that lines may be there now. Masks of several releases act together, one of

@@ -8,7 +8,8 @@ import type { LineStore } from './line-store.ts'
 import { ResumePoint, resumeLines } from './resume-point.ts'
 
 export interface CollectorOptions {
-  readonly engine: LogSource
+  /** Returns what prints the lines of a service: the engine of its cluster. */
+  readonly sourceOf: (service: string) => Promise<LogSource>
   readonly store: Pick<LineStore, 'append' | 'tail'>
   readonly clock: Clock
   readonly log: Logger
@@ -43,6 +44,7 @@ export class ServiceFeed {
   readonly #ended: Promise<void>
   /** By release, the oldest first. */
   readonly #masks = new Map<string, Mask>()
+  #source: LogSource | undefined
   #backOff = new AbortController()
   #backOffMs = firstBackOffMs
   #dropped = 0
@@ -114,11 +116,13 @@ export class ServiceFeed {
 
   /** One connection to the engine, until it ends. */
   async #attach(signal: AbortSignal): Promise<void> {
-    const { engine, store } = this.#options
+    const { sourceOf, store } = this.#options
+    // It stays the same after the record of the service is gone.
+    this.#source ??= await sourceOf(this.#service)
     const resume = new ResumePoint(await store.tail(this.#key, resumeLines))
     const query = resume.after === undefined ? { follow: true } : { follow: true, after: resume.after }
     let sinceTurn = 0
-    for await (const line of engine.logs(this.#service, query, signal)) {
+    for await (const line of this.#source.logs(this.#service, query, signal)) {
       const wait = this.#accept(line, resume)
       if (wait) await wait
       if (++sinceTurn < linesPerTurn && !wait) continue

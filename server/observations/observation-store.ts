@@ -10,6 +10,8 @@ import { reasonOf } from './reason-of.ts'
 export interface WishRow extends Wish {
   readonly id: string
   readonly organization_id: string
+  /** The engine of its cluster. */
+  readonly engine: string | null
   /** It is run now and then, and nobody else starts it. */
   readonly is_task: boolean
   /** A running request acts on it. */
@@ -31,13 +33,14 @@ type StoredWish = Omit<WishRow, 'replicas'> & Required<Instances> & { readonly s
 /** Every service, or one. */
 export async function listWishes(sql: Sql, id?: string): Promise<WishRow[]> {
   const rows = await sql<StoredWish[]>`
-    select s.id, p.organization_id, s.release_id, s.kind = any(${[...taskKinds]}) as is_task, exists (
+    select s.id, p.organization_id, k.engine, s.release_id, s.kind = any(${[...taskKinds]}) as is_task, exists (
       select from deployment_request r join deployment_target t on t.request_id = r.id
       where r.environment_id = s.environment_id and r.status in ('ONGOING', 'CANCELING') and t.service_id = s.id
     ) as busy, c.replicas as scale, f.reason as stop_reason,
       (l.settings->>'min_running_instances')::int as min_running_instances,
       (l.settings->>'max_running_instances')::int as max_running_instances
     from service s join environment e on e.id = s.environment_id join project p on p.id = e.project_id
+      join cluster k on k.id = e.cluster_id
       left join release l on l.id = s.release_id left join service_scale c on c.service_id = s.id
       left join full_volume f on f.service_id = s.id and f.stopped_at is not null
     where ${id ?? null}::uuid is null or s.id = ${id ?? null}`

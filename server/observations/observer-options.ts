@@ -9,6 +9,8 @@ export interface ObserverOptions {
   readonly database: Database
   readonly clock: Clock
   readonly log: Logger
+  /** The engine that it watches, under the name by which clusters refer to it. */
+  readonly name: string
   readonly engine: Runner & Observes
   /** Starts a release that ran before, again, in the number that is wanted. Gives where it answers. */
   readonly restartRelease: (

@@ -35,6 +35,7 @@ interface Bench {
 async function openBench(t: Cleanup, change: Partial<ObserverOptions> = {}): Promise<Bench> {
   const { sql } = await testDatabase(t)
   const place = await addPlace(sql)
+  await sql`update cluster set engine = 'local'`
   const { serviceId: service, environmentId: environment } = place.service
   const engine = new FakeEngine({ clock: systemClock })
   const moved: string[] = []
@@ -49,6 +50,7 @@ async function openBench(t: Cleanup, change: Partial<ObserverOptions> = {}): Pro
     database: sql,
     clock: systemClock,
     log: silentLogger,
+    name: 'local',
     engine,
     restartRelease: (_wish, id, attempt) => engine.start(release(id), attempt),
     moveTraffic: async (_service, id) => void moved.push(id),

@@ -1,4 +1,4 @@
-import type { Observation } from '../engines/index.ts'
+import { type Observation, reconcilerName } from '../engines/index.ts'
 import type { Reconciler } from '../workflows/index.ts'
 import { CrashReasons } from './crash-reasons.ts'
 import { decideRepair, judge, liveEndpoints, type Repair, withStop, withTrouble } from './decide.ts'
@@ -18,13 +18,13 @@ export interface Observer extends Reconciler {
 }
 
 /**
- * Sees what really runs, writes it down, and brings back what should run but does not: containers removed by hand, engines
+ * Sees what really runs on one engine, writes it down, and brings back what should run but does not: containers removed by hand, engines
  * that were restarted, releases that a crash left behind. Services of a running request are left to that request.
  */
 export function createObserver(options: ObserverOptions): Observer {
   const observer = new ServiceObserver(options)
   return {
-    name: 'observations',
+    name: reconcilerName('observations', options.name),
     everyMs: 1000,
     reconcile: (signal) => observer.lookAtAll(signal),
     endRepair: (serviceId) => observer.repairs.end(serviceId),
@@ -59,7 +59,9 @@ class ServiceObserver {
     // Where nothing happened since the last look, no time has passed since the wishes were read.
     const wishes = all === this.#last ? listed : await listWishes(database)
     this.#last = all
+    // What has a record anywhere is not removed; the services of this engine are attended.
     const known = new Set(wishes.map((wish) => wish.id))
+    const own = wishes.filter(({ engine: name }) => name === this.#options.name)
     for (const service of all.keys()) {
       // What had a record when the look began is being ended by whoever deleted it.
       if (!known.has(service) && !before.has(service)) this.repairs.beginRemoval(service, signal)
@@ -68,7 +70,7 @@ class ServiceObserver {
     this.#reasons.forget(isThere)
     this.#settled.keepOnly(isThere)
     const look = { signal, routes: await this.#options.routesVersion(), all }
-    for (const wish of wishes) {
+    for (const wish of own) {
       if (this.#settled.isStill(wish, look, this.#options.troubleOf(wish.id))) continue
       await this.#attend(before.get(wish.id), wish, all.get(wish.id) ?? { state: 'absent' }, look)
     }
@@ -77,7 +79,7 @@ class ServiceObserver {
   async lookAt(serviceId: string, signal: AbortSignal): Promise<void> {
     const { database, engine } = this.#options
     const [wished] = await listWishes(database, serviceId)
-    if (!wished) return
+    if (wished?.engine !== this.#options.name) return
     const before = this.#beforehand(wished)
     const seen = await engine.observe(serviceId, signal)
     const [wish] = await listWishes(database, serviceId)

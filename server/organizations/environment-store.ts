@@ -36,6 +36,13 @@ export async function findEnvironment(sql: Sql, id: string): Promise<Environment
   return row
 }
 
+/** Returns the name of the engine of the environment's cluster; null if it has none. */
+export async function engineOfEnvironment(sql: Sql, id: string): Promise<string | null> {
+  const [row] = await sql<{ engine: string | null }[]>`
+    select c.engine from environment e join cluster c on c.id = e.cluster_id where e.id = ${id}`
+  return row?.engine ?? null
+}
+
 export async function insertEnvironment(
   sql: Sql,
   row: {

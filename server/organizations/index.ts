@@ -4,6 +4,7 @@ export {
   deleteEnvironmentRow,
   type EnvironmentMode,
   type EnvironmentRow,
+  engineOfEnvironment,
   environmentTarget,
   findEnvironment,
   insertEnvironment,

@@ -9,7 +9,7 @@ import { buildOf, checkForced, type ReleaseRow } from '../releases/index.ts'
 import { deleteServiceRow, findService, listServices, lockService, type ServiceRow } from '../services/index.ts'
 import type { Workflows } from '../workflows/index.ts'
 import { cancelDeployment } from './cancel.ts'
-import { refusalOf, refuseKind } from './refusal-of-kind.ts'
+import { type RefusalOptions, refusalOf, refuseKind } from './refusal-of-kind.ts'
 import { acceptRequest, type RequestedBy, type RequestOptions } from './request.ts'
 import { listActiveRequests, lockEnvironment } from './request-store.ts'
 import { findFormerRelease, rollbackNote } from './rollback.ts'
@@ -19,7 +19,7 @@ import type { WantedTarget } from './target-store.ts'
 import { takeTag, type WantedVersion } from './wanted-version.ts'
 import { cancelForCopies } from './withdraw.ts'
 
-export interface DeploymentsOptions extends RequestOptions {
+export interface DeploymentsOptions extends RequestOptions, RefusalOptions {
   readonly workflows: Pick<Workflows, 'submission' | 'nudge' | 'requestCancel'>
   readonly git: GitDriver
   readonly readCredential: ReadGitCredential
@@ -63,7 +63,7 @@ export function createDeployments(options: DeploymentsOptions) {
   return {
     /** A commit is checked against the repository at once; the head of the branch is looked up when the request runs. */
     async deploy(service: ServiceRow, by: RequestedBy, wanted: WantedVersion = {}) {
-      refuseKind(service)
+      refuseKind(options, service)
       const commit = wanted.commit ? await checkCommit(options, service, wanted.commit) : undefined
       const current = wanted.tag ? await takeTag(options, service, wanted.tag) : service
       const { forceEvent } = wanted
@@ -73,7 +73,7 @@ export function createDeployments(options: DeploymentsOptions) {
 
     /** The commit or the image that is deployed when the request runs, again; what was never deployed is deployed as its settings say. */
     async redeploy(service: ServiceRow, by: RequestedBy, { forceEvent }: Pick<WantedVersion, 'forceEvent'> = {}) {
-      refuseKind(service)
+      refuseKind(options, service)
       if (forceEvent) checkForced(service, forceEvent)
       return act(service, 'DEPLOY', by, { sameVersion: true, forceEvent })
     },
@@ -83,7 +83,7 @@ export function createDeployments(options: DeploymentsOptions) {
      * so that a later deployment does not undo it.
      */
     async rollback(service: ServiceRow, by: RequestedBy, executionId: string) {
-      refuseKind(service)
+      refuseKind(options, service)
       const release = await findFormerRelease(database, service, executionId)
       const current = await options.restoreSettings(service, release)
       const accepted = await act(current, 'DEPLOY', by, { release: release.id })
@@ -137,7 +137,8 @@ export function createDeployments(options: DeploymentsOptions) {
       if (chosen.length === 0)
         throw new AppError('conflict', `Environment "${environment.name}" has nothing to deploy.`)
       // Those that cannot run there are left out by the workflow, with the reason.
-      if (chosen.every(refusalOf)) chosen.forEach(refuseKind)
+      if (chosen.every((service) => refusalOf(options, service)))
+        for (const service of chosen) refuseKind(options, service)
       await ofEnvironment(environment, 'DEPLOY', chosen, by, asked)
     },
 

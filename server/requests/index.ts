@@ -2,7 +2,7 @@
 export { createDeployments, type Deployments, type DeploymentsOptions } from './deployments.ts'
 export { listsOfKinds } from './lists-of-kinds.ts'
 export { outcomesOf } from './outcomes.ts'
-export { isUnable, refusalOf, refusalOfKind } from './refusal-of-kind.ts'
+export { canRun, type RefusalOptions, refusalOf, refusalOfKind } from './refusal-of-kind.ts'
 export { deploymentWorkflow, type RecordRequest, type RequestedBy } from './request.ts'
 export { requestState } from './request-state.ts'
 export {

@@ -196,11 +196,12 @@ test('a new tag is deployed wherever its image is', async () => {
 })
 
 test('what runs where is told by kind and cluster alone', () => {
-  const local = { name: 'local', engine: 'local' as const }
-  assert.equal(refusalOfKind('application', local), undefined)
-  assert.equal(refusalOfKind('database', local), undefined)
-  assert.match(refusalOfKind('helm', local) ?? '', /of the shape "chart": cluster "local"/)
-  assert.match(refusalOfKind('application', { name: 'far', engine: null }) ?? '', /^Cluster "far" is a record/)
+  const local = { name: 'local', engine: 'local' }
+  const able = { capabilitiesOf: () => engine.capabilities }
+  assert.equal(refusalOfKind(able, 'application', local), undefined)
+  assert.equal(refusalOfKind(able, 'database', local), undefined)
+  assert.match(refusalOfKind(able, 'helm', local) ?? '', /of the shape "chart": cluster "local"/)
+  assert.match(refusalOfKind(able, 'application', { name: 'far', engine: null }) ?? '', /^Cluster "far" is a record/)
 })
 
 test('images and volumes of databases follow type and version', () => {

@@ -1,45 +1,60 @@
-import type { KindName } from '@quayside/contract/services/kinds.ts'
+import { isTaskKind, type KindName } from '@quayside/contract/services/kinds.ts'
+import type { CapabilitiesOf, EngineCapabilities, Shape } from '../engines/index.ts'
 import { AppError } from '../lib/error.ts'
 
-/** As much of a cluster as decides about what can run there. */
+/** The part of a cluster that decides what can run on it. */
 export interface RunningPlace {
   readonly name: string
-  /** Null: no engine of this installation runs anything on it. */
-  readonly engine: 'local' | null
+  /** The name of its engine; null if the cluster is only a record. */
+  readonly engine: string | null
 }
 
-const unable: Partial<Record<KindName, string>> = {
-  helm: 'Helm charts need Kubernetes, for they are of the shape "chart"',
-  terraform: 'Terraform stacks cannot be applied yet, for they are of the shape "stack"',
+/** What refusals are computed from. */
+export interface RefusalOptions {
+  readonly capabilitiesOf: CapabilitiesOf
 }
 
-/** Whether there are clusters with an engine that cannot run services of this kind. */
-export const isUnable = (kind: KindName): boolean => unable[kind] !== undefined
+/** The shapes of kinds that are neither run for long nor to their end. */
+const otherShapes: Partial<Record<KindName, Shape>> = { helm: 'chart', terraform: 'stack' }
+const shapeOf = (kind: KindName): Shape => otherShapes[kind] ?? (isTaskKind(kind) ? 'task' : 'long-running')
 
-/** Why services of a kind cannot be deployed on a cluster; undefined where they can. */
-export function refusalOfKind(kind: KindName, { name, engine }: RunningPlace): string | undefined {
+const reasons: Readonly<Record<Shape, string>> = {
+  'long-running': 'Applications, containers and databases cannot run here, for they are of the shape "long-running"',
+  task: 'Jobs cannot run here, for they are of the shape "task"',
+  chart: 'Helm charts need Kubernetes, for they are of the shape "chart"',
+  stack: 'Terraform stacks cannot be applied yet, for they are of the shape "stack"',
+}
+
+/** Whether an engine with these capabilities runs services of this kind. */
+export const canRun = ({ shapes }: EngineCapabilities, kind: KindName): boolean => shapes.has(shapeOf(kind))
+
+/** Returns why services of a kind cannot be deployed on a cluster; undefined if they can. */
+export function refusalOfKind(
+  { capabilitiesOf }: RefusalOptions,
+  kind: KindName,
+  { name, engine }: RunningPlace,
+): string | undefined {
   if (engine === null) {
     return `Cluster "${name}" is a record: no engine of this installation runs anything on it. Use the built-in cluster.`
   }
-  const reason = unable[kind]
-  return (
-    reason &&
-    `${reason}: cluster "${name}" is a Docker Engine, which runs applications, containers, databases and jobs.`
-  )
+  const capabilities = capabilitiesOf({ engine })
+  if (!capabilities) return `Cluster "${name}" needs the engine "${engine}", which this installation does not have.`
+  if (canRun(capabilities, kind)) return undefined
+  return `${reasons[shapeOf(kind)]}: cluster "${name}" is ${capabilities.description}.`
 }
 
-/** The same of a service, thrown as 400. */
-export function refuseKind(service: {
+interface PlacedService {
   readonly kind: KindName
   readonly cluster_name: string
-  readonly cluster_engine: 'local' | null
-}): void {
-  const reason = refusalOf(service)
+  readonly cluster_engine: string | null
+}
+
+/** Throws 400 if the service cannot be deployed on its cluster. */
+export function refuseKind(options: RefusalOptions, service: PlacedService): void {
+  const reason = refusalOf(options, service)
   if (reason) throw new AppError('invalid', reason)
 }
 
-export const refusalOf = (service: {
-  readonly kind: KindName
-  readonly cluster_name: string
-  readonly cluster_engine: 'local' | null
-}): string | undefined => refusalOfKind(service.kind, { name: service.cluster_name, engine: service.cluster_engine })
+/** Returns why a service cannot be deployed on its cluster; undefined if it can. */
+export const refusalOf = (options: RefusalOptions, service: PlacedService): string | undefined =>
+  refusalOfKind(options, service.kind, { name: service.cluster_name, engine: service.cluster_engine })

@@ -41,7 +41,8 @@ export function createSelected(options: DeploymentsOptions) {
      */
     async deploy(environment: EnvironmentRow, body: ServiceVersions, by: RequestedBy): Promise<void> {
       const chosen = chosenByVersions(await listServices(database, environment.id), body)
-      if (chosen.every(({ service }) => refusalOf(service))) for (const { service } of chosen) refuseKind(service)
+      if (chosen.every(({ service }) => refusalOf(options, service)))
+        for (const { service } of chosen) refuseKind(options, service)
       const targets: WantedTarget[] = []
       for (const one of chosen) targets.push(await toTarget(options, one))
       await acceptRequest(options, { environment, action: 'DEPLOY', targets, by })
@@ -73,7 +74,7 @@ export function createSelected(options: DeploymentsOptions) {
     /** Leaves out services that the cluster cannot run, unless no other is named: nothing of them can be stopped. */
     async stop(environment: EnvironmentRow, body: ServiceIds, by: RequestedBy): Promise<void> {
       const named = await choose(environment, body)
-      const able = named.filter((service) => isUsed(service) || !refusalOf(service))
+      const able = named.filter((service) => isUsed(service) || !refusalOf(options, service))
       await ask(environment, 'STOP', able.length > 0 ? able : named, by)
     },
 
@@ -115,7 +116,7 @@ const isGoing = ({ state }: ServiceRow): boolean => state === 'DELETE_QUEUED' ||
 
 /** A commit is checked against the repository at once, and a tag is taken over, as for one service. */
 async function toTarget(options: DeploymentsOptions, { service, wanted, field }: Chosen) {
-  if (refusalOf(service)) return { service, commit: undefined }
+  if (refusalOf(options, service)) return { service, commit: undefined }
   const { git_commit_id, image_tag } = wanted
   try {
     const commit = git_commit_id ? await checkCommit(options, service, git_commit_id) : undefined

@@ -6,7 +6,7 @@ import { checkData, markData, takePublicPort } from './database-place.ts'
 import { tellIdleSettings } from './idle-settings.ts'
 import { haveImage } from './image-release.ts'
 import { keepRunning } from './keep-running.ts'
-import { type RecipeOptions, type Work, whileUnreachable } from './recipe.ts'
+import { type Recipe, type Work, whileUnreachable } from './recipe.ts'
 
 /** What is to be brought up. */
 interface Given {
@@ -21,7 +21,7 @@ interface Given {
  * machine first, and what must not run at the same time is ended before. Throws EngineError.
  */
 export async function bringUp(
-  options: RecipeOptions,
+  options: Recipe,
   work: Work,
   { frozen, deadline, whenBegun }: Given,
   signal: AbortSignal,
@@ -59,7 +59,7 @@ type Collected = Pick<Awaited<ReturnType<typeof engineRelease>>, 'release' | 'se
 
 /** Starts it, with its lines collected from its begin on. */
 async function startCollected(
-  options: RecipeOptions,
+  options: Recipe,
   { report }: Work,
   { release, secrets, serving, whenBegun }: Collected,
   signal: AbortSignal,
@@ -91,7 +91,7 @@ export interface HealthyRelease {
   readonly [key: string]: Json
 }
 
-const toHealthy = ({ clock }: RecipeOptions, release: string, endpoints: readonly Endpoint[]): HealthyRelease => ({
+const toHealthy = ({ clock }: Recipe, release: string, endpoints: readonly Endpoint[]): HealthyRelease => ({
   release,
   seenAt: clock.now().getTime(),
   endpoints: endpoints.map(({ replica, port, address }) => ({ replica, port, address })),
@@ -112,6 +112,6 @@ function whyAlone(row: ReleaseRow): string | undefined {
 }
 
 /** Ends what runs of other versions. */
-async function makeRoom(options: RecipeOptions, { report }: Work, row: ReleaseRow, attempt: Attempt): Promise<void> {
+async function makeRoom(options: Recipe, { report }: Work, row: ReleaseRow, attempt: Attempt): Promise<void> {
   await whileUnreachable(options, attempt.signal, report, () => options.engine.retire(row.service_id, row.id, attempt))
 }

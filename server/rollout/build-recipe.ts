@@ -10,7 +10,7 @@ import {
   type Versioned,
 } from '../releases/index.ts'
 import { buildSecretsOf } from './build-secrets.ts'
-import type { RecipeOptions, Work } from './recipe.ts'
+import type { Recipe, Work } from './recipe.ts'
 
 /** How a version is built. Throws for a kind that is not. */
 export function existingBuild(versioned: Versioned): Build {
@@ -42,7 +42,7 @@ export async function readIgnoreFileOf(
 
 /** Everything that the image of a version depends on, but for its secrets. */
 export function plainRecipe(
-  { buildLimits }: Pick<RecipeOptions, 'buildLimits'>,
+  { buildLimits }: Pick<Recipe, 'buildLimits'>,
   release: ReleaseRow,
   { dockerfileText, ignoreFile }: SourceTexts,
 ): BuildRecipe {
@@ -64,7 +64,7 @@ export function plainRecipe(
 
 /** The same with its secrets, which are masked in the log from now on. Throws BuildError for one that is not there. */
 export async function wholeRecipe(
-  options: RecipeOptions,
+  options: Recipe,
   work: Work,
   release: ReleaseRow,
   texts: SourceTexts,

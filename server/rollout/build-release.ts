@@ -23,7 +23,7 @@ import {
 import { aloneWithBuild, builtBefore, identityOf, withIdentity } from './built-before.ts'
 import { imageAgain, versionAgain } from './deployed-version.ts'
 import { setReleaseCommit } from './outcome-store.ts'
-import { explainLate, type RecipeOptions, type Work, whileUnreachable } from './recipe.ts'
+import { explainLate, type Recipe, type Work, whileUnreachable } from './recipe.ts'
 import { inTurn } from './turn.ts'
 
 /** A repository that does not answer shall not hold a deployment for longer. */
@@ -33,7 +33,7 @@ const gitSeconds = 300
  * From the request to a release with an image: pin the commit, freeze settings and variables, fetch, build. Gives the
  * release's id. The same commit and recipe is not built twice; a deployed version that is asked for again is not even fetched.
  */
-export async function buildRelease(options: RecipeOptions, work: Work): Promise<string> {
+export async function buildRelease(options: Recipe, work: Work): Promise<string> {
   const { target, step, context, report } = work
   const id = target.service_id
   report.enter('Build')
@@ -56,7 +56,7 @@ const inTime = <T>(work: Promise<T>, late: string): Promise<T> =>
   explainLate(work, () => new BuildError('timeout', late))
 
 /** Fetches the commit, and gives the release an image of it. */
-async function buildFrom(options: RecipeOptions, work: Work, release: ReleaseRow): Promise<void> {
+async function buildFrom(options: Recipe, work: Work, release: ReleaseRow): Promise<void> {
   const { target, step, report } = work
   const repository = await releaseRepository(options, work, release)
   if (repository.credential) report.hide([repository.credential.password])
@@ -81,7 +81,7 @@ async function buildFrom(options: RecipeOptions, work: Work, release: ReleaseRow
 }
 
 /** Builds where the image is not there, and where no other service of the organization has the same. */
-async function takeOrBuild(options: RecipeOptions, work: Work, source: Source, texts: SourceTexts): Promise<void> {
+async function takeOrBuild(options: Recipe, work: Work, source: Source, texts: SourceTexts): Promise<void> {
   const { step, context, target } = work
   const { release } = source
   const id = target.service_id
@@ -119,7 +119,7 @@ interface Source {
   readonly fetched: { checkout?: Checkout }
 }
 
-async function pinCommit(options: RecipeOptions, work: Work, signal: AbortSignal): Promise<Pin> {
+async function pinCommit(options: Recipe, work: Work, signal: AbortSignal): Promise<Pin> {
   await work.context.fenced((sql) => enterState(sql, work.target, 'BUILDING'))
   const again = (await versionAgain(options, work))?.commit
   if (again) return { branch: again.branch, commit: again.id, isAgain: true }
@@ -141,7 +141,7 @@ async function pinCommit(options: RecipeOptions, work: Work, signal: AbortSignal
 }
 
 /** Freezes once: a second try finds the release of the first. */
-function freezeOnce({ vault, clock }: RecipeOptions, work: Work, pinned: Pin): Promise<string> {
+function freezeOnce({ vault, clock }: Recipe, work: Work, pinned: Pin): Promise<string> {
   const { request, target, context } = work
   return context.fenced(async (sql) => {
     const former = await findReleaseOf(sql, target.service_id, request.id)
@@ -162,12 +162,7 @@ function freezeOnce({ vault, clock }: RecipeOptions, work: Work, pinned: Pin): P
 }
 
 /** Fetches the commit, tells history of it, and returns the texts that decide about the build. */
-async function readSource(
-  options: RecipeOptions,
-  work: Work,
-  source: Source,
-  signal: AbortSignal,
-): Promise<SourceTexts> {
+async function readSource(options: Recipe, work: Work, source: Source, signal: AbortSignal): Promise<SourceTexts> {
   const { release } = source
   const checkout = await open(options, work, source, signal)
   failpoint('git.cloned')
@@ -188,7 +183,7 @@ async function readSource(
   return { dockerfileText: dockerfile.toString(), ...ignored }
 }
 
-async function open(options: RecipeOptions, work: Work, source: Source, signal: AbortSignal): Promise<Checkout> {
+async function open(options: Recipe, work: Work, source: Source, signal: AbortSignal): Promise<Checkout> {
   source.fetched.checkout ??= await options.git.checkout(source.repository, source.release.commit?.id ?? '', {
     signal,
     output: work.report,
@@ -197,7 +192,7 @@ async function open(options: RecipeOptions, work: Work, source: Source, signal: 
 }
 
 async function build(
-  options: RecipeOptions,
+  options: Recipe,
   work: Work,
   source: Source,
   recipe: BuildRecipe,
@@ -219,17 +214,17 @@ async function build(
   return image
 }
 
-async function existingRelease({ database }: RecipeOptions, id: string): Promise<ReleaseRow> {
+async function existingRelease({ database }: Recipe, id: string): Promise<ReleaseRow> {
   const release = await findRelease(database, id)
   if (!release) throw new Error(`release ${id} is gone`)
   return release
 }
 
-async function existingService({ database }: RecipeOptions, { target }: Work): Promise<ServiceRow> {
+async function existingService({ database }: Recipe, { target }: Work): Promise<ServiceRow> {
   const service = await findService(database, target.service_id)
   if (!service) throw new Error(`service ${target.service_id} is gone`)
   return service
 }
 
-const releaseRepository = (options: RecipeOptions, work: Work, release: ReleaseRow): Promise<OwnedRepository> =>
+const releaseRepository = (options: Recipe, work: Work, release: ReleaseRow): Promise<OwnedRepository> =>
   repositoryOf(options.database, options.readCredential, work.organizationId, existingBuild(release).repository)

@@ -1,7 +1,7 @@
 import { BuildError, type BuildRecipe } from '../builders/index.ts'
 import type { Secret } from '../lib/secret.ts'
 import { openVariables, type ReleaseRow } from '../releases/index.ts'
-import type { RecipeOptions } from './recipe.ts'
+import type { Recipe } from './recipe.ts'
 
 /** What BuildKit takes for one secret. */
 const maxSecretBytes = 500 * 1024
@@ -14,7 +14,7 @@ export type BuildSecrets = Pick<BuildRecipe, 'secrets' | 'secretsHash'>
  * that is no secret of the service.
  */
 export async function buildSecretsOf(
-  { database, vault }: Pick<RecipeOptions, 'database' | 'vault'>,
+  { database, vault }: Pick<Recipe, 'database' | 'vault'>,
   organizationId: string,
   release: ReleaseRow,
 ): Promise<BuildSecrets> {

@@ -14,7 +14,7 @@ import { findService, type ServiceRow } from '../services/index.ts'
 import { existingBuild } from './build-recipe.ts'
 import { buildSecretNames } from './build-secrets.ts'
 import { type BuiltElsewhere, listBuilds, listBuiltElsewhere } from './built-elsewhere-store.ts'
-import { type RecipeOptions, type Work, whileUnreachable } from './recipe.ts'
+import { type Recipe, type Work, whileUnreachable } from './recipe.ts'
 
 /** By what other services may take the image of a version; undefined where none may. */
 export const identityOf = (release: ReleaseRow, recipe: BuildRecipe): string | undefined =>
@@ -32,7 +32,7 @@ export const withIdentity = ({ reference, digest }: Image, identity: string | un
  * one of the same identity, which is promoted. Null: it has to be built.
  */
 export async function builtBefore(
-  options: RecipeOptions,
+  options: Recipe,
   work: Work,
   release: ReleaseRow,
   { recipe, signal }: { readonly recipe: BuildRecipe; readonly signal: AbortSignal },
@@ -68,7 +68,7 @@ export async function builtBefore(
  * services that are deployed together are built once.
  */
 export async function aloneWithBuild(
-  { slots }: RecipeOptions,
+  { slots }: Recipe,
   { report, context, organizationId }: Work,
   identity: string | undefined,
 ): Promise<Disposable | undefined> {

@@ -12,10 +12,10 @@ import {
 } from '../releases/index.ts'
 import { setTargetCommit } from '../requests/index.ts'
 import { findService, type ServiceRow } from '../services/index.ts'
-import type { RecipeOptions, Work } from './recipe.ts'
+import type { Recipe, Work } from './recipe.ts'
 
 /** A restart runs the same version anew: the release that has the traffic now, under a new id. */
-export const repeatRelease = (options: RecipeOptions, work: Work): Promise<string> =>
+export const repeatRelease = (options: Recipe, work: Work): Promise<string> =>
   copyOnce(options, work, async (sql, service) => {
     const release = service?.release_id ? await findRelease(sql, service.release_id) : undefined
     if (!release) throw new BuildError('failed', 'There is no version that could be restarted; deploy it first.')
@@ -23,7 +23,7 @@ export const repeatRelease = (options: RecipeOptions, work: Work): Promise<strin
   })
 
 /** A rollback runs a former version: its settings, variables, secrets and image, under a new id. */
-export function formerRelease(options: RecipeOptions, work: Work, id: string): Promise<string> {
+export function formerRelease(options: Recipe, work: Work, id: string): Promise<string> {
   work.report.enter('Deploy')
   return copyOnce(options, work, async (sql, service) => {
     const release = await findRelease(sql, id)
@@ -53,7 +53,7 @@ export async function differences(
 
 /** Copies once: a second try finds the copy of the first. */
 function copyOnce(
-  options: RecipeOptions,
+  options: Recipe,
   { request, target, step, context, organizationId }: Work,
   choose: (sql: Sql, service: ServiceRow | undefined) => Promise<Pick<Copied, 'release' | 'configVersion'>>,
 ): Promise<string> {

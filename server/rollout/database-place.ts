@@ -3,12 +3,12 @@ import { releasePublicPort, reservePublicPort } from '../domains/index.ts'
 import { EngineError } from '../engines/index.ts'
 import { isPublished, type ReleaseRow, setReleasePort, type Versioned } from '../releases/index.ts'
 import { findService, setDataVersion, versionRefusal } from '../services/index.ts'
-import type { RecipeOptions, Work } from './recipe.ts'
+import type { Recipe, Work } from './recipe.ts'
 
 /** What a database has on this machine beside its container: data of a version, and a port while it is public. */
 
 /** Throws EngineError('refused') where the data of a database was written by a version that this one cannot follow. */
-export async function checkData({ database }: RecipeOptions, release: ReleaseRow): Promise<void> {
+export async function checkData({ database }: Recipe, release: ReleaseRow): Promise<void> {
   if (release.kind !== 'database') return
   const service = await findService(database, release.service_id)
   const refusal = service && dataRefusal(release, { name: service.name, from: service.data_version })
@@ -34,7 +34,7 @@ export async function markData({ context }: Work, release: ReleaseRow): Promise<
  * A public one has its port of this machine, and the release says which: it is started with that for good. Throws 409 when none is left.
  */
 export async function takePublicPort(
-  { publicPorts }: RecipeOptions,
+  { publicPorts }: Recipe,
   { context }: Work,
   release: ReleaseRow,
 ): Promise<ReleaseRow> {

@@ -18,7 +18,7 @@ import { bringUp, type HealthyRelease } from './bring-up.ts'
 import { leavePublicPort } from './database-place.ts'
 import { drainOthers } from './drain.ts'
 import { setServing } from './outcome-store.ts'
-import { explainLate, type RecipeOptions, type Work, whileUnreachable } from './recipe.ts'
+import { explainLate, type Recipe, type Work, whileUnreachable } from './recipe.ts'
 import { finishTarget } from './settle.ts'
 import { stillHealthy } from './still-healthy.ts'
 import { inTurn } from './turn.ts'
@@ -34,7 +34,7 @@ const routerSeconds = 120
  * former release is ended after that: see retireFormer. `whenBegun` is told when the engine begins it.
  */
 export async function deployRelease(
-  options: RecipeOptions,
+  options: Recipe,
   work: Work,
   releaseId: string,
   whenBegun: () => void = () => {},
@@ -85,7 +85,7 @@ export async function deployRelease(
 
 /** Moves traffic: the rows first, then the router. */
 async function publish(
-  options: RecipeOptions,
+  options: Recipe,
   { target, context, report }: Work,
   { release, endpoints, isKept }: Pick<HealthyRelease, 'release' | 'endpoints'> & { readonly isKept: boolean },
   signal: AbortSignal,
@@ -102,7 +102,7 @@ async function publish(
 }
 
 /** Throws where one of the service's ports is among those that other programs have. */
-async function checkPorts({ database }: RecipeOptions, serviceId: string, taken: readonly number[]): Promise<void> {
+async function checkPorts({ database }: Recipe, serviceId: string, taken: readonly number[]): Promise<void> {
   const routes = await listServiceRoutes(database, serviceId)
   const lost = routes.find(({ public_port }) => public_port !== null && taken.includes(public_port))
   if (lost) throw new EngineError('refused', takenText(lost))
@@ -113,7 +113,7 @@ const takenText = ({ public_port, port_name }: RouteRow): string =>
 
 /** A release that was not needed is forgotten: what runs has its settings, variables and image. */
 async function finish(
-  options: RecipeOptions,
+  options: Recipe,
   work: Work,
   { release, serving }: { readonly release: ReleaseRow; readonly serving: string },
 ): Promise<void> {
@@ -141,7 +141,7 @@ async function finish(
  * Drains and ends every other release of a service whose end is written: whatever happens here changes that no more. What is left
  * is found by the observer.
  */
-export async function retireFormer(options: RecipeOptions, work: Work): Promise<void> {
+export async function retireFormer(options: Recipe, work: Work): Promise<void> {
   const id = work.target.service_id
   await work
     .step(`${id}/RETIRE`, ({ signal }) => retireOthers(options, work, signal), {
@@ -153,7 +153,7 @@ export async function retireFormer(options: RecipeOptions, work: Work): Promise<
     })
 }
 
-async function retireOthers(options: RecipeOptions, { target, report }: Work, signal: AbortSignal): Promise<void> {
+async function retireOthers(options: Recipe, { target, report }: Work, signal: AbortSignal): Promise<void> {
   const id = target.service_id
   const service = await findService(options.database, id)
   const current = service?.release_id
@@ -165,7 +165,7 @@ async function retireOthers(options: RecipeOptions, { target, report }: Work, si
 }
 
 async function endOthers(
-  options: RecipeOptions,
+  options: Recipe,
   report: Work['report'],
   { id, current }: { readonly id: string; readonly current: string },
   signal: AbortSignal,

@@ -13,7 +13,7 @@ import { setTargetCommit } from '../requests/index.ts'
 import { findService, type Origin } from '../services/index.ts'
 import { type BuildSecrets, buildSecretsOf } from './build-secrets.ts'
 import { setReleaseCommit } from './outcome-store.ts'
-import { type RecipeOptions, type Work, whileUnreachable } from './recipe.ts'
+import { type Recipe, type Work, whileUnreachable } from './recipe.ts'
 
 /** A version whose image is known. */
 export type Deployed = ReleaseRow & { readonly image: Image }
@@ -23,7 +23,7 @@ export type Deployed = ReleaseRow & { readonly image: Image }
  * name another repository, branch or image since: then they count.
  */
 export async function versionAgain(
-  { database }: Pick<RecipeOptions, 'database'>,
+  { database }: Pick<Recipe, 'database'>,
   { target, report }: Pick<Work, 'target' | 'report'>,
 ): Promise<Deployed | undefined> {
   if (!target.same_version) return undefined
@@ -58,7 +58,7 @@ export function isSameSource(
  * looked at.
  */
 export async function imageAgain(
-  options: RecipeOptions,
+  options: Recipe,
   work: Work,
   release: ReleaseRow,
   signal: AbortSignal,

@@ -1,7 +1,7 @@
 import { isAtRest, phases } from '@quayside/contract/states.ts'
 import { recordOutcome } from '../audit/index.ts'
 import type { Sql } from '../database/index.ts'
-import { deleteEnvironmentRow, findEnvironment } from '../organizations/index.ts'
+import { deleteEnvironmentRow, engineOfEnvironment, findEnvironment } from '../organizations/index.ts'
 import {
   deploymentWorkflow,
   findRequest,
@@ -16,7 +16,7 @@ import {
 import { recordDeploymentEvent } from '../webhooks/index.ts'
 import type { RunContext, Step, Workflow } from '../workflows/index.ts'
 import { hasServices, placeTargets } from './outcome-store.ts'
-import { createReport, type RecipeOptions, type Work } from './recipe.ts'
+import { createReport, type Recipe, type RecipeOptions, recipeFor, type Work } from './recipe.ts'
 import { runStages } from './run-stages.ts'
 import { finishTarget } from './settle.ts'
 
@@ -39,14 +39,15 @@ export function createDeploymentWorkflow(options: RecipeOptions): Workflow<Input
   }
 }
 
-async function runRequest(options: RecipeOptions, requestId: string, step: Step, context: RunContext): Promise<void> {
-  const begun = () => context.fenced((sql) => begin(sql, requestId, options))
+async function runRequest(all: RecipeOptions, requestId: string, step: Step, context: RunContext): Promise<void> {
+  const begun = () => context.fenced((sql) => begin(sql, requestId, all))
   // Steps of earlier versions recorded nothing.
   const ended = (await step('BEGIN', begun, { evenIfCanceled: true })) ?? []
-  const request = await findRequest(options.database, requestId)
+  const request = await findRequest(all.database, requestId)
   if (!request) return
-  const environment = await findEnvironment(options.database, request.environment_id)
+  const environment = await findEnvironment(all.database, request.environment_id)
   if (!environment) return
+  const options = recipeFor(all, { engine: await engineOfEnvironment(all.database, environment.id) })
   const [over, open] = partition(await listTargets(options.database, [requestId]), ended)
   const works = open.map(
     (target): Work => ({
@@ -122,7 +123,7 @@ const keepLines = ({ lines, log }: RecipeOptions, requestId: string): Promise<vo
 
 /** The last service of an environment that is to be deleted takes the environment with it. */
 async function removeEnvironment(
-  options: RecipeOptions,
+  options: Recipe,
   context: RunContext,
   request: RequestRow,
   signal: AbortSignal,

@@ -10,7 +10,7 @@ import { deleteServiceRow, lockService, setDataVersion } from '../services/index
 import { drainOthers } from './drain.ts'
 import { executeEnding } from './job-execution.ts'
 import { setLastDeployment, setServingNothing } from './outcome-store.ts'
-import { explainLate, type RecipeOptions, type ReportStep, type Work, whileUnreachable } from './recipe.ts'
+import { explainLate, type Recipe, type ReportStep, type Work, whileUnreachable } from './recipe.ts'
 import { finishTarget } from './settle.ts'
 
 const routerSeconds = 120
@@ -28,11 +28,7 @@ const words: Record<'STOP' | 'DELETE' | 'UNINSTALL', { working: ReportStep; done
 }
 
 /** Stops, uninstalls or deletes a service: traffic first, then what runs, then (not for a stop) volumes and images. */
-export async function endService(
-  options: RecipeOptions,
-  work: Work,
-  action: 'STOP' | 'DELETE' | 'UNINSTALL',
-): Promise<void> {
+export async function endService(options: Recipe, work: Work, action: 'STOP' | 'DELETE' | 'UNINSTALL'): Promise<void> {
   const { target, step, context, report } = work
   const id = target.service_id
   const { done } = phases[action]
@@ -72,7 +68,7 @@ export async function endService(
 }
 
 /** The lines of a deleted service; may be repeated. The service is gone: what cannot be removed does not change that. */
-export async function removeLines({ lines, log }: RecipeOptions, { request, target }: Work): Promise<void> {
+export async function removeLines({ lines, log }: Recipe, { request, target }: Work): Promise<void> {
   if (request.action !== 'DELETE') return
   const stream = serviceStream(target.service_id)
   await lines.remove(stream).catch((error: unknown) => {
@@ -89,7 +85,7 @@ async function deleteService(sql: Sql, id: string, now: Date): Promise<void> {
 
 /** Takes the service off the router, and off the wish list of the reconcilers. */
 async function unpublish(
-  options: RecipeOptions,
+  options: Recipe,
   { target, context, report }: Work,
   action: 'STOP' | 'DELETE' | 'UNINSTALL',
   signal: AbortSignal,
@@ -106,7 +102,7 @@ async function unpublish(
 }
 
 async function end(
-  options: RecipeOptions,
+  options: Recipe,
   { target, report }: Work,
   action: 'STOP' | 'DELETE' | 'UNINSTALL',
   signal: AbortSignal,

@@ -16,7 +16,7 @@ import {
 import { enterState } from '../requests/index.ts'
 import { findService, type Origin } from '../services/index.ts'
 import { versionAgain } from './deployed-version.ts'
-import { explainLate, type RecipeOptions, type Work, whileUnreachable } from './recipe.ts'
+import { explainLate, type Recipe, type Work, whileUnreachable } from './recipe.ts'
 
 /** Fetching an image shall not hold a deployment for longer. */
 const fetchSeconds = 1200
@@ -26,7 +26,7 @@ const fetchSeconds = 1200
  * Gives the release's id; from then on the digest alone counts. `ahead`: the service has not its turn yet; it stays queued, and all is given up
  * when that signal is aborted.
  */
-export async function fetchRelease(options: RecipeOptions, work: Work, ahead?: AbortSignal): Promise<string> {
+export async function fetchRelease(options: Recipe, work: Work, ahead?: AbortSignal): Promise<string> {
   const { target, step, report } = work
   const id = target.service_id
   const until = (signal: AbortSignal): AbortSignal => (ahead ? AbortSignal.any([signal, ahead]) : signal)
@@ -48,7 +48,7 @@ export async function fetchRelease(options: RecipeOptions, work: Work, ahead?: A
 
 /** Has the engine get the image of a version again where it went: by its digest, whatever its tag stands for by now. */
 export async function haveImage(
-  options: Pick<RecipeOptions, 'database' | 'clock' | 'registryLogin' | 'engine'>,
+  options: Pick<Recipe, 'database' | 'clock' | 'registryLogin' | 'engine'>,
   organizationId: string,
   release: ReleaseRow,
   attempt: Attempt,
@@ -76,7 +76,7 @@ type Frozen = {
 
 /** The image is written into the release once the engine has it. */
 async function mirror(
-  options: RecipeOptions,
+  options: Recipe,
   work: Work,
   { release, image, registryId, again }: Frozen,
   signal: AbortSignal,
@@ -107,7 +107,7 @@ async function mirror(
 
 /** While the registry is away, the version that the service runs answers for the same name and tag. */
 async function pinFormer(
-  options: RecipeOptions,
+  options: Recipe,
   { target, report }: Work,
   image: string,
   attempt: Attempt,
@@ -129,14 +129,14 @@ const foundText = (image: string, { digest, isThere, namedBy }: PinnedImage): st
     : `The image ${image} is ${digest}${isThere ? ', which the engine has' : '; fetching it'}.`
 
 const readLogin = async (
-  { database, registryLogin }: Pick<RecipeOptions, 'database' | 'registryLogin'>,
+  { database, registryLogin }: Pick<Recipe, 'database' | 'registryLogin'>,
   organizationId: string,
   origin: Pick<Origin, 'id'> | null,
   signal: AbortSignal,
 ) => (origin ? registryLogin?.(database, organizationId, origin.id, signal) : undefined)
 
 /** Freezes once: a second try finds the release of the first. */
-async function freezeOnce(options: RecipeOptions, work: Work, isAhead: boolean): Promise<Frozen> {
+async function freezeOnce(options: Recipe, work: Work, isAhead: boolean): Promise<Frozen> {
   const { request, target, context } = work
   const { vault, clock } = options
   const again = (await versionAgain(options, work))?.image.reference

@@ -18,18 +18,13 @@ import { enterState, updateTarget } from '../requests/index.ts'
 import { findService } from '../services/index.ts'
 import { haveImage } from './image-release.ts'
 import { engineTask, jobAdvanced } from './job-release.ts'
-import type { RecipeOptions, Work } from './recipe.ts'
+import type { Recipe, Work } from './recipe.ts'
 
 /** Each try has its own limit; this one is for all of them. */
 const wholeSeconds = 30 * 24 * 3600
 
 /** Runs what the version has for an event, as often as its settings allow until it ends well. Throws EngineError with the reason when it does not. */
-export async function executeJob(
-  options: RecipeOptions,
-  work: Work,
-  release: ReleaseRow,
-  event: JobEvent,
-): Promise<void> {
+export async function executeJob(options: Recipe, work: Work, release: ReleaseRow, event: JobEvent): Promise<void> {
   const { target, step, report } = work
   const id = target.service_id
   report.enter('Executing')
@@ -52,7 +47,7 @@ interface Execution {
   readonly event: JobEvent
 }
 
-async function execute(options: RecipeOptions, work: Work, { run, release: row, event }: Execution): Promise<RunEnd> {
+async function execute(options: Recipe, work: Work, { run, release: row, event }: Execution): Promise<RunEnd> {
   const { target, step, context, report, organizationId } = work
   await begin(options, work, { run, release: row, event })
   const { release, secrets } = await engineTask(options, organizationId, row, event)
@@ -95,7 +90,7 @@ async function execute(options: RecipeOptions, work: Work, { run, release: row, 
 }
 
 /** Written once: a second try finds it. */
-const begin = ({ clock }: RecipeOptions, { target, context, request }: Work, execution: Execution): Promise<void> =>
+const begin = ({ clock }: Recipe, { target, context, request }: Work, execution: Execution): Promise<void> =>
   context.fenced(async (sql) => {
     const { run, release, event } = execution
     const now = clock.now()
@@ -121,7 +116,7 @@ const begin = ({ clock }: RecipeOptions, { target, context, request }: Work, exe
  * any more; what was never deployed, or was uninstalled already, has nothing to undo.
  */
 export async function executeEnding(
-  options: RecipeOptions,
+  options: Recipe,
   work: Work,
   action: 'STOP' | 'DELETE' | 'UNINSTALL',
 ): Promise<void> {
@@ -139,7 +134,7 @@ export async function executeEnding(
 }
 
 /** A deployment failed or was cancelled: what it still has running is ended, and its run is said to have ended. */
-export async function endJob(options: RecipeOptions, { request, target, context, report }: Work, signal: AbortSignal) {
+export async function endJob(options: Recipe, { request, target, context, report }: Work, signal: AbortSignal) {
   const runs = await listRunsOf(options.database, target.service_id, request.id)
   const ids = new Set(runs.map(({ id }) => id))
   await endRunning(options, ({ run }) => ids.has(runOfTry(run)), { signal, output: report })

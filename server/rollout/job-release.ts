@@ -18,7 +18,7 @@ import {
 import { findService } from '../services/index.ts'
 import { internalHost } from '../variables/index.ts'
 import { haveImage } from './image-release.ts'
-import type { RecipeOptions } from './recipe.ts'
+import { type Recipe, type RecipeOptions, recipeFor } from './recipe.ts'
 
 /** Settings of a job: 0 is no time at all, and means as much as may be asked for. */
 const longestSeconds = 2_073_600
@@ -52,7 +52,7 @@ export const jobAdvanced = ({ advanced_settings }: Pick<ReleaseRow, 'advanced_se
 
 /** A version of a job as the engine runs it for an event. */
 export async function engineTask(
-  options: Pick<RecipeOptions, 'database' | 'vault' | 'layerGiB'>,
+  options: Pick<Recipe, 'database' | 'vault' | 'layerGiB'>,
   organizationId: string,
   row: ReleaseRow,
   event: JobEvent,
@@ -79,17 +79,19 @@ export async function engineTask(
 
 /** What a run of the timetable runs; undefined when its job or version is gone, or runs nothing for that event. */
 export async function loadJob(
-  options: Pick<RecipeOptions, 'database' | 'clock' | 'vault' | 'engine' | 'registryLogin' | 'layerGiB'>,
+  options: RecipeOptions,
   { service_id, release_id, event }: JobRunRow,
 ): Promise<LoadedJob | undefined> {
   const row = await findRelease(options.database, release_id)
   const service = await findService(options.database, service_id)
   if (!service || row?.kind !== 'job' || !row.image || !runOf(row.settings, event)) return undefined
   const { organization_id: organizationId } = service
+  const recipe = recipeFor(options, { engine: service.cluster_engine })
   return {
+    engine: recipe.engine,
     ...(await engineTask(options, organizationId, row, event)),
     retries: row.settings.max_nb_restart,
     advancedSettings: jobAdvanced(row),
-    haveImage: (signal) => haveImage(options, organizationId, row, { signal, output: silent }),
+    haveImage: (signal) => haveImage(recipe, organizationId, row, { signal, output: silent }),
   }
 }

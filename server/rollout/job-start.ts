@@ -5,7 +5,7 @@ import { updateTarget } from '../requests/index.ts'
 import { tellIdleSettings } from './idle-settings.ts'
 import { executeJob } from './job-execution.ts'
 import { setServing } from './outcome-store.ts'
-import type { RecipeOptions, Work } from './recipe.ts'
+import type { Recipe, Work } from './recipe.ts'
 import { finishTarget } from './settle.ts'
 import { inTurn } from './turn.ts'
 
@@ -13,7 +13,7 @@ import { inTurn } from './turn.ts'
  * From a release of a job with an image to DEPLOYED: a lifecycle job runs its `on_start` to its end first, a cron job runs by its timetable
  * from then on, and what was forced is run once.
  */
-export async function startJob(options: RecipeOptions, work: Work, releaseId: string): Promise<void> {
+export async function startJob(options: Recipe, work: Work, releaseId: string): Promise<void> {
   const { request, target, step, report } = work
   const release = await findRelease(options.database, releaseId)
   if (release?.kind !== 'job') throw new Error(`release ${releaseId} is gone, or none of a job`)
@@ -29,7 +29,7 @@ export async function startJob(options: RecipeOptions, work: Work, releaseId: st
   failpoint('finish.after')
 }
 
-async function runEvent(options: RecipeOptions, work: Work, release: ReleaseRow & { kind: 'job' }): Promise<void> {
+async function runEvent(options: Recipe, work: Work, release: ReleaseRow & { kind: 'job' }): Promise<void> {
   const { target, report } = work
   const event = target.force_event ?? eventOfDeployment(release.settings)
   if (event === undefined) return
@@ -42,7 +42,7 @@ async function runEvent(options: RecipeOptions, work: Work, release: ReleaseRow 
   await inTurn(work, turn, () => executeJob(options, work, release, event))
 }
 
-async function finish(options: RecipeOptions, work: Work, release: ReleaseRow & { kind: 'job' }): Promise<void> {
+async function finish(options: Recipe, work: Work, release: ReleaseRow & { kind: 'job' }): Promise<void> {
   const { request, target, context, report } = work
   const now = options.clock.now()
   const { cronjob } = release.settings.schedule

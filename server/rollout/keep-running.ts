@@ -2,7 +2,7 @@ import type { Endpoint, Release } from '../engines/index.ts'
 import { judge, liveEndpoints } from '../observations/index.ts'
 import { changesOf, engineRelease, findRelease, passwordsIn, type ReleaseRow } from '../releases/index.ts'
 import { findScale } from '../scaling/index.ts'
-import { type RecipeOptions, type Work, whileUnreachable } from './recipe.ts'
+import { type Recipe, type Work, whileUnreachable } from './recipe.ts'
 
 /** The release that has the traffic, with where it answers. */
 export interface Kept {
@@ -15,7 +15,7 @@ export interface Kept {
  * be started, and the log says why. Only deployments keep what runs: a restart is asked for to have it started.
  */
 export async function keepRunning(
-  options: RecipeOptions,
+  options: Recipe,
   work: Work,
   { row, next, serving }: { readonly row: ReleaseRow; readonly next: Release; readonly serving: string | null },
   signal: AbortSignal,
@@ -48,7 +48,7 @@ export async function keepRunning(
 
 /** Undefined where not every replica of it is up. */
 async function healthyEndpoints(
-  options: RecipeOptions,
+  options: Recipe,
   { report }: Work,
   { id, service_id, replicas }: Pick<ReleaseRow, 'id' | 'service_id'> & { readonly replicas: number },
   signal: AbortSignal,

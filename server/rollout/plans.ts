@@ -9,14 +9,14 @@ import {
   type ReleaseRow,
   type Versioned,
 } from '../releases/index.ts'
-import { findFormerRelease, readStatuses, refusalOf, type StatusRow } from '../requests/index.ts'
+import { findFormerRelease, type RefusalOptions, readStatuses, refusalOf, type StatusRow } from '../requests/index.ts'
 import { findService, listServices, type ServiceRow } from '../services/index.ts'
 import type { Vault } from '../vault/index.ts'
 import { twinOf } from './built-before.ts'
 import { differences } from './copied-release.ts'
 import { changedNames, type PlanFacts, planService, type Version } from './plan-deployment.ts'
 
-export interface PlansOptions {
+export interface PlansOptions extends RefusalOptions {
   readonly database: Database
   readonly vault: Vault
 }
@@ -84,7 +84,7 @@ async function factsOf(
   // What is asked of one service takes part, also where its environment leaves it out.
   const leftOut =
     is_skipped && !former ? 'It is skipped in deployments of its environment.' : fillingText(service, isCopy)
-  const skipped = leftOut ?? refusalOf(service)
+  const skipped = leftOut ?? refusalOf(options, service)
   const changes = release && !skipped ? await changesSince(options, service, release, former) : []
   const wanted = toVersion(former ?? service, service)
   const running = release && toVersion(release, service)

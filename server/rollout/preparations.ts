@@ -4,7 +4,7 @@ import { isFetched, leavesVariablesAlone } from '../releases/index.ts'
 import { enterState } from '../requests/index.ts'
 import { CanceledError } from '../workflows/index.ts'
 import { fetchRelease } from './image-release.ts'
-import type { RecipeOptions, Work } from './recipe.ts'
+import type { Recipe, Work } from './recipe.ts'
 
 interface Begun {
   readonly release: Promise<string>
@@ -19,12 +19,12 @@ const patienceMs = 1_000
  * then. Only where nothing that the earlier stage does could change what a later one is given, and only what needs no build.
  */
 export class Preparations {
-  readonly #options: RecipeOptions
+  readonly #options: Recipe
   readonly #begun = new Map<Work, Begun>()
   readonly #end = new AbortController()
   #ground: Promise<void> = Promise.resolve()
 
-  constructor(options: RecipeOptions) {
+  constructor(options: Recipe) {
     this.#options = options
   }
 

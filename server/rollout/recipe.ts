@@ -3,6 +3,9 @@ import type { Database } from '../database/index.ts'
 import type { PublicPortRange, RoutePublisher } from '../domains/index.ts'
 import {
   EngineError,
+  type EngineOf,
+  type EnginePlace,
+  engineOrNone,
   type ImageStore,
   type Observes,
   type Reachable,
@@ -20,7 +23,7 @@ import { masker } from '../lib/masker.ts'
 import type { Secret } from '../lib/secret.ts'
 import type { Slots } from '../lib/slots.ts'
 import { deploymentSink, type LineStore } from '../logs/index.ts'
-import type { ReadGitCredential, RequestRow, TargetRow } from '../requests/index.ts'
+import type { ReadGitCredential, RefusalOptions, RequestRow, TargetRow } from '../requests/index.ts'
 import type { Router } from '../routers/index.ts'
 import type { ServiceRow } from '../services/index.ts'
 import type { Vault } from '../vault/index.ts'
@@ -30,7 +33,7 @@ import { type RunContext, type Step, StepTimeoutError, type Workflows } from '..
 export type RolloutEngine = Reachable & Runner & Observes & TaskRunner & ImageStore
 
 /** Everything that a deployment acts through. */
-export interface RecipeOptions {
+export interface RecipeOptions extends RefusalOptions {
   readonly database: Database
   readonly clock: Clock
   readonly log: Logger
@@ -48,7 +51,8 @@ export interface RecipeOptions {
   readonly diskRefusal?: (organizationId: string) => Promise<string | undefined>
   readonly builder: Builder
   readonly buildLimits: BuildLimits
-  readonly engine: RolloutEngine
+  /** The engine of a cluster. */
+  readonly engineOf: EngineOf<RolloutEngine>
   /** GiB that a replica or a run may write outside of its volumes if its service does not say. */
   readonly layerGiB: number
   readonly router: Router
@@ -65,7 +69,9 @@ export interface RecipeOptions {
     readonly hostOf: (service: Pick<ServiceRow, 'id' | 'kind'>) => string
   }
   /** `sameBuilds`: those of one organization that give the same image, by their identity. */
-  readonly slots: { readonly builds: Slots; readonly deployments: Slots; readonly sameBuilds: KeyedSlots }
+  readonly slots: { readonly builds: Slots; readonly sameBuilds: KeyedSlots }
+  /** Each engine has its own, so that a slow one holds up no deployment on another. */
+  readonly deploymentSlots: (place: EnginePlace) => Slots
   /** How long requests on an old release may go on after traffic moved. */
   readonly drainMs: number
   /** Is told when the end of a request was written. */
@@ -73,6 +79,19 @@ export interface RecipeOptions {
   /** Is told when the disk of the engine is full. */
   readonly onDiskFull?: () => void
 }
+
+/** What the deployments on one cluster act through. */
+export interface Recipe extends RecipeOptions {
+  readonly engine: RolloutEngine
+  readonly slots: RecipeOptions['slots'] & { readonly deployments: Slots }
+}
+
+/** Returns the recipe for a cluster. Nothing runs on a cluster that is only a record. Throws NoEngineError. */
+export const recipeFor = (options: RecipeOptions, place: EnginePlace): Recipe => ({
+  ...options,
+  engine: engineOrNone(options.engineOf, place),
+  slots: { ...options.slots, deployments: options.deploymentSlots(place) },
+})
 
 /** One service's part of one request, while it runs. */
 export interface Work {

@@ -1,6 +1,6 @@
 import { isTaskKind } from '@quayside/contract/services/kinds.ts'
 import { buildOf, isFetched } from '../releases/index.ts'
-import { isUnable, leaveService, refusalOf, updateTarget } from '../requests/index.ts'
+import { canRun, leaveService, refusalOf, updateTarget } from '../requests/index.ts'
 import { findService } from '../services/index.ts'
 import { CanceledError } from '../workflows/index.ts'
 import { buildRelease } from './build-release.ts'
@@ -11,14 +11,14 @@ import { fetchRelease } from './image-release.ts'
 import { startJob } from './job-start.ts'
 import { startTargets } from './outcome-store.ts'
 import { Preparations } from './preparations.ts'
-import type { RecipeOptions, Work } from './recipe.ts'
+import type { Recipe, Work } from './recipe.ts'
 import { finishTarget, settle } from './settle.ts'
 
 /**
  * Stage by stage, in each first all builds, then all starts. False when something failed or was cancelled; then what comes later is
  * left as it was.
  */
-export async function runStages(options: RecipeOptions, works: readonly Work[]): Promise<boolean> {
+export async function runStages(options: Recipe, works: readonly Work[]): Promise<boolean> {
   const refused = await leaveOut(options, works)
   const stages = stagesOf(works.filter((work) => !refused.has(work)))
   const beside: Beside = { retiring: [], preparations: new Preparations(options) }
@@ -43,18 +43,18 @@ interface Beside {
   readonly preparations: Preparations
 }
 
-async function skipStage(options: RecipeOptions, stage: readonly Work[], { preparations }: Beside): Promise<void> {
+async function skipStage(options: Recipe, stage: readonly Work[], { preparations }: Beside): Promise<void> {
   await preparations.end()
   await everyOne(stage.map((work) => skip(options, work)))
 }
 
 /** Services of kinds that the cluster cannot run are skipped, with the reason; they keep nothing else from being deployed. */
-async function leaveOut(options: RecipeOptions, works: readonly Work[]): Promise<ReadonlySet<Work>> {
+async function leaveOut(options: Recipe, works: readonly Work[]): Promise<ReadonlySet<Work>> {
   const refused = new Set<Work>()
   for (const work of works) {
-    if (work.request.action !== 'DEPLOY' || !isUnable(work.target.kind)) continue
+    if (work.request.action !== 'DEPLOY' || canRun(options.engine.capabilities, work.target.kind)) continue
     const service = await findService(options.database, work.target.service_id)
-    const reason = service && refusalOf(service)
+    const reason = service && refusalOf(options, service)
     if (!reason) continue
     work.report.line(reason, 'warning')
     await skip(options, work, reason)
@@ -72,7 +72,7 @@ function stagesOf(works: readonly Work[]): Work[][] {
 }
 
 async function runStage(
-  options: RecipeOptions,
+  options: Recipe,
   stage: readonly Work[],
   next: readonly Work[],
   { retiring, preparations }: Beside,
@@ -119,7 +119,7 @@ async function runStage(
 }
 
 /** From here on the services of the stage are said to be under way; those that ended before a crash stay as they are. */
-async function begin({ clock }: RecipeOptions, stage: readonly Work[]): Promise<void> {
+async function begin({ clock }: Recipe, stage: readonly Work[]): Promise<void> {
   const [first] = stage
   if (!first || first.context.signal.aborted) return
   const { context, request } = first
@@ -133,7 +133,7 @@ async function everyOne<T>(work: readonly Promise<T>[]): Promise<T[]> {
   return Promise.all(work)
 }
 
-async function newRelease(options: RecipeOptions, work: Work): Promise<string> {
+async function newRelease(options: Recipe, work: Work): Promise<string> {
   const { wanted_release: former } = work.target
   if (former) return formerRelease(options, work, former)
   if (isFetched(work.target.kind)) return fetchRelease(options, work)
@@ -144,7 +144,7 @@ async function newRelease(options: RecipeOptions, work: Work): Promise<string> {
 type Ending = 'STOP' | 'DELETE' | 'UNINSTALL'
 
 /** An earlier stage failed, the request was cancelled before this service's turn, or the cluster cannot run it. */
-async function skip({ clock }: RecipeOptions, { target, step, context }: Work, reason?: string): Promise<void> {
+async function skip({ clock }: Recipe, { target, step, context }: Work, reason?: string): Promise<void> {
   const canceled = context.signal.aborted && context.signal.reason instanceof CanceledError
   await step(
     `${target.service_id}/SKIP`,

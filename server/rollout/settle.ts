@@ -11,7 +11,7 @@ import { drainOthers } from './drain.ts'
 import { type Failure, isDiskFull, toFailure } from './failure.ts'
 import { endJob } from './job-execution.ts'
 import { setLastDeployment } from './outcome-store.ts'
-import type { RecipeOptions, ReportStep, Work } from './recipe.ts'
+import type { Recipe, ReportStep, Work } from './recipe.ts'
 
 export interface Ended {
   readonly target: TargetRow
@@ -41,7 +41,7 @@ function statusOf(state: State): RequestStatus {
  * reason is written down and false is given back; anything else is thrown and concerns the whole request. A part whose end was
  * written before this process came is not run again.
  */
-export async function settle(options: RecipeOptions, work: Work, phase: () => Promise<void>): Promise<boolean> {
+export async function settle(options: Recipe, work: Work, phase: () => Promise<void>): Promise<boolean> {
   if (work.target.finished_at !== null) return work.target.status === 'SUCCESS'
   try {
     await phase()
@@ -66,7 +66,7 @@ const reportSteps: Partial<Record<State, ReportStep>> = {
   CANCELED: 'Cancelled',
 }
 
-async function fail(options: RecipeOptions, work: Work, failure: Failure): Promise<void> {
+async function fail(options: Recipe, work: Work, failure: Failure): Promise<void> {
   const { target, step, context, report } = work
   const id = target.service_id
   report.enter(reportSteps[failure.state] ?? 'DeployedError')
@@ -94,7 +94,7 @@ async function fail(options: RecipeOptions, work: Work, failure: Failure): Promi
 }
 
 /** Ends what the failed version has running. Traffic that it has already goes back to the former version first. */
-async function removeNew(options: RecipeOptions, work: Work, signal: AbortSignal): Promise<void> {
+async function removeNew(options: Recipe, work: Work, signal: AbortSignal): Promise<void> {
   const { target, request, report } = work
   if (isTaskKind(target.kind)) return endJob(options, work, signal)
   if (request.action !== 'DEPLOY' && request.action !== 'RESTART') return
@@ -108,7 +108,7 @@ async function removeNew(options: RecipeOptions, work: Work, signal: AbortSignal
 
 /** False when the routes never left the former version. */
 async function returnTraffic(
-  options: RecipeOptions,
+  options: Recipe,
   { target, context }: Work,
   keep: string | undefined,
   signal: AbortSignal,

@@ -1,6 +1,6 @@
 import { type Endpoint, EngineError } from '../engines/index.ts'
 import { engineRelease, findRelease } from '../releases/index.ts'
-import { explainLate, type RecipeOptions, type Work, whileUnreachable } from './recipe.ts'
+import { explainLate, type Recipe, type Work, whileUnreachable } from './recipe.ts'
 
 /** So long after it was seen healthy a version gets traffic without being asked again. */
 const freshMs = 2000
@@ -10,7 +10,7 @@ const freshMs = 2000
  * that and the change of traffic asks it again first. Throws EngineError where it is not healthy any more; then traffic stays where it is.
  */
 export async function stillHealthy(
-  options: RecipeOptions,
+  options: Recipe,
   work: Work,
   seen: { readonly release: string; readonly endpoints: readonly Endpoint[]; readonly seenAt: number },
   deadlineSeconds: number,

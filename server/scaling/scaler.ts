@@ -1,7 +1,7 @@
 import { settingsOfKind } from '@quayside/contract/services/advanced-settings.ts'
 import { effectiveSettings } from '@quayside/contract/services/setting-table.ts'
 import { type Database, inTransaction } from '../database/index.ts'
-import type { Observes } from '../engines/index.ts'
+import { type Observes, reconcilerName } from '../engines/index.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { Logger } from '../lib/log.ts'
 import { lockService } from '../services/index.ts'
@@ -12,6 +12,8 @@ import { listRunning, putScale, type RunningRow } from './scaling-store.ts'
 
 export interface ScalerOptions {
   readonly database: Database
+  /** The engine whose services it scales, under the name by which clusters refer to it. */
+  readonly name: string
   readonly engine: Observes
   readonly clock: Clock
   readonly log: Logger
@@ -49,10 +51,10 @@ export function createScaler(options: ScalerOptions): Reconciler {
     else full.delete(row.id)
   }
   return {
-    name: 'scaling',
+    name: reconcilerName('scaling', options.name),
     everyMs,
     reconcile: async (signal) => {
-      const rows = await listRunning(database)
+      const rows = (await listRunning(database)).filter((row) => row.engine === options.name)
       const known = new Set(rows.map(({ id }) => id))
       for (const id of histories.keys()) if (!known.has(id)) histories.delete(id)
       let free = options.machine.memoryMiB - rows.reduce((sum, row) => sum + reservedMiB(row), 0)

@@ -8,6 +8,8 @@ export interface RunningRow {
   readonly id: string
   readonly name: string
   readonly kind: string
+  /** The engine of its cluster. */
+  readonly engine: string | null
   readonly release_id: string
   /** Those of the release. */
   readonly settings: Instances & { readonly cpu?: number; readonly memory?: number } & Readonly<Record<string, Json>>
@@ -25,7 +27,7 @@ export interface RunningRow {
 /** Every service whose release should run; or one; or only those that may sleep. */
 export const listRunning = (sql: Sql, only: { readonly id?: string; readonly mayWake?: boolean } = {}) =>
   sql<RunningRow[]>`
-    select s.id, s.name, s.kind, s.release_id, r.settings, r.advanced_settings, c.replicas as scale,
+    select s.id, s.name, s.kind, k.engine, s.release_id, r.settings, r.advanced_settings, c.replicas as scale,
       p.cooldown_period_seconds,
       exists (select from route t where t.service_id = s.id and t.endpoints <> '[]') as routed,
       exists (
@@ -33,6 +35,7 @@ export const listRunning = (sql: Sql, only: { readonly id?: string; readonly may
         where q.environment_id = s.environment_id and q.status in ('ONGOING', 'CANCELING') and t.service_id = s.id
       ) as busy
     from service s join release r on r.id = s.release_id
+      join environment e on e.id = s.environment_id join cluster k on k.id = e.cluster_id
       left join service_scale c on c.service_id = s.id
       left join autoscaling_policy p on p.service_id = s.id
     where (${only.id ?? null}::uuid is null or s.id = ${only.id ?? null})

@@ -27,6 +27,7 @@ async function openBench(t: Cleanup, settings: Readonly<Record<string, number>>)
   await sql`
     insert into release (id, service_id, request_id, created_at, config_version, settings, variables)
     values (${release}, ${service}, ${newId()}, now(), 1, ${sql.json(all)}, '{"variables":{},"files":[]}')`
+  await sql`update cluster set engine = 'local'`
   await sql`update service set release_id = ${release}, state = 'DEPLOYED' where id = ${service}`
   const endpoints = [{ address: '10.0.0.1', port: 80 }]
   await sql`
@@ -59,7 +60,7 @@ async function openBench(t: Cleanup, settings: Readonly<Record<string, number>>)
 test('load adds replicas as far as settings and machine allow, and takes them away after five calm minutes', async (t) => {
   const bench = await openBench(t, { max_running_instances: 3 })
   const machine = { cpuMilli: 1000, memoryMiB: 1000 }
-  const scaler = createScaler({ ...bench.given, engine: bench.engine, machine })
+  const scaler = createScaler({ ...bench.given, name: 'local', engine: bench.engine, machine })
   await scaler.reconcile(signal)
   assert.equal(await bench.scale(), null)
   bench.engine.use(bench.service, { cpuMilli: 500 })
@@ -81,7 +82,12 @@ test('nobody is scaled while a request acts, nor whose number is fixed', async (
   const bench = await openBench(t, { max_running_instances: 3 })
   const { sql, service } = bench
   bench.engine.use(service, { cpuMilli: 500 })
-  const scaler = createScaler({ ...bench.given, engine: bench.engine, machine: { cpuMilli: 8000, memoryMiB: 8000 } })
+  const scaler = createScaler({
+    ...bench.given,
+    name: 'local',
+    engine: bench.engine,
+    machine: { cpuMilli: 8000, memoryMiB: 8000 },
+  })
   await sql`update release set settings = settings || '{"max_running_instances": 1}'`
   await scaler.reconcile(signal)
   assert.equal(await bench.scale(), null)

@@ -28,8 +28,8 @@ export interface ServiceOf<K extends KindName> {
   readonly environment_mode: string
   readonly cluster_id: string
   readonly cluster_name: string
-  /** What runs the workloads of the cluster; null: nothing of this installation. */
-  readonly cluster_engine: 'local' | null
+  /** The name of the engine that runs the workloads of the cluster; null: nothing of this installation. */
+  readonly cluster_engine: string | null
   readonly stage_id: string
   readonly created_at: Date
   readonly updated_at: Date

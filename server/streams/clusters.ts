@@ -7,14 +7,15 @@ const metricsEveryMs = 5_000
 const mebibyte = 1024 * 1024
 
 /** Whether the cluster's engine answers: at once, then whenever that changes. Clusters that are records only have nothing to ask. */
-export function clusterStatus({ engine, clock }: Pick<StreamsOptions, 'engine' | 'clock'>): Feed {
+export function clusterStatus({ engineOf, clock }: Pick<StreamsOptions, 'engineOf' | 'clock'>): Feed {
   return async (call, outlet, signal) => {
     const isOurs = clusterOf(call).engine !== null
+    const ping = async (): Promise<void> => engineOf(clusterOf(call)).ping(signal)
     let told: string | undefined
     while (!signal.aborted) {
       const answers =
         isOurs &&
-        (await engine.ping(signal).then(
+        (await ping().then(
           () => true,
           () => false,
         ))

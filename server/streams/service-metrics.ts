@@ -1,13 +1,14 @@
-import type { ReplicaUsage } from '../engines/index.ts'
+import { engineOrNone, type ReplicaUsage } from '../engines/index.ts'
 import { serviceOf } from './stream-call.ts'
 import type { Feed, StreamsOptions } from './streams.ts'
 
 const everyMs = 5_000
 
 /** What each replica uses: a message for each, every five seconds. */
-export function serviceMetrics({ engine, clock }: Pick<StreamsOptions, 'engine' | 'clock'>): Feed {
+export function serviceMetrics({ engineOf, clock }: Pick<StreamsOptions, 'engineOf' | 'clock'>): Feed {
   return async (call, outlet, signal) => {
-    const { id } = serviceOf(call)
+    const { id, cluster_engine } = serviceOf(call)
+    const engine = engineOrNone(engineOf, { engine: cluster_engine })
     while (!signal.aborted) {
       for (const usage of await engine.usage(id, signal)) await outlet.send(toMetrics(usage))
       await clock.sleep(everyMs, signal).catch(() => {})

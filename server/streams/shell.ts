@@ -1,17 +1,18 @@
+import { engineOrNone } from '../engines/index.ts'
 import { AppError } from '../lib/error.ts'
 import { type StreamCall, serviceOf, textOf } from './stream-call.ts'
 import type { Feed, StreamsOptions } from './streams.ts'
 
 /** A command in a replica of the service, with a terminal if it has a size. It ends with the connection, and the other way round. */
-export function shell({ engine }: Pick<StreamsOptions, 'engine'>): Feed {
+export function shell({ engineOf }: Pick<StreamsOptions, 'engineOf'>): Feed {
   return async (call, outlet, signal) => {
-    const { id } = serviceOf(call)
+    const { id, cluster_engine } = serviceOf(call)
     const replica = replicaOf(call)
     const [columns, rows] = [Number(call.query['tty_width']), Number(call.query['tty_height'])]
     if ((columns === 0) !== (rows === 0)) {
       throw new AppError('invalid', 'tty_width and tty_height must both be 0, for no terminal, or both be at least 1.')
     }
-    const terminal = await engine.shell(
+    const terminal = await engineOrNone(engineOf, { engine: cluster_engine }).shell(
       id,
       {
         ...(replica === undefined ? {} : { replica }),
@@ -28,10 +29,12 @@ export function shell({ engine }: Pick<StreamsOptions, 'engine'>): Feed {
 }
 
 /** The bytes of one TCP port of a replica. */
-export function forwardPort({ engine }: Pick<StreamsOptions, 'engine'>): Feed {
+export function forwardPort({ engineOf }: Pick<StreamsOptions, 'engineOf'>): Feed {
   return async (call, outlet, signal) => {
     const replica = replicaOf(call)
-    await outlet.carry(await engine.connect(serviceOf(call).id, Number(call.query['port']), replica, signal))
+    const { id, cluster_engine } = serviceOf(call)
+    const engine = engineOrNone(engineOf, { engine: cluster_engine })
+    await outlet.carry(await engine.connect(id, Number(call.query['port']), replica, signal))
   }
 }
 

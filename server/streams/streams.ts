@@ -1,6 +1,6 @@
 import type { StreamPath } from '@quayside/contract/streams.ts'
 import type { Database } from '../database/index.ts'
-import type { Observes, Reachable, Terminals } from '../engines/index.ts'
+import type { EngineOf, Observes, Reachable, Terminals } from '../engines/index.ts'
 import type { createStages } from '../environments/index.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { LineStore } from '../logs/index.ts'
@@ -22,7 +22,7 @@ export type { StreamCall } from './stream-call.ts'
 export interface StreamsOptions {
   readonly database: Database
   readonly clock: Clock
-  readonly engine: Reachable & Observes & Terminals
+  readonly engineOf: EngineOf<Reachable & Observes & Terminals>
   readonly lines: LineStore
   readonly stateChanges: StateChanges
   readonly stages: Pick<ReturnType<typeof createStages>, 'list'>

@@ -72,14 +72,19 @@ for (const point of points) {
     const gate = createGate()
     const way = await cutDatabase(t, platform.databaseUrl)
     const drivers = {
-      engine: gate.before(engine, [
-        'start',
-        'retire',
-        'endReplicas',
-        'erase',
-        'prepareEnvironment',
-        'eraseEnvironment',
-      ]),
+      engines: [
+        {
+          name: 'local',
+          engine: gate.before(engine, [
+            'start',
+            'retire',
+            'endReplicas',
+            'erase',
+            'prepareEnvironment',
+            'eraseEnvironment',
+          ]),
+        },
+      ],
       builder: gate.before(builder, ['build']),
       router: gate.before(router, ['replaceAll', 'drained']),
     }

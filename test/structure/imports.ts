@@ -68,6 +68,7 @@ export const roomImports: Readonly<Record<string, readonly string[]>> = {
     'audit',
     'database',
     'disk',
+    'engines',
     'git',
     'jobs',
     'organizations',

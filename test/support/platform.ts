@@ -7,7 +7,7 @@ import { type Composition, compose } from '../../server/composition/index.ts'
 import { readConfig } from '../../server/config.ts'
 import type { Database } from '../../server/database/index.ts'
 import { type Cleanup, testDatabase } from '../../server/database/testing.ts'
-import { FakeEngine } from '../../server/engines/index.ts'
+import { type Engine, FakeEngine, localEngine, type NamedEngine } from '../../server/engines/index.ts'
 import { systemClock } from '../../server/lib/clock.ts'
 import { createFakeRouter } from '../../server/routers/index.ts'
 import { openPepper, openVault } from '../../server/vault/index.ts'
@@ -20,7 +20,9 @@ export interface PlatformOptions {
   /** Starts workflows and reconcilers; without, requests stay queued. */
   readonly works?: boolean
   /** Runs workloads in place of the fake one. */
-  readonly engine?: Parameters<typeof compose>[1]['engine']
+  readonly engine?: Engine
+  /** Further engines, by the names by which clusters refer to them. */
+  readonly engines?: readonly NamedEngine[]
   /** Is told of every statement that the server sends. */
   readonly onStatement?: (text: string) => void
   /** Another way to the same database, for the server alone; it has a pulse then, as a server has that was started by itself. */
@@ -76,15 +78,14 @@ export async function createPlatform(t: Cleanup, options: PlatformOptions = {}):
   const { sql: database, url } = await testDatabase(t, onStatement && { onStatement })
   const way = await options.way?.(url)
   const logged: string[] = []
-  const drivers = {
-    engine: new FakeEngine({ clock: systemClock }),
-    builder: createFakeBuilder(),
-    router: createFakeRouter(),
-  }
+  const engine = new FakeEngine({ clock: systemClock })
+  const fakes = { builder: createFakeBuilder(), router: createFakeRouter() }
+  const enginesWith = (local: Engine) => [{ name: localEngine, engine: local }, ...(options.engines ?? [])]
+  const drivers = { ...fakes, engines: enginesWith(engine) }
   const ground = (other: Way | undefined) => (other ? { database: other.sql, databaseUrl: other.url } : { database })
   const composition = await composeIn(directory, ground(way), logged, options, {
     ...drivers,
-    ...(options.engine && { engine: options.engine }),
+    engines: enginesWith(options.engine ?? engine),
   })
   ending = () => composition.stop()
   if (options.works) composition.start()
@@ -94,7 +95,8 @@ export async function createPlatform(t: Cleanup, options: PlatformOptions = {}):
   const ofB = await addObjects(database, composition, b)
   return {
     ...composition,
-    ...drivers,
+    ...fakes,
+    engine,
     database,
     databaseUrl: url,
     directory,

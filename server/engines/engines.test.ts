@@ -1,0 +1,34 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { systemClock as clock } from '../lib/clock.ts'
+import { createEngines, enginesOfRow, NoEngineError, reconcilerName } from './engines.ts'
+import { FakeEngine } from './fake/fake-engine.ts'
+
+const [first, second] = [new FakeEngine({ clock }), new FakeEngine({ clock })]
+const engines = createEngines([
+  { name: 'local', engine: first },
+  { name: 'second', engine: second },
+])
+
+test('engineOf returns the engine of the cluster, and throws if it has none', () => {
+  assert.equal(engines.engineOf({ engine: 'local' }), first)
+  assert.equal(engines.engineOf({ engine: 'second' }), second)
+  assert.throws(() => engines.engineOf({ engine: null }), NoEngineError)
+  assert.throws(() => engines.engineOf({ engine: 'third' }), /needs the engine "third"/)
+  assert.equal(engines.capabilitiesOf({ engine: 'second' }), second.capabilities)
+  assert.equal(engines.capabilitiesOf({ engine: 'third' }), undefined)
+})
+
+test('createEngines rejects two engines of the same name', () => {
+  const named = { name: 'local', engine: first }
+  assert.throws(() => createEngines([named, named]), /two engines/)
+})
+
+test('enginesOfRow returns all engines if the service no longer has a row', () => {
+  assert.deepEqual(enginesOfRow(engines, { cluster_engine: 'second' }), [second])
+  assert.deepEqual(enginesOfRow(engines, undefined), [first, second])
+})
+
+test('reconcilerName names every engine except the one of this machine', () => {
+  assert.deepEqual([reconcilerName('liveness', 'local'), reconcilerName('liveness', 'b')], ['liveness', 'liveness (b)'])
+})

@@ -1,0 +1,78 @@
+import { AppError } from '../lib/error.ts'
+import type { Engine, EngineCapabilities } from './engine.ts'
+import { noEngine } from './no-engine.ts'
+
+/** The part of a cluster that decides which engine runs its workloads. */
+export interface EnginePlace {
+  /** The name of its engine; null if the cluster is only a record. */
+  readonly engine: string | null
+}
+
+/** Returns the engine of a cluster, in the roles that the caller uses. Throws NoEngineError. */
+export type EngineOf<Role = Engine> = (place: EnginePlace) => Role
+
+/** Returns what the engine of a cluster can do; undefined if it has none. */
+export type CapabilitiesOf = (place: EnginePlace) => EngineCapabilities | undefined
+
+/** An engine, and the name by which clusters refer to it. */
+export interface NamedEngine<Role = Engine> {
+  readonly name: string
+  readonly engine: Role
+}
+
+/** The engine of this machine. Built-in clusters refer to it. */
+export const localEngine = 'local'
+
+/** Thrown for a cluster whose workloads no engine of this installation runs. */
+export class NoEngineError extends AppError {
+  constructor({ engine }: EnginePlace) {
+    const message =
+      engine === null
+        ? 'The cluster is a record: no engine of this installation runs anything on it.'
+        : `The cluster needs the engine "${engine}", which this installation does not have.`
+    super('conflict', message)
+    this.name = 'NoEngineError'
+  }
+}
+
+/** The engines of this installation by their names. */
+export interface Engines<Role = Engine> {
+  /** All engines, for work that is done for each engine on its own. */
+  readonly all: readonly NamedEngine<Role>[]
+  readonly engineOf: EngineOf<Role>
+  readonly capabilitiesOf: CapabilitiesOf
+}
+
+/** Throws if two engines have the same name. */
+export function createEngines(all: readonly NamedEngine[]): Engines {
+  const byName = new Map(all.map(({ name, engine }) => [name, engine]))
+  if (byName.size < all.length) throw new Error('two engines have the same name')
+  const find = ({ engine }: EnginePlace): Engine | undefined => (engine === null ? undefined : byName.get(engine))
+  return {
+    all,
+    engineOf: (place) => {
+      const engine = find(place)
+      if (!engine) throw new NoEngineError(place)
+      return engine
+    },
+    capabilitiesOf: (place) => find(place)?.capabilities,
+  }
+}
+
+/**
+ * Returns the engines on which a service may have left something: that of its cluster, or all of
+ * them if the service no longer has a row.
+ */
+export const enginesOfRow = <Role>(
+  { all, engineOf }: Pick<Engines<Role>, 'all' | 'engineOf'>,
+  row: { readonly cluster_engine: string | null } | undefined,
+): readonly Role[] =>
+  row?.cluster_engine ? [engineOf({ engine: row.cluster_engine })] : all.map(({ engine }) => engine)
+
+/** Returns the engine of a cluster, or `noEngine` if the cluster is only a record. */
+export const engineOrNone = <Role>(engineOf: EngineOf<Role>, place: EnginePlace): Role | typeof noEngine =>
+  place.engine === null ? noEngine : engineOf(place)
+
+/** The name of a reconciler of one engine. The one of this machine keeps the plain name. */
+export const reconcilerName = (name: string, engine: string): string =>
+  engine === localEngine ? name : `${name} (${engine})`

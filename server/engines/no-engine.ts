@@ -1,0 +1,38 @@
+import type { ImageStore, LogSource, Observes, Reachable, Runner, TaskRunner, Terminals } from './engine.ts'
+import { EngineError } from './engine-error.ts'
+
+const nothing = async (): Promise<void> => {}
+const refuse = async (): Promise<never> => {
+  throw new EngineError('refused', 'no engine of this installation runs anything on this cluster')
+}
+const noReplica = async (): Promise<never> => {
+  throw new EngineError('refused', 'no replica of the service is running; start it first')
+}
+
+/**
+ * Stands for the engine of a cluster that is only a record. Nothing runs there, so everything has
+ * ended already, and nothing can be started.
+ */
+export const noEngine: Reachable & Runner & Observes & TaskRunner & ImageStore & Terminals & LogSource = {
+  capabilities: { description: 'a record', shapes: new Set(), settings: new Set() },
+  ping: refuse,
+  prepareEnvironment: refuse,
+  start: refuse,
+  retire: nothing,
+  endReplicas: nothing,
+  erase: nothing,
+  eraseEnvironment: nothing,
+  observe: async () => ({ state: 'absent' }),
+  observeAll: async () => new Map(),
+  usage: async () => [],
+  prepareTask: refuse,
+  runTask: refuse,
+  endTask: nothing,
+  listTasks: async () => [],
+  pinImage: refuse,
+  fetchImage: refuse,
+  exec: noReplica,
+  shell: noReplica,
+  connect: noReplica,
+  async *logs() {},
+}
