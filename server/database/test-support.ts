@@ -1,21 +1,11 @@
 import { chmod, mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { systemClock } from '../lib/clock.ts'
+import { until as untilOf } from '../../test/support/until.ts'
 import type { Cleanup } from './testing.ts'
 
-/** Waits until the condition holds; fails after the limit. */
-export async function until(
-  what: string,
-  condition: () => boolean | Promise<boolean>,
-  limitMs = 60_000,
-): Promise<void> {
-  const end = systemClock.monotonic() + limitMs
-  while (!(await condition())) {
-    if (systemClock.monotonic() > end) throw new Error(`not within ${limitMs} ms: ${what}`)
-    await systemClock.sleep(10)
-  }
-}
+/** The same as in all tests, but asks more often. */
+export const until: typeof untilOf = (what, ask, options) => untilOf(what, ask, { everyMs: 10, ...options })
 
 /** A directory that is removed with the test. */
 export async function temporaryDirectory(t: Cleanup): Promise<string> {

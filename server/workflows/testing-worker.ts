@@ -98,7 +98,7 @@ async function runGated(sql: Database, waits: boolean, step: Step, context: RunC
   const refused: unknown[] = []
   const note = (error: unknown): void => void refused.push(error)
   await step('first', async () => {
-    if (waits) await until('gate', async () => (await sql`select from gate`).length > 0, 60_000)
+    if (waits) await until('gate', async () => (await sql`select from gate`).length > 0)
     return waits
   }).catch(note)
   await write().catch(note)

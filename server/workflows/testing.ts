@@ -1,3 +1,4 @@
+import { until as untilOf } from '../../test/support/until.ts'
 import type { Database } from '../database/index.ts'
 import { type Cleanup, testDatabase } from '../database/testing.ts'
 import { systemClock } from '../lib/clock.ts'
@@ -8,21 +9,8 @@ import type { Step, Workflow } from './workflow.ts'
 import type { CountsFor } from './workflow-store.ts'
 import { createWorkflows, type Workflows, type WorkflowsOptions } from './workflows.ts'
 
-/** Waits until the condition gives something other than false or undefined; fails after `limitMs`. */
-export async function until<T>(
-  what: string,
-  condition: () => T | Promise<T>,
-  limitMs = 60_000,
-): Promise<Exclude<T, false | undefined>> {
-  const deadline = systemClock.monotonic() + limitMs
-  for (;;) {
-    const value = await condition()
-    // A generic type is not narrowed by these comparisons.
-    if (value !== false && value !== undefined) return value as Exclude<T, false | undefined>
-    if (systemClock.monotonic() > deadline) throw new Error(`${what}: not within ${limitMs} ms`)
-    await systemClock.sleep(5)
-  }
-}
+/** The same as in all tests, but asks more often: some states of a workflow last for milliseconds. */
+export const until: typeof untilOf = (what, ask, options) => untilOf(what, ask, { everyMs: 5, ...options })
 
 /** A workflow from its run function; how it was abandoned is written to `abandoned` of the given list. */
 export function workflow(
@@ -96,14 +84,14 @@ export async function readWorkflow(sql: Database, id: string): Promise<WorkflowR
 }
 
 /** The workflow's row once it has ended. */
-export const ended = (sql: Database, id: string, limitMs?: number): Promise<WorkflowRow> =>
+export const ended = (sql: Database, id: string, limitMs = 60_000): Promise<WorkflowRow> =>
   until(
     `end of workflow ${id}`,
     async () => {
       const row = await readWorkflow(sql, id)
       return row.state !== 'queued' && row.state !== 'running' ? row : undefined
     },
-    limitMs,
+    { limitMs },
   )
 
 export async function readSteps(
