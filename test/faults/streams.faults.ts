@@ -15,7 +15,15 @@ const sockets = 50
 const many = '1000000'
 const platform = await createPlatform(
   { after },
-  { settings: { QUAYSIDE_STREAMS_PER_CALLER: many, QUAYSIDE_STREAMS_PER_ORGANIZATION: many } },
+  {
+    settings: {
+      QUAYSIDE_STREAMS_PER_CALLER: many,
+      QUAYSIDE_STREAMS_PER_ORGANIZATION: many,
+      // All clients have one address.
+      QUAYSIDE_ROUTER_CONNECTIONS: many,
+      QUAYSIDE_ROUTER_CONNECTIONS_PER_CLIENT: many,
+    },
+  },
 )
 const { a, app, database } = platform
 const origin = await platform.listen()
