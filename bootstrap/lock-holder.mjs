@@ -21,11 +21,14 @@ export function findHolder(directory, proc = '/proc') {
   const inodes = parseInodes(readFileSync(`${proc}/net/unix`, 'utf8'), name)
   if (inodes.length === 0) return undefined
   const users = [0, ownerOf(directory)]
-  const [pid, other] = readdirSync(proc)
+  const holders = readdirSync(proc)
     .filter((one) => /^\d+$/.test(one))
     .filter((one) => hasSocket(`${proc}/${one}/fd`, inodes))
-    .filter((one) => users.includes(parseUser(readIfThere(`${proc}/${one}/status`))))
-    .map(Number)
+    .map((one) => ({ pid: Number(one), status: readIfThere(`${proc}/${one}/status`) }))
+    .filter(({ status }) => users.includes(parseUser(status)))
+  const pids = holders.map(({ pid }) => pid)
+  // A child has the sockets of its parent from its fork to its exec.
+  const [pid, other] = holders.filter(({ status }) => !pids.includes(parseParent(status))).map(({ pid }) => pid)
   if (other !== undefined) {
     throw new Refusal(
       `Processes ${pid} and ${other} both seem to hold the lock of ${directory}. ` +
@@ -52,6 +55,12 @@ export function parseInodes(text, name) {
  * @param {string} text
  */
 export const parseUser = (text) => Number(/^Uid:\t(\d+)/m.exec(text)?.[1])
+
+/**
+ * Pure: the parent of a process, from the text of /proc/<pid>/status.
+ * @param {string} text
+ */
+export const parseParent = (text) => Number(/^PPid:\t(\d+)/m.exec(text)?.[1])
 
 /**
  * Pure: what a process is, from the text of /proc/<pid>/cmdline.

@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { chmodSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { chmodSync, mkdtempSync, readFileSync, readlinkSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { lockDataDirectory, lockName } from './data-directory.mjs'
-import { commandOf, findHolder, parseInodes, parseUser } from './lock-holder.mjs'
+import { commandOf, findHolder, parseInodes, parseParent, parseUser } from './lock-holder.mjs'
 
 test('the process that holds a lock is found, and nobody else', async (t) => {
   const directory = `/nowhere/${process.pid}`
@@ -17,6 +17,23 @@ test('the process that holds a lock is found, and nobody else', async (t) => {
   await once(child.stdout, 'data')
   assert.deepEqual(findHolder(directory), { pid: child.pid, command: undefined })
   assert.equal(findHolder(`${directory}0`), undefined)
+})
+
+test('findHolder returns the parent when a child has its socket, as between fork and exec', async (t) => {
+  const directory = `/nowhere/child-of-${process.pid}`
+  const program = `
+    const server = require('net').createServer().listen({ path: '\\0${lockName(directory)}' }, () => {
+      const stdio = ['ignore', 'ignore', 'ignore', server._handle.fd]
+      const child = require('child_process').spawn(process.execPath, ['-e', 'setTimeout(() => {}, 60_000)'], { stdio })
+      process.on('exit', () => child.kill())
+      process.on('SIGTERM', () => process.exit())
+      child.once('spawn', () => console.log(child.pid))
+    })`
+  const parent = spawn(process.execPath, ['-e', program], { stdio: ['ignore', 'pipe', 'inherit'] })
+  t.after(() => parent.kill())
+  const [pid] = await once(parent.stdout, 'data')
+  assert.ok(readlinkSync(`/proc/${Number(pid)}/fd/3`).startsWith('socket:'))
+  assert.deepEqual(findHolder(directory), { pid: parent.pid, command: undefined })
 })
 
 test('a socket is found by its whole name', () => {
@@ -35,6 +52,7 @@ test('commandOf recognizes a server and a stop among other commands', () => {
 test('the starter of a process is its real user', () => {
   assert.equal(parseUser('Name:\tx\nUid:\t1000\t0\t0\t0\nGid:\t0\t0\t0\t0\n'), 1000)
   assert.ok(Number.isNaN(parseUser('')))
+  assert.equal(parseParent('Name:\tx\nPid:\t12\nPPid:\t7\n'), 7)
 })
 
 /**
