@@ -1485,7 +1485,7 @@ CREATE OR REPLACE FUNCTION public.repository_address(url text)
  RETURNS text
  LANGUAGE sql
  IMMUTABLE PARALLEL SAFE
-RETURN (SELECT (lower(((split_part(one.bare, '/'::text, 1) || '//'::text) || split_part(one.bare, '/'::text, 3))) || substr(one.bare, ((length(split_part(one.bare, '/'::text, 1)) + length(split_part(one.bare, '/'::text, 3))) + 3))) FROM (SELECT CASE WHEN ("right"(rtrim(repository_address.url, '/'::text), 4) = '.git'::text) THEN "left"(rtrim(repository_address.url, '/'::text), '-4'::integer) ELSE rtrim(repository_address.url, '/'::text) END AS bare) one);
+RETURN (SELECT CASE WHEN (part.scheme IS NULL) THEN repository_address.url ELSE ((((part.scheme || '://'::text) || part.host) || CASE WHEN (part.port = ANY (ARRAY[''::text, ':'::text, CASE part.scheme WHEN 'https'::text THEN ':443'::text ELSE ':80'::text END])) THEN ''::text ELSE part.port END) || CASE WHEN ((part.path = ''::text) OR ("right"(part.path, 4) = '.git'::text)) THEN part.path ELSE (part.path || '.git'::text) END) END AS "case" FROM (SELECT lower(address.parts[1]) AS scheme, lower(address.parts[2]) AS host, COALESCE(address.parts[4], ''::text) AS path, regexp_replace(COALESCE(address.parts[3], ''::text), '^:0+(?=[0-9])'::text, ':'::text) AS port FROM (SELECT regexp_match(rtrim(repository_address.url, '/'::text), '^(https?)://(\[[^]/]*\]|[^/:[]+)(:[0-9]*)?(/.*)?$'::text, 'i'::text) AS parts) address) part);
 
 CREATE TRIGGER audit_event_is_not_emptied BEFORE TRUNCATE ON public.audit_event FOR EACH STATEMENT EXECUTE FUNCTION refuse_audit_change();
 
