@@ -1,7 +1,8 @@
 import { type Database, inTransaction } from '../database/index.ts'
 import { nextOccurrence } from '../jobs/index.ts'
 import type { Clock } from '../lib/clock.ts'
-import { checkCron, checkTimezone, type ServiceRow } from '../services/index.ts'
+import { checkTimeZone } from '../lib/time-zone.ts'
+import { checkCron, type ServiceRow } from '../services/index.ts'
 import { findPolicy, type PolicyRow, savePolicy } from './policy-store.ts'
 import { prune, usualKeep } from './prune.ts'
 
@@ -22,7 +23,7 @@ export function createPolicies({ database, clock }: { readonly database: Databas
     /** What is too many by then goes at once. Throws 400 for what is no timetable or no time zone. */
     async editPolicy({ id }: ServiceRow, { cron_at = null, timezone, keep }: WantedPolicy) {
       if (cron_at !== null) checkCron('cron_at', cron_at)
-      checkTimezone('timezone', timezone)
+      checkTimeZone('timezone', timezone)
       const next_at = cron_at === null ? null : (nextTime({ cron_at, timezone }, clock.now()) ?? null)
       const row = { service_id: id, cron_at, timezone, keep, next_at }
       await inTransaction(database, async (sql) => {

@@ -3,6 +3,7 @@ import { type Database, inTransaction, type Sql } from '../database/index.ts'
 import type { Clock } from '../lib/clock.ts'
 import { AppError } from '../lib/error.ts'
 import { newId } from '../lib/id.ts'
+import { checkTimeZone } from '../lib/time-zone.ts'
 import { matchesWildcard } from '../lib/wildcard.ts'
 import {
   type EnvironmentRuleRow,
@@ -13,7 +14,7 @@ import {
   type RuleValues,
   updateEnvironmentRule,
 } from './rule-store.ts'
-import { checkTimezone, readTimeOfDay, timeOfDay } from './schedule.ts'
+import { readTimeOfDay, timeOfDay } from './schedule.ts'
 import { deleteSchedule } from './schedule-store.ts'
 
 /** A schedule as it is sent; of the times only the time of day counts. */
@@ -81,7 +82,7 @@ const hoursOf = ({ auto_stop, timezone, start_time, stop_time, weekdays }: RuleV
 
 /** Checks the zone, and brings times and days into the form in which they are kept. */
 export const scheduleOf = (body: ScheduleRequest): Omit<RuleValues, 'auto_stop'> => ({
-  timezone: checkTimezone('timezone', body.timezone),
+  timezone: checkTimeZone('timezone', body.timezone),
   start_time: readTimeOfDay(body.start_time),
   stop_time: readTimeOfDay(body.stop_time),
   weekdays: [...new Set(body.weekdays)],

@@ -1,5 +1,5 @@
 import { type Weekday, weekdays } from '@quayside/contract/resources/deployment-rule.ts'
-import { AppError } from '../lib/error.ts'
+import { momentOf, wallTimeAt } from '../lib/time-zone.ts'
 
 /** When something is to run: on these days from `start_time` until before `stop_time`, as the clocks of the time zone show. */
 export interface Schedule {
@@ -25,13 +25,13 @@ interface Stretch {
 function stretchOf(schedule: Schedule, day: number): Stretch | undefined {
   if (!schedule.weekdays.some((name) => name === weekdayOf(day))) return undefined
   const [start, stop] = [msOf(schedule.start_time), msOf(schedule.stop_time)]
-  const from = instantOf(schedule.timezone, day * dayMs + start)
-  const until = instantOf(schedule.timezone, (stop > start ? day : day + 1) * dayMs + stop)
+  const from = momentOf(schedule.timezone, day * dayMs + start, 'later')
+  const until = momentOf(schedule.timezone, (stop > start ? day : day + 1) * dayMs + stop, 'later')
   return { from, until }
 }
 
 const dayOf = (schedule: Schedule, instant: Date): number =>
-  Math.floor(wallClock(schedule.timezone, instant.getTime()) / dayMs)
+  Math.floor(wallTimeAt(schedule.timezone, instant.getTime()) / dayMs)
 
 /** Pure: whether the schedule has it run at that instant. */
 export function isWithin(schedule: Schedule, instant: Date): boolean {
@@ -83,50 +83,6 @@ function joined(stretches: readonly Stretch[]): Stretch[] {
 const weekdayOf = (day: number): Weekday | undefined => weekdays[(((day + 3) % 7) + 7) % 7]
 
 const msOf = (time: string): number => timeOfDay(time).getTime()
-
-/** What the clocks of the zone show at the instant, as if it were UTC. */
-function wallClock(timezone: string, instant: number): number {
-  const parts = new Map(
-    clockOf(timezone)
-      .formatToParts(instant)
-      .map(({ type, value }) => [type, Number(value)]),
-  )
-  const read = (type: Intl.DateTimeFormatPartTypes): number => parts.get(type) ?? 0
-  const shown = [read('year'), read('month') - 1, read('day'), read('hour'), read('minute'), read('second')] as const
-  return Date.UTC(...shown)
-}
-
-/** The first instant at which the clocks show it. */
-function instantOf(timezone: string, shown: number): number {
-  const offset = (near: number): number => wallClock(timezone, near) - near
-  const [before, after] = [shown - offset(shown - dayMs), shown - offset(shown + dayMs)]
-  const shows = (instant: number): boolean => wallClock(timezone, instant) === shown
-  const found = [before, after].sort((a, b) => a - b).find(shows)
-  return found ?? before
-}
-
-/** Making one costs more than all else here. */
-const clocks = new Map<string, Intl.DateTimeFormat>()
-function clockOf(timeZone: string): Intl.DateTimeFormat {
-  const known = clocks.get(timeZone)
-  if (known) return known
-  const fields = { year: 'numeric', month: 'numeric', day: 'numeric', hour: 'numeric', minute: 'numeric' } as const
-  const made = new Intl.DateTimeFormat('en', { timeZone, ...fields, second: 'numeric', hourCycle: 'h23' })
-  clocks.set(timeZone, made)
-  return made
-}
-
-/** Throws unless the runtime knows the zone: `UTC`, `Europe/Paris`. */
-export function checkTimezone(field: string, name: string): string {
-  try {
-    clockOf(name)
-    return name
-  } catch (error) {
-    if (!(error instanceof RangeError)) throw error
-    const sentence = `${field} must be the name of a time zone, for example Europe/Paris.`
-    throw new AppError('invalid', sentence, { cause: error })
-  }
-}
 
 /** `08:00:00` as the API answers it, on the first day of 1970. */
 export const timeOfDay = (time: string): Date => new Date(`1970-01-01T${time}Z`)

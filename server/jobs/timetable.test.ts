@@ -90,6 +90,47 @@ test('the same in New York', () => {
   ])
 })
 
+test('on Lord Howe, where clocks change by half an hour', () => {
+  // 4 October 2026: 02:00 becomes 02:30, at 15:30 UTC. 5 April 2026: 02:00 becomes 01:30, at 15:00 UTC.
+  const zone = 'Australia/Lord_Howe'
+  assert.deepEqual(following('15 2 * * *', zone, '2026-10-02T20:00:00Z', 2), ['2026-10-03T15:30', '2026-10-04T15:15'])
+  assert.deepEqual(following('45 1 * * *', zone, '2026-04-04T12:00:00Z', 2), ['2026-04-04T14:45', '2026-04-05T15:15'])
+  assert.deepEqual(following('45 * * * *', zone, '2026-04-04T14:30:00Z', 3), [
+    '2026-04-04T14:45',
+    '2026-04-04T15:15',
+    '2026-04-04T16:15',
+  ])
+})
+
+test('a day that does not exist runs once, when the next one begins', () => {
+  // Samoa left out 30 December 2011.
+  const zone = 'Pacific/Apia'
+  assert.deepEqual(following('0 8 * * *', zone, '2011-12-29T12:00:00Z', 3), [
+    '2011-12-29T18:00',
+    '2011-12-30T10:00',
+    '2011-12-30T18:00',
+  ])
+  assert.deepEqual(following('0 * * * *', zone, '2011-12-30T08:30:00Z', 3), [
+    '2011-12-30T09:00',
+    '2011-12-30T10:00',
+    '2011-12-30T11:00',
+  ])
+})
+
+test('a midnight that clocks skip runs at one, and a midnight that comes twice runs once', () => {
+  // São Paulo: 4 November 2018 began at 01:00; 18 February 2018 began an hour after 23:00 came again.
+  const zone = 'America/Sao_Paulo'
+  assert.deepEqual(following('@daily', zone, '2018-11-03T12:00:00Z', 2), ['2018-11-04T03:00', '2018-11-05T02:00'])
+  assert.deepEqual(following('@daily', zone, '2018-02-17T12:00:00Z', 2), ['2018-02-18T03:00', '2018-02-19T03:00'])
+  assert.deepEqual(following('30 23 * * *', zone, '2018-02-17T12:00:00Z', 2), ['2018-02-18T01:30', '2018-02-19T02:30'])
+})
+
+test('in Dublin, where winter time is the exception', () => {
+  const zone = 'Europe/Dublin'
+  assert.deepEqual(following('30 1 * * *', zone, '2026-03-28T12:00:00Z', 2), ['2026-03-29T01:00', '2026-03-30T00:30'])
+  assert.deepEqual(following('30 1 * * *', zone, '2026-10-24T12:00:00Z', 2), ['2026-10-25T00:30', '2026-10-26T01:30'])
+})
+
 test('the last missed moment is found however long it is ago', () => {
   const last = (scheduled_at: string, from: string, upTo: string) =>
     lastOccurrence({ scheduled_at, timezone: 'Etc/UTC' }, new Date(from), new Date(upTo))?.toISOString().slice(0, 16)

@@ -1,5 +1,5 @@
 import { Cron } from 'croner'
-import { firstInstantOf, offsetMs, transitionAfter } from './time-zone.ts'
+import { momentOf, nextChangeOf, wallTimeAt } from '../lib/time-zone.ts'
 
 /** When something is to happen, as cron writes it: five fields or a name, read on the wall clocks of a time zone. */
 export interface Timetable {
@@ -64,9 +64,9 @@ export function lastOccurrence(timetable: Timetable, from: Date, upTo: Date): Da
 type NextWall = (wallMs: number) => number | undefined
 
 function nextByClock(next: NextWall, zone: string, afterMs: number): number | undefined {
-  const firstWall = afterMs + offsetMs(zone, afterMs)
+  const firstWall = wallTimeAt(zone, afterMs)
   for (let wall = next(firstWall); wall !== undefined && wall < firstWall + furthestMs; wall = next(wall)) {
-    const instant = firstInstantOf(zone, wall)
+    const instant = momentOf(zone, wall, 'jump')
     // Wall times of an hour that comes twice lie behind us the second time.
     if (instant > afterMs) return instant
   }
@@ -76,15 +76,15 @@ function nextByClock(next: NextWall, zone: string, afterMs: number): number | un
 function nextByHours(next: NextWall, zone: string, afterMs: number): number | undefined {
   // Each turn covers the time until the clocks are changed next.
   for (let fromMs = afterMs; fromMs < afterMs + furthestMs; ) {
-    const offset = offsetMs(zone, fromMs)
-    const wall = next(fromMs + offset)
+    const fromWall = wallTimeAt(zone, fromMs)
+    const wall = next(fromWall)
     if (wall === undefined) return undefined
-    const instant = wall - offset
-    const change = transitionAfter(zone, fromMs, instant)
-    if (change === undefined) return instant
+    const instant = fromMs + wall - fromWall
+    const change = nextChangeOf(zone, fromMs)
+    if (change === undefined || change > instant) return instant
     // The new offset counts from the moment of the change, which may be an occurrence itself.
-    const changed = next(change + offsetMs(zone, change) - 1)
-    if (changed === change + offsetMs(zone, change)) return change
+    const changedWall = wallTimeAt(zone, change)
+    if (next(changedWall - 1) === changedWall) return change
     fromMs = change
   }
   return undefined

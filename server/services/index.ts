@@ -31,7 +31,7 @@ export {
 export { createServices, type ServicesOptions } from './services.ts'
 export type { ApplicationBody, ApplicationSettings, RunningSettings } from './settings/application.ts'
 export type { CreateBody, Origin, RecordOf, Settings, SettingsOf } from './settings/branch.ts'
-export { checkCron, checkTimezone } from './settings/cron.ts'
+export { checkCron } from './settings/cron.ts'
 export { formerPasswordName, passwordName } from './settings/database.ts'
 export { versionRefusal } from './settings/database-version.ts'
 export type { PortSettings } from './settings/ports.ts'

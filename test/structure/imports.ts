@@ -150,6 +150,7 @@ export const libraryPlaces: Readonly<Record<string, readonly string[]>> = {
   pino: ['server/lib/log.ts'],
   postgres: ['server/database/'],
   'tar-stream': ['server/engines/', 'server/builders/', 'server/registries/'],
+  'temporal-polyfill': ['server/lib/time-zone.ts'],
   tldts: ['server/domains/public-suffix.ts'],
   undici: ['server/lib/safe-stream.ts', 'router/'],
   ws: ['server/http/streams/'],

@@ -47,12 +47,3 @@ function numberOf(text: string, { names, least }: Field): number | undefined {
   const index = known.indexOf(text.toUpperCase())
   return index === -1 ? undefined : index + least
 }
-
-/** Throws unless the text is a name of the time zone database. */
-export function checkTimezone(field: string, zone: string): void {
-  try {
-    new Intl.DateTimeFormat('en', { timeZone: zone })
-  } catch {
-    refuse(field, 'must be a time zone, as Europe/Paris')
-  }
-}

@@ -1,6 +1,7 @@
+import { checkTimeZone } from '../../lib/time-zone.ts'
 import { type Branch, type CreateBody, cleared, type EditBody, given, originOf, type TokenTypes } from './branch.ts'
 import type { ImageSettings } from './container.ts'
-import { checkCron, checkTimezone } from './cron.ts'
+import { checkCron } from './cron.ts'
 import { checkProbes, type HealthcheckSettings } from './probes.ts'
 import { checkRepository, type Repository, repositoryOf, repositoryRecord } from './repository.ts'
 import {
@@ -125,7 +126,7 @@ export const jobBranch: Branch<'job'> = {
     checkResources(settings, ceiling)
     if (schedule.cronjob) {
       checkCron('schedule.cronjob.scheduled_at', schedule.cronjob.scheduled_at)
-      checkTimezone('schedule.cronjob.timezone', schedule.cronjob.timezone)
+      checkTimeZone('schedule.cronjob.timezone', schedule.cronjob.timezone)
     }
     for (const name of ['on_start', 'on_stop', 'on_delete', 'cronjob'] as const) {
       checkEntrypoint(`schedule.${name}.entrypoint`, schedule[name]?.entrypoint)
