@@ -3,6 +3,7 @@ import { randomBytes } from 'node:crypto'
 import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
+import { until } from '../../test/support/until.ts'
 import { systemClock } from '../lib/clock.ts'
 import { commit, git, newWorkTree, organizationA, startHost, withToken } from './git-server.fixture.ts'
 import type { HostLimits } from './host-limits.ts'
@@ -61,6 +62,45 @@ test('a first push of an organization beyond its limit leaves no repository behi
   full = 'The organization takes more than its limit.'
   await assert.rejects(push('third'), /takes more than its limit/)
   assert.deepEqual(await readdir(join(server.directory, organizationA)), ['second.git'])
+})
+
+test('a first push larger than the limit leaves no repository behind, and the next push makes it', async (t) => {
+  const { server, work, push } = await bench(t, { pushBytes: mebi })
+  const left = () => readdir(join(server.directory, organizationA)).catch(() => [])
+  await commit(work, { 'large.bin': randomBytes(2 * mebi) })
+  await assert.rejects(push('main'), /exceeds maximum allowed size/)
+  await until('the call has ended', () => server.running() === 0)
+  assert.deepEqual(await left(), [])
+  await Promise.allSettled([push('main'), push('main'), push('main')])
+  await until('the calls have ended', () => server.running() === 0)
+  assert.deepEqual(await left(), [])
+  await git(work, 'reset', '--quiet', '--hard', 'HEAD~1')
+  await push('main')
+  assert.deepEqual(await left(), ['app.git'])
+})
+
+test('a small first push beside too large ones is kept', async (t) => {
+  const { server, work, push, urlOf } = await bench(t, { pushBytes: mebi })
+  const large = await newWorkTree(t)
+  await commit(large, { 'large.bin': randomBytes(2 * mebi) })
+  const tooLarge = () => git(large, 'push', '--quiet', urlOf('app'), 'main:large').catch(() => {})
+  for (let round = 0; round < 3; round++) {
+    await Promise.all([tooLarge(), push(`main:small-${round}`), tooLarge()])
+  }
+  await commit(work, { 'b.txt': 'two' })
+  await push('main')
+  const heads = await server.host.heads(organizationA, 'app', AbortSignal.timeout(10_000))
+  assert.deepEqual([...heads.keys()].sort(), ['main', 'small-0', 'small-1', 'small-2'])
+})
+
+test('a repository whose branches were all deleted stays', async (t) => {
+  const { server, work, push } = await bench(t, { pushBytes: mebi })
+  await push('main')
+  await push(':main')
+  await commit(work, { 'large.bin': randomBytes(2 * mebi) })
+  await assert.rejects(push('main'), /exceeds maximum allowed size/)
+  await until('the call has ended', () => server.running() === 0)
+  assert.deepEqual(await readdir(join(server.directory, organizationA)), ['app.git'])
 })
 
 test('pushes at the same time stay within the limit together', async (t) => {

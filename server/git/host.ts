@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { type Logger, silentLogger } from '../lib/log.ts'
 import type { PaceLimits } from '../lib/pace.ts'
 import { createShares } from '../lib/shares.ts'
+import { createEmptyRepositories } from './empty-repositories.ts'
 import { createGitProgram } from './git-program.ts'
 import { defaultHostLimits, type HostLimits, PushRefused } from './host-limits.ts'
 import { type Heads, readHeads } from './hosted-heads.ts'
@@ -25,7 +26,7 @@ export interface GitHost {
    * Answers one call with `git http-backend` and ends when it is answered. Before, the route must have: authenticated the
    * token; taken `organization` from the token and from nowhere else; parsed the path with `parseGitPath` and refused where
    * `needsWrite` is undefined; checked that the token may read, and set `mayWrite` only where it may write; left the body of
-   * the request unread. A missing repository is answered 404; a push makes it. Never rejects.
+   * the request unread. A missing repository is answered 404; a push makes it, and leaves none if nothing is stored. Never rejects.
    */
   handle(request: IncomingMessage, response: ServerResponse, call: GitHostCall): Promise<void>
   /** Where the repository lies, whether or not it exists; undefined for names that no repository and no organization has. */
@@ -60,6 +61,7 @@ export function createGitHost(options: {
   const home = join(directory, '.home')
   const program = createGitProgram(home)
   const repositories = createHostedRepositories(directory)
+  const empty = createEmptyRepositories()
   const places = createShares(maxCalls)
   const limits = { ...defaultHostLimits, ...options.limits }
   const room = createPushRoom(program, limits, options.spareOf)
@@ -73,7 +75,7 @@ export function createGitHost(options: {
       try {
         await mkdir(home, { recursive: true, mode: 0o700 })
         await serveCall(
-          { repositories, program, home, timeoutMs, pace, limits, room, log, watch },
+          { repositories, empty, program, home, timeoutMs, pace, limits, room, log, watch },
           request,
           response,
           call,
@@ -90,13 +92,18 @@ export function createGitHost(options: {
       const path = repositories.pathOf(organization, name)
       if (path === undefined || !(await repositories.exists(path))) return new Map()
       await mkdir(home, { recursive: true, mode: 0o700 })
-      return readHeads(program, path, { signal, timeoutMs })
+      return readHeads(program, path, { signal, timeoutMs }).catch(async (error: unknown) => {
+        if (await repositories.exists(path)) throw error
+        return new Map()
+      })
     },
     sizes: (signal) => repositorySizes(directory, signal),
     async importDirectory(organization, name, from, message) {
       await mkdir(home, { recursive: true, mode: 0o700 })
+      const path = repositories.pathOf(organization, name)
+      await using _held = path === undefined ? undefined : await empty.hold(path)
       const gitDirectory = await repositories.ensure(organization, name)
-      return importDirectory(program, {
+      return await importDirectory(program, {
         gitDirectory,
         directory: from,
         message,

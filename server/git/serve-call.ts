@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import type { Logger } from '../lib/log.ts'
 import type { PaceLimits } from '../lib/pace.ts'
 import { runCgi } from './cgi.ts'
+import type { EmptyRepositories } from './empty-repositories.ts'
 import { gitEnvironment } from './environment.ts'
 import { type ServicePath, serviceOf } from './git-path.ts'
 import type { GitProgram } from './git-program.ts'
@@ -42,10 +43,13 @@ export interface PushWatch {
     readonly pusher: string
     readonly heads: () => Promise<Heads>
   }): Promise<() => Promise<void>>
+  /** Is told that a repository was removed because no push stored anything in it. Never rejects. */
+  forget(repository: { readonly organization: string; readonly repository: string }): Promise<void>
 }
 
 export interface CallServer {
   readonly repositories: HostedRepositories
+  readonly empty: EmptyRepositories
   readonly program: GitProgram
   /** An empty directory for git to be at home in. */
   readonly home: string
@@ -85,6 +89,9 @@ export async function serveCall(
   }
   using tooSlow = watchPace(request, response, server.pace)
   const signal = AbortSignal.any([AbortSignal.timeout(timeoutMs), tooSlow.signal])
+  const { organization, repository, remoteUser: pusher } = call
+  const forget = async () => server.watch?.forget({ organization, repository })
+  await using _held = writes ? await server.empty.hold(path, forget) : undefined
   if (writes && !(await repositories.exists(path))) {
     await server.room.checkNew(path, signal)
     await repositories.ensure(call.organization, call.repository)
@@ -97,7 +104,6 @@ export async function serveCall(
   using room = commands ? await server.room.reserve(path, signal) : undefined
   if (commands && room && room.bytes === 0 && !commands.onlyDeletes) return refusePush(response, room.full, commands)
   const heads = (): Promise<Heads> => readHeads(server.program, path, { signal, timeoutMs })
-  const { organization, repository, remoteUser: pusher } = call
   const endPush = isPush ? await server.watch?.begin({ organization, repository, pusher, heads }) : undefined
   const ended = await runCgi({
     request,

@@ -311,6 +311,21 @@ test('a push that could not be written down is found again, once, with who pushe
   await atRest(id)
 })
 
+test('a first push that git refuses leaves no record of its repository, and a later push makes it', async () => {
+  const repository = await openRepository()
+  const command = `${'0'.repeat(40)} ${'1'.repeat(40)} refs/heads/main\0report-status\n`
+  const body = `${(command.length + 4).toString(16).padStart(4, '0')}${command}0000PACK is missing`
+  const authorization = `Basic ${Buffer.from(`any:${a.tokens.WRITE}`).toString('base64')}`
+  const headers = { authorization, 'content-type': 'application/x-git-receive-pack-request' }
+  const answer = await fetch(`${repository.url}/git-receive-pack`, { method: 'POST', headers, body })
+  assert.match(await answer.text(), /unpack .*(?:error|pack)|ng refs/)
+  const known = () => database`select from hosted_repository where name = ${repository.name}`
+  await until('the record is gone', async () => (await known()).length === 0)
+  await addApplication(repository.address)
+  await handled(await repository.push(dockerfile))
+  assert.equal((await known()).length, 1)
+})
+
 test('whoever may push decides what runs: WRITE is enough, READ and DEPLOY are not', async () => {
   const repository = await openRepository()
   const id = await addApplication(repository.address)

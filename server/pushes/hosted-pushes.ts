@@ -8,6 +8,7 @@ import type { Reconciler, Workflows } from '../workflows/index.ts'
 import {
   deleteAllBranches,
   deleteBranches,
+  deleteHosted,
   deleteReceive,
   findHosted,
   type Hosted,
@@ -83,8 +84,16 @@ export function createHostedPushes(options: HostedPushesOptions): HostedPushes {
     }
   }
 
+  const forget: PushWatch['forget'] = async ({ organization, repository }) => {
+    try {
+      await deleteHosted(database, { organizationId: organization, repository })
+    } catch (error) {
+      log.warn({ err: error, repository }, 'the record of an empty repository is not deleted')
+    }
+  }
+
   return {
-    watch: { begin },
+    watch: { begin, forget },
     reconciler: {
       name: 'pushes',
       everyMs: 1000,

@@ -31,6 +31,11 @@ export async function deleteReceive(sql: Sql, id: string): Promise<void> {
   await sql`delete from git_receive where id = ${id}`
 }
 
+/** Deletes what is stored of a repository that holds nothing. */
+export async function deleteHosted(sql: Sql, { organizationId, repository }: Hosted): Promise<void> {
+  await sql`delete from hosted_repository where organization_id = ${organizationId} and name = ${repository}`
+}
+
 /** The commits that were written down, and how often they were; undefined for a repository that is not known. */
 export async function findHosted(
   sql: Sql,

@@ -20,11 +20,12 @@ await git('init', '--quiet', '--initial-branch=main')
 
 /** Pushes with that `X-Forwarded-For`. Returns whom the reflog of the server names. */
 async function recordedAfterPush({ a, gitHost, listen }: typeof trusting, forwarded: string): Promise<string> {
-  const path = await gitHost.ensure(a.organizationId, 'app')
-  await promisify(execFile)('git', ['-C', path, 'config', 'core.logAllRefUpdates', 'true'])
-  await git('commit', '--quiet', '--allow-empty', '--message=one')
   const url = new URL(`${await listen()}/git/app.git`)
   Object.assign(url, { username: 'git', password: a.tokens.ADMIN })
+  await git('commit', '--quiet', '--allow-empty', '--message=one')
+  await git('push', '--quiet', url.href, 'main:first')
+  const path = await gitHost.ensure(a.organizationId, 'app')
+  await promisify(execFile)('git', ['-C', path, 'config', 'core.logAllRefUpdates', 'true'])
   await git('-c', `http.extraHeader=X-Forwarded-For: ${forwarded}`, 'push', '--quiet', url.href, 'main')
   const { stdout } = await promisify(execFile)('git', ['-C', path, 'log', '--walk-reflogs', '--format=%ge', 'main'])
   return stdout.trim()
