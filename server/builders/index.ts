@@ -1,6 +1,7 @@
 /** Makes images out of source trees: one interface, a builder on Docker's BuildKit, and a fake one that follows the same rules. */
 export { buildIdentity } from './build-identity.ts'
 export * from './builder.ts'
+export * from './builders.ts'
 export { declaredArguments } from './declared-arguments.ts'
 export { ensureBaseImage } from './docker/base-image.ts'
 export { createDockerBaseImages, type DockerBaseImagesOptions } from './docker/docker-base-images.ts'

@@ -20,8 +20,8 @@ export interface ClusterParts {
   readonly checkEngine: (clusterId: string, signal: AbortSignal) => Promise<void>
   /** Brings the router process to this version; it keeps its table. */
   readonly renewRouter: (signal: AbortSignal) => Promise<void>
-  /** Hands the whole table of routes to it. */
-  readonly publishRoutes: (signal: AbortSignal) => Promise<void>
+  /** Hands the whole table of routes to the router of the cluster. */
+  readonly publishRoutes: (clusterId: string, signal: AbortSignal) => Promise<void>
 }
 
 export interface ClusterWorkflowOptions {
@@ -71,7 +71,7 @@ async function run(options: ClusterWorkflowOptions, id: string, step: Step, cont
     context.fenced((sql) => say(sql, { step: 'Create', message: `Bringing the router to version ${version}.` })),
   )
   await patiently('ROUTER', parts.renewRouter)
-  await patiently('ROUTES', parts.publishRoutes)
+  await patiently('ROUTES', (signal) => parts.publishRoutes(operation.cluster_id, signal))
   await step('END', () =>
     context.fenced(async (sql) => {
       await markDeployed(sql, operation.cluster_id, version, clock.now())

@@ -50,6 +50,9 @@ export function compose(ground: Ground, drivers: Drivers) {
     disk.measureSoon()
     reconcilers?.nudge('disk')
   }
+  const nudgeRoutes = (): void => {
+    for (const { reconciler } of routes.all) reconcilers?.nudge(reconciler.name)
+  }
   const recipe = createRecipe(foundation, {
     workflows: () => workflows,
     registries: () => rooms.registries,
@@ -68,7 +71,8 @@ export function compose(ground: Ground, drivers: Drivers) {
       renewRouter: async () => {
         if (ground.reconcilers.some(({ name }) => name === routerProcess)) reconcilers?.nudge(routerProcess)
       },
-      publishRoutes: async (signal) => void (await routes.apply(signal)),
+      publishRoutes: async (id, signal) =>
+        void (await routes.publisherOf({ engine: await engineOfCluster(database, id) }).apply(signal)),
     },
   })
   const kindsOfWork: readonly Workflow[] = [
@@ -92,7 +96,7 @@ export function compose(ground: Ground, drivers: Drivers) {
     maxAttempts: 30,
   })
   const rooms = createRooms(foundation, workflows, { disk, backups })
-  const observers = createServiceObservers(foundation, recipe, disk, () => reconcilers?.nudge('routes'))
+  const observers = createServiceObservers(foundation, recipe, disk, nudgeRoutes)
   const observer: ServiceObserver = observers.observer
   const { publicUrl } = config
   const accounts = createAccounts({ database, vault, clock, log, pepper, publicUrl, invitations: rooms.invitations })
@@ -103,7 +107,7 @@ export function compose(ground: Ground, drivers: Drivers) {
   /** What works by itself. */
   const working: readonly Reconciler[] = [
     ...ground.reconcilers,
-    routes.reconciler,
+    ...routes.all.map(({ reconciler }) => reconciler),
     createProofReconciler({
       database,
       clock,
@@ -111,7 +115,7 @@ export function compose(ground: Ground, drivers: Drivers) {
       nameServers: foundation.nameServers,
       platform: config.domain,
       mode: config.domainProof,
-      nudgeRoutes: () => reconcilers?.nudge('routes'),
+      nudgeRoutes,
     }),
     ...observers.reconcilers,
     ...engines.all.map((named) => createLiveness(foundation, named)),
@@ -120,7 +124,7 @@ export function compose(ground: Ground, drivers: Drivers) {
     spaceReconciler(disk, () => reconcilers?.nudge('disk')),
     ...createStandstillReconcilers(foundation),
     createFinisher({ database, log, workflows: kindsOfWork }),
-    ...createScaling(foundation, observer, () => reconcilers?.nudge('routes'), stopping.signal),
+    ...createScaling(foundation, observer, nudgeRoutes, stopping.signal),
     ...jobs.reconcilers,
     ...createBackupReconcilers(backups),
     createScheduler({ database, clock, log, ...createScheduled({ database, clock, workflows }) }),

@@ -14,12 +14,12 @@ const gibibyte = 1024 ** 3
 export const keptReleases = 5
 
 /** Keeps what the platform takes on the disk of this machine within its budget. */
-export function createDisk({ config, database, engines, builder, log, organizationDisk }: Foundation): DiskKeeper {
+export function createDisk({ config, database, engines, builders, log, organizationDisk }: Foundation): DiskKeeper {
   const engine = engines.engineOf({ engine: localEngine })
   return createDiskKeeper({
     database,
     engine,
-    builder,
+    builder: builders.builderOf({ engine: localEngine }),
     clock,
     log,
     budgetBytes: config.diskBudgetGiB === undefined ? undefined : config.diskBudgetGiB * gibibyte,

@@ -3,10 +3,13 @@ import { after, test } from 'node:test'
 import { addTenant, type Tenant } from '../../test/support/fixture.ts'
 import { createPlatform } from '../../test/support/platform.ts'
 import { until } from '../../test/support/until.ts'
+import { createFakeBuilder } from '../builders/index.ts'
 import { FakeEngine } from '../engines/index.ts'
 import { systemClock as clock } from '../lib/clock.ts'
+import { AppError } from '../lib/error.ts'
+import { createFakeRouter } from '../routers/index.ts'
 
-// Three clusters in one server, each with an engine of its own.
+// Three clusters in one server, each with an engine of its own. The third has its own builder and router, too.
 
 /** An engine that answers no call while `hangs` is set, until the caller gives up. */
 function hanging(inner: FakeEngine) {
@@ -32,6 +35,7 @@ function hanging(inner: FakeEngine) {
 
 const [inner, third] = [new FakeEngine({ clock }), new FakeEngine({ clock })]
 const second = hanging(inner)
+const [thirdBuilder, thirdRouter] = [createFakeBuilder(), createFakeRouter()]
 const platform = await createPlatform(
   { after },
   {
@@ -41,6 +45,8 @@ const platform = await createPlatform(
       { name: 'second', engine: second.engine },
       { name: 'third', engine: third },
     ],
+    builders: [{ name: 'third', builder: thirdBuilder }],
+    routers: [{ name: 'third', router: thirdRouter }],
   },
 )
 const { call, database } = platform
@@ -74,6 +80,11 @@ type Application = Awaited<ReturnType<typeof applicationOf>>
 const { signal } = new AbortController()
 const runningOn = async (engine: FakeEngine, ids: readonly string[]): Promise<string[]> =>
   [...(await engine.observeAll(signal)).keys()].filter((id) => ids.includes(id))
+const servicesBuiltBy = ({ recipes }: Pick<ReturnType<typeof createFakeBuilder>, 'recipes'>): Set<string> =>
+  new Set(recipes.map(({ service }) => service))
+/** The services of these to which a router has an endpoint. */
+const reachedThrough = ({ routes }: Pick<typeof thirdRouter, 'routes'>, ids: readonly string[]): Set<string> =>
+  new Set(routes.flatMap(({ service, endpoints }) => (endpoints.length > 0 && ids.includes(service) ? service : [])))
 const becomes = (application: Application, state: string) =>
   until(`the application is ${state}`, async () => (await application.status()) === state)
 
@@ -90,6 +101,11 @@ test('each cluster deploys, repairs, stops and deletes on its own engine, also w
   assert.deepEqual(await runningOn(platform.engine, ids), [onFirst.id])
   assert.deepEqual(await runningOn(inner, ids), [onSecond.id])
   assert.deepEqual(await runningOn(third, ids), [onThird.id])
+
+  assert.deepEqual(servicesBuiltBy(platform.builder), new Set([onFirst.id, onSecond.id]))
+  assert.deepEqual(servicesBuiltBy(thirdBuilder), new Set([onThird.id]))
+  assert.deepEqual(reachedThrough(platform.router, ids), new Set([onFirst.id, onSecond.id]))
+  assert.deepEqual(reachedThrough(thirdRouter, ids), new Set([onThird.id]))
 
   second.state.hangs = true
   const before = second.state.waiting
@@ -129,4 +145,18 @@ test('a deployment to a cluster whose engine this installation does not have is 
   const answer = await call(tokens.ADMIN, 'POST', `/application/${platform.b.objects.applicationId}/deploy`, {})
   assert.equal(answer.status, 400)
   assert.match(answer.text, /needs the engine \\"elsewhere\\", which this installation does not have/)
+})
+
+test('a router that cannot be reached delays no deployment of a cluster with another router', async () => {
+  const tenants = [await addTenant(database, platform, 'D'), await addTenant(database, platform, 'E')] as const
+  const [away, here] = [await applicationOf(tenants[0], 'third'), await applicationOf(tenants[1], 'local')]
+  thirdRouter.failWith(new AppError('unavailable', 'The router cannot be reached.'))
+  await away.ship('waits')
+  await until('its replica runs', async () => (await runningOn(third, [away.id])).length === 1)
+  await here.ship('goes on')
+  await becomes(here, 'RUNNING')
+  assert.notEqual(await away.status(), 'RUNNING')
+  thirdRouter.failWith(undefined)
+  await becomes(away, 'RUNNING')
+  assert.deepEqual(reachedThrough(thirdRouter, [away.id, here.id]), new Set([away.id]))
 })

@@ -1,8 +1,9 @@
 import { join } from 'node:path'
+import { createBuilders } from '../builders/index.ts'
 import type { Database } from '../database/index.ts'
 import { createOrganizationDisk } from '../disk/index.ts'
-import { createNameServers, createRoutePublisher } from '../domains/index.ts'
-import { createEngines, type Engines, engineOrNone, type LogSource } from '../engines/index.ts'
+import { createNameServers, createRoutePublishers } from '../domains/index.ts'
+import { createEngines, type Engines, engineOrNone, type LogSource, reconcilerName } from '../engines/index.ts'
 import { createGit, createGitHost, type GitHost } from '../git/index.ts'
 import { createAddressGuard } from '../lib/address.ts'
 import { systemClock as clock } from '../lib/clock.ts'
@@ -13,6 +14,7 @@ import { createCollector, openLineStore } from '../logs/index.ts'
 import { createGitTokens } from '../organizations/index.ts'
 import { createHostedPushes } from '../pushes/index.ts'
 import type { RecipeOptions } from '../rollout/index.ts'
+import { createRouters } from '../routers/index.ts'
 import { createRepositoryAccess, findService } from '../services/index.ts'
 import { createStateChanges } from '../state-changes/index.ts'
 import type { Workflows } from '../workflows/index.ts'
@@ -26,8 +28,11 @@ export function createFoundation(
   later: { readonly workflows: () => Pick<Workflows, 'submit' | 'nudge'>; readonly measureDisk: () => void },
 ) {
   const { config, log, database, vault } = ground
-  const { router } = drivers
   const engines = createEngines(drivers.engines)
+  const builders = createBuilders(drivers.builders)
+  const routers = createRouters(drivers.routers)
+  // An engine without a builder or a router is refused now, and not by a deployment.
+  for (const { name: engine } of engines.all) void [builders.builderOf({ engine }), routers.routerOf({ engine })]
   const data = (name: string): string => join(config.dataDirectory, name)
   const guard = createAddressGuard({ allowedPrivateCidrs: config.allowPrivateTargets })
   const safeFetch = createSafeFetch(guard)
@@ -66,13 +71,14 @@ export function createFoundation(
   const collector = createCollector({ sourceOf: lineSource(database, engines), store: lines, clock, log })
   const collect = (service: string, release: string, secrets: readonly Secret[]): void =>
     collector.follow(service, { release, mask: masker(secrets) })
-  const routes = createRoutePublisher({ database, router })
+  const routes = createRoutePublishers(database, routers, (name) => reconcilerName('routes', name))
   const gitTokens = createGitTokens({ database, vault, clock, guard })
   const readCredential: RecipeOptions['readCredential'] = gitTokens.credential
   return {
     ...ground,
-    ...drivers,
     engines,
+    builders,
+    routers,
     clock,
     guard,
     safeFetch,

@@ -1,13 +1,12 @@
 import { join } from 'node:path'
-import { createDockerBuilder } from '../builders/index.ts'
+import { createDockerBuilder, type NamedBuilder } from '../builders/index.ts'
 import type { Config } from '../config.ts'
 import type { Database } from '../database/index.ts'
 import { DockerEngine, localEngine, type NamedEngine } from '../engines/index.ts'
 import { createAddressGuard } from '../lib/address.ts'
 import { systemClock as clock } from '../lib/clock.ts'
 import type { Logger } from '../lib/log.ts'
-import type { RecipeOptions } from '../rollout/index.ts'
-import { createOwnRouter, type Router } from '../routers/index.ts'
+import { createOwnRouter, type NamedRouter } from '../routers/index.ts'
 import type { Vault } from '../vault/index.ts'
 import type { Reconciler } from '../workflows/index.ts'
 import { createBaseImages } from './base-images.ts'
@@ -30,11 +29,11 @@ export interface Ground {
   readonly reconcilers: readonly Reconciler[]
 }
 
-/** The parts that tests exchange for fakes. */
+/** The parts that tests exchange for fakes. Each engine has a builder and a router. */
 export interface Drivers {
   readonly engines: readonly NamedEngine[]
-  readonly builder: RecipeOptions['builder']
-  readonly router: Router
+  readonly builders: readonly NamedBuilder[]
+  readonly routers: readonly NamedRouter[]
 }
 
 const gibibyte = 1024 ** 3
@@ -47,17 +46,18 @@ export function createDrivers(ground: Ground): Drivers {
   const spoolDirectory = join(config.dataDirectory, 'fetches')
   const floor = config.diskFloorGiB === undefined ? {} : { floorBytes: config.diskFloorGiB * gibibyte }
   const engine = new DockerEngine({ socketPath, instance, clock, log, guard, maxImageBytes, spoolDirectory, ...floor })
+  const builder = createDockerBuilder({
+    socketPath,
+    baseImages: createBaseImages({ socketPath, database: ground.database, instance }, engine),
+    clock,
+    guard,
+    network: config.buildNetwork,
+    maxImageBytes,
+    ...floor,
+  })
   return {
     engines: [{ name: localEngine, engine }],
-    builder: createDockerBuilder({
-      socketPath,
-      baseImages: createBaseImages({ socketPath, database: ground.database, instance }, engine),
-      clock,
-      guard,
-      network: config.buildNetwork,
-      maxImageBytes,
-      ...floor,
-    }),
-    router: createOwnRouter({ controlSocket }),
+    builders: [{ name: localEngine, builder }],
+    routers: [{ name: localEngine, router: createOwnRouter({ controlSocket }) }],
   }
 }

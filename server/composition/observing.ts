@@ -59,7 +59,7 @@ function createServiceObserver(
   disk: Pick<DiskKeeper, 'troubleOf'>,
   nudgeRoutes: () => void,
 ): Observer {
-  const { database, log, router, routes, lines, collector, collect } = foundation
+  const { database, log, routes, lines, collector, collect } = foundation
   const endLeaving = async (service: string, names: readonly string[], attempt: Attempt): Promise<void> => {
     await engine.endReplicas(service, names, attempt)
     await setLeaving(database, service, [])
@@ -91,7 +91,7 @@ function createServiceObserver(
         return (await setEndpoints(sql, service, release, endpoints, clock.now())) && (isWoken ? 'woken' : 'moved')
       })
       // Requests wait for what was woken: not even for as long as a reconciler takes to begin.
-      if (moved === 'woken') await routes.apply(AbortSignal.timeout(routerMs))
+      if (moved === 'woken') await recipe.routes.apply(AbortSignal.timeout(routerMs))
       else if (moved) nudgeRoutes()
     },
     isScratch: (service) => isScratch(database, service),
@@ -104,9 +104,9 @@ function createServiceObserver(
         return true
       })
       if (!isPresent) return false
-      await routes.apply(signal)
+      await recipe.routes.apply(signal)
       const addresses = leaving.flatMap(({ endpoints }) => endpoints.map(({ address, port }) => ({ address, port })))
-      if (addresses.length > 0) await router.drained(addresses, recipe.drainMs, signal)
+      if (addresses.length > 0) await recipe.router.drained(addresses, recipe.drainMs, signal)
       return inTransaction(database, async (sql) => {
         await lockService(sql, wish.id)
         if (!(await isWished(sql, wish))) return false

@@ -27,7 +27,7 @@ export function createRecipe(
     readonly onDiskFull: () => void
   },
 ): RecipeOptions {
-  const { config, database, log, vault, git, readCredential, builder, engines, router, routes, lines, collect } =
+  const { config, database, log, vault, git, readCredential, builders, engines, routers, routes, lines, collect } =
     foundation
   const deploymentSlots = () => createSlots(config.parallelDeployments, { reserve: config.parallelDeployments })
   const slotsOfNone = deploymentSlots()
@@ -46,13 +46,13 @@ export function createRecipe(
       return login && { username: login.username, password: new Secret(login.password) }
     },
     diskRefusal: (organizationId) => foundation.organizationDisk.refusal(organizationId),
-    builder,
+    builderOf: builders.builderOf,
     buildLimits: { cpuMilli: config.buildCpuMilli, memoryMiB: config.buildMemoryMiB, ...buildLimits },
     engineOf: engines.engineOf,
     capabilitiesOf: engines.capabilitiesOf,
     layerGiB: config.layerGiB,
-    router,
-    routes,
+    routerOf: routers.routerOf,
+    routesOf: routes.publisherOf,
     lines,
     collect,
     workflows: later.workflows,

@@ -11,7 +11,7 @@ const mebibyte = 1024 * 1024
 
 /** More replicas under load, none while nobody asks, and one again when somebody does. */
 export function createScaling(
-  { database, engines, router, log, lines }: Foundation,
+  { database, engines, routers, log, lines }: Foundation,
   observer: Pick<Observer, 'look'>,
   nudgeRoutes: () => void,
   stopping: AbortSignal,
@@ -27,7 +27,9 @@ export function createScaling(
   const given = { database, clock, log, changed }
   return [
     ...engines.all.map((named) => createScaler({ ...given, ...named, machine })),
-    createSleeper({ ...given, router }),
-    createWaker({ ...given, router, refreshRoutes: nudgeRoutes }),
+    ...routers.all.flatMap((scoped) => [
+      createSleeper({ ...given, ...scoped }),
+      createWaker({ ...given, ...scoped, refreshRoutes: nudgeRoutes }),
+    ]),
   ]
 }

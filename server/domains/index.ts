@@ -8,7 +8,13 @@ export { reservePassedPorts } from './passed-ports.ts'
 export { createProofReconciler } from './proof-reconciler.ts'
 export { releasePublicPort } from './public-port-store.ts'
 export { type PublicPortRange, publicPortHost, reservePublicPort } from './public-ports.ts'
-export { createRoutePublisher, lostPortsText, type RoutePublisher } from './publisher.ts'
+export {
+  createRoutePublisher,
+  createRoutePublishers,
+  lostPortsText,
+  type RoutePublisher,
+  type RoutePublishers,
+} from './publisher.ts'
 export { createNameServers } from './resolve.ts'
 export { rulesProblem } from './route-rules.ts'
 export {

@@ -1,11 +1,11 @@
 import type { Route } from '@quayside/contract/routes.ts'
 import type { Database } from '../database/index.ts'
-import type { Router } from '../routers/index.ts'
+import { allClusters, type Router, type RouterPlace, type RouterScope, type Routers, serves } from '../routers/index.ts'
 import type { Reconciler } from '../workflows/index.ts'
 import { readRouteVersion, readTable } from './route-store.ts'
 
 export interface RoutePublisher {
-  /** Hands the whole table to the router, now; returns once requests go by it, with the ports of it that other programs have. */
+  /** Hands the whole table of its clusters to the router, now; returns once requests go by it, with the ports of it that other programs have. */
   apply(signal: AbortSignal): Promise<readonly number[]>
   /** The ports of this machine of a service that other programs have, by the last table that was handed over. */
   lostPorts(serviceId: string): readonly number[]
@@ -15,13 +15,48 @@ export interface RoutePublisher {
 
 const refreshEvery = 5
 
-/** Brings the table of routes from the database to the router. One hand-over at a time; the last one always wins. */
+/** The publishers of all routers. A router that hangs delays no other. */
+export interface RoutePublishers {
+  readonly all: readonly RoutePublisher[]
+  /** Returns the publisher of a cluster's router. */
+  readonly publisherOf: (place: RouterPlace) => RoutePublisher
+  /** Returns the ports of this machine of a service that other programs have. */
+  lostPorts(serviceId: string): readonly number[]
+}
+
+/** Creates a publisher for each router; `nameOf` names the reconciler of a router. */
+export function createRoutePublishers(
+  database: Database,
+  routers: Routers,
+  nameOf: (router: string) => string,
+): RoutePublishers {
+  const scoped = routers.all.map(({ name, router, scope }) => ({
+    scope,
+    publisher: createRoutePublisher({ database, router, scope, name: nameOf(name) }),
+  }))
+  const all = scoped.map(({ publisher }) => publisher)
+  return {
+    all,
+    publisherOf: (place) => {
+      const found = scoped.find(({ scope }) => serves(scope, place))
+      if (!found) throw new Error('every cluster has a router')
+      return found.publisher
+    },
+    lostPorts: (serviceId) => all.flatMap((publisher) => publisher.lostPorts(serviceId)),
+  }
+}
+
+/** Brings the table of routes from the database to one router. One hand-over at a time; the last one always wins. */
 export function createRoutePublisher({
   database,
   router,
+  scope = allClusters,
+  name = 'routes',
 }: {
   database: Database
   router: Pick<Router, 'replaceAll'>
+  scope?: RouterScope
+  name?: string
 }): RoutePublisher {
   let applied = -1
   let lost: ReadonlyMap<string, readonly number[]> = new Map()
@@ -30,7 +65,7 @@ export function createRoutePublisher({
 
   const apply = (signal: AbortSignal): Promise<readonly number[]> => {
     const next = turn.then(async () => {
-      const { version, routes } = await readTable(database)
+      const { version, routes } = await readTable(database, scope)
       const taken = await router.replaceAll(routes, signal)
       applied = version
       lost = portsOf(routes, new Set(taken))
@@ -44,7 +79,7 @@ export function createRoutePublisher({
     apply,
     lostPorts: (serviceId) => lost.get(serviceId) ?? [],
     reconciler: {
-      name: 'routes',
+      name,
       everyMs: 1000,
       reconcile: async (signal) => {
         quiet = (quiet + 1) % refreshEvery

@@ -3,6 +3,7 @@ import type { KindName } from '@quayside/contract/services/kinds.ts'
 import type { SettingValues } from '@quayside/contract/services/setting-table.ts'
 import type { State } from '@quayside/contract/states.ts'
 import type { Sql } from '../database/index.ts'
+import { allClusters, type RouterScope } from '../routers/index.ts'
 import type { PublicHost } from './host-names.ts'
 import { rulesOf } from './route-rules.ts'
 import { listOwnRoutes, refuseTaken, sharedRoutes } from './shared-domain-store.ts'
@@ -145,8 +146,11 @@ const freshRoutes = (sql: Sql, serviceId: string, endpoints: readonly PortEndpoi
         as e(port integer, address text) on e.port = i.internal_port
     where i.service_id = ${serviceId} group by i.host, i.path)`
 
-/** Every route, with the version of the whole table. */
-export async function readTable(sql: Sql): Promise<{ version: number; routes: Route[] }> {
+/** Every route of the clusters of one router, with the version of the whole table. */
+export async function readTable(
+  sql: Sql,
+  { engines, isRest }: RouterScope = allClusters,
+): Promise<{ version: number; routes: Route[] }> {
   const rows = await sql<
     {
       host: string
@@ -168,8 +172,11 @@ export async function readTable(sql: Sql): Promise<{ version: number; routes: Ro
       s.kind, s.advanced_settings as wishes, e.basic_auth,
       s.release_id is not null and coalesce(c.replicas = 0 or c.waking, false)
         and not exists (select from full_volume f where f.service_id = s.id and f.stopped_at is not null) as asleep
-    from route r join service s on s.id = r.service_id left join service_scale c on c.service_id = s.id
+    from route r join service s on s.id = r.service_id
+      join environment v on v.id = s.environment_id join cluster k on k.id = v.cluster_id
+      left join service_scale c on c.service_id = s.id
       left join release e on e.id = coalesce(r.release_id, s.release_id)
+    where coalesce(k.engine = any(${[...engines]}::text[]), false) <> ${isRest}::boolean
     order by r.host, r.path`
   const version = await readRouteVersion(sql)
   const routes = rows.map(

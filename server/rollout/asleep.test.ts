@@ -5,6 +5,7 @@ import { until } from '../../test/support/until.ts'
 import { EngineError } from '../engines/index.ts'
 import { systemClock } from '../lib/clock.ts'
 import { silentLogger } from '../lib/log.ts'
+import { allClusters } from '../routers/index.ts'
 import { createSleeper } from '../scaling/index.ts'
 
 /** Deployments of what sleeps: a version has to be seen healthy once, and sleeps again when nobody asks for it. */
@@ -16,6 +17,8 @@ let nowMs = 0
 const sleeper = createSleeper({
   database,
   router,
+  name: 'local',
+  scope: allClusters,
   clock: { ...systemClock, monotonic: () => nowMs },
   log: silentLogger,
   changed: () => {},

@@ -1,4 +1,4 @@
-import { BuildError, type Builder, type BuildLimits } from '../builders/index.ts'
+import { BuildError, type Builder, type BuilderOf, type BuildLimits, builderOrNone } from '../builders/index.ts'
 import type { Database } from '../database/index.ts'
 import type { PublicPortRange, RoutePublisher } from '../domains/index.ts'
 import {
@@ -24,7 +24,7 @@ import type { Secret } from '../lib/secret.ts'
 import type { Slots } from '../lib/slots.ts'
 import { deploymentSink, type LineStore } from '../logs/index.ts'
 import type { ReadGitCredential, RefusalOptions, RequestRow, TargetRow } from '../requests/index.ts'
-import type { Router } from '../routers/index.ts'
+import type { Router, RouterOf } from '../routers/index.ts'
 import type { ServiceRow } from '../services/index.ts'
 import type { Vault } from '../vault/index.ts'
 import { type RunContext, type Step, StepTimeoutError, type Workflows } from '../workflows/index.ts'
@@ -49,14 +49,17 @@ export interface RecipeOptions extends RefusalOptions {
   ) => Promise<RegistryLogin | undefined>
   /** Why the organization may take nothing more of the disk; undefined if it may. */
   readonly diskRefusal?: (organizationId: string) => Promise<string | undefined>
-  readonly builder: Builder
+  /** The builder of a cluster. */
+  readonly builderOf: BuilderOf
   readonly buildLimits: BuildLimits
   /** The engine of a cluster. */
   readonly engineOf: EngineOf<RolloutEngine>
   /** GiB that a replica or a run may write outside of its volumes if its service does not say. */
   readonly layerGiB: number
-  readonly router: Router
-  readonly routes: Pick<RoutePublisher, 'apply'>
+  /** The router of a cluster. */
+  readonly routerOf: RouterOf
+  /** What hands routes to the router of a cluster. */
+  readonly routesOf: (place: EnginePlace) => Pick<RoutePublisher, 'apply'>
   readonly lines: LineStore
   readonly workflows: () => Pick<Workflows, 'submit' | 'requestCancel' | 'nudge'>
   /** The service's run-time lines are collected from now on, with what this release was given masked, and what those before it were. */
@@ -83,6 +86,9 @@ export interface RecipeOptions extends RefusalOptions {
 /** What the deployments on one cluster act through. */
 export interface Recipe extends RecipeOptions {
   readonly engine: RolloutEngine
+  readonly builder: Builder
+  readonly router: Router
+  readonly routes: Pick<RoutePublisher, 'apply'>
   readonly slots: RecipeOptions['slots'] & { readonly deployments: Slots }
 }
 
@@ -90,6 +96,9 @@ export interface Recipe extends RecipeOptions {
 export const recipeFor = (options: RecipeOptions, place: EnginePlace): Recipe => ({
   ...options,
   engine: engineOrNone(options.engineOf, place),
+  builder: builderOrNone(options.builderOf, place),
+  router: options.routerOf(place),
+  routes: options.routesOf(place),
   slots: { ...options.slots, deployments: options.deploymentSlots(place) },
 })
 

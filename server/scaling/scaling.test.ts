@@ -8,7 +8,7 @@ import { silent } from '../lib/attempt.ts'
 import { type Clock, systemClock } from '../lib/clock.ts'
 import { newId } from '../lib/id.ts'
 import { silentLogger } from '../lib/log.ts'
-import { createFakeRouter } from '../routers/index.ts'
+import { allClusters, createFakeRouter } from '../routers/index.ts'
 import { addPlace } from '../variables/testing.ts'
 import { createScaler } from './scaler.ts'
 import { endWaking, findScale } from './scaling-store.ts'
@@ -49,6 +49,8 @@ async function openBench(t: Cleanup, settings: Readonly<Record<string, number>>)
     database: sql,
     clock,
     log: silentLogger,
+    name: 'local',
+    scope: allClusters,
     changed: (_: string, sentence: string) => told.push(sentence),
   }
   const pass = (seconds: number): void => {

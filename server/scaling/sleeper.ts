@@ -1,8 +1,9 @@
 import { type Database, inTransaction } from '../database/index.ts'
 import { setEndpoints } from '../domains/index.ts'
+import { reconcilerName } from '../engines/index.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { Logger } from '../lib/log.ts'
-import type { Router } from '../routers/index.ts'
+import { type Router, type RouterScope, serves } from '../routers/index.ts'
 import { lockService } from '../services/index.ts'
 import type { Reconciler } from '../workflows/index.ts'
 import { isIdle, type Quiet, stillQuiet } from './idle.ts'
@@ -11,7 +12,10 @@ import { listRunning, putScale, type RunningRow } from './scaling-store.ts'
 
 export interface SleeperOptions {
   readonly database: Database
+  /** The router whose services it watches, with the name of its first engine and its clusters. */
   readonly router: Pick<Router, 'activity'>
+  readonly name: string
+  readonly scope: RouterScope
   readonly clock: Clock
   readonly log: Logger
   /** Another number was written down: somebody has to carry it out. `sentence` tells people. */
@@ -25,13 +29,13 @@ const usualIdleSeconds = 300
 
 /** Lets services fall asleep whose settings allow no replica at all, once nobody has asked for them at the router for long. */
 export function createSleeper(options: SleeperOptions): Reconciler {
-  const { database, router, clock, log } = options
+  const { database, router, name, scope, clock, log } = options
   const known = new Map<string, Quiet & { readonly release: string }>()
   return {
-    name: 'sleep',
+    name: reconcilerName('sleep', name),
     everyMs: options.everyMs ?? 5_000,
     reconcile: async (signal) => {
-      const rows = (await listRunning(database, { mayWake: true })).filter(isAwake)
+      const rows = (await listRunning(database, { mayWake: true })).filter((row) => isAwake(row) && serves(scope, row))
       const ids = new Set(rows.map(({ id }) => id))
       for (const id of known.keys()) if (!ids.has(id)) known.delete(id)
       if (rows.length === 0) return

@@ -1,4 +1,5 @@
 import type { Database } from '../database/index.ts'
+import { reconcilerName } from '../engines/index.ts'
 import type { Clock } from '../lib/clock.ts'
 import { parseId } from '../lib/id.ts'
 import type { Logger } from '../lib/log.ts'
@@ -8,7 +9,9 @@ import { startWaking } from './scaling-store.ts'
 
 export interface WakerOptions {
   readonly database: Database
+  /** The router that it listens to, with the name of its first engine. */
   readonly router: Pick<Router, 'wakes'>
+  readonly name: string
   readonly clock: Clock
   readonly log: Logger
   /** One replica was written down: somebody has to carry it out. `sentence` tells people. */
@@ -24,10 +27,10 @@ const pauseMs = 500
 
 /** Hears from the router for which sleeping services requests wait, and has them started: once for each, however many wait. */
 export function createWaker(options: WakerOptions): Reconciler {
-  const { database, router, clock, log } = options
+  const { database, router, name, clock, log } = options
   let sequence = -1
   return {
-    name: 'wake',
+    name: reconcilerName('wake', name),
     everyMs: 1,
     reconcile: async (signal) => {
       const wakes = await router.wakes(sequence, patienceMs, signal).catch(() => undefined)

@@ -85,8 +85,8 @@ for (const point of points) {
           ]),
         },
       ],
-      builder: gate.before(builder, ['build']),
-      router: gate.before(router, ['replaceAll', 'drained']),
+      builders: [{ name: 'local', builder: gate.before(builder, ['build']) }],
+      routers: [{ name: 'local', router: gate.before(router, ['replaceAll', 'drained']) }],
     }
     const [sleeper, other] = [await platform.another({ drivers, way }), await platform.another()]
     t.after(() => {

@@ -2,14 +2,14 @@ import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { pino } from 'pino'
-import { createFakeBuilder } from '../../server/builders/index.ts'
+import { createFakeBuilder, type NamedBuilder } from '../../server/builders/index.ts'
 import { type Composition, compose } from '../../server/composition/index.ts'
 import { readConfig } from '../../server/config.ts'
 import type { Database } from '../../server/database/index.ts'
 import { type Cleanup, testDatabase } from '../../server/database/testing.ts'
 import { type Engine, FakeEngine, localEngine, type NamedEngine } from '../../server/engines/index.ts'
 import { systemClock } from '../../server/lib/clock.ts'
-import { createFakeRouter } from '../../server/routers/index.ts'
+import { createFakeRouter, type NamedRouter } from '../../server/routers/index.ts'
 import { openPepper, openVault } from '../../server/vault/index.ts'
 import { assertDocumented } from './documented-statuses.ts'
 import { addObjects, addTenant, type Objects, type Tenant } from './fixture.ts'
@@ -23,6 +23,9 @@ export interface PlatformOptions {
   readonly engine?: Engine
   /** Further engines, by the names by which clusters refer to them. */
   readonly engines?: readonly NamedEngine[]
+  /** Builders and routers of further engines that do not share the fake ones. */
+  readonly builders?: readonly NamedBuilder[]
+  readonly routers?: readonly NamedRouter[]
   /** Is told of every statement that the server sends. */
   readonly onStatement?: (text: string) => void
   /** Another way to the same database, for the server alone; it has a pulse then, as a server has that was started by itself. */
@@ -81,10 +84,17 @@ export async function createPlatform(t: Cleanup, options: PlatformOptions = {}):
   const engine = new FakeEngine({ clock: systemClock })
   const fakes = { builder: createFakeBuilder(), router: createFakeRouter() }
   const enginesWith = (local: Engine) => [{ name: localEngine, engine: local }, ...(options.engines ?? [])]
-  const drivers = { ...fakes, engines: enginesWith(engine) }
+  const own = { builders: options.builders ?? [], routers: options.routers ?? [] }
+  const sharing = (others: readonly { readonly name: string }[]) =>
+    enginesWith(engine).filter(({ name }) => !others.some((one) => one.name === name))
+  const around = {
+    builders: [...sharing(own.builders).map(({ name }) => ({ name, builder: fakes.builder })), ...own.builders],
+    routers: [...sharing(own.routers).map(({ name }) => ({ name, router: fakes.router })), ...own.routers],
+  }
+  const drivers = { ...around, engines: enginesWith(engine) }
   const ground = (other: Way | undefined) => (other ? { database: other.sql, databaseUrl: other.url } : { database })
   const composition = await composeIn(directory, ground(way), logged, options, {
-    ...drivers,
+    ...around,
     engines: enginesWith(options.engine ?? engine),
   })
   ending = () => composition.stop()

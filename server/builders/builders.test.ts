@@ -1,0 +1,38 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { builderOrNone, createBuilders, NoBuilderError } from './builders.ts'
+import { createFakeBuilder } from './fake/fake-builder.ts'
+import { noBuilder } from './no-builder.ts'
+
+const [here, shared] = [createFakeBuilder(), createFakeBuilder()]
+const { builderOf } = createBuilders([
+  { name: 'local', builder: here },
+  { name: 'second', builder: shared },
+  { name: 'third', builder: shared },
+])
+
+test('builderOf returns the builder of the engine of a cluster', () => {
+  assert.equal(builderOf({ engine: 'local' }), here)
+  assert.equal(builderOf({ engine: 'second' }), shared)
+  assert.equal(builderOf({ engine: 'third' }), shared)
+})
+
+test('builderOf throws with the reason for a record and for an unknown engine', () => {
+  assert.throws(() => builderOf({ engine: null }), /NoBuilderError.*is a record/s)
+  assert.throws(() => builderOf({ engine: 'elsewhere' }), NoBuilderError)
+  assert.throws(() => builderOf({ engine: 'elsewhere' }), /a builder for the engine "elsewhere"/)
+})
+
+test('a record has no images, and none is made for it', async () => {
+  const signal = AbortSignal.timeout(1000)
+  const builder = builderOrNone(builderOf, { engine: null })
+  assert.equal(builder, noBuilder)
+  assert.equal(await builder.has({ reference: 'a:b', digest: '' }, signal), false)
+  await builder.prune('service', [], signal)
+  assert.equal(builderOrNone(builderOf, { engine: 'local' }), here)
+})
+
+test('an engine with two builders is refused', () => {
+  const one = { name: 'local', builder: here }
+  assert.throws(() => createBuilders([one, one]), /an engine has two builders/)
+})

@@ -1,0 +1,52 @@
+import { AppError } from '../lib/error.ts'
+import type { Builder } from './builder.ts'
+import { noBuilder } from './no-builder.ts'
+
+/** The part of a cluster that decides which builder makes its images: the name of its engine. */
+export interface BuilderPlace {
+  /** Null if the cluster is only a record. */
+  readonly engine: string | null
+}
+
+/** Returns the builder of a cluster. Throws NoBuilderError. */
+export type BuilderOf = (place: BuilderPlace) => Builder
+
+/** A builder, and the name of the engine whose clusters it makes images for. */
+export interface NamedBuilder {
+  readonly name: string
+  readonly builder: Builder
+}
+
+/** Thrown for a cluster for which no builder of this installation makes images. */
+export class NoBuilderError extends AppError {
+  constructor({ engine }: BuilderPlace) {
+    const message =
+      engine === null
+        ? 'The cluster is a record: no builder of this installation makes images for it.'
+        : `The cluster needs a builder for the engine "${engine}", which this installation does not have.`
+    super('conflict', message)
+    this.name = 'NoBuilderError'
+  }
+}
+
+/** The builders of this installation by the names of the engines that they serve. */
+export interface Builders {
+  readonly builderOf: BuilderOf
+}
+
+/** Several engines may share a builder. Throws if an engine has two. */
+export function createBuilders(all: readonly NamedBuilder[]): Builders {
+  const byName = new Map(all.map(({ name, builder }) => [name, builder]))
+  if (byName.size < all.length) throw new Error('an engine has two builders')
+  return {
+    builderOf: (place) => {
+      const builder = place.engine === null ? undefined : byName.get(place.engine)
+      if (!builder) throw new NoBuilderError(place)
+      return builder
+    },
+  }
+}
+
+/** Returns the builder of a cluster, or `noBuilder` if the cluster is only a record. */
+export const builderOrNone = (builderOf: BuilderOf, place: BuilderPlace): Builder =>
+  place.engine === null ? noBuilder : builderOf(place)

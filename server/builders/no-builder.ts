@@ -1,0 +1,14 @@
+import { BuildError, type Builder } from './builder.ts'
+
+const nothing = async (): Promise<undefined> => undefined
+
+/** Stands for the builder of a cluster that is only a record. It has no images, and makes none. */
+export const noBuilder: Builder = {
+  find: nothing,
+  has: async () => false,
+  promote: nothing,
+  build: async () => {
+    throw new BuildError('failed', 'The cluster is a record: no builder of this installation makes images for it.')
+  },
+  prune: nothing,
+}
