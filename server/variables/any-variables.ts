@@ -8,9 +8,12 @@ import type { Scope } from './scope.ts'
 import type { VariableTarget } from './target-store.ts'
 import { create, edit, remove, standOn } from './write-variable.ts'
 
-/** The same as in `variables.ts` where nobody says whether it is a variable or a secret; errors are those of there. */
+/**
+ * `Variables` for callers that do not say whether they mean a variable or a secret. It throws the
+ * same errors.
+ */
 
-/** `isSecret` undefined: both. */
+/** If `isSecret` is undefined, both are listed. */
 export async function listAny(
   { database }: Pick<VariableContext, 'database'>,
   scope: Scope,
@@ -43,7 +46,7 @@ export const editAny = (context: VariableContext, target: VariableTarget, input:
 export const removeAny = (context: VariableContext, target: VariableTarget): Promise<void> =>
   remove(context, scopeOfTarget(target), 'any', target.id)
 
-/** The scope that the variable belongs to; of a built-in one, that of whom it tells. */
+/** The scope of the variable. A built-in variable has the scope of the object that it describes. */
 function scopeOfTarget(target: VariableTarget): Scope {
   const { organization_id: organizationId, project_id: projectId, environment_id: environmentId } = target
   if (environmentId === null) return { scope: 'PROJECT', projectId, organizationId }

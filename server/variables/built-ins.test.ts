@@ -26,11 +26,11 @@ const valuesOf = (facts: BuiltInFacts): Record<string, string> =>
     builtInsOf(facts).map(({ key, value }) => [key, value instanceof Secret ? `secret ${value.reveal()}` : value]),
   )
 
-test('a project has its id only', () => {
+test('a project has only its id', () => {
   assert.deepEqual(valuesOf({ project }), { QOVERY_PROJECT_ID: 'p' })
 })
 
-test('an environment tells of itself, its cluster and every announced service', () => {
+test('an environment describes itself, its cluster and every announced service', () => {
   assert.deepEqual(valuesOf({ project, environment }), {
     QOVERY_PROJECT_ID: 'p',
     QOVERY_ENVIRONMENT_ID: 'e',
@@ -53,7 +53,7 @@ test('an environment tells of itself, its cluster and every announced service', 
   })
 })
 
-test('an environment of this machine tells its network and the domain of its public services', () => {
+test('an environment of this machine has its network and the domain of its public services', () => {
   const id = '0190dddd-0000-7000-8000-000000000005'
   const at = { ...environment, id, services: [] }
   const here = valuesOf({
@@ -86,7 +86,7 @@ test('a service sees the environment and itself', () => {
   })
 })
 
-test('ids stay the same and are all different', () => {
+test('ids are stable and unique', () => {
   const builtIns = builtInsOf({ project, environment, service: one })
   assert.equal(new Set(builtIns.map(({ id }) => id)).size, builtIns.length)
   assert.deepEqual(builtInsOf({ project, environment, service: one }), builtIns)
@@ -94,7 +94,7 @@ test('ids stay the same and are all different', () => {
   assert.ok(inProject.every((id) => builtIns.some((builtIn) => builtIn.id === id)))
 })
 
-test('a database of every type tells how it is reached, and its password as a secret', () => {
+test('a database of every type has its addresses, and its password as a secret', () => {
   const database = { login: 'root', password: new Secret('p/w'), databaseName: 'shop', port: 5432 }
   const reached: Record<string, string> = {
     POSTGRESQL: 'postgresql://root:p%2Fw@HOST:5432/shop',
@@ -124,7 +124,7 @@ test('a database of every type tells how it is reached, and its password as a se
   }
 })
 
-test('jobs and Terraform stacks tell what they put out, and nothing of themselves', () => {
+test('jobs and Terraform stacks have only their outputs', () => {
   const outputs = [
     { key: 'URL', isSecret: false, value: 'https://x' },
     { key: 'TOKEN', isSecret: true },
@@ -141,7 +141,7 @@ test('jobs and Terraform stacks tell what they put out, and nothing of themselve
   })
 })
 
-test('containers and charts are announced as applications are, with the version that they run', () => {
+test('containers and charts are announced like applications, with their running version', () => {
   for (const kind of ['container', 'helm']) {
     const { branch: _, ...rest } = service('0190eeee-0000-4000-8000-000000000006', { kind, version: '1.27' })
     const values = valuesOf({ project, environment: { ...environment, services: [rest] }, service: rest })
@@ -154,7 +154,7 @@ test('containers and charts are announced as applications are, with the version 
   }
 })
 
-test('services whose ids begin alike never share a name', () => {
+test('services with equal first digits never share a name', () => {
   const twin = service('0190aaaa-1111-7000-8000-000000000003', { externalHost: 'twin.localhost' })
   const { externalHost: _, ...older } = one
   const values = valuesOf({ project, environment: { ...environment, services: [older, twin] } })

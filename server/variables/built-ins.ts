@@ -2,16 +2,16 @@ import { Secret } from '../lib/secret.ts'
 import { builtInId } from './built-in-id.ts'
 import { type DatabaseFacts, databaseKeys } from './database-built-ins.ts'
 
-/** A variable that the platform makes: it has no row, and the same id every time. */
+/** A variable that the platform provides. It has no row, and its id never changes. */
 export interface BuiltIn {
   readonly id: string
   readonly key: string
-  /** Of a secret one, an empty text where only its name was asked for. */
+  /** The value. Empty for a secret of which only the name was requested. */
   readonly value: string | Secret
   readonly isSecret: boolean
   readonly created_at: Date
   readonly updated_at: Date
-  /** Of whom it tells, where that is a service. */
+  /** The service that it describes, if it describes a service. */
   readonly service?: ServiceFacts
 }
 
@@ -26,28 +26,31 @@ export interface ServiceFacts extends Facts {
   readonly kind: string
   /** The host name of its default public port. */
   readonly externalHost?: string
-  /** Undefined: not built from git. */
+  /** Undefined if the service is not built from git. */
   readonly branch?: string
-  /** Of the version that runs, or is being deployed. */
+  /** The commit of the version that is running or being deployed. */
   readonly commit?: string
-  /** Of what is not built from git: a tag, a chart's version, a database's. */
+  /**
+   * The version of a service that is not built from git: an image tag, or the version of a chart or
+   * database.
+   */
   readonly version?: string
-  /** Given for a database. */
+  /** Only for a database. */
   readonly database?: DatabaseFacts
-  /** What a job or a Terraform stack told at its end. */
+  /** Outputs that a job or a Terraform stack reported when it ended. */
   readonly outputs?: readonly Output[]
-  /** The deployment that these variables are for. */
+  /** The deployment that these variables are resolved for. */
   readonly deployment?: string
 }
 
-/** `value` of a secret one is absent where only names were asked for. */
+/** An output. A secret one has no `value` if only names were requested. */
 export interface Output {
   readonly key: string
   readonly isSecret: boolean
   readonly value?: string | Secret
 }
 
-/** What the built-ins of a project, an environment or a service tell of. */
+/** The facts that the built-in variables of a project, an environment or a service describe. */
 export interface BuiltInFacts {
   readonly project: Facts
   readonly environment?: Facts & {
@@ -56,29 +59,32 @@ export interface BuiltInFacts {
       readonly name: string
       readonly cloud_provider: string
       readonly region: string
-      /** It is this machine; others are records only. */
+      /** Whether it is this machine. Other clusters are only records. */
       readonly hasEngine: boolean
-      /** Below which public services of this machine have their names. */
+      /** The domain of the host names of public services on this machine. */
       readonly domain?: string
     }
-    /** All of the environment, in the order of creation. */
+    /** All services of the environment, in order of creation. */
     readonly services: readonly ServiceFacts[]
   }
-  /** Given: the built-ins that this service sees, its own ones included. */
+  /** If set, the built-ins are those that this service sees, including its own. */
   readonly service?: ServiceFacts
 }
 
-/** The name by which other services of the same environment reach a service. From the end of the id, which is random in every version of it. */
+/**
+ * The host name of a service inside its environment. It uses the end of the id, which is random in
+ * every UUID version.
+ */
 export const internalHost = (service: { readonly kind: string; readonly id: string }): string =>
   `${service.kind}-z${service.id.slice(-12)}`
 
-/** Kinds whose own id and name have keys of their own. */
+/** Kinds with their own keys for id and name. */
 const withOwnKeys = new Set(['application', 'container', 'job'])
 
-/** The values of keys; undefined: there is no such key. */
+/** Values by key. An undefined value means that the key does not exist. */
 export type Values = Readonly<Record<string, string | Secret | undefined>>
 
-/** No key and no id comes twice. */
+/** Lists the built-in variables. Keys and ids are unique. */
 export function builtInsOf({ project, environment, service }: BuiltInFacts): BuiltIn[] {
   const found = new Map<string, BuiltIn>()
   const add = (owner: Facts, values: Values, of?: ServiceFacts): void => {
@@ -100,7 +106,7 @@ export function builtInsOf({ project, environment, service }: BuiltInFacts): Bui
     QOVERY_CLOUD_PROVIDER_REGION: environment.cluster.region,
     QOVERY_KUBERNETES_CLUSTER_NAME: environment.cluster.name,
     ...(environment.cluster.hasEngine && {
-      // What keeps an environment apart from others on this engine: its network.
+      // The network separates an environment from the others on this engine.
       QOVERY_KUBERNETES_NAMESPACE_NAME: `quay-env-${environment.id}`,
       QOVERY_KUBERNETES_CLUSTER_DOMAIN: environment.cluster.domain,
     }),
@@ -126,15 +132,16 @@ function ownKeys(service: ServiceFacts): Values {
   }
 }
 
-/** What stands between `QOVERY_` and the digits of the service's id. */
+/** The word between `QOVERY_` and the digits of the service's id. */
 function wordOf({ kind, database }: Pick<ServiceFacts, 'kind' | 'database'>): string {
   if (kind === 'job' || kind === 'terraform') return `OUTPUT_${kind}`
   return database?.type ?? kind
 }
 
 /**
- * What the names that tell of a service begin with. Clients build these very prefixes from the first eight digits of its id.
- * Should two services of a kind share them, the younger one has its whole id there, so that one name never means two things.
+ * The prefix of the variables that describe a service. Clients build the same prefix from the first
+ * eight digits of the id. If two services of a kind share these digits, the younger one uses its
+ * whole id, so every name stays unique.
  */
 export function prefixesOf<S extends Pick<ServiceFacts, 'id' | 'kind' | 'database'>>(
   services: readonly S[],

@@ -12,16 +12,16 @@ export interface VariableContext {
   readonly clock: Clock
 }
 
-/** What a change is given: its transaction, and how it tells which services are out of date. */
+/** The context of a change: its transaction, and a way to mark services as out of date. */
 export interface Changing {
   readonly sql: Sql
-  /** To be called while the former variables are there, and the new ones are or will be. */
+  /** Must be called while the previous variables still exist. */
   readonly outdate: (changes: readonly Change[]) => Promise<void>
 }
 
 /**
- * A transaction in which the services below the scope are locked, and whose unique and foreign keys speak of variables.
- * `key` is the one that may be taken.
+ * Runs a transaction that locks the services below the scope, and turns violations of unique and
+ * foreign keys into messages about variables. `key` is the key that may already exist.
  */
 export async function change<T>(
   context: Pick<VariableContext, 'database' | 'clock'>,
@@ -39,7 +39,7 @@ export async function change<T>(
     const constraint = violatedConstraint(error)
     if (constraint?.endsWith('_key')) throw keyTaken(key, error)
     if (constraint?.endsWith('_fkey'))
-      throw new AppError('notFound', 'the owner of the variable does not exist any more', { cause: error })
+      throw new AppError('notFound', 'the owner of the variable no longer exists', { cause: error })
     throw error
   }
 }
@@ -47,7 +47,7 @@ export async function change<T>(
 export const keyTaken = (key: string, cause?: unknown): AppError =>
   new AppError(
     'conflict',
-    `key: there is a variable or secret named ${key} at this scope already; edit that one or choose another name`,
+    `key: a variable or secret named ${key} already exists at this scope; edit it or choose another name`,
     { cause },
   )
 
@@ -55,7 +55,7 @@ async function outdate(sql: Sql, scope: Scope, services: readonly Seer[], change
   if (changes.length === 0 || services.length === 0) return
   const ids = changes.map(({ id }) => id)
   const keys = changes.flatMap((one) => one.keys)
-  // Nothing is narrower than a service.
+  // Services are the narrowest scope.
   const near = scope.scope === 'SERVICE' ? [] : await store.findNear(sql, scope.projectId, ids, keys)
   await store.bumpConfigVersions(sql, seenByAny(changes, services, near))
 }

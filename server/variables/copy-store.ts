@@ -5,7 +5,9 @@ const columns = (sql: Sql) => sql`
   v.id, v.project_id, v.environment_id, v.service_id, v.key, v.variable_type, v.is_secret, v.value, v.sealed_value, v.mount_path,
   v.description, v.enable_interpolation_in_file, v.base_id, v.base_built_in_id, v.owned_by`
 
-/** What belongs to these services, and to the environment where there is one. With texts. */
+/**
+ * Finds the variables of these services, and of the environment if one is passed, with their texts.
+ */
 export async function findRowsOf(
   sql: Sql,
   serviceIds: readonly string[],
@@ -17,7 +19,7 @@ export async function findRowsOf(
     order by v.id`
 }
 
-/** The variables with these ids, and all that they stand on. With texts. */
+/** Finds the variables with these ids and all their base variables, with their texts. */
 export async function findBases(sql: Sql, ids: readonly string[]): Promise<NewRow[]> {
   return sql<NewRow[]>`
     with recursive base (id) as (
@@ -28,7 +30,7 @@ export async function findBases(sql: Sql, ids: readonly string[]): Promise<NewRo
     select ${columns(sql)} from variable v join base b on b.id = v.id`
 }
 
-/** Those of the project itself. With texts. */
+/** Finds the variables of the project itself, with their texts. */
 export async function findRowsOfProject(sql: Sql, projectId: string): Promise<NewRow[]> {
   return sql<NewRow[]>`select ${columns(sql)} from variable v where v.project_id = ${projectId} order by v.id`
 }

@@ -60,7 +60,7 @@ async function copyEnvironment(project = place.project) {
   return { environment, one, two }
 }
 
-test('an environment’s variables, secrets and files come along, and live on their own', async () => {
+test('variables, secrets and files of an environment are copied and independent', async () => {
   await create(place.project, 'SHARED')
   await create(place.environment, 'WIDE')
   await create(place.service, 'NARROW')
@@ -80,7 +80,7 @@ test('an environment’s variables, secrets and files come along, and live on th
   assert.equal(new Set(sealed.map((row) => row['sealed_value'])).size, sealed.length)
 })
 
-test('aliases and overrides stand on the copies, or on what both can reach', async () => {
+test('aliases and overrides refer to the copies, or to bases that both environments reach', async () => {
   const shared = await create(place.project, 'SHARED')
   const wide = await create(place.environment, 'WIDE')
   const override = await standOn(place.service, wide.id, { type: 'OVERRIDE', value: 'mine' })
@@ -103,7 +103,7 @@ test('aliases and overrides stand on the copies, or on what both can reach', asy
   assert.equal((await deployed(place.service))['WIDE'], 'mine')
 })
 
-test('names of built-ins follow the services, in keys, texts and secrets', async () => {
+test('names of built-ins are renamed with their services, in keys, texts and secrets', async () => {
   const own = `QOVERY_APPLICATION_Z${digits(sibling)}_HOST_INTERNAL`
   await create(place.environment, 'URL', `http://{{${own}}}:8080/QOVERY_APPLICATION_Z00000000_X`)
   await secret(place.service, 'DSN', `{{${own}}}/secret`)
@@ -149,7 +149,7 @@ test('a service is copied alone, within its environment', async () => {
   })
 })
 
-test('in another project the variable of the same key is stood on, and without one the text is kept', async () => {
+test('a copy in another project refers to the variable of the same key, or keeps the text', async () => {
   const [same, alone] = [await create(place.project, 'SAME'), await create(place.project, 'ALONE', 'x', '/etc/alone')]
   const token = await secret(place.project, 'TOKEN', 'CANARY')
   await standOn(place.environment, same.id, { type: 'ALIAS', key: 'OF_SAME' })

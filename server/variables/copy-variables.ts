@@ -9,10 +9,11 @@ import { insertRows, type NewRow } from './import-store.ts'
 import { type CopiedRow, copiedBuiltIns, planCopy, renamedPrefixes, renameIn, type VariableCopy } from './plan-copy.ts'
 
 /**
- * Copies variables and secrets of services, and of their environment where that is asked for, in the caller's transaction. Secrets
- * are sealed anew; aliases and overrides stand on the copies of what they stood on; names of built-ins that carry the digits of a
- * copied service get those of its copy, in keys and in texts. The copies of the services are there already.
- * Throws AppError `sealed` where there are secrets and the vault is sealed, `notFound` where a place is gone.
+ * Copies variables and secrets of services, and of their environment if requested, in the caller's
+ * transaction. The copies of the services must already exist. Secrets are sealed again. Aliases and
+ * overrides refer to the copies of their bases. Built-in names with the digits of a copied service
+ * are renamed to those of its copy, in keys and in texts. Throws AppError `sealed` if there are
+ * secrets and the vault is sealed, `notFound` if the source or the target no longer exists.
  */
 export async function copyVariables(
   sql: Sql,
@@ -33,7 +34,10 @@ export async function copyVariables(
   await insertRows(sql, await withTexts(sql, vault, copy, planned, rename), clock.now())
 }
 
-/** Pure once it is there: a text with the names of built-ins that its copy has to have. The copies of the services are there already. */
+/**
+ * Loads the facts and returns a pure function that renames built-in names in a text. The copies of
+ * the services must already exist.
+ */
 export async function findRename(sql: Sql, copy: VariableCopy): Promise<(text: string) => string> {
   const { prefixes } = await findNames(sql, copy)
   return (text) => renameIn(text, prefixes)
@@ -42,7 +46,7 @@ export async function findRename(sql: Sql, copy: VariableCopy): Promise<(text: s
 async function findNames(sql: Sql, copy: VariableCopy) {
   const factsOf = async ({ projectId, environmentId }: VariableCopy['from']) => {
     const facts = await findFacts(sql, { projectId, environmentId, serviceId: null })
-    if (!facts?.environment) throw new AppError('notFound', 'the environment does not exist any more')
+    if (!facts?.environment) throw new AppError('notFound', 'the environment no longer exists')
     return { ...facts, environment: facts.environment }
   }
   const from = await factsOf(copy.from)
@@ -51,7 +55,7 @@ async function findNames(sql: Sql, copy: VariableCopy) {
   return { prefixes, builtIns: copiedBuiltIns(from, copy, prefixes) }
 }
 
-/** The rows with their texts: renamed, and those of secrets sealed for their new cells. */
+/** Returns the rows with their texts: renamed, and secrets sealed for their new cells. */
 async function withTexts(
   sql: Sql,
   vault: Vault,

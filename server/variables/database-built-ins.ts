@@ -1,21 +1,21 @@
 import { Secret } from '../lib/secret.ts'
 import type { Values } from './built-ins.ts'
 
-/** How a database is reached, and by whom. */
+/** The addresses and the credentials of a database. */
 export interface DatabaseFacts {
   readonly type: string
   readonly login: string
-  /** Absent where only names were asked for. */
+  /** Absent if only names were requested. */
   readonly password?: Secret
-  /** Of the database that every client may use at once. */
+  /** The name of the database that clients use by default. */
   readonly databaseName: string
-  /** Where it listens inside of its environment. */
+  /** The port inside the environment. */
   readonly port: number
-  /** Where it answers outside of its environment, if it does. */
+  /** The public address, if it has one. */
   readonly publicAddress?: { readonly host: string; readonly port: number }
 }
 
-/** By the type: what an address begins with, and what it ends with. */
+/** The scheme and the suffix of connection strings, by type. */
 const addresses: Readonly<Record<string, { readonly scheme: string; readonly suffix: string }>> = {
   POSTGRESQL: { scheme: 'postgresql', suffix: '' },
   MYSQL: { scheme: 'mysql', suffix: '' },
@@ -24,8 +24,9 @@ const addresses: Readonly<Record<string, { readonly scheme: string; readonly suf
 }
 
 /**
- * The keys of a database after its prefix; `internalHost` is its name inside the environment. PORT is the one inside, so that it goes
- * on fitting HOST_INTERNAL when the database becomes public: outside it is PORT_EXTERNAL.
+ * Returns the values of a database by key without prefix. `internalHost` is its name inside the
+ * environment. PORT is the internal port, so it still matches HOST_INTERNAL after the database
+ * becomes public. The public port is PORT_EXTERNAL.
  */
 export function databaseKeys(database: DatabaseFacts, internalHost: string): Values {
   const { login, password = new Secret(''), databaseName, port, publicAddress } = database

@@ -3,18 +3,18 @@ import type { BuiltInFacts } from './built-ins.ts'
 import type { Chain } from './scope.ts'
 import { type StoredService, toServiceFacts } from './stored-service.ts'
 
-/** A variable with its text, as it is stored. */
+/** A stored variable with its text. */
 export interface StoredDefinition {
   readonly id: string
-  /** Null: `SERVICE`. */
+  /** Null means `SERVICE`. */
   readonly scope: 'PROJECT' | 'ENVIRONMENT' | null
   readonly key: string
-  /** Null: `VALUE`. */
+  /** Null means `VALUE`. */
   readonly type: 'FILE' | 'ALIAS' | 'OVERRIDE' | null
   readonly value: string | null
   readonly sealed_value: string | null
   readonly mount_path: string | null
-  /** Null: false. */
+  /** Null means false. */
   readonly interpolates_file: boolean | null
   readonly base_id: string | null
 }
@@ -31,7 +31,10 @@ interface FactsJson {
   readonly environment?: Dated & Pick<Environment, 'mode' | 'cluster'> & { readonly services: readonly StoredService[] }
 }
 
-/** What the built-ins of the chain tell of, secret ones by name only; undefined where the project, environment or service is gone. */
+/**
+ * Loads the facts for built-in variables, secrets by name only. Undefined if the project,
+ * environment or service no longer exists.
+ */
 export async function findFacts(sql: Sql, chain: Chain): Promise<BuiltInFacts | undefined> {
   const [row] = await sql<{ facts: FactsJson }[]>`select ${factsOf(sql, chain)} as facts`
   return row && toFacts(row.facts, chain)?.facts
@@ -40,15 +43,16 @@ export async function findFacts(sql: Sql, chain: Chain): Promise<BuiltInFacts | 
 export interface Snapshot {
   readonly configVersion: number
   readonly facts: BuiltInFacts
-  /** Those of the environment as they are stored, with sealed texts. */
+  /** The variables of the environment as stored, with sealed texts. */
   readonly services: readonly StoredService[]
   readonly definitions: readonly StoredDefinition[]
 }
 
 /**
- * All that the variables of one service come from, read by one statement and so as of one moment: one row holds the facts, each other one
- * a variable. Gathered into one document, many of them took PostgreSQL five times as long; and as reading a value of a row costs more than
- * finding it, what is usual is left out. Variables are in the order of their ids.
+ * Loads everything that the variables of one service depend on, with one statement and so at one
+ * moment. One row holds the facts, each other row a variable, in the order of their ids. Gathering
+ * many variables into one document took PostgreSQL five times as long. Common values are null,
+ * because reading a value of a row costs more than finding the row.
  */
 export async function findSnapshot(
   sql: Sql,
@@ -94,7 +98,10 @@ const factsOf = (sql: Sql, { projectId, environmentId }: Chain) => sql`
       from environment e join cluster c on c.id = e.cluster_id
       where e.id = ${environmentId} and e.project_id = ${projectId})))`
 
-/** The row \`o\` of a service as a StoredService; kinds keep what they are made from at different places of their settings. */
+/**
+ * Selects the row \`o\` of a service as a StoredService. Kinds store their source at different
+ * places of their settings.
+ */
 const serviceOf = (sql: Sql) => sql`
   jsonb_build_object('id', o.id, 'name', o.name, 'created_at', o.created_at, 'updated_at', o.updated_at, 'kind', o.kind,
     'branch', coalesce(o.settings #>> '{git_repository,branch}', o.settings #>> '{source,docker,git_repository,branch}',

@@ -55,7 +55,10 @@ describe('a variable is seen', () => {
   })
 })
 
-/** Variables of one project with distinct values; each may be an alias or override of one before it at a wider scope. */
+/**
+ * Variables of one project with distinct values; each may be an alias or override of an earlier one
+ * at a wider scope.
+ */
 const owners = [
   { scope: 'PROJECT', environment_id: null, service_id: null },
   { scope: 'ENVIRONMENT', environment_id: 'e1', service_id: null },
@@ -119,7 +122,7 @@ const resolvedFor = (service: (typeof services)[number], rows: readonly Row[], c
     [],
   )
 
-test('a changed value reaches exactly the services that are said to see it', () => {
+test('a changed value affects exactly the predicted services', () => {
   fc.assert(
     fc.property(fc.array(draft, { minLength: 1, maxLength: 12 }), fc.nat(11), (drafts, choice) => {
       const rows = rowsOf(drafts)
@@ -141,7 +144,7 @@ test('a changed value reaches exactly the services that are said to see it', () 
         felt.map(({ id }) => id).filter((id) => !told.includes(id)),
         [],
       )
-      // Said to see it without feeling it: only through an alias that is hidden itself.
+      // The prediction may include a service whose only alias is hidden.
       for (const { id } of services.filter((service) => shadowed(service.id)))
         assert.ok(
           rows.some((one) => one.variable_type === 'ALIAS' && one.base_id === row.id),

@@ -1,12 +1,15 @@
 import type { Owner } from './scope.ts'
 
-/** A change of one variable, as far as services may feel it. */
+/** The parts of a variable's change that can affect services. */
 export interface Change {
   readonly id: string
   readonly owner: Owner
-  /** Its key, before and after. */
+  /** Its key before and after the change. */
   readonly keys: readonly string[]
-  /** Nothing but the value changes: an override hides that, but no change of the key or of the place. */
+  /**
+   * Whether only the value changes. An override hides that, but not a change of the key or the
+   * mount path.
+   */
   readonly isValueOnly: boolean
 }
 
@@ -16,7 +19,10 @@ export interface Seer {
   readonly environment_id: string
 }
 
-/** Another variable of the same project: of one of the keys, or standing on a changed one, over others too. */
+/**
+ * Another variable of the project that has one of the keys, or that refers to the changed variable
+ * directly or indirectly.
+ */
 export interface Near {
   readonly id: string
   readonly key: string
@@ -27,8 +33,9 @@ export interface Near {
 }
 
 /**
- * The ids of the services whose workload is made with the variable: those at or below its owner, except where a narrower
- * one of the same key hides it and no alias brings it back.
+ * Returns the ids of the services whose workload uses the variable: all services at or below its
+ * owner. A service is excluded if a narrower variable of the same key hides it and no alias makes
+ * it visible again.
  */
 export function servicesThatSee(change: Change, services: readonly Seer[], near: readonly Near[]): string[] {
   const standing = standingOn(change, near)
@@ -42,7 +49,10 @@ export function servicesThatSee(change: Change, services: readonly Seer[], near:
   return services.filter((service) => isBelow(service, change.owner) && sees(service)).map(({ id }) => id)
 }
 
-/** The ids of what stands on the variable; what stands on an override of it does not feel its value. */
+/**
+ * Returns the ids of everything that refers to the variable. Variables that refer to an override do
+ * not see its base's value.
+ */
 function standingOn(change: Change, near: readonly Near[]): Set<string> {
   const found = new Set<string>()
   const from = [change.id]
@@ -61,7 +71,7 @@ function isBelow(service: Seer, owner: Owner): boolean {
   return 'projectId' in owner || service.environment_id === owner.environmentId
 }
 
-/** Whether the service sees what that variable's owner has. */
+/** Whether the service sees the variables of that variable's owner. */
 const isAbove = (one: Near, service: Seer): boolean =>
   one.service_id === service.id ||
   (one.service_id === null && (one.environment_id === null || one.environment_id === service.environment_id))

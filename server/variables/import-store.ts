@@ -1,7 +1,7 @@
 import type { Sql } from '../database/index.ts'
 import type { Json } from '../lib/json.ts'
 
-/** A whole row but for its times; exactly one owner. */
+/** A whole row without its times. It has exactly one owner. */
 export interface NewRow {
   readonly id: string
   readonly project_id: string | null
@@ -20,7 +20,7 @@ export interface NewRow {
   readonly owned_by: string
 }
 
-/** All in one statement: what one stands on may come after it. */
+/** Inserts all rows with one statement, because a row may come before its base. */
 export async function insertRows(sql: Sql, rows: readonly NewRow[], now: Date): Promise<void> {
   if (rows.length === 0) return
   await sql`
@@ -33,7 +33,7 @@ export async function insertRows(sql: Sql, rows: readonly NewRow[], now: Date): 
       enable_interpolation_in_file boolean, base_id uuid, base_built_in_id uuid, owned_by text)`
 }
 
-/** New texts of rows; one of the two columns each. */
+/** A new text of a row, in exactly one of the two columns. */
 export async function updateTexts(
   sql: Sql,
   rows: readonly { readonly id: string; readonly value: string | null; readonly sealed_value: string | null }[],
@@ -46,10 +46,10 @@ export async function updateTexts(
     where v.id = r.id`
 }
 
-/** Rows hold nothing but JSON; the library's type of it does not know interfaces. */
+/** Casts rows, which are plain JSON, because the library's JSON type does not accept interfaces. */
 const asJson = (sql: Sql, rows: readonly object[]) => sql.json(rows as unknown as Exclude<Json, undefined>)
 
-/** Keeps others from changing or deleting rows until the transaction ends. */
+/** Locks rows against changes and deletion until the transaction ends. */
 export async function lockRows(sql: Sql, ids: readonly string[]): Promise<void> {
   await sql`select from variable where id = any(${[...ids]}::uuid[]) order by id for no key update`
 }

@@ -34,7 +34,7 @@ async function deployed(): Promise<Record<string, string>> {
   )
 }
 
-test('variables and secrets land at their scopes, and are deployed', async () => {
+test('variables and secrets are written to their scopes and deployed', async () => {
   const vars = [
     sent('A', 'PROJECT'),
     sent('B', 'ENVIRONMENT'),
@@ -58,7 +58,7 @@ test('variables and secrets land at their scopes, and are deployed', async () =>
   assert.deepEqual(await deployed(), { A: 'value of A', B: 'value of B', C: 'value of C', D: 'secret value of D' })
 })
 
-test('what is there is overridden at a narrower scope, and replaced at its own', async () => {
+test('an existing variable is overridden at a narrower scope and replaced at its own', async () => {
   const wide = await variables.createSecret(context, place.project, { key: 'TOKEN', value: 'wide' })
   await variables.createVariable(context, place.service, { key: 'FILE', value: 'old', mount_path: '/etc/file' })
   await importAll([sent('TOKEN', 'APPLICATION', { value: 'narrow', is_secret: true }), sent('FILE')])
@@ -71,7 +71,7 @@ test('what is there is overridden at a narrower scope, and replaced at its own',
   assert.equal((await deployed())['TOKEN'], 'secret newer')
 })
 
-test('one bad variable keeps all of them out', async () => {
+test('one invalid variable rejects the whole import', async () => {
   await variables.createVariable(context, place.service, { key: 'A', value: 'old' })
   const before = await rows()
   const version = await configVersionOf(database, place.service)
@@ -83,7 +83,7 @@ test('one bad variable keeps all of them out', async () => {
   assert.equal(await configVersionOf(database, place.service), version)
 })
 
-test('the services that see what was written are out of date, once', async () => {
+test('an import marks the services that see it as out of date, once', async () => {
   const sibling = await addService(database, place.environment)
   const cousin = await addService(database, await addEnvironment(database, place.project))
   const all = [place.service, sibling, cousin]
@@ -104,13 +104,13 @@ test('an empty import writes nothing', async () => {
   assert.deepEqual(await importAll([]), [])
 })
 
-test('ten thousand variables are written, and written again, with less than three seconds of work', async () => {
+test('ten thousand variables are written twice with less than three seconds of CPU', async () => {
   const scopes = ['PROJECT', 'ENVIRONMENT', 'APPLICATION']
   const vars = Array.from({ length: 10_000 }, (_, index) =>
     sent(`KEY_${index}`, scopes[index % 3] ?? '', { is_secret: index % 2 === 0 }),
   )
   for (const written of [vars, vars.map((one) => ({ ...one, value: 'again' }))]) {
-    // What this process works, not how long it waits on a busy machine.
+    // The CPU time of this process, without waiting on a busy machine.
     const start = process.cpuUsage()
     assert.equal((await importAll(written)).length, 10_000)
     const { user, system } = process.cpuUsage(start)

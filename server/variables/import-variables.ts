@@ -13,8 +13,9 @@ export interface Import<V extends ImportedVariable> {
 }
 
 /**
- * Writes variables and secrets at the service or at what stands above it; gives those that were written. All or none: AppError
- * `invalid` names what is wrong. Whoever calls has authorised the scopes that the variables name.
+ * Writes variables and secrets to the service or to a wider scope and returns the written ones. It
+ * writes all or none. Throws AppError `invalid`, which names the invalid field. The caller has
+ * authorized the scopes of the variables.
  */
 export async function importVariables<V extends ImportedVariable>(
   context: VariableContext,
@@ -54,7 +55,7 @@ function widestOf(service: ServiceScope, vars: readonly ImportedVariable[]): Sco
   )
 }
 
-/** Gives the changes that services may feel. */
+/** Returns the changes that can affect services. */
 async function write(
   context: VariableContext,
   { sql }: Changing,
@@ -101,7 +102,7 @@ const rowOf = ({ id, key, scope, isSecret, baseId }: Creation, { projectId, envi
   owned_by: ownedBy,
 })
 
-/** The texts in the columns that they go to. */
+/** Returns the texts in their columns, secrets sealed. */
 async function seal(
   { vault }: VariableContext,
   { sql }: Pick<Changing, 'sql'>,

@@ -1,4 +1,5 @@
-// Variables and secrets of projects, environments and services: kept, changed, and resolved into what a workload gets.
+// Variables and secrets of projects, environments and services: stores, changes and resolves them
+// for workloads.
 
 export { createAny, editAny, listAny, removeAny, standOnAny } from './any-variables.ts'
 export { internalHost } from './built-ins.ts'

@@ -2,9 +2,12 @@ import { Secret } from '../lib/secret.ts'
 import { maxValueBytes } from './names.ts'
 import type { Source } from './resolve.ts'
 
-/** Why the variables of a service give no environment. `message` names the variable and says what to change. */
+/**
+ * The variables of a service cannot be resolved. `message` names the variable and says what to
+ * change.
+ */
 export class ResolveError extends Error {
-  /** `unreadable`: a secret's stored text does not open. */
+  /** `unreadable`: the stored text of a secret cannot be opened. */
   readonly reason: 'cycle' | 'too-large' | 'unreadable'
   readonly key: string
 
@@ -16,16 +19,16 @@ export class ResolveError extends Error {
   }
 }
 
-/** Bytes of UTF-8 that a file may grow to. */
+/** Maximum size of a file after interpolation, in bytes of UTF-8. */
 export const maxFileBytes = 1024 * 1024
 const reference = /\{\{([A-Za-z][A-Za-z0-9_]{0,254})\}\}/g
 
-/** Most texts name no variable, and this is told sooner than a pattern tells it. */
+/** A quick check, since most texts contain no reference. */
 export const mayRefer = (text: string | Secret): boolean => reveal(text).includes('{{')
 
 /**
- * The text with each `{{KEY}}` replaced by that variable's own text; an unknown key is replaced by nothing. What was put
- * in is not scanned again. A secret in it makes the whole a secret.
+ * Replaces each `{{KEY}}` with that variable's own text, and an unknown key with an empty text.
+ * Replaced text is not scanned again. If a replaced variable is a secret, the result is a secret.
  */
 export function interpolate(key: string, source: Source, sources: ReadonlyMap<string, Source>): string | Secret {
   const template = reveal(source.text)
@@ -52,13 +55,14 @@ export function interpolate(key: string, source: Source, sources: ReadonlyMap<st
 }
 
 const tooLarge = (key: string, limit: number): string =>
-  `The variable ${key} is larger than ${limit} bytes once the variables that it names are put in: make one of them shorter.`
+  `The variable ${key} is larger than ${limit} bytes with its references replaced. Shorten one of these variables.`
 
 const reveal = (text: string | Secret): string => (text instanceof Secret ? text.reveal() : text)
 
 /**
- * Throws ResolveError where variables name each other in a circle: nobody means what a single replacement would make of it.
- * Depth first without recursion, because a chain may be as long as there are variables.
+ * Throws ResolveError if variables refer to each other in a cycle, because a single replacement
+ * would produce a text that nobody expects. It searches depth first without recursion, because a
+ * chain may be as long as the list of variables.
  */
 export function checkReferences(sources: ReadonlyMap<string, Source>): void {
   const done = new Set<string>()
@@ -89,10 +93,10 @@ function* referencesOf(key: string, sources: ReadonlyMap<string, Source>): Gener
   for (const [, name = ''] of reveal(source.text).matchAll(reference)) if (sources.has(name)) yield name
 }
 
-/** `path` in the order of entering; it leads back to `key`. */
+/** `path` is in the order of entry and ends where it meets `key` again. */
 function circle(path: readonly string[], key: string): ResolveError {
   const round = path.slice(path.indexOf(key))
   const shown = round.length > 5 ? [...round.slice(0, 4), '…', round.at(-1)] : round
-  const message = `The variable ${key} refers to itself (${[...shown, key].join(' → ')}): take one of these references out.`
+  const message = `The variable ${key} refers to itself (${[...shown, key].join(' → ')}). Remove one of these references.`
   return new ResolveError('cycle', key, message)
 }

@@ -10,7 +10,7 @@ export interface StoredOutput {
   readonly sealed_value: string | null
 }
 
-/** Locked for the rest of the transaction. */
+/** Finds the outputs and locks them for the rest of the transaction. */
 export const findOutputs = (sql: Sql, serviceId: string) =>
   sql<StoredOutput[]>`
     select id, service_id, key, description, is_secret, value, sealed_value from service_output
@@ -27,7 +27,7 @@ export async function deleteOthers(sql: Sql, serviceId: string, keys: readonly s
   await sql`delete from service_output where service_id = ${serviceId} and key <> all(${[...keys]}::text[])`
 }
 
-/** Makes every other service of the environment out of date. */
+/** Marks every other service of the environment as out of date. */
 export async function outdateOthers(sql: Sql, environmentId: string, serviceId: string): Promise<void> {
   await sql`
     update service set config_version = config_version + 1 where id in (

@@ -37,7 +37,7 @@ test('outputs of a job are variables of every service of its environment, secret
   assert.equal(value instanceof Secret && value.reveal(), 'CANARY')
 })
 
-test('only what differs makes services out of date, and what is left out goes', async () => {
+test('only changed outputs mark services as out of date, and missing ones are removed', async () => {
   await set([url, token])
   assert.equal(await raised([url, token]), 0)
   assert.equal(await raised([{ ...token, value: 'OTHER' }, url]), 1)

@@ -7,7 +7,7 @@ import { checkDescription, checkValue } from './names.ts'
 import { deleteOthers, findOutputs, outdateOthers, type StoredOutput, saveOutput } from './output-store.ts'
 import type { ServiceScope } from './scope.ts'
 
-/** One value that a job or a Terraform stack hands to the services of its environment. */
+/** A value that a job or a Terraform stack passes to the services of its environment. */
 export interface ServiceOutput {
   readonly key: string
   readonly value: string
@@ -19,9 +19,10 @@ const form = /^[A-Za-z0-9_]{1,200}$/
 const most = 1000
 
 /**
- * Makes these the outputs of the service, in the caller's transaction: built-in variables of every service of its environment, which
- * are out of date where something changed. Throws AppError `invalid` that names the output, `sealed` where one is secret and the
- * vault is sealed.
+ * Replaces the outputs of the service in the caller's transaction. They are built-in variables of
+ * every service of its environment. If one changed, those services are marked as out of date.
+ * Throws AppError `invalid`, which names the output, and `sealed` if one is secret and the vault is
+ * sealed.
  */
 export async function setServiceOutputs(
   sql: Sql,
@@ -52,7 +53,7 @@ const cellOf = (id: string) => ({ table: 'service_output', row: id, column: 'sea
 
 function check(outputs: readonly ServiceOutput[]): void {
   if (outputs.length > most)
-    throw new AppError('invalid', `At most ${most} outputs are kept; there are ${outputs.length}.`)
+    throw new AppError('invalid', `At most ${most} outputs can be stored, but there are ${outputs.length}.`)
   for (const { key, value, description } of outputs) {
     if (!form.test(key))
       throw new AppError(
@@ -64,7 +65,7 @@ function check(outputs: readonly ServiceOutput[]): void {
       checkDescription(description ?? '')
     } catch (error) {
       if (!(error instanceof AppError)) throw error
-      throw new AppError('invalid', `The output ${key} cannot be kept: ${error.message}`)
+      throw new AppError('invalid', `The output ${key} cannot be stored: ${error.message}`)
     }
   }
 }

@@ -7,7 +7,7 @@ import type { NewRow } from './import-store.ts'
 /** A variable or secret of an environment or of one of its services. */
 export interface OwnVariable {
   readonly id: string
-  /** Null: the environment's own. */
+  /** Null if it belongs to the environment itself. */
   readonly service_id: string | null
   readonly key: string
   readonly variable_type: NewRow['variable_type']
@@ -16,11 +16,14 @@ export interface OwnVariable {
   readonly sealed_value: string | null
   readonly mount_path: string | null
   readonly description: string
-  /** The key of what an alias or override stands on. */
+  /** The key of the base of an alias or override. */
   readonly base_key: string | undefined
 }
 
-/** All variables and secrets of an environment and of these services of it, in as many statements however many there are. */
+/**
+ * Lists the variables and secrets of an environment and of these services of it, with a fixed
+ * number of statements.
+ */
 export async function listOwnVariables(
   sql: Sql,
   place: { readonly projectId: string; readonly environmentId: string },
@@ -40,7 +43,7 @@ export async function listOwnVariables(
   })
 }
 
-/** Those of the environment, and those that each service has for itself. */
+/** The variables of the environment, and each service's own. */
 function builtIns(facts: BuiltInFacts | undefined) {
   if (!facts?.environment) return []
   const { project, environment } = facts

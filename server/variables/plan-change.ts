@@ -2,24 +2,30 @@ import { AppError } from '../lib/error.ts'
 import { checkDescription, checkKey, checkMountPath, checkValue } from './names.ts'
 import type { VariableChanges, VariableRow } from './variable-store.ts'
 
-/** What a caller sends for a new variable or secret. Absent and null mean the same. */
+/** The request for a new variable or secret. Absent and null mean the same. */
 export interface NewVariable {
   readonly key: string
   readonly value?: string | null | undefined
-  /** Given: the value is the content of a file at this path. */
+  /** If set, the value is the content of a file at this path. */
   readonly mount_path?: string | null | undefined
   readonly description?: string | null | undefined
   readonly enable_interpolation_in_file?: boolean | null | undefined
 }
 
-/** What a caller sends to change one. Absent: unchanged; null: cleared, except that a secret's `value: null` keeps it. */
+/**
+ * The request for an edit. Absent: unchanged. Null: cleared, except that `value: null` keeps a
+ * secret's value.
+ */
 export type EditedVariable = Partial<NewVariable>
 
-/** The checked form of a new variable, still with its text. Throws AppError `invalid`, naming the field. */
+/**
+ * Returns the checked form of a new variable, with its plain text. Throws AppError `invalid`, which
+ * names the field.
+ */
 export function planNew(input: NewVariable) {
   const key = checkKey(input.key)
   if (input.value === undefined || input.value === null)
-    throw new AppError('invalid', 'value: give a text; it may be empty')
+    throw new AppError('invalid', 'value: required; it may be empty')
   const mount_path =
     input.mount_path === undefined || input.mount_path === null ? null : checkMountPath(input.mount_path)
   return {
@@ -32,23 +38,24 @@ export function planNew(input: NewVariable) {
   }
 }
 
-/** What an alias or override takes from what it stands on. */
+/** The properties that an alias or override inherits from its base. */
 export interface Standing {
   readonly baseKey: string | undefined
   readonly mountPath: string | null
 }
 
-/** The changes of an edit: the columns, and the text where there is a new one. */
+/** The result of an edit: changed columns, and the new text if there is one. */
 export interface Edit {
   readonly changes: Omit<VariableChanges, 'value' | 'sealed_value'>
   readonly text: string | undefined
-  /** Whether what would be deployed changes. */
+  /** Whether the next deployment would differ. */
   readonly isEffective: boolean
 }
 
 /**
- * Compares an edit with the row and keeps what differs. An override keeps its key and place, an alias its target and place.
- * Throws AppError `invalid`, naming the field.
+ * Returns the differences between an edit and the row. The key and the mount path of an override
+ * cannot change, nor the target and the mount path of an alias. Throws AppError `invalid`, which
+ * names the field.
  */
 export function planEdit(row: VariableRow, standing: Standing, input: EditedVariable): Edit {
   const key = editedKey(row, input.key)
@@ -80,11 +87,11 @@ function editedKey(row: VariableRow, key: string | undefined): string {
 function editedText(row: VariableRow, standing: Standing, value: string | null | undefined): string | undefined {
   if (value === undefined || (value === null && row.is_secret)) return undefined
   if (row.variable_type === 'ALIAS') {
-    // Read and written back unchanged, an alias has its target's key as value.
+    // A client that reads an alias and writes it back sends the target's key as its value.
     if (value === standing.baseKey && !row.is_secret) return undefined
     throw new AppError('invalid', 'value: an alias has the value of its target; edit the target')
   }
-  if (value === null) throw new AppError('invalid', 'value: give a text; it may be empty')
+  if (value === null) throw new AppError('invalid', 'value: required; it may be empty')
   return checkValue(value) === row.value ? undefined : value
 }
 

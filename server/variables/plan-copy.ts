@@ -2,7 +2,7 @@ import { builtInId } from './built-in-id.ts'
 import { type BuiltInFacts, builtInsOf, prefixesOf } from './built-ins.ts'
 import type { NewRow } from './import-store.ts'
 
-/** Where variables are copied from or to. */
+/** The source or the target of a copy. */
 export interface CopyPlace {
   readonly organizationId: string
   readonly projectId: string
@@ -12,15 +12,15 @@ export interface CopyPlace {
 export interface VariableCopy {
   readonly from: CopyPlace
   readonly to: CopyPlace
-  /** The ids of the services to copy, each with the id of its copy, whose row is there already. */
+  /** The ids of the copied services, each with the id of its copy, whose row already exists. */
   readonly services: ReadonlyMap<string, string>
-  /** Whether the environment's own variables are copied, too. */
+  /** Whether the environment's own variables are copied too. */
   readonly withEnvironment: boolean
 }
 
 type Environment = NonNullable<BuiltInFacts['environment']>
 
-/** The beginnings of built-in names that tell of a copied service, each with that of its copy. */
+/** Maps the prefix of built-in names of each copied service to the prefix of its copy. */
 export function renamedPrefixes(
   from: Environment['services'],
   to: Environment['services'],
@@ -37,11 +37,14 @@ export function renamedPrefixes(
 
 const builtInName = /QOVERY_[A-Z_]+?_Z(?:[0-9A-F]{32}|[0-9A-F]{8})_/g
 
-/** The text with the names of copied services in place of those of the former ones. */
+/** Replaces the built-in names of copied services with those of their copies. */
 export const renameIn = (text: string, prefixes: ReadonlyMap<string, string>): string =>
   text.replace(builtInName, (prefix) => prefixes.get(prefix) ?? prefix)
 
-/** The ids of built-ins, each with that of the same one in the copy. Those that are not there have none. */
+/**
+ * Maps the ids of built-ins to the ids of the same built-ins of the copy. A built-in that the copy
+ * lacks has no entry.
+ */
 export function copiedBuiltIns(
   facts: BuiltInFacts & { readonly environment: Environment },
   copy: VariableCopy,
@@ -70,18 +73,21 @@ export function copiedBuiltIns(
   return ids
 }
 
-/** A row of the copy, with the row whose sealed text it takes. */
+/** A row of the copy, with the row from which it takes the sealed text. */
 export interface CopiedRow {
   readonly row: NewRow
   readonly textOf: NewRow
 }
 
 export interface CopyFacts {
-  /** What is copied. */
+  /** The copied variables. */
   readonly rows: readonly NewRow[]
-  /** What they stand on elsewhere, and what that stands on. */
+  /** Their bases outside the copy, direct and indirect. */
   readonly bases: readonly NewRow[]
-  /** What the copy can reach without having it: of its project, and of its environment where that is not copied. */
+  /**
+   * Variables that the copy sees but does not own: those of its project, and of its environment if
+   * that is not copied.
+   */
   readonly around: readonly NewRow[]
   readonly prefixes: ReadonlyMap<string, string>
   readonly builtIns: ReadonlyMap<string, string>
@@ -89,8 +95,9 @@ export interface CopyFacts {
 }
 
 /**
- * The rows of the copy. What stands on a copied variable stands on its copy; on one that is reachable from the copy, on just that;
- * else on the one of the same key that is; and where there is none, it becomes a variable with the same text.
+ * Returns the rows of the copy. If a base is copied too, the new row refers to the copy of the
+ * base. If the copy can reach the base itself, it keeps that base. Otherwise it takes a reachable
+ * variable of the same key, and without one it becomes a plain variable with the same text.
  */
 export function planCopy(copy: VariableCopy, facts: CopyFacts): CopiedRow[] {
   const { rows, bases, around, prefixes, builtIns } = facts
@@ -120,14 +127,14 @@ export function planCopy(copy: VariableCopy, facts: CopyFacts): CopiedRow[] {
   })
 }
 
-/** The narrowest of the same key; an alias has no alias. */
+/** Returns the narrowest variable of the same key. The base of an alias cannot be an alias. */
 const alike = (base: NewRow, row: NewRow, around: readonly NewRow[]): NewRow | undefined =>
   around
     .filter((one) => one.key === base.key && one.is_secret === base.is_secret)
     .filter((one) => row.variable_type !== 'ALIAS' || one.variable_type !== 'ALIAS')
     .sort((a, b) => Number(a.environment_id === null) - Number(b.environment_id === null))[0]
 
-/** The same variable without what it stood on. */
+/** Returns the same variable without its base. */
 function standAlone(row: NewRow, former: NewRow, byId: ReadonlyMap<string, NewRow>): CopiedRow {
   let [place, text] = [former, former]
   for (let base = byId.get(former.base_id ?? ''); base; base = byId.get(base.base_id ?? '')) {

@@ -25,7 +25,7 @@ const plan = (vars: readonly ImportedVariable[], overwrite: boolean, present: re
   const builtInKeys = new Set(['QOVERY_PROJECT_ID'])
   return planImport(vars, { overwrite, present, builtInKeys, ownScope: 'APPLICATION', newId: () => `new ${++made}` })
 }
-/** What becomes of one variable: `create`, `override <base>`, `replace <id>` or `skip`. */
+/** The plan for one variable: `create`, `override <base>`, `replace <id>` or `skip`. */
 function fateOf(variable: ImportedVariable, overwrite: boolean, present: readonly Present[]): string {
   const scope = variable.scope === 'SERVICE' ? 'APPLICATION' : variable.scope
   const { creations, replacements, written } = plan([{ ...variable, scope }], overwrite, present)
@@ -36,7 +36,7 @@ function fateOf(variable: ImportedVariable, overwrite: boolean, present: readonl
   return replaced ? `replace ${replaced.id}` : 'skip'
 }
 
-test('a name that is free is made at every scope, with and without overwrite', () => {
+test('a new name is created at every scope, with and without overwrite', () => {
   for (const scope of scopes)
     for (const overwrite of [false, true]) assert.equal(fateOf(sent({ scope }), overwrite, []), 'create')
 })
@@ -46,12 +46,12 @@ test('a scope of services of another kind is skipped', () => {
     for (const overwrite of [false, true]) assert.equal(fateOf(sent({ scope }), overwrite, []), 'skip')
 })
 
-test('without overwrite nothing that is there is touched, wherever it is', () => {
+test('without overwrite no existing variable changes, whatever its scope', () => {
   for (const existing of scopes)
     for (const scope of scopes) assert.equal(fateOf(sent({ scope }), false, [there(existing)]), 'skip')
 })
 
-test('with overwrite, the scope of what is there decides', () => {
+test('with overwrite, the scope of the existing variable decides', () => {
   const table: Record<Scope, Record<Scope, string>> = {
     PROJECT: {
       PROJECT: 'replace there PROJECT',
@@ -66,7 +66,7 @@ test('with overwrite, the scope of what is there decides', () => {
       assert.equal(fateOf(sent({ scope }), true, [there(existing)]), table[existing][scope], `${existing} ${scope}`)
 })
 
-test('the narrowest of several counts, in whatever order they come', () => {
+test('the narrowest of several variables counts, in any order', () => {
   const present = [there('ENVIRONMENT'), there('SERVICE'), there('PROJECT')]
   assert.equal(fateOf(sent({ scope: 'ENVIRONMENT' }), true, present), 'skip')
   assert.equal(fateOf(sent(), true, present.toReversed()), 'replace there SERVICE')
@@ -85,7 +85,7 @@ test('aliases, built-in names, and a secret for a variable or the other way roun
   assert.equal(fateOf(sent({ is_secret: true }), true, [there('SERVICE', { isSecret: true })]), 'replace there SERVICE')
 })
 
-test('a name that is sent twice is made once, and the second one is as if the first was there', () => {
+test('a name that is sent twice is created once, then treated as existing', () => {
   const twice = [sent({ value: '1' }), sent({ value: '2' })]
   const first = plan(twice, false)
   assert.deepEqual([first.creations.map(({ text }) => text), first.written], [['1'], twice.slice(0, 1)])
@@ -106,7 +106,7 @@ test('a name that is sent twice is made once, and the second one is as if the fi
   )
 })
 
-test('names of JavaScript are names like others', () => {
+test('names of JavaScript properties are ordinary names', () => {
   const vars = ['constructor', 'toString', 'hasOwnProperty'].map((name) => sent({ name }))
   assert.deepEqual(
     plan(vars, true).creations.map(({ key }) => key),
@@ -114,7 +114,7 @@ test('names of JavaScript are names like others', () => {
   )
 })
 
-test('what is not valid is named, all of it, and nothing is planned', () => {
+test('all invalid fields are named, and nothing is planned', () => {
   const bad = (vars: readonly ImportedVariable[]) => (error: unknown) => {
     assert.ok(error instanceof AppError && error.code === 'invalid', String(error))
     void vars

@@ -4,7 +4,7 @@ import { rankOf, type Scope } from './scope.ts'
 
 type ScopeName = Scope['scope']
 
-/** One variable as a caller sends it. */
+/** One variable of an import request. */
 export interface ImportedVariable {
   readonly name: string
   readonly value: string
@@ -12,7 +12,7 @@ export interface ImportedVariable {
   readonly is_secret: boolean
 }
 
-/** What is there under a name, as far as it can be reached from the service. */
+/** An existing variable that is reachable from the service. */
 export interface Present {
   readonly id: string
   readonly key: string
@@ -21,7 +21,7 @@ export interface Present {
   readonly isSecret: boolean
 }
 
-/** A variable that is to be made; with a base it is an override. */
+/** A variable to create. With a base it is an override. */
 export interface Creation {
   readonly id: string
   readonly key: string
@@ -30,7 +30,7 @@ export interface Creation {
   readonly baseId: string | null
   readonly text: string
 }
-/** A variable that is there and gets another text. */
+/** An existing variable that gets a new text. */
 export interface Replacement {
   readonly id: string
   readonly key: string
@@ -42,26 +42,28 @@ export interface Replacement {
 export interface ImportPlan<V extends ImportedVariable> {
   readonly creations: readonly Creation[]
   readonly replacements: readonly Replacement[]
-  /** Those that are written, in the order in which they were sent. */
+  /** The written variables, in the order of the request. */
   readonly written: readonly V[]
 }
 
 export interface ImportRules {
-  /** Else nothing that is there is changed. */
+  /** If false, existing variables are not changed. */
   readonly overwrite: boolean
-  /** Everything that is reachable from the service, in any order. */
+  /** All variables that are reachable from the service, in any order. */
   readonly present: readonly Present[]
   readonly builtInKeys: ReadonlySet<string>
-  /** The API's name for the scope of the service that the import is for. */
+  /** The API's name for the scope of the importing service. */
   readonly ownScope: string
   readonly newId: () => string
 }
 
 /**
- * What an import does. One after the other: a name that is free is made; where there is one, `overwrite` replaces its text at
- * the same scope and overrides it at a narrower one. The narrowest of a name counts. Skipped are built-in names, aliases, a
- * scope that is wider than that of the one there, a scope of services of another kind, and a secret for a variable or the other way round.
- * Throws AppError `invalid` that names the fields, and then nothing is to be done.
+ * Plans an import, one variable after the other. A new name is created. For an existing name,
+ * `overwrite` replaces the text at the same scope and creates an override at a narrower one. The
+ * narrowest variable of a name counts. Built-in names and aliases are skipped. So are a scope wider
+ * than that of the existing variable, a scope of services of another kind, and a secret with the
+ * name of a variable or the other way round. Throws AppError `invalid`, which names the fields. In
+ * that case nothing is planned.
  */
 export function planImport<V extends ImportedVariable>(vars: readonly V[], rules: ImportRules): ImportPlan<V> {
   const scopes = checkAll(vars, rules.builtInKeys)
@@ -97,10 +99,10 @@ export function planImport<V extends ImportedVariable>(vars: readonly V[], rules
 const isSkipped = (found: Present, scope: ScopeName, isSecret: boolean, overwrite: boolean): boolean =>
   !overwrite || found.isAlias || found.isSecret !== isSecret || rankOf(scope) < rankOf(found.scope)
 
-/** As many as a sentence can hold. */
+/** Maximum number of names in one message. */
 const mostNamed = 10
 
-/** The scopes of all; throws where one variable at least is not valid. */
+/** Returns the scopes of all variables. Throws if at least one variable is invalid. */
 function checkAll(vars: readonly ImportedVariable[], builtInKeys: ReadonlySet<string>): ScopeName[] {
   const wrong: string[] = []
   const scopes = vars.map((variable, index) => {

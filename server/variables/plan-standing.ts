@@ -5,17 +5,18 @@ import { scopeOf } from './record.ts'
 import { nameOf, rankOf, type Scope } from './scope.ts'
 import type { VariableRow } from './variable-store.ts'
 
-/** What a caller sends for an alias: a key, or for an override: a value. Absent and null mean the same. */
+/** The request for an alias (a key) or an override (a value). Absent and null mean the same. */
 export type NewStanding = { readonly description?: string | null | undefined } & {
   readonly enable_interpolation_in_file?: boolean | null | undefined
 } & ({ readonly type: 'ALIAS'; readonly key: string } | { readonly type: 'OVERRIDE'; readonly value: string })
 
-/** What an alias or override stands on. */
+/** The base of an alias or override. */
 export type Base = { readonly row: VariableRow } | { readonly builtIn: BuiltIn }
 
 /**
- * The checked form of a new alias or override at the scope; `text` is undefined for an alias. Throws AppError `invalid`: an
- * alias has no alias, and an override is narrower than what it overrides.
+ * Returns the checked form of a new alias or override at the scope. `text` is undefined for an
+ * alias. Throws AppError `invalid` for an alias of an alias, and for an override that is not
+ * narrower than its base.
  */
 export function planStanding(scope: Scope, base: Base, input: NewStanding) {
   const remarks = {
@@ -28,7 +29,7 @@ export function planStanding(scope: Scope, base: Base, input: NewStanding) {
   if (input.type === 'ALIAS') {
     const key = checkKey(input.key)
     if ('row' in base && base.row.variable_type === 'ALIAS')
-      throw new AppError('invalid', `${base.row.key} is an alias itself; make an alias of what it stands for`)
+      throw new AppError('invalid', `${base.row.key} is an alias itself; create an alias of its target`)
     return { ...remarks, key, variable_type: 'ALIAS' as const, text: undefined }
   }
   const text = checkValue(input.value)

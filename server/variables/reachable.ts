@@ -7,20 +7,29 @@ import { type Reachable, scopeOf } from './record.ts'
 import { chainOf, nameOf, type Scope } from './scope.ts'
 import { findReachable, lockVariable, type VariableRow } from './variable-store.ts'
 
-/** Which of the two a caller speaks of: neither is found under the other's name. `any` is either. */
+/**
+ * Whether a request means a variable or a secret. A name of the other sort is not found. `any`
+ * finds both.
+ */
 export type Sort = 'variable' | 'secret' | 'any'
 
 const isOf = (sort: Sort, isSecret: boolean): boolean => sort === 'any' || (sort === 'secret') === isSecret
 const wordOf = (sort: Sort): string => (sort === 'any' ? 'variable' : sort)
 
-/** Everything that is seen from the scope. Throws AppError `notFound` where the scope itself is gone. */
+/**
+ * Returns all variables that the scope sees. Throws AppError `notFound` if the scope itself no
+ * longer exists.
+ */
 export async function findAll(sql: Sql, scope: Scope): Promise<Reachable> {
   const facts = await findFacts(sql, chainOf(scope))
-  if (!facts) throw new AppError('notFound', `the ${nameOf(scope.scope)} does not exist any more`)
+  if (!facts) throw new AppError('notFound', `the ${nameOf(scope.scope)} no longer exists`)
   return { scope, rows: await findReachable(sql, chainOf(scope)), builtIns: builtInsOf(facts) }
 }
 
-/** The row, locked, when it is the scope's own; else AppError `notFound`, or `invalid` where it is reachable but not changed here. */
+/**
+ * Locks and returns the scope's own row. Throws AppError `notFound`, or `invalid` if it is
+ * reachable but belongs to another scope.
+ */
 export async function findOwn(
   sql: Sql,
   scope: Scope,
@@ -42,7 +51,10 @@ export async function findOwn(
   return { row, reachable }
 }
 
-/** What an alias or override is to stand on, locked, when it is reachable from the scope; else AppError `notFound`. */
+/**
+ * Locks and returns the base of a new alias or override. Throws AppError `notFound` if the scope
+ * cannot reach it.
+ */
 export async function findBase(
   sql: Sql,
   scope: Scope,

@@ -7,10 +7,10 @@ import type { BuiltIn } from './built-ins.ts'
 import type { Scope, ServiceScope } from './scope.ts'
 import type { VariableRow } from './variable-store.ts'
 
-/** The records as they go over the wire; of secrets no value, by their type. */
+/** The records as the API returns them. The type of secrets has no value. */
 export type VariableRecord = Static<typeof EnvironmentVariable>
 export type SecretRecord = Static<typeof SecretSchema>
-/** Either; `is_secret` says which. */
+/** A variable or a secret. `is_secret` says which. */
 export type AnyRecord = Static<typeof AnyVariable>
 type CommonRecord = Omit<SecretRecord, 'mount_path' | 'overridden_secret' | 'aliased_secret'>
 
@@ -18,7 +18,7 @@ type BaseVariable = Pick<VariableRecord, 'id' | 'key' | 'value' | 'mount_path' |
 type BaseSecret = Pick<VariableRecord, 'id' | 'key' | 'mount_path' | 'scope' | 'variable_type'> &
   Pick<VariableRecord, 'description' | 'enable_interpolation_in_file'>
 
-/** Everything reachable from one scope, to look bases up in. */
+/** All variables that are reachable from one scope, for looking up bases. */
 export interface Reachable {
   readonly scope: Scope
   readonly rows: readonly VariableRow[]
@@ -49,7 +49,7 @@ export function toSecretRecord(row: VariableRow, reachable: Reachable): SecretRe
   return row.variable_type === 'ALIAS' ? { ...common, aliased_secret: base } : { ...common, overridden_secret: base }
 }
 
-/** A variable or a secret: of a secret every value is null. */
+/** Returns a variable or a secret. All values of a secret are null. */
 export function toAnyRecord(row: VariableRow, reachable: Reachable): AnyRecord {
   const common = commonRecord(row, reachable.scope)
   const mount_path = mountPathOf(row, reachable)
@@ -89,7 +89,7 @@ const builtInCommon = (builtIn: BuiltIn): CommonRecord => ({
     service_name: builtIn.service.name,
     service_type: serviceTypeOf(builtIn.service.kind),
   }),
-  // the text that clients know for what the platform made
+  // Clients know this text for variables of the platform.
   owned_by: 'QOVERY',
 })
 
@@ -109,13 +109,16 @@ function commonRecord(row: VariableRow, scope: Scope): CommonRecord {
   }
 }
 
-/** The scope of variables of a service of this kind. The API has none for databases, which have no variables of their own. */
+/**
+ * Returns the scope for variables of a service of this kind. The API has none for databases, which
+ * own no variables.
+ */
 export function apiScopeOf(kind: string): VariableRecord['scope'] {
   const type = serviceTypeOf(kind)
   return type === 'DATABASE' ? 'APPLICATION' : type
 }
 
-/** `PROJECT`, `ENVIRONMENT`, or the type of the service. */
+/** Returns `PROJECT`, `ENVIRONMENT`, or the type of the service. */
 function apiScope(row: VariableRow, service: ServiceScope | undefined): VariableRecord['scope'] {
   const scope = scopeOf(row)
   return scope === 'SERVICE' ? apiScopeOf(service?.kind ?? 'application') : scope
@@ -127,7 +130,7 @@ const serviceFields = ({ serviceId, serviceName, kind }: ServiceScope) => ({
   service_type: serviceTypeOf(kind),
 })
 
-/** What an alias or override stands on, where it is still there. */
+/** Returns the base of an alias or override, if it still exists. */
 function baseOf(row: VariableRow, reachable: Reachable): BaseVariable | undefined {
   const found = reachable.rows.find(({ id }) => id === row.base_id)
   const builtIn = reachable.builtIns.find(({ id }) => id === row.base_built_in_id)
@@ -137,7 +140,7 @@ function baseOf(row: VariableRow, reachable: Reachable): BaseVariable | undefine
   return { id, key, value, mount_path, scope, variable_type }
 }
 
-/** What a secret stands on, without any value. */
+/** Returns the base of a secret without any value. */
 function commonBaseOf(
   row: VariableRow,
   reachable: Reachable,
@@ -148,7 +151,7 @@ function commonBaseOf(
   return builtIn && { ...builtInCommon(builtIn), mount_path: null }
 }
 
-/** Aliases and overrides are mounted where their base is. */
+/** Aliases and overrides have the mount path of their base. */
 export function mountPathOf(row: VariableRow, reachable: Reachable): string | null {
   if (row.mount_path !== null || row.base_id === null) return row.mount_path
   const base = reachable.rows.find(({ id }) => id === row.base_id)

@@ -15,7 +15,10 @@ const draft = fc.record({
 })
 type Draft = typeof draft extends fc.Arbitrary<infer T> ? T : never
 
-/** One service's chain as the rules allow it: aliases of what is no alias, overrides at a narrower scope, a key once a scope. */
+/**
+ * A chain of one service as the rules allow it: no alias of an alias, overrides at a narrower
+ * scope, each key once per scope.
+ */
 function chainOf(drafts: readonly Draft[]): Definition[] {
   const found: Definition[] = []
   for (const [index, { scope, key, type, base: choice, isSecret }] of drafts.entries()) {
@@ -35,7 +38,7 @@ function chainOf(drafts: readonly Draft[]): Definition[] {
   return found
 }
 
-/** The rule read plainly: the narrowest of a key, and of an alias the text of just its target. */
+/** The rule in its plainest form: the narrowest variable of a key; an alias has its target's text. */
 function expected(definitions: readonly Definition[], key: string): string | Secret | undefined {
   const winner = scopes
     .toReversed()
@@ -45,7 +48,7 @@ function expected(definitions: readonly Definition[], key: string): string | Sec
   return winner.baseId === builtIn.id ? builtIn.value : definitions.find(({ id }) => id === winner.baseId)?.text
 }
 
-test('whatever stands on what, the narrowest wins, an alias has its target’s text, and secrets stay secret', () => {
+test('in any chain the narrowest wins, an alias has its target’s text, and secrets stay secret', () => {
   fc.assert(
     fc.property(fc.array(draft, { maxLength: 15 }), fc.nat(), (drafts, seed) => {
       const definitions = chainOf(drafts)

@@ -23,7 +23,7 @@ const failsWith = (reason: ResolveError['reason'], key: string) => (error: unkno
   error instanceof ResolveError && error.reason === reason && error.key === key && error.message.includes(key)
 
 describe('scopes', () => {
-  test('the narrowest scope wins, in whatever order the rows come', () => {
+  test('the narrowest scope wins, in any order of rows', () => {
     const rows = (['SERVICE', 'PROJECT', 'ENVIRONMENT'] as const).map((scope) => define('A', scope, { scope }))
     const builtIns = [{ id: 'b', key: 'A', value: 'BUILT_IN' }]
     fc.assert(
@@ -39,7 +39,7 @@ describe('scopes', () => {
     assert.deepEqual([textOf(resolved, 'a'), textOf(resolved, 'A')], ['1', '2'])
   })
 
-  test('names of JavaScript are names like others', () => {
+  test('names of JavaScript properties are ordinary names', () => {
     const resolved = resolve([define('constructor', '1'), define('X', '{{constructor}}{{toString}}')], [])
     assert.deepEqual([...resolved.variables.keys()], ['constructor', 'X'])
     assert.equal(textOf(resolved, 'X'), '1')
@@ -63,7 +63,7 @@ describe('overrides and aliases', () => {
     assert.equal(textOf(resolved, 'PROJECT'), 'p')
   })
 
-  test('an alias takes the value of just that variable, interpolated', () => {
+  test('an alias takes the interpolated value of exactly its target', () => {
     const target = define('A', 'x{{B}}', { scope: 'PROJECT' })
     const rows = [
       target,
@@ -74,17 +74,17 @@ describe('overrides and aliases', () => {
     assert.equal(textOf(resolve(rows, []), 'C'), 'x1')
   })
 
-  test('an alias of what is gone is empty', () => {
+  test('an alias of a missing variable is empty', () => {
     assert.equal(textOf(resolve([define('C', undefined, { type: 'ALIAS', baseId: 'gone' })], []), 'C'), '')
   })
 
-  test('aliases of each other end', () => {
+  test('aliases of each other terminate', () => {
     const one = define('A', undefined, { type: 'ALIAS', baseId: 'id of B in SERVICE' })
     const two = define('B', undefined, { type: 'ALIAS', baseId: 'id of A in SERVICE' })
     assert.equal(textOf(resolve([one, two], []), 'A'), '')
   })
 
-  test('what stands on a secret is a secret', () => {
+  test('an alias or override of a secret is a secret', () => {
     const secret = define('S', new Secret('hidden'), { scope: 'PROJECT' })
     const alias = define('C', undefined, { type: 'ALIAS', baseId: secret.id })
     const resolved = resolve([secret, alias], [])
@@ -95,7 +95,7 @@ describe('overrides and aliases', () => {
 })
 
 describe('interpolation', () => {
-  test('a name takes the text of the variable that wins, an unknown one takes nothing', () => {
+  test('a reference takes the text of the winning variable, an unknown one an empty text', () => {
     const rows = [
       define('HOST', 'wide', { scope: 'PROJECT' }),
       define('HOST', 'db'),
@@ -104,19 +104,19 @@ describe('interpolation', () => {
     assert.equal(textOf(resolve(rows, []), 'URL'), 'tcp://db:/')
   })
 
-  test('what was put in is not scanned again', () => {
+  test('replaced text is not scanned again', () => {
     const rows = [define('A', '<{{B}}>'), define('B', '{{C}}'), define('C', 'c')]
     const resolved = resolve(rows, [])
     assert.equal(textOf(resolved, 'A'), '<{{C}}>')
     assert.equal(textOf(resolved, 'B'), 'c')
   })
 
-  test('two halves that meet by replacement are no reference', () => {
+  test('two halves joined by a replacement are not a reference', () => {
     const resolved = resolve([define('A', '{{{B}}C}}'), define('B', '{'), define('C', 'c')], [])
     assert.equal(textOf(resolved, 'A'), '{{C}}')
   })
 
-  test('what is not a name in double braces stays', () => {
+  test('double braces without a name are unchanged', () => {
     const text = '{{}} {{ B }} {{1}} {{.Values}} {B} {{B} $B {{é}}'
     assert.equal(textOf(resolve([define('A', text), define('B', 'b')], []), 'A'), text)
   })
@@ -127,7 +127,7 @@ describe('interpolation', () => {
     assert.deepEqual([textOf(resolved, 'B'), resolved.variables.get('B')?.isSecret], ['b{{S}}!', false])
   })
 
-  test('circles are refused by name, whatever they lead through', () => {
+  test('cycles are rejected by name, whatever they include', () => {
     assert.throws(() => resolve([define('A', 'x{{A}}')], []), failsWith('cycle', 'A'))
     const three = [define('A', '{{B}}'), define('B', '{{C}}'), define('C', '{{A}}')]
     assert.throws(() => resolve(three, []), failsWith('cycle', 'A'))
@@ -135,26 +135,26 @@ describe('interpolation', () => {
     assert.throws(() => resolve([define('A', '{{B}}'), alias], []), failsWith('cycle', 'B'))
   })
 
-  test('many uses of one variable are no circle', () => {
+  test('many uses of one variable are not a cycle', () => {
     const rows = [define('A', '{{B}}{{C}}'), define('B', '{{D}}'), define('C', '{{D}}'), define('D', 'd')]
     assert.equal(textOf(resolve(rows, []), 'A'), '{{D}}{{D}}')
   })
 
-  test('a chain of ten thousand variables ends', () => {
+  test('a chain of ten thousand variables is resolved', () => {
     const rows = Array.from({ length: 10_000 }, (_, index) => define(`A${index}`, `{{A${index + 1}}}`))
     assert.equal(resolve(rows, []).variables.size, 10_000)
     const closed = [...rows, define('A10000', '{{A0}}')]
     assert.throws(() => resolve(closed, []), failsWith('cycle', 'A0'))
   })
 
-  test('a value that grows beyond its limit is refused by name, without being built', () => {
+  test('a value beyond its limit is rejected by name without being built', () => {
     const rows = [define('BIG', 'x'.repeat(128_000)), define('A', '{{BIG}}'.repeat(18_000))]
     const before = process.memoryUsage().heapUsed
     assert.throws(() => resolve(rows, []), failsWith('too-large', 'A'))
     assert.ok(process.memoryUsage().heapUsed - before < 50_000_000)
   })
 
-  test('texts without braces and built-ins come out as they are', () => {
+  test('texts without braces and built-ins are unchanged', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'binary' }), (text) => {
         const plain = text.replaceAll('{', '')
@@ -215,7 +215,7 @@ describe('files', () => {
     assert.equal(resolved.variables.get('CONF')?.isSecret, false)
   })
 
-  test('a file that is not interpolated closes no circle', () => {
+  test('a file without interpolation is not part of a cycle', () => {
     const rows = [file('CONF', '{{CONF}}'), define('A', '{{CONF}}')]
     assert.equal(resolve(rows, []).files[0]?.content, '{{CONF}}')
   })
@@ -237,13 +237,13 @@ describe('files', () => {
     ])
   })
 
-  test('of two files at one path the narrower one is there', () => {
+  test('of two files at one path the narrower one wins', () => {
     const rows = [file('A', 'narrow', { mountPath: '/x' }), file('B', 'wide', { mountPath: '/x', scope: 'PROJECT' })]
     for (const some of [rows, rows.toReversed()])
       assert.deepEqual(resolve(some, []).files, [{ path: '/x', content: 'narrow', isSecret: false }])
   })
 
-  test('an alias of a file holds its path', () => {
+  test('an alias of a file has its path as value', () => {
     const target = file('CONF', 'text')
     const resolved = resolve([target, define('C', undefined, { type: 'ALIAS', baseId: target.id })], [])
     assert.equal(textOf(resolved, 'C'), '/etc/CONF')

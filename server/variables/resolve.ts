@@ -1,7 +1,10 @@
 import { Secret } from '../lib/secret.ts'
 import { checkReferences, interpolate, mayRefer } from './interpolate.ts'
 
-/** One stored variable or secret as the resolver needs it. `text` is undefined for an alias, which has none of its own. */
+/**
+ * The fields of a stored variable or secret that the resolver needs. `text` is undefined for an
+ * alias, which has no text.
+ */
 export interface Definition {
   readonly id: string
   readonly scope: 'PROJECT' | 'ENVIRONMENT' | 'SERVICE'
@@ -10,7 +13,7 @@ export interface Definition {
   readonly text: string | Secret | undefined
   readonly mountPath: string | undefined
   readonly interpolatesFile: boolean
-  /** What an alias or override stands on: the id of a stored or built-in variable. */
+  /** The id of the base of an alias or override: a stored or built-in variable. */
   readonly baseId: string | undefined
 }
 
@@ -26,14 +29,14 @@ export interface ResolvedFile {
 }
 
 export interface Resolved {
-  /** By final key. A file's key holds the path that it is mounted at. */
+  /** By final key. The key of a file contains its mount path. */
   readonly variables: ReadonlyMap<string, ResolvedVariable>
   readonly files: readonly ResolvedFile[]
 }
 
-/** What a key stands for, before interpolation. */
+/** The meaning of a key before interpolation. */
 export interface Source {
-  /** 0 for built-ins, then the wider the scope, the smaller. */
+  /** 0 for built-ins. A wider scope has a smaller number. */
   readonly rank: number
   readonly text: string | Secret
   readonly path: string | undefined
@@ -49,9 +52,10 @@ interface BuiltInValue {
 const ranks = { PROJECT: 1, ENVIRONMENT: 2, SERVICE: 3 } as const
 
 /**
- * What a workload gets from everything that is reachable from its service: for each key the narrowest scope wins, aliases
- * take their target's text, overrides their own, and `{{KEY}}` is replaced once. What touched a secret is a secret.
- * Throws ResolveError, which names the variable.
+ * Resolves all variables that are reachable from a service into those of its workload. For each key
+ * the narrowest scope wins. An alias takes its target's text, an override keeps its own, and
+ * `{{KEY}}` is replaced once. A text that includes a secret is a secret. Throws ResolveError, which
+ * names the variable.
  */
 export function resolve(definitions: readonly Definition[], builtIns: readonly BuiltInValue[]): Resolved {
   const byId = new Map(definitions.map((definition) => [definition.id, definition]))
@@ -68,7 +72,7 @@ export function resolve(definitions: readonly Definition[], builtIns: readonly B
     if (source.path === undefined) variables.set(key, { value: text, isSecret: text instanceof Secret })
     else {
       variables.set(key, { value: source.path, isSecret: false })
-      // Two keys, one path: the narrower scope's file is the one that is there.
+      // If two keys have the same path, the file of the narrower scope wins.
       if ((files.get(source.path)?.rank ?? -1) < source.rank)
         files.set(source.path, {
           path: source.path,
@@ -90,7 +94,8 @@ function sourceOf(
   builtInById: ReadonlyMap<string, Source>,
 ): Source {
   const target = definition.type === 'ALIAS' ? targetOf(definition, byId) : definition
-  // A built-in goes with what it tells of: an alias of it is then like the name of nothing, an empty text.
+  // A built-in disappears with the object that it describes. An alias of it then resolves to an
+  // empty text, as an unknown key does.
   if (typeof target === 'string') return builtInById.get(target) ?? nothing
   const path = pathOf(target, byId)
   const text = target.text ?? ''
@@ -98,7 +103,7 @@ function sourceOf(
   return { rank: ranks[target.scope], text, path, isScanned: isTemplate && mayRefer(text) }
 }
 
-/** What an alias stands for in the end; the id of what is not stored. */
+/** Returns the final target of an alias; the id if the target is not stored. */
 function targetOf(alias: Definition, byId: ReadonlyMap<string, Definition>): Definition | string {
   const seen = new Set<Definition>()
   let target = alias
@@ -111,7 +116,7 @@ function targetOf(alias: Definition, byId: ReadonlyMap<string, Definition>): Def
   return target
 }
 
-/** An override of a file, or of an alias of one, is a file at the same place. */
+/** An override of a file, or of an alias of a file, is a file at the same path. */
 function pathOf(definition: Definition, byId: ReadonlyMap<string, Definition>): string | undefined {
   if (definition.baseId === undefined) return definition.mountPath
   const seen = new Set<Definition>()

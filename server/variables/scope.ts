@@ -1,4 +1,7 @@
-/** Where a variable lives, and with it what is reachable from there. Made from objects that were loaded and authorised. */
+/**
+ * The scope of variables, and so what is reachable from it. It is made from objects that were
+ * loaded and authorized.
+ */
 export type Scope = ProjectScope | EnvironmentScope | ServiceScope
 
 export interface ProjectScope {
@@ -26,10 +29,10 @@ export interface ServiceScope {
 
 const ranks = { BUILT_IN: 0, PROJECT: 1, ENVIRONMENT: 2, SERVICE: 3 } as const
 
-/** The narrower the scope, the larger. */
+/** The rank of a scope. A narrower scope has a larger number. */
 export const rankOf = (scope: keyof typeof ranks): number => ranks[scope]
 
-/** The scope that is the same as this one, or wider; undefined where `wanted` is narrower. */
+/** Returns `wanted` as a scope around this one, or undefined if `wanted` is narrower. */
 export function widen(scope: Scope, wanted: Scope['scope']): Scope | undefined {
   if (rankOf(wanted) > rankOf(scope.scope)) return undefined
   const { projectId, organizationId } = scope
@@ -38,7 +41,7 @@ export function widen(scope: Scope, wanted: Scope['scope']): Scope | undefined {
   return { scope: 'ENVIRONMENT', environmentId: scope.environmentId, projectId, organizationId }
 }
 
-/** The one owner of a row. */
+/** The only owner of a row. */
 export type Owner = { readonly projectId: string } | { readonly environmentId: string } | { readonly serviceId: string }
 
 /** The owners whose variables are reachable, as parameters of a statement. */
@@ -59,6 +62,6 @@ export const chainOf = (scope: Scope): Chain => ({
   serviceId: scope.scope === 'SERVICE' ? scope.serviceId : null,
 })
 
-/** How people call the place: for messages. */
+/** The name of the scope in messages. */
 export const nameOf = (scope: Scope['scope'], kind?: string): string =>
   scope === 'SERVICE' ? (kind ?? 'service') : scope.toLowerCase()

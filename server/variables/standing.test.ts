@@ -60,7 +60,7 @@ describe('an alias', () => {
     }
   })
 
-  test('of a file holds its path, of an override its value, of a built-in what that says', async () => {
+  test('of a file has its path, of an override its value, of a built-in its value', async () => {
     const file = await create(place.project, 'FILE', 'content', '/etc/file')
     assert.equal((await alias(place.service, file.id, 'OF_FILE')).mount_path, '/etc/file')
     assert.equal(await deployed('OF_FILE'), '/etc/file')
@@ -71,7 +71,7 @@ describe('an alias', () => {
     assert.equal(await deployed('OF_BUILT_IN'), place.project.projectId)
   })
 
-  test('is not made of an alias, under a name that is taken or reserved, or of what cannot be seen', async () => {
+  test('is rejected for an alias, a taken or reserved name, or an unreachable base', async () => {
     const target = await create(place.project, 'A')
     const second = await alias(place.project, target.id)
     await assert.rejects(alias(place.service, second.id, 'THIRD'), fails('invalid', 'SECOND is an alias itself'))
@@ -159,7 +159,7 @@ describe('an override', () => {
   })
 })
 
-test('what stands on a secret is a secret, without any value', async () => {
+test('an alias or override of a secret is a secret without any value', async () => {
   const secret = await variables.createSecret(context, place.project, { key: 'TOKEN', value: 'CANARY' })
   const second = await variables.standOnSecret(context, place.service, secret.id, { type: 'ALIAS', key: 'SECOND' })
   const narrow = await variables.standOnSecret(context, place.service, secret.id, {
@@ -186,7 +186,7 @@ test('what stands on a secret is a secret, without any value', async () => {
   await assert.rejects(asSecret, fails('notFound'))
 })
 
-test('an alias or override makes out of date just the services that see it', async () => {
+test('an alias or override marks only the services that see it as out of date', async () => {
   const sibling = await addService(database, place.environment)
   const { id } = await create(place.project, 'A')
   const versions = () => Promise.all([place.service, sibling].map((service) => configVersionOf(database, service)))
@@ -196,7 +196,7 @@ test('an alias or override makes out of date just the services that see it', asy
   assert.deepEqual(await versions(), [own + 2, other])
 })
 
-test('removing the base removes what stands on it, over two steps', async () => {
+test('removing a base removes its direct and indirect dependents', async () => {
   const base = await create(place.project, 'A')
   const middle = await override(place.environment, base.id)
   await alias(place.service, middle.id)
@@ -205,7 +205,7 @@ test('removing the base removes what stands on it, over two steps', async () => 
   assert.deepEqual(left, [])
 })
 
-test('by their own ids, secrets have null for a value and say what they are', async () => {
+test('secrets read by their ids have a null value and their type', async () => {
   const secret = await variables.createAny(context, place.project, { key: 'TOKEN', value: 'CANARY', is_secret: true })
   assert.deepEqual([secret.value, secret.is_secret], [null, true])
   const target = { id: secret.id, organization_id: place.project.organizationId, project_id: place.project.projectId }

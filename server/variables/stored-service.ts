@@ -3,7 +3,7 @@ import { Secret } from '../lib/secret.ts'
 import type { ServiceFacts } from './built-ins.ts'
 import type { DatabaseFacts } from './database-built-ins.ts'
 
-/** A cell of the database that holds a sealed text. */
+/** A database cell that contains a sealed text. */
 export interface SealedCell {
   readonly table: string
   readonly row: string
@@ -11,7 +11,7 @@ export interface SealedCell {
   readonly text: string
 }
 
-/** What the built-ins of a service are made from, as one statement hands it over. */
+/** The source of a service's built-in variables, as one statement returns it. */
 export interface StoredService {
   readonly id: string
   readonly name: string
@@ -22,9 +22,9 @@ export interface StoredService {
   readonly branch?: string
   readonly commit?: string
   readonly version?: string
-  /** Of a database; of others, without a type that is one. */
+  /** The database. For other kinds its type is not a database type. */
   readonly credentials?: { readonly type?: string; readonly sealed_password?: string }
-  /** Where a public database answers outside of its environment. */
+  /** The address of a public database outside its environment. */
   readonly publicAddress?: { readonly host: string; readonly port: number }
   readonly outputs?: readonly StoredOutput[]
 }
@@ -44,13 +44,13 @@ const cellOfPassword = ({ id, credentials }: StoredService): SealedCell | undefi
     ? undefined
     : { table: 'service_secret', row: `${id} password`, column: 'sealed_value', text: credentials.sealed_password }
 
-/** Every sealed text of the service. */
+/** Lists every sealed text of the service. */
 export const sealedCellsOf = (service: StoredService): SealedCell[] =>
   [cellOfPassword(service), ...(service.outputs ?? []).map(cellOfOutput)].filter((cell) => cell !== undefined)
 
 type Opened = (sealed: string) => Secret | undefined
 
-/** `opened` gives the text of a sealed one, or undefined where only names are asked for. */
+/** `opened` returns the plain text of a sealed one, or undefined if only names are requested. */
 export function toServiceFacts(stored: StoredService, opened: Opened): ServiceFacts {
   const { created_at, updated_at, outputs, credentials, publicAddress: _, ...rest } = stored
   const database = credentials && databaseFacts(stored, credentials, opened)

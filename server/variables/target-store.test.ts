@@ -13,7 +13,7 @@ const context = { database, vault: await testVault({ after }, database), clock: 
 const place = await addPlace(database)
 const find = async (id: string) => [...(await variableTarget(database, id))]
 
-test('a variable is found with what stands above it', async () => {
+test('a variable is found with its owners', async () => {
   const { organizationId, projectId, environmentId, serviceId, serviceName } = place.service
   for (const [scope, environment, service] of [
     [place.project, null, null],
@@ -37,7 +37,7 @@ test('a variable is found with what stands above it', async () => {
   }
 })
 
-test('a built-in variable is found at whom it tells of', async () => {
+test('a built-in variable is found with the object that it describes', async () => {
   const builtIns = (await listVariables(context, place.service)).filter(({ scope }) => scope === 'BUILT_IN')
   assert.ok(builtIns.length > 10)
   for (const { id, key, service_id } of builtIns) {
@@ -48,7 +48,7 @@ test('a built-in variable is found at whom it tells of', async () => {
   }
 })
 
-test('ids of nothing find nothing', async () => {
+test('unknown ids find nothing', async () => {
   for (const id of [newId(), builtInId(newId(), 'A'), '00000000-0000-0000-0000-000000000000'])
     assert.deepEqual(await find(id), [])
 })

@@ -1,6 +1,8 @@
 import type { Fragment, Sql } from '../database/index.ts'
 
-/** A variable or secret with what stands above it; of a built-in one, that whose id it carries. */
+/**
+ * A variable or secret with its owners. For a built-in one, those of the object that its id names.
+ */
 export interface VariableTarget {
   readonly id: string
   readonly organization_id: string
@@ -10,11 +12,11 @@ export interface VariableTarget {
   readonly service_id: string | null
   readonly service_kind: string | null
   readonly service_name: string | null
-  /** Null: a built-in one, which may be there or not. */
+  /** Null for a built-in variable, which may not exist. */
   readonly is_secret: boolean | null
 }
 
-/** The variable as the target of a request. */
+/** Finds the variable as the target of a request. */
 export const variableTarget = (sql: Sql, id: string): Fragment => sql`
   select ${id}::uuid as id, p.organization_id, p.id as project_id, p.name as project_name,
     e.id as environment_id, e.name as environment_name, e.mode as environment_mode, s.id as service_id, s.kind as service_kind, s.name as service_name, o.is_secret
@@ -28,7 +30,9 @@ export const variableTarget = (sql: Sql, id: string): Fragment => sql`
   left join environment e on e.id = coalesce(o.environment_id, s.environment_id)
   join project p on p.id = coalesce(o.project_id, e.project_id)`
 
-/** Whether the row's id is the one that a built-in's begins with: see `builtInId`. */
+/**
+ * Whether the id of a built-in variable begins with the digits of the row's id: see `builtInId`.
+ */
 const mayOwn = (sql: Sql, id: string): Fragment => sql`
   substr(${id}::text, 15, 1) = '8'
   and id between (substr(${id}::text, 1, 14) || '0000-0000-000000000000')::uuid

@@ -2,7 +2,7 @@ import type { Sql } from '../database/index.ts'
 import type { Near, Seer } from './impact.ts'
 import type { Chain, Owner } from './scope.ts'
 
-/** What is listed and edited. The sealed text stays behind: only `findDefinitions` reads it. */
+/** The listed and editable columns. Only `findDefinitions` reads the sealed text. */
 export interface VariableRow {
   readonly id: string
   readonly project_id: string | null
@@ -22,12 +22,15 @@ export interface VariableRow {
   readonly owned_by: string
 }
 
-/** The columns that an edit can change; those left out stay. */
+/** The columns that an edit can change. Absent columns stay unchanged. */
 export type VariableChanges = Partial<
   Pick<VariableRow, 'key' | 'variable_type' | 'value' | 'mount_path' | 'description' | 'enable_interpolation_in_file'>
 > & { readonly sealed_value?: string }
 
-/** Everything of the chain's owners: variables and secrets, shadowed ones too, by key and from wide to narrow. */
+/**
+ * Lists all variables and secrets of the chain's owners, including shadowed ones, by key and from
+ * wide to narrow.
+ */
 export async function findReachable(sql: Sql, { projectId, environmentId, serviceId }: Chain): Promise<VariableRow[]> {
   return sql<VariableRow[]>`
     select id, project_id, environment_id, service_id, created_at, updated_at, key, variable_type, is_secret, value,
@@ -37,7 +40,7 @@ export async function findReachable(sql: Sql, { projectId, environmentId, servic
     order by key, (service_id is not null), (environment_id is not null)`
 }
 
-/** Keeps others from changing or deleting a row of the chain until the transaction ends. */
+/** Locks a row of the chain against changes and deletion until the transaction ends. */
 export async function lockVariable(
   sql: Sql,
   { projectId, environmentId, serviceId }: Chain,
@@ -56,7 +59,7 @@ export async function isKeyTaken(sql: Sql, owner: Owner, key: string): Promise<b
   return row?.found === true
 }
 
-/** The key of a file of the chain that is mounted at the path and is not `key` itself. */
+/** Finds the key of another file of the chain that is mounted at the path. */
 export async function findFileAt(sql: Sql, chain: Chain, path: string, key: string): Promise<string | undefined> {
   const [row] = await sql<{ key: string }[]>`
     select key from variable
@@ -66,7 +69,10 @@ export async function findFileAt(sql: Sql, chain: Chain, path: string, key: stri
   return row?.key
 }
 
-/** One at a time per project: no index can say that two files of one chain have different paths. */
+/**
+ * Serializes changes of files in a project, because no index can require different paths within one
+ * chain.
+ */
 export async function lockMountPaths(sql: Sql, projectId: string): Promise<void> {
   await sql`select pg_advisory_xact_lock(hashtextextended('mount paths of ' || ${projectId}, 0))`
 }
@@ -95,7 +101,9 @@ export async function updateVariable(sql: Sql, id: string, at: Date, changes: Va
     update variable set ${sql({ ...changes, updated_at: at })}, version = version + 1 where id = ${id}`
 }
 
-/** An override has the key of what it stands on: gives the new key to all overrides, of overrides too. */
+/**
+ * Gives all direct and indirect overrides the new key, because an override has the key of its base.
+ */
 export async function renameOverrides(sql: Sql, id: string, at: Date, key: string): Promise<void> {
   await sql`
     with recursive standing (id) as (
@@ -107,27 +115,31 @@ export async function renameOverrides(sql: Sql, id: string, at: Date, key: strin
     where id in (select id from standing)`
 }
 
-/** With its aliases and overrides. */
+/** Deletes a variable with its aliases and overrides. */
 export async function deleteVariable(sql: Sql, id: string): Promise<void> {
   await sql`delete from variable where id = ${id}`
 }
 
 /**
- * Locks every service at or below the owner, in the order of ids, and gives them. Every change does this first: the foreign key
- * of a new variable locks its service too, and two changes that had come so far would each wait for the other.
+ * Locks every service at or below the owner, in the order of ids, and returns them. Every change
+ * begins with this. The foreign key of a new variable also locks its service, so two changes
+ * without this order could deadlock.
  */
 export async function lockServices(sql: Sql, owner: Owner): Promise<Seer[]> {
   return sql<Seer[]>`
     select id, environment_id from service where ${isBelow(sql, owner)} order by id for no key update`
 }
 
-/** Makes the services out of date. */
+/** Marks the services as out of date. */
 export async function bumpConfigVersions(sql: Sql, serviceIds: readonly string[]): Promise<void> {
   if (serviceIds.length === 0) return
   await sql`update service set config_version = config_version + 1 where id = any(${[...serviceIds]}::uuid[])`
 }
 
-/** What stands on these variables, over others too, and what has one of these keys in the project or below. */
+/**
+ * Finds the direct and indirect dependents of these variables, and the variables at or below the
+ * project with one of these keys.
+ */
 export async function findNear(
   sql: Sql,
   projectId: string,

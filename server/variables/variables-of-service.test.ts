@@ -69,7 +69,7 @@ test('overrides and aliases of stored and built-in variables are followed', asyn
   assert.deepEqual([textOf('A'), textOf('B'), textOf('ID')], ['narrow', 'wide', place.project.projectId])
 })
 
-test('texts arrive byte by byte', async () => {
+test('texts arrive unchanged, byte for byte', async () => {
   const texts = [
     '',
     ' ',
@@ -93,7 +93,7 @@ test('texts arrive byte by byte', async () => {
   }
 })
 
-test('variables and version are of one moment, whatever is written meanwhile', async () => {
+test('variables and version are of one moment despite concurrent writes', async () => {
   const { id } = await variables.createVariable(context, place.service, { key: 'A', value: '0' })
   const first = await configVersionOf(database, place.service)
   let reads = 0
@@ -111,7 +111,7 @@ test('variables and version are of one moment, whatever is written meanwhile', a
   await writing
 })
 
-test('a secret whose stored text was swapped with another one ends with an error that names it', async () => {
+test('a secret with a swapped stored text fails with an error that names it', async () => {
   const strangers = await addPlace(database)
   const mine = await variables.createSecret(context, place.service, { key: 'MINE', value: 'one' })
   const theirs = await variables.createSecret(context, strangers.service, { key: 'THEIRS', value: 'SECRET-CANARY' })
@@ -133,7 +133,7 @@ test('while the vault is sealed, only a service with secrets cannot be deployed'
   await assert.rejects(loading, (error: unknown) => error instanceof AppError && error.code === 'sealed')
 })
 
-test('a service that is gone has no variables', async () => {
+test('a deleted service has no variables', async () => {
   await database`delete from service where id = ${place.service.serviceId}`
   assert.equal(await variables.loadResolved(database, vault, place.service), undefined)
 })

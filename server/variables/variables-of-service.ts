@@ -10,19 +10,20 @@ import type { ServiceScope } from './scope.ts'
 import { sealedCellsOf, toServiceFacts } from './stored-service.ts'
 
 export interface ServiceVariables extends Resolved {
-  /** The service's `config_version` at the very moment at which the variables were read. */
+  /** The service's `config_version` at the moment when the variables were read. */
   readonly configVersion: number
 }
 
-/** What is about to be deployed, as far as built-ins tell of it. */
+/** The facts of an upcoming deployment that built-in variables describe. */
 export interface Deployment {
   readonly id: string
   readonly commit?: string
 }
 
 /**
- * What a deployment of the service gives to its workload; undefined where the service is gone. Throws ResolveError, which
- * names the variable, and AppError `sealed` where there are secrets and the vault is sealed.
+ * Returns the variables for the workload of a deployment, or undefined if the service no longer
+ * exists. Throws ResolveError, which names the variable, and AppError `sealed` if there are secrets
+ * and the vault is sealed.
  */
 export async function loadResolved(
   sql: Sql,
@@ -46,7 +47,7 @@ export async function loadResolved(
   return { ...resolve(definitions, builtIns), configVersion }
 }
 
-/** The facts with the secret texts of databases and outputs. */
+/** Adds the secret texts of databases and outputs to the facts. */
 async function openFacts(sql: Sql, vault: Vault, organizationId: string, snapshot: Snapshot): Promise<BuiltInFacts> {
   const { facts, services } = snapshot
   const cells = services.flatMap(sealedCellsOf)
@@ -85,7 +86,7 @@ async function openText(
     return await vault.open(sql, organizationId, cell, sealed)
   } catch (cause) {
     if (!(cause instanceof SealError)) throw cause
-    const message = `The secret ${stored.key} cannot be read: what is stored is damaged or belongs elsewhere. Set its value again.`
+    const message = `The secret ${stored.key} cannot be read: its stored text is damaged or belongs to another row. Set its value again.`
     throw new ResolveError('unreadable', stored.key, message, { cause })
   }
 }

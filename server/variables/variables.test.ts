@@ -29,7 +29,7 @@ const createSecret = (scope: Scope, key: string, value = 'SECRET-CANARY') =>
 const keysOf = (records: readonly { key: string }[]): string[] =>
   records.map(({ key }) => key).filter((key) => !key.startsWith('QOVERY_'))
 const rowsOf = (id: string) => database`select * from variable where id = ${id}`
-/** The scopes whose service became out of date by the work. */
+/** Returns the scopes whose service the work marked as out of date. */
 async function bumped(
   services: Parameters<typeof configVersionOf>[1][],
   work: () => Promise<unknown>,
@@ -40,14 +40,14 @@ async function bumped(
   return (await versions()).map((version, index) => version > (former[index] ?? 0))
 }
 
-/** Asks until the condition holds, for a minute at most. */
+/** Polls until the condition holds, for at most a minute. */
 async function until(condition: () => Promise<boolean>): Promise<void> {
   const limit = AbortSignal.timeout(60_000)
   while (!(await condition())) await systemClock.sleep(5, limit)
 }
 
 describe('creating', () => {
-  test('a variable of a service is answered as the contract says', async () => {
+  test('a variable of a service is returned as the contract says', async () => {
     const { id, created_at, ...record } = await create(place.service, 'PORT', ' 8080\n', { description: null })
     assert.equal(parseId(id), id)
     assert.deepEqual(record, {
@@ -66,7 +66,7 @@ describe('creating', () => {
     })
   })
 
-  test('a secret is answered with its path and without a value', async () => {
+  test('a secret is returned with its path and without a value', async () => {
     const record = await createSecret(place.project, 'TOKEN')
     assert.deepEqual(Object.keys(record).sort(), [
       'created_at',
@@ -83,7 +83,7 @@ describe('creating', () => {
     assert.deepEqual([record.scope, record.variable_type], ['PROJECT', 'VALUE'])
   })
 
-  test('a mount path makes a file', async () => {
+  test('a mount path creates a file', async () => {
     const record = await create(place.environment, 'CONF', 'text', {
       mount_path: '/etc/conf',
       enable_interpolation_in_file: true,
@@ -96,7 +96,7 @@ describe('creating', () => {
     })
   })
 
-  test('bad fields are refused by name and leave nothing', async () => {
+  test('invalid fields are rejected by name and store nothing', async () => {
     const bad: [string, variables.NewVariable][] = [
       ['key', { key: 'A=B', value: '' }],
       ['key', { key: '__proto__', value: '' }],
@@ -125,14 +125,14 @@ describe('creating', () => {
     assert.deepEqual(keysOf(await variables.listVariables(context, place.service)), ['A', 'A', 'A', 'a'])
   })
 
-  test('of fifty at once one is made', async () => {
+  test('only one of fifty concurrent requests creates it', async () => {
     const results = await Promise.allSettled(Array.from({ length: 50 }, () => create(place.environment, 'A')))
     const refused = results.filter((result) => result.status === 'rejected')
     assert.equal(refused.length, 49)
     for (const { reason } of refused) assert.ok(fails('conflict', 'A')(reason), String(reason))
   })
 
-  test('two files of one chain cannot have one path, unless one stands for the other', async () => {
+  test('two files of one chain cannot share a path, unless one overrides the other', async () => {
     await create(place.project, 'CONF', '', { mount_path: '/etc/conf' })
     await assert.rejects(create(place.service, 'OTHER', '', { mount_path: '/etc/conf' }), fails('conflict', 'CONF'))
     await create(place.service, 'CONF', '', { mount_path: '/etc/conf' })
@@ -140,7 +140,7 @@ describe('creating', () => {
     await create(strangers.service, 'OTHER', '', { mount_path: '/etc/conf' })
   })
 
-  test('of twenty files at once for one path one is made', async () => {
+  test('only one of twenty concurrent files for one path is created', async () => {
     const empty = await addEnvironment(database, place.project)
     const results = await Promise.allSettled(
       Array.from({ length: 20 }, (_, index) => create(empty, `F${index}`, '', { mount_path: '/x' })),
@@ -148,14 +148,14 @@ describe('creating', () => {
     assert.equal(results.filter(({ status }) => status === 'fulfilled').length, 1)
   })
 
-  test('in an owner that is gone is not found', async () => {
+  test('of a deleted owner is not found', async () => {
     await database`delete from service where id = ${place.service.serviceId}`
     await assert.rejects(create(place.service, 'A'), fails('notFound'))
   })
 })
 
 describe('listing', () => {
-  test('shows the own, the wider and the built-in ones, and nothing of others', async () => {
+  test('shows own, wider and built-in variables, and none of other scopes', async () => {
     const sibling = await addService(database, place.environment)
     const elsewhere = await addEnvironment(database, place.project)
     const strangers = await addPlace(database)
@@ -177,7 +177,7 @@ describe('listing', () => {
     })
   })
 
-  test('secrets and variables are kept apart, and no value of a secret is in any record', async () => {
+  test('secrets and variables are listed separately, and no record has the value of a secret', async () => {
     await createSecret(place.project, 'TOKEN')
     await create(place.project, 'PLAIN', 'uses {{TOKEN}}')
     const [secrets, plain] = [
@@ -190,7 +190,7 @@ describe('listing', () => {
     assert.equal('value' in (secrets[0] ?? {}), false)
   })
 
-  test('a service tells its host names, branch and commit', async () => {
+  test('a service shows its host names, branch and commit', async () => {
     await database`
       insert into route (host, service_id, port_name, internal_port, is_default, updated_at)
       values (${`${place.service.serviceId}.localhost`}, ${place.service.serviceId}, 'p80', 80, true, now())`
@@ -209,7 +209,7 @@ describe('listing', () => {
     assert.deepEqual([host?.service_id, host?.service_type], [place.service.serviceId, 'APPLICATION'])
   })
 
-  test('an override shows what it overrides, an alias its target', async () => {
+  test('an override shows its base, an alias its target', async () => {
     const base = await create(place.project, 'CONF', 'wide', { mount_path: '/etc/conf' })
     await addStanding(database, place.service, { key: 'CONF', type: 'OVERRIDE', value: 'narrow', base: base.id })
     await addStanding(database, place.service, { key: 'NAME', type: 'ALIAS', base: base.id })
@@ -257,7 +257,7 @@ describe('listing', () => {
     })
   })
 
-  test('an alias of a secret is a secret and tells of its target without value', async () => {
+  test('an alias of a secret is a secret and shows its target without value', async () => {
     const base = await createSecret(place.project, 'TOKEN')
     await addStanding(database, place.service, { key: 'NAME', type: 'ALIAS', base: base.id, isSecret: true })
     const alias = (await variables.listSecrets(context, place.service)).find(({ key }) => key === 'NAME')
@@ -274,7 +274,7 @@ describe('listing', () => {
 })
 
 describe('editing', () => {
-  test('what is absent stays, what is null is cleared', async () => {
+  test('keeps absent fields and clears null fields', async () => {
     const { id } = await create(place.service, 'A', 'old', { description: 'text', mount_path: '/x' })
     const edited = await variables.editVariable(context, place.service, id, { key: 'B', value: 'new' })
     assert.partialDeepStrictEqual(edited, { id, key: 'B', value: 'new', description: 'text', mount_path: '/x' })
@@ -286,7 +286,7 @@ describe('editing', () => {
     assert.deepEqual(listed, file)
   })
 
-  test('a record that is written back as it was read changes nothing', async () => {
+  test('changes nothing if a record is written back unchanged', async () => {
     const base = await create(place.project, 'A', 'wide', { mount_path: '/x' })
     await addStanding(database, place.service, { key: 'A', type: 'OVERRIDE', value: 'narrow', base: base.id })
     await addStanding(database, place.service, { key: 'B', type: 'ALIAS', base: base.id })
@@ -296,7 +296,7 @@ describe('editing', () => {
     }
   })
 
-  test('what the kind of variable forbids is refused by field', async () => {
+  test('rejects, by field, changes that the type of variable forbids', async () => {
     const base = await create(place.project, 'A', 'wide')
     const override = await addStanding(database, place.service, {
       key: 'A',
@@ -315,7 +315,7 @@ describe('editing', () => {
     assert.partialDeepStrictEqual(await edit(alias, { key: 'C' }), { key: 'C', value: 'A' })
   })
 
-  test('built-in and wider ones are refused, with the place to change them', async () => {
+  test('rejects built-in and wider variables and names the place to change them', async () => {
     const wide = await create(place.project, 'A')
     const [builtIn] = await variables.listVariables(context, place.service)
     for (const [id, part] of [
@@ -327,7 +327,7 @@ describe('editing', () => {
     }
   })
 
-  test('what is not reachable is not found, and stays', async () => {
+  test('does not find or change unreachable variables', async () => {
     const strangers = await addPlace(database)
     const sibling = await addService(database, place.environment)
     const unreachable = [
@@ -348,7 +348,7 @@ describe('editing', () => {
     await assert.rejects(variables.editSecret(context, place.service, narrow.id, {}), fails('notFound'))
   })
 
-  test('a key or path that is taken is refused', async () => {
+  test('rejects a taken key or path', async () => {
     const { id } = await create(place.service, 'A')
     await create(place.service, 'B', '', { mount_path: '/b' })
     await assert.rejects(variables.editVariable(context, place.service, id, { key: 'B' }), fails('conflict', 'B'))
@@ -358,7 +358,7 @@ describe('editing', () => {
     )
   })
 
-  test('overrides take the new key of what they override', async () => {
+  test('renames the overrides of a renamed variable', async () => {
     const base = await create(place.project, 'A')
     const middle = await addStanding(database, place.environment, {
       key: 'A',
@@ -374,7 +374,7 @@ describe('editing', () => {
     assert.equal((await rowsOf(base.id))[0]?.key, 'B')
   })
 
-  test('a secret without value, or with null, keeps its text', async () => {
+  test('keeps the text of a secret if the value is absent or null', async () => {
     const { id } = await createSecret(place.service, 'A')
     const [former] = await rowsOf(id)
     await variables.editSecret(context, place.service, id, { key: 'B', value: null, description: 'new' })
@@ -387,7 +387,7 @@ describe('editing', () => {
 })
 
 describe('removing', () => {
-  test('what is removed while an edit waits is not found by the edit', async () => {
+  test('does not find a variable that is removed while the edit waits', async () => {
     const { id } = await create(place.project, 'A')
     let edit: Promise<unknown> = Promise.resolve()
     await database.begin(async (sql) => {
@@ -403,7 +403,7 @@ describe('removing', () => {
     await assert.rejects(edit, fails('notFound'))
   })
 
-  test('takes aliases and overrides along', async () => {
+  test('removes aliases and overrides too', async () => {
     const base = await create(place.project, 'A')
     const override = await addStanding(database, place.service, {
       key: 'A',
@@ -416,7 +416,7 @@ describe('removing', () => {
     assert.deepEqual(keysOf(await variables.listVariables(context, place.service)), [])
   })
 
-  test('a secret goes, and a second time it is not found', async () => {
+  test('removes a secret, and does not find it a second time', async () => {
     const { id } = await createSecret(place.environment, 'A')
     await variables.removeSecret(context, place.environment, id)
     await assert.rejects(variables.removeSecret(context, place.environment, id), fails('notFound'))
@@ -424,7 +424,7 @@ describe('removing', () => {
 })
 
 describe('out of date', () => {
-  test('every change does it to just the services that see the variable', async () => {
+  test('is set by every change, only on services that see the variable', async () => {
     const sibling = await addService(database, place.environment)
     const cousin = await addService(database, await addEnvironment(database, place.project))
     const stranger = (await addPlace(database)).service
@@ -454,7 +454,7 @@ describe('out of date', () => {
     }
   })
 
-  test('a description, or an edit without difference, does not', async () => {
+  test('is not set by a description or an edit without difference', async () => {
     const { id } = await create(place.service, 'A')
     const edits = [{ description: 'new' }, { key: 'A', value: 'value', mount_path: null }]
     for (const input of edits)
@@ -463,13 +463,13 @@ describe('out of date', () => {
       ])
   })
 
-  test('a refused change does not', async () => {
+  test('is not set by a rejected change', async () => {
     await create(place.service, 'A')
     const refused = () => assert.rejects(create(place.service, 'A'))
     assert.deepEqual(await bumped([place.service], refused), [false])
   })
 
-  test('changes of overlapping scopes at once all count and none ends in a deadlock', async () => {
+  test('is set by all concurrent changes of overlapping scopes, without a deadlock', async () => {
     await Promise.all(Array.from({ length: 5 }, () => addService(database, place.environment)))
     const former = await configVersionOf(database, place.service)
     const scopes = [place.project, place.environment, place.service]
@@ -488,7 +488,7 @@ describe('out of date', () => {
 })
 
 describe('while the vault is sealed', () => {
-  test('variables work, secrets are listed and removed, their texts are not touched', async () => {
+  test('variables work, secrets can be listed and removed, and their texts are untouched', async () => {
     const { id } = await createSecret(place.service, 'A')
     const former = await rowsOf(id)
     await variables.createVariable(sealed, place.service, { key: 'B', value: 'x' })

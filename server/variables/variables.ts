@@ -14,14 +14,16 @@ import type { Scope } from './scope.ts'
 import { create, edit, remove, standOn } from './write-variable.ts'
 
 /**
- * What can be done with the variables and secrets of a project, an environment or a service. Whoever calls has loaded and
- * authorised the scope. Every change makes the services that see the variable out of date, in the same transaction.
+ * The operations on variables and secrets of a project, an environment or a service. The caller has
+ * loaded and authorized the scope. Every change marks the services that see the variable as out of
+ * date, in the same transaction.
  *
- * Errors, as AppError: `invalid` (names the field, or says where to edit instead), `notFound` (not reachable from the
- * scope), `conflict` (the key or the mount path is taken), `sealed` (a secret's text is needed and the vault is sealed).
+ * Throws AppError: `invalid` (names the field, or says where to edit instead), `notFound` (not
+ * reachable from the scope), `conflict` (the key or the mount path is taken), `sealed` (a secret's
+ * text is needed and the vault is sealed).
  */
 
-/** All that is reachable: the scope's own variables, wider ones, shadowed ones too, and the built-ins. */
+/** All reachable variables: the scope's own, wider ones, shadowed ones, and the built-ins. */
 export async function listVariables(
   { database }: Pick<VariableContext, 'database'>,
   scope: Scope,
@@ -33,7 +35,7 @@ export async function listVariables(
   ]
 }
 
-/** As the variables, without any value. */
+/** The same as variables, without any value. */
 export async function listSecrets(
   { database }: Pick<VariableContext, 'database'>,
   scope: Scope,
@@ -55,7 +57,7 @@ export const createVariable = async (
 export const createSecret = async (context: VariableContext, scope: Scope, input: NewVariable): Promise<SecretRecord> =>
   toSecretRecord(await create(context, scope, 'secret', input), { scope, rows: [], builtIns: [] })
 
-/** A second name, or another value, for a variable that is reachable from the scope, of the same or a wider one. */
+/** Creates an alias or override of a variable of the same or a wider scope. */
 export const standOnVariable = (
   context: VariableContext,
   scope: Scope,

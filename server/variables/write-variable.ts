@@ -37,7 +37,10 @@ export async function create(
   })
 }
 
-/** Makes an alias or an override at the scope of what is reachable from there; gives the record as `toRecord` makes it. */
+/**
+ * Creates an alias or override of a variable that the scope can reach, and returns the record that
+ * `toRecord` builds.
+ */
 export async function standOn<T>(
   context: VariableContext,
   scope: Scope,
@@ -64,7 +67,7 @@ export async function standOn<T>(
   })
 }
 
-/** Gives the record as `toRecord` makes it from the row after the edit. */
+/** Returns the record that `toRecord` builds from the edited row. */
 export async function edit<T>(
   context: VariableContext,
   scope: Scope,
@@ -94,7 +97,7 @@ export async function edit<T>(
   })
 }
 
-/** Takes the variable's aliases and overrides with it. */
+/** Removes the variable with its aliases and overrides. */
 export async function remove(context: VariableContext, scope: Scope, sort: Sort, id: string): Promise<void> {
   await change(context, scope, '', async ({ sql, outdate }) => {
     const { row } = await findOwn(sql, scope, sort, id)
@@ -103,7 +106,7 @@ export async function remove(context: VariableContext, scope: Scope, sort: Sort,
   })
 }
 
-/** The text in the column that it goes to; neither has the text of an alias. */
+/** Returns the text in its column. An alias has a text in neither column. */
 async function textColumns(
   context: VariableContext,
   sql: Sql,
@@ -127,5 +130,5 @@ async function claimPath(sql: Sql, scope: Scope, path: string, key: string): Pro
   await store.lockMountPaths(sql, scope.projectId)
   const holder = await store.findFileAt(sql, chainOf(scope), path, key)
   if (holder !== undefined)
-    throw new AppError('conflict', `mount_path: the file ${holder} is mounted at ${path} already; choose another path`)
+    throw new AppError('conflict', `mount_path: the file ${holder} is already mounted at ${path}; choose another path`)
 }
