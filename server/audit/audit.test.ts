@@ -10,7 +10,7 @@ import { sampleEntry } from './testing.ts'
 const publicUrl = 'https://quayside.example'
 const searchOf = (link: string | undefined) => Object.fromEntries(new URL(link ?? '').searchParams)
 
-test('pages go on to older events and back to newer ones, by the addresses that they give', async (t) => {
+test('pages link to older and newer events', async (t) => {
   const { sql } = await testDatabase(t)
   const organizationId = newId()
   for (let n = 1; n <= 25; n++) {
@@ -39,7 +39,7 @@ test('pages go on to older events and back to newer ones, by the addresses that 
   }
 })
 
-test('events are chosen by time, type, target and place; of other organizations none is seen', async (t) => {
+test('events are filtered by time, type, target and place, and never from another organization', async (t) => {
   const { sql } = await testDatabase(t)
   const [organizationId, other, projectId, environmentId] = [newId(), newId(), newId(), newId()]
   const place = { project_id: projectId, project_name: 'Shop', environment_id: environmentId, environment_name: 'prod' }
@@ -66,7 +66,7 @@ test('events are chosen by time, type, target and place; of other organizations 
   assert.deepEqual(await targets({ targetLevelToFetch: 'ENVIRONMENT', projectId }), [{ id: environmentId, name: 'prod' }])
 }) // biome-ignore format: long rows
 
-test('a change is written in its transaction, or as a part of the statement that makes it', async (t) => {
+test('a change is written in its transaction, or as a part of its statement', async (t) => {
   const { sql } = await testDatabase(t)
   const { organizationId, projectId, environmentId, serviceId } = (await addPlace(sql)).service
   const entry = sampleEntry(organizationId, { project_id: projectId, environment_id: environmentId })
@@ -89,7 +89,7 @@ test('a change is written in its transaction, or as a part of the statement that
   assert.equal(await findPlace(sql, newId()), undefined)
 }) // biome-ignore format: long rows
 
-test('a time is RFC 3339 or a number since 1970 in seconds to nanoseconds', () => {
+test('a time is RFC 3339 or a number since 1970, in seconds to nanoseconds', () => {
   const moment = Date.UTC(2026, 0, 31, 12)
   const texts = ['2026-01-31T12:00:00Z', '2026-01-31T13:00:00+01:00', '1769860800', '1769860800000', '1769860800000000', '1769860800000000000']
   for (const text of texts) assert.equal(readMoment('fromTimestamp', text)?.getTime(), moment, text)

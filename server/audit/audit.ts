@@ -3,7 +3,7 @@ import { type EventRow, type EventFilter as Filter, listEvents, listTargets } fr
 import { readMoment } from './moment.ts'
 import { cursorOf, pageOf, readCursor } from './page.ts'
 
-/** Which targets are asked for, by the names of the API. */
+/** Filters of targets, by their API names. */
 export interface TargetFilter {
   readonly fromTimestamp?: string
   readonly toTimestamp?: string
@@ -16,7 +16,7 @@ export interface TargetFilter {
   readonly targetLevelToFetch?: 'PROJECT' | 'ENVIRONMENT'
 }
 
-/** Which events are asked for, by the names of the API. */
+/** Filters of events, by their API names. */
 export interface EventFilter extends Omit<TargetFilter, 'projectId' | 'environmentId' | 'targetLevelToFetch'> {
   readonly pageSize?: number
   readonly continueToken?: string
@@ -30,10 +30,12 @@ export interface EventFilter extends Omit<TargetFilter, 'projectId' | 'environme
 const usualPage = 10
 const levels = { PROJECT: 'project', ENVIRONMENT: 'environment' } as const
 
-/** Reading the record of changes of an organization. */
+/** Reads the audit log of an organization. */
 export function createAudit({ database, publicUrl }: { readonly database: Database; readonly publicUrl: string }) {
   return {
-    /** A page of events, newest first, with the addresses of the pages beside it. */
+    /**
+     * Returns a page of events, newest first, with the addresses of the pages before and after it.
+     */
     async events(organizationId: string, query: EventFilter) {
       const { pageSize: limit = usualPage, continueToken, stepBackToken, ...rest } = query
       const newerThan = readCursor('stepBackToken', stepBackToken)
@@ -56,7 +58,7 @@ export function createAudit({ database, publicUrl }: { readonly database: Databa
       }
     },
 
-    /** What the events are about, or the projects or environments of that. */
+    /** Lists the targets of events, or their projects or environments. */
     async targets(organizationId: string, query: TargetFilter) {
       const { targetLevelToFetch: level } = query
       const targets = await listTargets(database, organizationId, filterOf(query), level ? levels[level] : 'target')

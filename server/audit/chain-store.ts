@@ -11,22 +11,22 @@ export interface ChainRow {
 
 export type SealedRow = EventRow & { readonly sequence: number; readonly hash: Buffer }
 
-/** Organizations with rows that are not sealed yet. */
+/** Lists organizations with unsealed rows. */
 export const listUnsealedOrganizations = async (sql: Sql, limit: number): Promise<string[]> =>
   (
     await sql<{ organization_id: string }[]>`
       select distinct organization_id from audit_event where sequence is null limit ${limit}`
   ).map((row) => row.organization_id)
 
-/** The chain, which is begun where there is none. Whoever else seals or prunes waits. */
+/** Locks the chain, creating it if it does not exist. Other sealing and pruning waits. */
 export async function lockChain(sql: Sql, organizationId: string): Promise<ChainRow> {
   await sql`insert into audit_chain (organization_id) values (${organizationId}) on conflict do nothing`
   const [row] = await sql<ChainRow[]>`select * from audit_chain where organization_id = ${organizationId} for update`
-  if (!row) throw new Error('the chain that was begun is not there')
+  if (!row) throw new Error('the new chain of the audit log does not exist')
   return row
 }
 
-/** Rows that are not sealed yet, in the order in which they were written. */
+/** Lists unsealed rows in the order in which they were written. */
 export const listUnsealed = (sql: Sql, organizationId: string, limit: number) =>
   sql<EventRow[]>`
     select * from audit_event where organization_id = ${organizationId} and sequence is null order by position limit ${limit}`
@@ -55,7 +55,7 @@ export const listSealed = (sql: Sql, organizationId: string, after: number, limi
   sql<SealedRow[]>`
     select * from audit_event where organization_id = ${organizationId} and sequence > ${after} order by sequence limit ${limit}`
 
-/** Organizations whose oldest sealed rows are older than they keep them, and those that are gone. */
+/** Lists organizations whose oldest sealed rows have expired, and deleted organizations. */
 export const listOverdue = (sql: Sql, now: Date) =>
   sql<{ organization_id: string; cutoff: Date }[]>`
     select c.organization_id, l.cutoff from audit_chain c
@@ -68,7 +68,7 @@ export const listOverdue = (sql: Sql, now: Date) =>
       select from audit_event e
       where e.organization_id = c.organization_id and e.sequence = c.anchor_sequence + 1 and e.created_at < l.cutoff)`
 
-/** The last row of the chain's beginning that is older than the cutoff as a whole, at most so many rows on. */
+/** Finds the last row of the expired beginning of the chain, at most this many rows on. */
 export async function findNewAnchor(
   sql: Sql,
   chain: ChainRow,
@@ -85,7 +85,7 @@ export async function findNewAnchor(
   return row
 }
 
-/** Moves the beginning of the chain on, and removes what lies before it. */
+/** Moves the anchor of the chain forward and deletes the rows before it. */
 export async function moveAnchor(
   sql: Sql,
   organizationId: string,
@@ -97,13 +97,13 @@ export async function moveAnchor(
   await sql`delete from audit_event where organization_id = ${organizationId} and sequence <= ${anchor.sequence}`
 }
 
-/** Sets how long every organization keeps its record. */
+/** Sets the retention of every organization. */
 export async function setRetention(sql: Sql, days: number): Promise<void> {
   await sql`
     update organization set audit_logs_retention_in_days = ${days} where audit_logs_retention_in_days <> ${days}`
 }
 
-/** Organizations with a chain, or with sealed rows although their chain is gone. */
+/** Lists organizations with a chain, or with sealed rows but without a chain. */
 export const listChained = (sql: Sql) =>
   sql<{ organization_id: string; name: string; has_chain: boolean }[]>`
     select i.organization_id, coalesce(o.name, '') as name, c.organization_id is not null as has_chain

@@ -9,7 +9,7 @@ import { sampleEntry } from './testing.ts'
 const { signal } = new AbortController()
 const seal = (database: Database): Promise<void> => createSealer({ database }).reconcile(signal)
 
-/** As somebody who may do anything to the database. */
+/** Runs statements as someone with every right on the database. */
 const tamper = (sql: Database, work: (sql: Database) => Promise<unknown>): Promise<unknown> =>
   sql`alter table audit_event disable trigger all`
     .then(() => work(sql))
@@ -24,7 +24,7 @@ async function filled(sql: Database, rows: number): Promise<string> {
   return organizationId
 }
 
-test('rows are numbered without gaps in each organization, and the chain holds', async (t) => {
+test('rows are numbered without gaps in each organization, and the chain is valid', async (t) => {
   const { sql } = await testDatabase(t)
   const [a, b] = [await filled(sql, 3), await filled(sql, 2)]
   await recordChange(sql, sampleEntry(a, { target_name: 'number 4' }))
@@ -40,7 +40,7 @@ test('rows are numbered without gaps in each organization, and the chain holds',
   assert.deepEqual(await verifyChain(sql, newId()), { intact: true, rows: 0 })
 })
 
-test('a change that is committed later is chained later, and hinders nobody meanwhile', async (t) => {
+test('a change that is committed later is chained later and blocks no other', async (t) => {
   const { sql } = await testDatabase(t)
   const organizationId = newId()
   await sql.begin(async (slow) => {
@@ -54,7 +54,7 @@ test('a change that is committed later is chained later, and hinders nobody mean
   assert.deepEqual(await verifyChain(sql, organizationId), { intact: true, rows: 2 })
 }) // biome-ignore format: one line
 
-test('two servers that seal at the same time make one chain', async (t) => {
+test('two servers that seal at the same time build one chain', async (t) => {
   const { sql } = await testDatabase(t)
   const organizationId = newId()
   for (let row = 0; row < 20; row++) await recordChange(sql, sampleEntry(organizationId))
@@ -79,7 +79,7 @@ test('the application can neither change nor remove a row', async (t) => {
   assert.deepEqual(await verifyChain(sql, organizationId), { intact: true, rows: 2 })
 })
 
-test('what is changed or removed past the application is found, with its number', async (t) => {
+test('a row that was changed or removed by hand is found by its number', async (t) => {
   const { sql } = await testDatabase(t)
   const check = async (reason: string, sequence: number, work: (id: string) => Promise<unknown>): Promise<void> => {
     const organizationId = await filled(sql, 4)

@@ -3,7 +3,10 @@ import { type Database, inTransaction, type Sql } from '../database/index.ts'
 import { findChain, listSealed, listUnsealed, listUnsealedOrganizations, lockChain, sealRows } from './chain-store.ts'
 import type { EventRow } from './event-store.ts'
 
-/** Every field that a row tells, in a fixed order: what the hash covers beside the hash before it and the row's number. */
+/**
+ * All fields of a row in a fixed order. The hash covers them, the previous hash and the row's
+ * number.
+ */
 const fields = [
   'id',
   'organization_id',
@@ -26,7 +29,7 @@ const fields = [
   'request_id',
 ] as const satisfies readonly (keyof EventRow)[]
 
-/** SHA-256 of the hash before it, its number and the row as JSON. */
+/** SHA-256 of the previous hash, the row's number and the row as JSON. */
 export const hashOf = (previous: Buffer, sequence: number, row: EventRow): Buffer =>
   createHash('sha256')
     .update(previous)
@@ -37,9 +40,10 @@ const mostOrganizations = 100
 const mostRows = 500
 
 /**
- * Gives rows that were committed their place in the chain of their organization: in the order of commits as this sees them, and of
- * writing among those that it sees at once. Rows are not chained where they are written: each would wait there for the end of
- * every other change of the organization.
+ * Appends committed rows to the chain of their organization: in the order of commits as this
+ * process sees them, and among those it sees together in the order of writing. Rows are not chained
+ * when they are written, because each write would wait for the end of every other change of the
+ * organization.
  */
 export const createSealer = ({ database }: { readonly database: Database }) => ({
   name: 'audit chain',
@@ -51,7 +55,7 @@ export const createSealer = ({ database }: { readonly database: Database }) => (
   },
 })
 
-/** How many were sealed. */
+/** Returns the number of sealed rows. */
 const sealSome = (database: Database, organizationId: string): Promise<number> =>
   inTransaction(database, async (sql) => {
     let { hash, sequence } = await lockChain(sql, organizationId)
@@ -64,12 +68,15 @@ const sealSome = (database: Database, organizationId: string): Promise<number> =
     return sealed.length
   })
 
-/** Whether every row since the anchor is as it was sealed, and none is missing; else the first number where that is not so. */
+/**
+ * Whether every row since the anchor is unchanged and none is missing; otherwise the first number
+ * that is wrong.
+ */
 export type ChainState =
   | { readonly intact: true; readonly rows: number }
   | { readonly intact: false; readonly sequence: number; readonly reason: 'missing' | 'changed' }
 
-/** Computes the chain of an organization anew. */
+/** Recomputes the chain of an organization. */
 export async function verifyChain(sql: Sql, organizationId: string): Promise<ChainState> {
   const chain = await findChain(sql, organizationId)
   if (!chain) return { intact: true, rows: 0 }
@@ -83,7 +90,7 @@ export async function verifyChain(sql: Sql, organizationId: string): Promise<Cha
     }
     if (rows.length < mostRows) break
   }
-  // More may have been sealed since the chain's end was read; fewer may not.
+  // Rows may have been added since the chain's end was read, but not removed.
   if (sequence < chain.sequence) return { intact: false, sequence: sequence + 1, reason: 'missing' }
   return { intact: true, rows: sequence - chain.anchor_sequence }
 }

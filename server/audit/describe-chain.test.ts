@@ -15,7 +15,7 @@ test('a row that was changed by hand cannot hide its line from the terminal', ()
   assert.match(line, /: row 3 does not fit/)
 })
 
-test('an intact record says how many rows it has', () => {
+test('an intact log reports its number of rows', () => {
   const line = describeChain({ organizationId, name: 'a', row: undefined, state: { intact: true, rows: 5 } })
   assert.equal(line, 'Organization "a" (0190): 5 rows, all as they were written.')
 })

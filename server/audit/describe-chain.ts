@@ -2,8 +2,8 @@ import { printable } from '../lib/text.ts'
 import type { Verified } from './verify-all.ts'
 
 /**
- * Says in one line how the record of an organization was found. Whoever changed it by hand chose the texts of its rows, too: what they
- * hold moves no cursor and hides no line.
+ * Describes the state of an organization's audit log in one line. Someone who changed it by hand
+ * may have chosen its texts too, so their control characters are removed.
  */
 export function describeChain({ name, organizationId, state, row }: Verified): string {
   const whose = `Organization "${printable(name)}" (${organizationId})`

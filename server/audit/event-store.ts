@@ -1,6 +1,6 @@
 import type { Fragment, Sql } from '../database/index.ts'
 
-/** One row of the record of changes. */
+/** One row of the audit log. */
 export interface EventRow {
   readonly id: string
   readonly organization_id: string
@@ -23,15 +23,15 @@ export interface EventRow {
   readonly request_id: string
 }
 
-/** Names of project and environment are looked up where they are not known. */
+/** Unknown names of project and environment are looked up. */
 export type NewEvent = Omit<EventRow, 'project_name' | 'environment_name'> & {
   readonly project_name: string | null
   readonly environment_name: string | null
 }
 
 /**
- * Inserts the row once for the one row of `from`, or for none. A part of a statement: what else that statement changes is in it or
- * is not, together.
+ * Inserts the row once if `from` has a row, otherwise not at all. It is a part of a statement, so
+ * the row and the statement's other changes are written together or not at all.
  */
 export const insertion = (sql: Sql, row: NewEvent, from: Fragment): Fragment => sql`
   insert into audit_event (id, organization_id, created_at, event_type, target_type, target_id, target_name, sub_target_type,
@@ -46,7 +46,7 @@ export const insertion = (sql: Sql, row: NewEvent, from: Fragment): Fragment => 
     ${row.original_change}::text, ${row.request_id}::text
   from ${from}`
 
-/** A name that is known costs the statement no question. */
+/** A known name needs no lookup in the statement. */
 const nameOf = (sql: Sql, table: Fragment, known: string | null, id: string | null): Fragment =>
   known === null ? sql`coalesce((select name from ${table} where id = ${id}::uuid), '')` : sql`${known}::text`
 
@@ -54,7 +54,10 @@ export async function insertEvent(sql: Sql, row: NewEvent): Promise<void> {
   await sql`${insertion(sql, row, sql`(values (1)) as one`)}`
 }
 
-/** One row for each service of an ended deployment that ended so; a second call changes nothing. */
+/**
+ * Inserts one row for each service of an ended deployment with that result. A second call changes
+ * nothing.
+ */
 export async function insertOutcomes(
   sql: Sql,
   requestId: string,
@@ -78,7 +81,7 @@ export async function insertOutcomes(
     on conflict (id) do nothing`
 }
 
-/** Which rows; what is undefined does not matter. */
+/** Filters of rows. Undefined ones match everything. */
 export interface EventFilter {
   readonly from: Date | undefined
   readonly to: Date | undefined
@@ -92,13 +95,16 @@ export interface EventFilter {
   readonly environment_id: string | undefined
 }
 
-/** A place between rows: the row that it stands beside. */
+/** A position between rows, given by the row next to it. */
 export interface Cursor {
   readonly created_at: Date
   readonly id: string
 }
 
-/** Rows on one side of a cursor, beginning beside it: older ones descend, newer ones ascend. */
+/**
+ * Lists rows on one side of a cursor: older ones in descending order, newer ones in ascending
+ * order.
+ */
 export const listEvents = (
   sql: Sql,
   organizationId: string,
@@ -137,7 +143,7 @@ const matching = (sql: Sql, filter: EventFilter): Fragment => {
   return [...equal, ...range].reduce((all, part) => sql`${all} ${part}`, sql``)
 }
 
-/** Different targets by their newest name, in the order of names. */
+/** Lists distinct targets by their newest name, sorted by name. */
 export const listTargets = (
   sql: Sql,
   organizationId: string,

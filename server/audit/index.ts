@@ -1,4 +1,7 @@
-/** Who changed what: one row for each change, written with it, sealed into a chain within a second, kept as long as asked. */
+/**
+ * The audit log: one row for each change, written with it, sealed into a chain within a second,
+ * kept as long as configured.
+ */
 export { createAudit, type EventFilter, type TargetFilter } from './audit.ts'
 export { type ChainState, createSealer, verifyChain } from './chain.ts'
 export { describeChain } from './describe-chain.ts'

@@ -2,7 +2,7 @@ import { AppError } from '../lib/error.ts'
 import { parseId } from '../lib/id.ts'
 import type { Cursor } from './event-store.ts'
 
-/** The place of a row as a client sends it back: its time and its id. */
+/** The position of a row as a client sends it back: its time and its id. */
 export const cursorOf = ({ created_at, id }: Cursor): string => `${created_at.getTime()}_${id}`
 
 export function readCursor(name: string, text: string | undefined): Cursor | undefined {
@@ -10,12 +10,12 @@ export function readCursor(name: string, text: string | undefined): Cursor | und
   const [, ms = '', given = ''] = /^(\d{1,15})_([0-9a-f-]{36})$/.exec(text) ?? []
   const id = parseId(given)
   if (id) return { created_at: new Date(Number(ms)), id }
-  throw new AppError('invalid', `${name} must be one that a former page gave.`)
+  throw new AppError('invalid', `${name} must be a token from a previous page.`)
 }
 
 /**
- * The rows of a page, newest first, and whether there are older and newer ones beside it. `found` has one row more than the page,
- * where there is one; rows newer than a cursor come oldest first.
+ * Returns the rows of a page, newest first, and whether older and newer rows exist. `found` has one
+ * row more than the page if there is one. Rows newer than a cursor are passed oldest first.
  */
 export function pageOf<T>(found: readonly T[], limit: number, way: 'first' | 'older' | 'newer') {
   const more = found.length > limit

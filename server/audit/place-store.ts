@@ -1,6 +1,6 @@
 import type { Sql } from '../database/index.ts'
 
-/** Where something stands: the objects above it, as far as there are such. */
+/** The owners of an object, as far as it has them. */
 export interface Place {
   readonly organization?: Named | undefined
   readonly project?: Named | undefined
@@ -15,7 +15,7 @@ interface Named {
 
 type PlaceRow = { readonly [P in keyof Place]: Place[P] | null }
 
-/** The place of a service, an environment or a project, whichever has this id. */
+/** Finds the owners of the service, environment or project with this id. */
 export async function findPlace(sql: Sql, id: string): Promise<Place | undefined> {
   const named = (alias: string) =>
     sql`case when ${sql(alias)}.id is not null then jsonb_build_object('id', ${sql(alias)}.id, 'name', ${sql(alias)}.name) end`

@@ -11,7 +11,7 @@ const now = new Date('2026-06-30T12:00:00Z')
 const clock = { ...systemClock, now: () => now }
 const daysAgo = (days: number): Date => new Date(now.getTime() - days * 86_400_000)
 
-test('rows are kept as long as their organization wants, and the chain begins anew behind what went', async (t) => {
+test('rows are kept as long as their organization wants, and the chain starts after the removed ones', async (t) => {
   const { sql } = await testDatabase(t)
   const [keeps, long] = [newId(), newId()]
   for (const [id, days] of [[keeps, 7], [long, 100]] as const) {
@@ -25,7 +25,7 @@ test('rows are kept as long as their organization wants, and the chain begins an
   for (let time = 0; time < 2; time++) await createPruner({ database: sql, clock }).reconcile(signal)
   const names = async (id: string) =>
     (await sql`select target_name from audit_event where organization_id = ${id} order by sequence`).map((row) => row['target_name'])
-  // Behind a younger row an older one stays: only the beginning of a chain can go.
+  // An older row after a younger one stays, because only the beginning of a chain can be removed.
   assert.deepEqual(await names(keeps), ['6 days', '10 days', '1 days'])
   assert.equal((await names(long)).length, 5)
   assert.deepEqual(await verifyChain(sql, keeps), { intact: true, rows: 3 })
@@ -34,7 +34,7 @@ test('rows are kept as long as their organization wants, and the chain begins an
   assert.deepEqual(await verifyChain(sql, keeps), { intact: true, rows: 4 })
 }) // biome-ignore format: one line
 
-test('rows of an organization that is gone go, too', async (t) => {
+test('rows of a deleted organization are removed too', async (t) => {
   const { sql } = await testDatabase(t)
   const id = newId()
   await recordChange(sql, sampleEntry(id, { created_at: daysAgo(1) }))

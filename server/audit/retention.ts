@@ -7,11 +7,14 @@ const mostRows = 5000
 export interface PrunerOptions {
   readonly database: Database
   readonly clock: Clock
-  /** How long every organization keeps its record, if the operator says so; otherwise each as long as its row says. */
+  /**
+   * Days that every organization keeps its audit log, if the operator sets it. Otherwise each uses
+   * its own setting.
+   */
   readonly days?: number | undefined
 }
 
-/** Removes what is older than its organization keeps it: the beginning of the chain, which is anchored behind it again. */
+/** Removes expired rows from the beginning of a chain and anchors the chain after them. */
 export const createPruner = ({ database, clock, days }: PrunerOptions) => ({
   name: 'audit retention',
   everyMs: 60_000,
@@ -23,7 +26,7 @@ export const createPruner = ({ database, clock, days }: PrunerOptions) => ({
   },
 })
 
-/** Whether there may be more. */
+/** Whether more rows may exist. */
 const pruneSome = (database: Database, organizationId: string, cutoff: Date): Promise<boolean> =>
   inTransaction(database, async (sql) => {
     const chain = await lockChain(sql, organizationId)

@@ -1,7 +1,7 @@
 import { serviceTypeOf } from '@quayside/contract/enums.ts'
 import type { AuditEntry } from './record.ts'
 
-/** What is known of a service where a change of it is written down. */
+/** The known facts of a service at a change. */
 export interface ServicePlace {
   readonly id: string
   readonly name: string
@@ -13,7 +13,10 @@ export interface ServicePlace {
   readonly environment_name: string
 }
 
-/** Pure: a change of a service that the platform itself made, with `by` as who did it; `change` is told as JSON. */
+/**
+ * Builds the entry of a service's change by the platform itself, with `by` as its actor and
+ * `change` as JSON.
+ */
 export const serviceEntry = (
   service: ServicePlace,
   { by, change, ...entry }: Pick<AuditEntry, 'created_at' | 'event_type' | 'origin' | 'request_id'> & ByWhom,

@@ -1,7 +1,7 @@
 import { newId } from '../lib/id.ts'
 import type { AuditEntry } from './record.ts'
 
-/** A change as it is recorded, for tests. */
+/** A recorded change, for tests. */
 export const sampleEntry = (organizationId: string, change: Partial<AuditEntry> = {}): AuditEntry => ({
   organization_id: organizationId,
   created_at: new Date('2026-01-01T12:00:00Z'),

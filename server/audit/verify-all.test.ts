@@ -25,13 +25,13 @@ async function filled(sql: Database, name: string, ages: readonly number[]): Pro
   return id
 }
 
-/** As somebody who may do anything to the database. */
+/** Runs statements as someone with every right on the database. */
 const tamper = (sql: Database, work: () => Promise<unknown>): Promise<unknown> =>
   sql`alter table audit_event disable trigger all`
     .then(work)
     .finally(() => sql`alter table audit_event enable trigger all`)
 
-/** The command as an operator gives it, beside a server: the database is one that is used already. */
+/** Runs the operator's command beside a server that uses the same database. */
 async function verify(url: string): Promise<{ exitCode: number; said: string }> {
   const directory = await mkdtemp(join(tmpdir(), 'quayside-verify-'))
   const { exitCode, stdout, stderr } = await run(process.execPath, [join(root, 'server/start/verify-audit.ts')], {
@@ -55,7 +55,7 @@ const attacks: Readonly<Record<string, (sql: Database, id: string) => Promise<un
 }
 
 for (const [finding, attack] of Object.entries(attacks)) {
-  test(`the command names the first row that does not fit: ${finding}`, async (t) => {
+  test(`the command names the first wrong row: ${finding}`, async (t) => {
     const { sql, url } = await testDatabase(t)
     await filled(sql, 'untouched', [2, 1])
     const id = await filled(sql, 'touched', [4, 3, 2, 1])
@@ -71,7 +71,7 @@ for (const [finding, attack] of Object.entries(attacks)) {
   })
 }
 
-test('rows that retention removes leave the chain whole, and the operator says how long they are kept', async (t) => {
+test('the chain stays valid when retention removes rows, and the operator sets the retention', async (t) => {
   const { sql, url } = await testDatabase(t)
   await filled(sql, 'shop', [40, 20, 3])
   await createPruner({ database: sql, clock, days: 7 }).reconcile(signal)
@@ -81,7 +81,7 @@ test('rows that retention removes leave the chain whole, and the operator says h
   assert.deepEqual([exitCode, /"shop" .*: 1 rows/.test(said)], [0, true], said)
 })
 
-test('what a server seals and removes meanwhile is not taken for a change by hand', async (t) => {
+test('rows that a server seals and removes meanwhile are not reported as changed', async (t) => {
   const { sql } = await testDatabase(t)
   const id = await filled(sql, 'busy', [])
   const work = async (): Promise<void> => {

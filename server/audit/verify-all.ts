@@ -3,19 +3,19 @@ import { type ChainState, verifyChain } from './chain.ts'
 import { findSealed, listChained } from './chain-store.ts'
 import type { EventRow } from './event-store.ts'
 
-/** The result of checking one organization's record of changes. */
+/** The result of verifying one organization's audit log. */
 export interface Verified {
   readonly organizationId: string
-  /** Of the organization; of one that is gone, empty. */
+  /** The name of the organization, empty if it was deleted. */
   readonly name: string
   readonly state: ChainState
-  /** The row that has the number of the first one that does not fit. */
+  /** The first wrong row, found by its number. */
   readonly row: Pick<EventRow, 'id' | 'created_at' | 'event_type' | 'target_type' | 'target_name'> | undefined
 }
 
 /**
- * Verifies the chains of all organizations at one moment: what a running server seals or removes meanwhile, as its retention says, is not taken
- * for a change by hand.
+ * Verifies the chains of all organizations in one snapshot. Rows that a running server seals or
+ * removes by retention meanwhile are not reported.
  */
 export const verifyAll = (database: Database): Promise<Verified[]> =>
   database.begin('isolation level repeatable read read only', async (sql) => {

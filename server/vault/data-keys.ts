@@ -4,11 +4,12 @@ import * as envelope from '../lib/seal.ts'
 import { findDataKey, keepDataKey, listDataKeys } from './key-store.ts'
 import type { MasterKeys } from './master-keys.ts'
 
-/** The data keys of organizations: each wrapped by the master key, the newest seals. */
+/** The data keys of organizations. Each is wrapped by the master key, and the newest one seals. */
 export function createDataKeys(masterKeys: MasterKeys) {
-  // For opening only, where the sealed text says which key it needs. What is to be sealed takes the key that the caller's
-  // transaction sees: one that a rolled back transaction made must not be used again. A former key stays here until the process ends:
-  // somebody may hold a text that was read before it was sealed anew.
+  // A cache for opening only, by the key id in the sealed text. Sealing uses the key that the
+  // caller's transaction sees, because a key of a transaction that rolled back must not be used
+  // again. Previous keys stay cached until the process ends: a text may have been read before it
+  // was sealed again.
   const known = new Map<string, envelope.SealingKey>()
 
   /** The master key that sealed a text. */
@@ -26,16 +27,16 @@ export function createDataKeys(masterKeys: MasterKeys) {
     return key
   }
 
-  /** Throws AppError `notFound` where the organization is gone. */
+  /** Throws AppError `notFound` if the organization no longer exists. */
   async function make(sql: Sql, organizationId: string, number: number): Promise<envelope.SealingKey> {
     const key = envelope.wrapKey(await masterKeys.current(sql), organizationId, envelope.newSealingKey())
     await keepDataKey(sql, { organization_id: organizationId, number, wrapped_key: key })
     const wrapped = await findDataKey(sql, organizationId)
-    if (wrapped === undefined) throw new AppError('notFound', 'the organization does not exist any more')
+    if (wrapped === undefined) throw new AppError('notFound', 'the organization no longer exists')
     return unwrap(organizationId, wrapped)
   }
 
-  /** The one that seals; the first is made in the caller's transaction. */
+  /** The key that seals. The first one is created in the caller's transaction. */
   async function current(sql: Sql, organizationId: string): Promise<envelope.SealingKey> {
     const wrapped = await findDataKey(sql, organizationId)
     return wrapped === undefined ? make(sql, organizationId, 1) : unwrap(organizationId, wrapped)
@@ -45,7 +46,7 @@ export function createDataKeys(masterKeys: MasterKeys) {
     master,
     current,
 
-    /** The one that sealed a text. Throws SealError where the organization has no such key. */
+    /** Returns the key that sealed a text. Throws SealError if the organization has no such key. */
     async of(sql: Sql, organizationId: string, sealed: string): Promise<envelope.SealingKey> {
       const id = envelope.keyIdOf(sealed)
       if (id === undefined) throw new envelope.SealError('malformed', 'the text is not a sealed text of version 1')

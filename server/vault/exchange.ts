@@ -20,7 +20,7 @@ export const canaryPlace: envelope.SealContext = {
   column: 'value',
 }
 
-/** So many rows are read at once. */
+/** Rows per read. */
 const batch = 500
 
 interface Keys {
@@ -29,11 +29,13 @@ interface Keys {
 }
 
 /**
- * Puts a new master key in the place of the one in the file, and seals by it everything that the former one sealed: the data keys and
- * these columns; what data keys seal stays as it is. One transaction decides: before it the former key counts and is in the file,
- * after it the new one, which is on the disk by then. Servers that read this file follow by themselves; whoever is about to seal by the
- * master key waits for the end of the transaction. Cut off anywhere, the next call or the next start of the server ends it.
- * Gives how many texts were sealed anew; undefined: an earlier exchange was ended, and no other was begun. Throws KeyFileError and
+ * Replaces the master key in the file and seals everything that the previous key sealed with the
+ * new one: the data keys and these columns. Texts that data keys seal are unchanged. One
+ * transaction decides: before it the previous key is valid and in the file, after it the new one,
+ * which is already on disk. Servers that read this file pick up the new key. Writers that need the
+ * master key wait for the end of the transaction. If the exchange is interrupted, the next call or
+ * the next start of the server completes it. Returns the number of texts that were sealed again, or
+ * undefined if it completed an earlier exchange and began no new one. Throws KeyFileError and
  * KeyExchangeError.
  */
 export async function exchangeMasterKey(options: {
@@ -56,13 +58,16 @@ export async function exchangeMasterKey(options: {
   })
   if (count === undefined) return undefined
   failpoint('key.sealed')
-  // A server that starts at this moment may have done so already.
+  // A server that is starting may already have done this.
   await inTransaction(database, (sql) => endExchange(sql, file))
   failpoint('key.replaced')
   return count
 }
 
-/** Where an exchange was cut off after the new key began to count, its file takes the place of the former one. Gives whether it was so. */
+/**
+ * If an exchange was interrupted after the new key became valid, replaces the key file. Returns
+ * whether it did.
+ */
 export async function endExchange(sql: Sql, file: string): Promise<boolean> {
   await lockKeySetUp(sql)
   const canary = await findProof(sql, 'vault.canary')
@@ -86,7 +91,7 @@ function opens(key: envelope.SealingKey, canary: string): boolean {
   }
 }
 
-/** The one that an exchange which was cut off has made, or a new one. */
+/** Returns the new key of an interrupted exchange, or creates one. */
 async function haveKey(file: string): Promise<Buffer> {
   try {
     return await readKeyFile(file, 'master key')
@@ -96,7 +101,10 @@ async function haveKey(file: string): Promise<Buffer> {
   }
 }
 
-/** A server that reads another file, or is of a version that does not follow, would go on sealing by the former key. */
+/**
+ * A server that reads another file, or whose version cannot follow an exchange, would keep sealing
+ * with the previous key.
+ */
 async function refuseOthers(sql: Sql, file: string): Promise<void> {
   if ((await countSessionsOfOthers(sql, serverSession(file))) === 0) return
   throw new KeyExchangeError(
@@ -104,12 +112,15 @@ async function refuseOthers(sql: Sql, file: string): Promise<void> {
   )
 }
 
-/** `message` says what to do; it can be printed as it is. Nothing was changed. */
+/**
+ * The exchange is not possible, and nothing was changed. `message` says what to do and can be
+ * printed.
+ */
 export class KeyExchangeError extends Error {
   override readonly name = 'KeyExchangeError'
 }
 
-/** From here on whoever is about to seal by the master key waits. */
+/** From here on every writer that needs the master key waits. */
 async function sealProof(sql: Sql, { former, key }: Keys, file: string): Promise<void> {
   const canary = await findProof(sql, 'vault.canary')
   if (canary === undefined || !opens(former, canary)) {

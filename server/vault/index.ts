@@ -1,4 +1,5 @@
-// Seals and opens secret texts: one master key in a file, one data key an organization. Knows no table but its own settings.
+// Seals and opens secret texts: one master key in a file, one data key per organization. Knows only
+// its own tables.
 
 export { exchangeMasterKey, KeyExchangeError } from './exchange.ts'
 export { KeyFileError, type KeyFileFailure } from './key-file.ts'

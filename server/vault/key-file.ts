@@ -4,16 +4,19 @@ import { dirname } from 'node:path'
 import { messageOf } from '../lib/error.ts'
 import { syncDirectory } from '../lib/sync-directory.ts'
 
-/** What a key file is for: its first line says so, the second line holds 32 random bytes in base64url. */
+/**
+ * The purpose of a key file is its first line. The second line contains 32 random bytes in
+ * base64url.
+ */
 export type KeyPurpose = 'master key' | 'token pepper'
 
 /**
- * `missing`: no such file · `unreadable`: it is there and cannot be read · `damaged`: it was read and is no key file ·
- * `wrong`: a good key file, but not the one that the database was used with.
+ * `missing`: the file does not exist · `unreadable`: it exists but cannot be read · `damaged`: its
+ * content is not a key · `wrong`: a valid key file, but not the one of this database.
  */
 export type KeyFileFailure = 'missing' | 'unreadable' | 'damaged' | 'wrong'
 
-/** `message` names the file and what to do; it can be printed as it is. */
+/** A problem with a key file. `message` names the file, says what to do, and can be printed. */
 export class KeyFileError extends Error {
   readonly reason: KeyFileFailure
   readonly file: string
@@ -28,10 +31,10 @@ export class KeyFileError extends Error {
 
 const header = (purpose: KeyPurpose): string => `quayside ${purpose}, version 1`
 
-/** Beside the key file: the key that is about to take its place. */
+/** The file of the next key, beside the key file. */
 export const nextKeyFile = (file: string): string => `${file}.next`
 
-/** The 32 bytes of the file. Throws KeyFileError (`missing`, `unreadable`, `damaged`). */
+/** Returns the 32 bytes of the file. Throws KeyFileError (`missing`, `unreadable`, `damaged`). */
 export async function readKeyFile(file: string, purpose: KeyPurpose): Promise<Buffer> {
   const text = await readFile(file, 'utf8').catch((cause: NodeJS.ErrnoException) => {
     if (cause.code === 'ENOENT')
@@ -52,8 +55,8 @@ export async function readKeyFile(file: string, purpose: KeyPurpose): Promise<Bu
 }
 
 /**
- * Makes the file with a new key and gives its bytes. Whole or not at all, readable by its owner only, safe on the disk when
- * this returns. A file that is there already is never touched: then the call fails.
+ * Creates the file with a new key and returns its bytes. The file is written atomically, only its
+ * owner can read it, and it is flushed to disk when this returns. Fails if the file already exists.
  */
 export async function makeKeyFile(file: string, purpose: KeyPurpose): Promise<Buffer> {
   const bytes = randomBytes(32)
@@ -67,7 +70,7 @@ export async function makeKeyFile(file: string, purpose: KeyPurpose): Promise<Bu
     } finally {
       await handle.close()
     }
-    // Unlike a rename, a link fails where the name is taken.
+    // Unlike a rename, a link fails if the name exists.
     await link(draft, file)
   } catch (cause) {
     const message = `the ${purpose} file ${file} cannot be made: ${messageOf(cause)}`
@@ -79,7 +82,7 @@ export async function makeKeyFile(file: string, purpose: KeyPurpose): Promise<Bu
   return bytes
 }
 
-/** Puts one key file in the place of another, whole or not at all; the other one is gone then. */
+/** Replaces one key file with another, atomically. The other file no longer exists afterwards. */
 export async function replaceKeyFile(file: string, by: string): Promise<void> {
   await rename(by, file)
   await syncDirectory(dirname(file))

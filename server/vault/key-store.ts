@@ -1,8 +1,11 @@
 import type { Sql } from '../database/index.ts'
 
-/** What the database knows of the keys: proofs that a key file is the right one, and the wrapped data keys. */
+/**
+ * The database's records of keys: proofs that identify the right key file, and the wrapped data
+ * keys.
+ */
 
-/** Waits until no other process sets up keys in this database; held until the transaction ends. */
+/** Takes the lock for setting up keys in this database and holds it until the transaction ends. */
 export async function lockKeySetUp(sql: Sql): Promise<void> {
   await sql`select pg_advisory_xact_lock(hashtextextended('quayside key set-up', 0))`
 }
@@ -13,7 +16,10 @@ export async function findProof(sql: Sql, key: 'vault.canary' | 'vault.pepper'):
   return row ? (row.proof ?? '') : undefined
 }
 
-/** The proof that counts. It stays so until the transaction ends: whoever replaces it waits, and whoever comes meanwhile gets the new one. */
+/**
+ * Finds the valid proof and locks it until the transaction ends. A replacement waits, and later
+ * readers see the new proof.
+ */
 export async function holdProof(sql: Sql, key: 'vault.canary'): Promise<string | undefined> {
   const [row] = await sql<{ proof: string | null }[]>`
     select value ->> 'proof' as proof from setting where key = ${key} for share`
@@ -34,7 +40,7 @@ export interface WrappedKey {
   readonly wrapped_key: string
 }
 
-/** Up to so many wrapped data keys that another key than this one has sealed. */
+/** Lists at most this many wrapped data keys that are sealed by a different master key. */
 export const listDataKeysNotBy = (sql: Sql, keyId: string, limit: number) =>
   sql<WrappedKey[]>`
     select organization_id, number, wrapped_key from data_key where split_part(wrapped_key, '.', 2) <> ${keyId} limit ${limit}`
@@ -44,7 +50,7 @@ export async function replaceDataKey(sql: Sql, { organization_id, number, wrappe
     update data_key set wrapped_key = ${wrapped_key} where organization_id = ${organization_id} and number = ${number}`
 }
 
-/** How many sessions servers have in this database whose sessions have another name than this one. */
+/** Counts the sessions of servers in this database with a different session name. */
 export async function countSessionsOfOthers(sql: Sql, name: string): Promise<number> {
   const [row] = await sql<{ count: number }[]>`
     select count(*) from pg_stat_activity where datname = current_database()
@@ -57,11 +63,11 @@ export async function hasDataKeys(sql: Sql): Promise<boolean> {
   return row?.found === true
 }
 
-/** The data keys of an organization, wrapped, the one that seals first. */
+/** Lists the wrapped data keys of an organization, the sealing one first. */
 export const listDataKeys = (sql: Sql, organizationId: string) =>
   sql<WrappedKey[]>`select * from data_key where organization_id = ${organizationId} order by number desc`
 
-/** The one that seals. */
+/** Finds the key that seals. */
 export async function findDataKey(sql: Sql, organizationId: string): Promise<string | undefined> {
   const [row] = await sql<{ wrapped_key: string }[]>`
     select wrapped_key from data_key where organization_id = ${organizationId} order by number desc limit 1`
@@ -69,8 +75,8 @@ export async function findDataKey(sql: Sql, organizationId: string): Promise<str
 }
 
 /**
- * Gives the organization the data key of that number unless it has one. Two at once: the second waits for the first to commit, and then
- * finds its key.
+ * Stores the organization's data key of that number unless it has one. A concurrent second call
+ * waits for the first to commit and then finds its key.
  */
 export async function keepDataKey(sql: Sql, { organization_id, number, wrapped_key }: WrappedKey): Promise<void> {
   await sql`
@@ -79,7 +85,7 @@ export async function keepDataKey(sql: Sql, { organization_id, number, wrapped_k
     on conflict (organization_id, number) do nothing`
 }
 
-/** Those that have another number than the highest. */
+/** Lists the keys with a number below the highest. */
 export async function deleteFormerKeys(sql: Sql, organizationId: string): Promise<void> {
   await sql`
     delete from data_key where organization_id = ${organizationId}

@@ -7,15 +7,24 @@ import * as envelope from '../lib/seal.ts'
 import { KeyFileError, nextKeyFile, readKeyFile } from './key-file.ts'
 import { holdProof } from './key-store.ts'
 
-/** The master key as a process holds it. Exchanged while the process works, it is followed by itself: every text names its key. */
+/**
+ * The master key of a process. It follows an exchange while the process runs, because every text
+ * names its key.
+ */
 export interface MasterKeys {
-  /** The key of that id: from memory, or from the files where an exchange has put it. Undefined where it is in neither. */
+  /**
+   * Returns the key with that id, from memory or from the files of an exchange. Undefined if
+   * neither has it.
+   */
   find(id: string): Promise<envelope.SealingKey | undefined>
-  /** What is to be sealed by: no exchange ends before the transaction does. Throws AppError `sealed` where no file holds it. */
+  /**
+   * Returns the sealing key. No exchange ends before the transaction does. Throws AppError `sealed`
+   * if no file has it.
+   */
   current(sql: Sql): Promise<envelope.SealingKey>
 }
 
-/** A text that was read a moment ago may need the key before the present one. */
+/** A text that was read a moment ago may need the previous key. */
 const rememberedKeys = 2
 
 export function createMasterKeys(file: string, first: envelope.SealingKey): MasterKeys {
@@ -24,7 +33,7 @@ export function createMasterKeys(file: string, first: envelope.SealingKey): Mast
   async function find(id: string): Promise<envelope.SealingKey | undefined> {
     const known = remembered.find((key) => key.id === id)
     if (known) return known
-    // In this order: where the first is gone, it has taken the name of the other one.
+    // The order matters: if the first file is missing, it has been renamed to the second.
     for (const name of [nextKeyFile(file), file]) {
       const key = await readKey(name)
       if (key?.id !== id) continue
@@ -41,7 +50,7 @@ export function createMasterKeys(file: string, first: envelope.SealingKey): Mast
       if (key) return key
       throw new AppError(
         'sealed',
-        'Secrets cannot be written: the master key was exchanged, and the file that QUAYSIDE_MASTER_KEY_FILE names holds another one. The operator has to put the new file there.',
+        'Secrets cannot be written: the master key was exchanged, and the file that QUAYSIDE_MASTER_KEY_FILE names has a different key. The operator must put the new file there.',
       )
     },
   }
@@ -56,7 +65,10 @@ async function readKey(file: string): Promise<envelope.SealingKey | undefined> {
   }
 }
 
-/** How a server's sessions call themselves in the database: who reads the same key file has the same name, and follows its exchange. */
+/**
+ * The session name of a server. Servers that read the same key file share it and follow its
+ * exchange.
+ */
 export function serverSession(file: string): string {
   const place = createHash('sha256')
     .update(`${hostname()}\n${resolve(file)}`)

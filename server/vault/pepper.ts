@@ -4,9 +4,9 @@ import { KeyFileError, makeKeyFile, readKeyFile } from './key-file.ts'
 import { findProof, insertProof, lockKeySetUp } from './key-store.ts'
 
 /**
- * The 32 bytes that API tokens are hashed with. They have a file of their own, so that tokens can be checked while the
- * vault is sealed. Made at the very first start; later a missing, damaged or different file throws KeyFileError, because
- * with another pepper every token would silently stop working.
+ * Returns the 32 bytes with which API tokens are hashed. They have their own file, so tokens can be
+ * checked while the vault is sealed. The very first start creates it. A missing, damaged or
+ * different file later throws KeyFileError, because every token would silently stop working.
  */
 export async function openPepper(options: { database: Database; file: string }): Promise<Buffer> {
   const { database, file } = options

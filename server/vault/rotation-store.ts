@@ -1,6 +1,6 @@
 import type { Fragment, Sql } from '../database/index.ts'
 
-/** The last rotation of an organization's keys; `id` is that of its workflow. */
+/** The last rotation of an organization's keys. `id` is the id of its workflow. */
 export interface RotationRow {
   readonly organization_id: string
   readonly id: string
@@ -10,7 +10,7 @@ export interface RotationRow {
   readonly failure: string | null
 }
 
-/** False where one is under way; two at once: the second waits for the first. */
+/** Returns false if a rotation is in progress. A concurrent second call waits for the first. */
 export async function insertRotation(
   sql: Sql,
   { organization_id, id, started_at }: Pick<RotationRow, 'organization_id' | 'id' | 'started_at'>,
@@ -32,24 +32,24 @@ export async function findRotation(sql: Sql, organizationId: string): Promise<Ro
   return row
 }
 
-/** `failure`: why former keys had to stay. */
+/** `failure` says why previous keys had to be kept. */
 export async function endRotation(sql: Sql, id: string, now: Date, failure: string | null): Promise<void> {
   await sql`
     update key_rotation set ended_at = ${now}, failure = ${failure} where id = ${id} and ended_at is null`
 }
 
-/** The ids of those that are under way, as a part of a statement. */
+/** The ids of rotations in progress, as a part of a statement. */
 export const unfinishedRotations = (sql: Sql): Fragment => sql`select id from key_rotation where ended_at is null`
 
 export const listOrganizations = (sql: Sql) => sql<{ id: string }[]>`select id from organization order by id`
 
-/** This moment, as the database tells it and takes it again. */
+/** The current time in the database's own text form. */
 export async function findMoment(sql: Sql): Promise<string> {
   const [row] = await sql<{ moment: string }[]>`select clock_timestamp()::text as moment`
   return row?.moment ?? ''
 }
 
-/** Whether a transaction goes on, in whatever process, that was begun before the moment. */
+/** Whether a transaction of any process is open that began before the moment. */
 export async function hasOlderTransaction(sql: Sql, moment: string): Promise<boolean> {
   const [row] = await sql<{ found: boolean }[]>`
     select exists (

@@ -30,12 +30,15 @@ interface Input {
   readonly [key: string]: string
 }
 
-/** So many texts are sealed anew in one transaction: whoever wants to change one of them waits for it. */
+/** Texts per transaction. A change of one of them waits for the transaction. */
 const batch = 100
 const daySeconds = 24 * 3600
 const pollMs = 50
 
-/** Seals anew what the former keys of an organization have sealed, until nothing is left; then the former keys go. */
+/**
+ * Seals all texts of an organization's previous keys with the new one, then deletes the previous
+ * keys.
+ */
 export function createKeyRotationWorkflow(options: KeyRotationWorkflowOptions): Workflow<Input> {
   return {
     name: keyRotationWorkflow,
@@ -47,7 +50,7 @@ export function createKeyRotationWorkflow(options: KeyRotationWorkflowOptions): 
       await step('SEAL', ({ signal }) => sealUntilDone(work, signal), { deadlineSeconds: daySeconds })
     },
     abandoned: ({ rotationId }, reason, sql) =>
-      endRotation(sql, rotationId, options.clock.now(), `${reason}; the former keys are kept. Rotate again.`),
+      endRotation(sql, rotationId, options.clock.now(), `${reason}; the previous keys are kept. Rotate again.`),
     unfinished: unfinishedRotations,
   }
 }
@@ -59,8 +62,9 @@ interface Work extends KeyRotationWorkflowOptions {
 }
 
 /**
- * A transaction that was begun before the new key counted may still write a text of a former one. So what is left is counted once all of
- * them have ended: those that begin later see the new key alone, and texts that it has sealed.
+ * Seals texts until none of a previous key remains. A transaction that began before the new key
+ * became valid may still write a text with a previous key, so the remaining texts are counted after
+ * all of those transactions have ended. Later ones see only the new key.
  */
 async function sealUntilDone(work: Work, signal: AbortSignal): Promise<void> {
   const { clock, columns, context, database } = work
@@ -78,9 +82,12 @@ async function sealUntilDone(work: Work, signal: AbortSignal): Promise<void> {
 }
 
 const damagedText = (rows: readonly string[]): string =>
-  `${rows.slice(0, 3).join(', ')}${rows.length > 3 ? ` and ${rows.length - 3} more` : ''} cannot be opened by the key that sealed it. Write that secret anew, or delete it`
+  `${rows.slice(0, 3).join(', ')}${rows.length > 3 ? ` and ${rows.length - 3} more` : ''} cannot be opened by the key that sealed it. Set the value of that secret again, or delete it`
 
-/** Without its last text a former key is of no use to us, and of some to others. Gives how many texts it still has. */
+/**
+ * Counts the remaining texts of the previous keys. If there are none, deletes these keys, which are
+ * then useful only to an attacker, and ends the rotation. Returns the count.
+ */
 async function endIfDone(sql: Sql, { clock, columns, row }: Work): Promise<number> {
   const left = await countSealed(sql, columns, { keys: row.former_keys })
   if (left > 0) return left
@@ -89,14 +96,14 @@ async function endIfDone(sql: Sql, { clock, columns, row }: Work): Promise<numbe
   return 0
 }
 
-/** Gives the places of texts that do not open. */
+/** Returns the places of texts that cannot be opened. */
 async function sealColumn(work: Work, of: SealedColumn, signal: AbortSignal): Promise<string[]> {
   const damaged: string[] = []
   const by = { keys: work.row.former_keys }
   for (let after: readonly string[] | undefined; ; ) {
     signal.throwIfAborted()
     const texts = await work.context.fenced(async (sql) => {
-      // What somebody else is about to change is looked at the next time: nobody waits for another who waits for us.
+      // Skips rows that another transaction is changing until the next pass, to avoid a deadlock.
       const found = await lockSealed(sql, of, by, { limit: batch, after, passBusy: true })
       damaged.push(...(await sealTexts(sql, work, of, found)))
       return found

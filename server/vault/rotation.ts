@@ -20,9 +20,12 @@ export interface KeyRotationsOptions {
 
 type KeyRotationRecord = Static<typeof KeyRotation>
 
-/** Gives organizations other data keys: new texts are sealed by them at once, and the workflow seals anew what the former ones have sealed. */
+/**
+ * Rotates the data keys of organizations. The new key seals new texts at once, and the workflow
+ * seals the existing ones again.
+ */
 export function createKeyRotations({ database, clock, vault, workflows }: KeyRotationsOptions) {
-  /** False where a rotation is under way. */
+  /** Returns false if a rotation is in progress. */
   async function begin(organizationId: string): Promise<boolean> {
     const isBegun = await inTransaction(database, async (sql) => {
       const id = newId()
@@ -59,11 +62,14 @@ export function createKeyRotations({ database, clock, vault, workflows }: KeyRot
       if (await begin(organizationId)) return get(organizationId)
       throw new AppError(
         'conflict',
-        'The keys of this organization are being rotated already. Ask for its keyRotation, and try again once that has ended.',
+        'The keys of this organization are already being rotated. Read its keyRotation, and try again when that has ended.',
       )
     },
 
-    /** Those of all organizations; gives for how many it was begun, and how many were under way already. */
+    /**
+     * Rotates the keys of all organizations. Returns how many rotations it began and how many were
+     * already in progress.
+     */
     async rotateAll(): Promise<{ readonly begun: number; readonly underWay: number }> {
       const counts = { begun: 0, underWay: 0 }
       for (const { id } of await listOrganizations(database)) counts[(await begin(id)) ? 'begun' : 'underWay']++

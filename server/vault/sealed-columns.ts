@@ -1,7 +1,10 @@
 import type { Sql } from '../database/index.ts'
 import type { SealedColumn } from '../lib/seal.ts'
 
-/** Lists the columns whose texts the data keys of organizations seal: those of the type `sealed_text`, in the order of their names. */
+/**
+ * Lists the columns with texts that the organizations' data keys seal: those of the type
+ * `sealed_text`, sorted by name.
+ */
 export const listSealedColumns = (sql: Sql): Promise<SealedColumn[]> => sql<SealedColumn[]>`
   select c.relname as table, a.attname as column, (
     select array_agg(k.attname::text order by array_position(i.indkey::int2[], k.attnum))

@@ -1,10 +1,10 @@
 import type { Fragment, Sql } from '../database/index.ts'
 import type { SealedColumn } from '../lib/seal.ts'
 
-/** Which keys have sealed the texts that are asked for. */
+/** The keys whose texts are requested. */
 export type SealedBy = { readonly keys: readonly string[] } | { readonly otherThan: string }
 
-/** One sealed text, with the values of its row's key. */
+/** One sealed text with the key of its row. */
 export interface SealedText {
   readonly row: readonly string[]
   readonly sealed: string
@@ -12,13 +12,13 @@ export interface SealedText {
 
 export interface Part {
   readonly limit: number
-  /** Behind this row. */
+  /** Start after this row. */
   readonly after?: readonly string[] | undefined
-  /** Leaves out what somebody else changes at this moment, in place of waiting for it. */
+  /** Skip rows that another transaction is changing instead of waiting for them. */
   readonly passBusy?: boolean
 }
 
-/** Texts of a column in the order of their rows; they stay as they are until the transaction ends. */
+/** Lists texts of a column in the order of their rows and locks them until the transaction ends. */
 export async function lockSealed(
   sql: Sql,
   of: SealedColumn,
@@ -38,14 +38,14 @@ export async function replaceSealed(sql: Sql, of: SealedColumn, row: readonly st
   await sql`update ${sql(of.table)} set ${sql(of.column)} = ${sealed} where ${joined(sql, isRow, sql` and `)}`
 }
 
-/** How many texts of these columns the keys have sealed. */
+/** Counts the texts of these columns that the keys have sealed. */
 export async function countSealed(sql: Sql, columns: readonly SealedColumn[], by: SealedBy): Promise<number> {
   const counts = columns.map((of) => sql`(select count(*) from ${sql(of.table)} where ${isBy(sql, of, by)})`)
   const [row] = await sql<{ count: number }[]>`select (${joined(sql, counts, sql` + `)})::bigint as count`
   return row?.count ?? 0
 }
 
-/** A sealed text names its key behind the first dot. */
+/** A sealed text names its key after the first dot. */
 function isBy(sql: Sql, { column }: SealedColumn, by: SealedBy): Fragment {
   const key = sql`split_part(${sql(column)}, '.', 2)`
   return 'keys' in by ? sql`${key} = any(${[...by.keys]}::text[])` : sql`${key} <> ${by.otherThan}`

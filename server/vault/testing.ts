@@ -6,19 +6,19 @@ import type { Cleanup } from '../database/testing.ts'
 import { silentLogger } from '../lib/log.ts'
 import { openVault, type Vault } from './vault.ts'
 
-/** A directory for key files that goes with the test. */
+/** Creates a directory for key files that is removed with the test. */
 export async function keyDirectory(t: Cleanup): Promise<string> {
   const directory = await mkdtemp(join(tmpdir(), 'quayside-keys-'))
   t.after(() => rm(directory, { recursive: true, force: true }))
   return directory
 }
 
-/** An open vault on the test's database, with a master key of its own. */
+/** Creates an open vault on the test's database with its own master key. */
 export async function testVault(t: Cleanup, database: Database): Promise<Vault> {
   return openVault({ database, masterKeyFile: join(await keyDirectory(t), 'master.key'), log: silentLogger })
 }
 
-/** A vault on the same database whose master key is lost. */
+/** Creates a vault on the same database without its master key. */
 export async function sealedTestVault(t: Cleanup, database: Database): Promise<Vault> {
   return openVault({ database, masterKeyFile: join(await keyDirectory(t), 'missing'), log: silentLogger })
 }

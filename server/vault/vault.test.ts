@@ -40,7 +40,7 @@ beforeEach(async () => {
 })
 
 describe('first start', () => {
-  test('makes the master key, for the owner only, and opens', async () => {
+  test('creates the master key for its owner only, and opens', async () => {
     const vault = await startVault()
     assert.deepEqual(vault.state, { open: true })
     assert.equal((await stat(masterKeyFile)).mode & 0o777, 0o600)
@@ -48,14 +48,14 @@ describe('first start', () => {
     assert.deepEqual(await readdir(join(directory, 'keys')), ['master.key'])
   })
 
-  test('two servers at once agree on one key', async () => {
+  test('agrees on one key when two servers start at once', async () => {
     const organization = await addOrganization()
     const [one, two] = await Promise.all([startVault(), startVault()])
     const sealed = await one.seal(database, organization, cell, 'text')
     assert.equal((await two.open(database, organization, cell, sealed)).reveal(), 'text')
   })
 
-  test('uses a key file that the operator made before', async () => {
+  test('uses a key file that the operator created before', async () => {
     const bytes = await makeKeyFile(masterKeyFile, 'master key')
     assert.deepEqual((await startVault()).state, { open: true })
     assert.deepEqual((await readMasterKey(masterKeyFile)).bytes, bytes)
@@ -71,14 +71,14 @@ describe('first start', () => {
 })
 
 describe('a later start', () => {
-  test('opens what the former process sealed', async () => {
+  test('opens texts that the previous process sealed', async () => {
     const organization = await addOrganization()
     const sealed = await (await startVault()).seal(database, organization, cell, 'text')
     const opened = await (await startVault()).open(database, organization, cell, sealed)
     assert.equal(opened.reveal(), 'text')
   })
 
-  test('stays sealed without the key file, and makes none', async () => {
+  test('stays sealed without the key file, and creates none', async () => {
     const organization = await addOrganization()
     const sealed = await (await startVault()).seal(database, organization, cell, 'text')
     const elsewhere = join(directory, 'elsewhere')
@@ -89,7 +89,7 @@ describe('a later start', () => {
     await assert.rejects(stat(elsewhere), { code: 'ENOENT' })
   })
 
-  test('stays sealed with another key and leaves file and database alone', async () => {
+  test('stays sealed with another key, and changes neither file nor database', async () => {
     await startVault()
     const other = join(directory, 'other.key')
     await makeKeyFile(other, 'master key')
@@ -100,7 +100,7 @@ describe('a later start', () => {
     assert.deepEqual((await startVault()).state, { open: true })
   })
 
-  test('stays sealed with a damaged file, at the first start too', async () => {
+  test('stays sealed with a damaged file, also at the first start', async () => {
     const file = join(directory, 'damaged.key')
     await writeFile(file, 'quayside master key, version 1\nshort\n')
     assert.equal((await startVault(file)).state.open, false)
@@ -117,7 +117,7 @@ describe('a later start', () => {
 })
 
 describe('reading the master key', () => {
-  test('tells what is wrong with the file', async () => {
+  test('reports what is wrong with the file', async () => {
     const file = join(directory, 'some.key')
     await assert.rejects(readMasterKey(file), fails('missing'))
     await assert.rejects(readMasterKey(directory), fails('unreadable'))
@@ -139,7 +139,7 @@ describe('reading the master key', () => {
     }
   })
 
-  test('does not mind line ends of another system or a wider mode', async () => {
+  test('accepts line ends of another system and a wider mode', async () => {
     const file = join(directory, 'some.key')
     await writeFile(file, `quayside master key, version 1\r\n${'A'.repeat(43)}\r\n`)
     await chmod(file, 0o644)
@@ -148,7 +148,7 @@ describe('reading the master key', () => {
 })
 
 describe('data keys', () => {
-  test('each organization has its own, and a text moved to another one does not open', async () => {
+  test('each organization has its own, and a text moved to another organization cannot be opened', async () => {
     const [one, two] = [await addOrganization(), await addOrganization()]
     const vault = await startVault()
     const sealed = await vault.seal(database, one, cell, 'text')
@@ -157,7 +157,7 @@ describe('data keys', () => {
     await assert.rejects(vault.open(database, one, { ...cell, row: 'other' }, sealed), SealError)
   })
 
-  test('a data key moved to another organization does not open anything', async () => {
+  test('a data key moved to another organization opens nothing', async () => {
     const [one, two] = [await addOrganization(), await addOrganization()]
     const vault = await startVault()
     const sealed = await vault.seal(database, one, cell, 'text')
@@ -166,7 +166,7 @@ describe('data keys', () => {
     await assert.rejects(vault.open(database, two, cell, sealed), SealError)
   })
 
-  test('fifty first uses at once make one key', async () => {
+  test('fifty concurrent first uses create one key', async () => {
     const organization = await addOrganization()
     const vaults = await Promise.all([startVault(), startVault()])
     const sealed = await Promise.all(
@@ -179,7 +179,7 @@ describe('data keys', () => {
       assert.equal((await later.open(database, organization, cell, text ?? '')).reveal(), `${index}`)
   })
 
-  test('a key that was rolled back is never used again', async () => {
+  test('a key of a rolled back transaction is never used again', async () => {
     const organization = await addOrganization()
     const vault = await startVault()
     const rolledBack = database.begin(async (sql) => {
@@ -212,7 +212,7 @@ describe('data keys', () => {
       assert.equal((await later.open(database, organization, cell, sealed)).reveal(), text)
   })
 
-  test('nothing in the database holds the text or the master key', async () => {
+  test('neither the text nor the master key is in the database', async () => {
     const organization = await addOrganization()
     const vault = await startVault()
     const sealed = await vault.seal(database, organization, cell, 'SECRET-CANARY')
@@ -231,7 +231,7 @@ describe('data keys', () => {
       assert.equal(stored.includes(trace), false)
   })
 
-  test('an organization that is gone is not found', async () => {
+  test('a deleted organization is not found', async () => {
     const vault = await startVault()
     await assert.rejects(vault.seal(database, newId(), cell, 'text'), { code: 'notFound' })
   })
@@ -240,14 +240,14 @@ describe('data keys', () => {
 describe('the pepper', () => {
   const file = (): string => join(directory, 'keys/token.pepper')
 
-  test('is made once, then stays, whatever becomes of the master key', async () => {
+  test('is created once and kept, whatever happens to the master key', async () => {
     const pepper = await openPepper({ database, file: file() })
     assert.equal(pepper.length, 32)
     assert.equal((await stat(file())).mode & 0o777, 0o600)
     assert.deepEqual(await openPepper({ database, file: file() }), pepper)
   })
 
-  test('is not made anew when the file is lost, damaged or another one', async () => {
+  test('is not recreated if the file is lost, damaged or different', async () => {
     await openPepper({ database, file: file() })
     await assert.rejects(openPepper({ database, file: join(directory, 'lost') }), fails('missing'))
     await makeKeyFile(join(directory, 'other'), 'token pepper')
@@ -257,7 +257,7 @@ describe('the pepper', () => {
   })
 })
 
-test('a fingerprint is another one under another key', async () => {
+test('a fingerprint differs under another key', async () => {
   const vault = await startVault()
   const organization = await addOrganization()
   const former = await vault.fingerprint(database, organization, 'build', 'text')
@@ -265,7 +265,7 @@ test('a fingerprint is another one under another key', async () => {
   assert.notEqual(await vault.fingerprint(database, organization, 'build', 'text'), former)
 })
 
-test('a fingerprint is the same for the same text, organization and purpose, and for nothing else', async () => {
+test('a fingerprint is equal only for the same text, organization and purpose', async () => {
   const vault = await startVault()
   const [one, other] = [await addOrganization(), await addOrganization()]
   const first = await vault.fingerprint(database, one, 'build', 'text')

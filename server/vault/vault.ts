@@ -9,54 +9,61 @@ import { KeyFileError, makeKeyFile, readKeyFile } from './key-file.ts'
 import { findProof, hasDataKeys, insertProof, lockKeySetUp } from './key-store.ts'
 import { createMasterKeys, type MasterKeys } from './master-keys.ts'
 
-/** The cell of the database that a sealed text is kept in. */
+/** A database cell that stores a sealed text. */
 export type Cell = Omit<envelope.SealContext, 'organization'>
 
 export interface Vault {
-  /** `reason`: why nothing can be sealed or opened, as a sentence for the operator. */
+  /** `reason` tells the operator why nothing can be sealed or opened. */
   readonly state: { readonly open: true } | { readonly open: false; readonly reason: string }
   /**
-   * Seals a text for one cell of one organization. Makes the organization's data key in the caller's transaction where
-   * there is none. Throws AppError `sealed` while the vault is sealed.
+   * Seals a text for one cell of one organization. Creates the organization's data key in the
+   * caller's transaction if it has none. Throws AppError `sealed` while the vault is sealed.
    */
   seal(sql: Sql, organizationId: string, cell: Cell, text: string): Promise<string>
-  /** Many at once, in their order: the data key is looked for once. */
+  /** Seals many texts, in their order, with one lookup of the data key. */
   sealAll(
     sql: Sql,
     organizationId: string,
     texts: readonly { readonly cell: Cell; readonly text: string }[],
   ): Promise<string[]>
-  /** Throws AppError `sealed` while the vault is sealed, SealError where the text is damaged or belongs to another cell. */
+  /**
+   * Throws AppError `sealed` while the vault is sealed, SealError if the text is damaged or belongs
+   * to another cell.
+   */
   open(sql: Sql, organizationId: string, cell: Cell, sealed: string): Promise<Secret>
   /**
-   * A keyed hash of a text, the same for the same text, organization and purpose; it tells nothing of the text. Throws AppError `sealed`
-   * while the vault is sealed.
+   * Returns a keyed hash of a text, equal for the same text, organization and purpose. It reveals
+   * nothing of the text. Throws AppError `sealed` while the vault is sealed.
    */
   fingerprint(sql: Sql, organizationId: string, purpose: string, text: string): Promise<string>
   /**
-   * The same for what belongs to the platform and to no organization: the master key itself seals it. What is sealed is written in the
-   * same transaction: an exchange of the key waits for its end, and finds it.
+   * Seals texts of the platform itself with the master key. The text must be written in the same
+   * transaction: an exchange of the key waits for its end and then finds the text.
    */
   sealOwn(sql: Sql, cell: Cell, text: string): Promise<string>
   openOwn(cell: Cell, sealed: string): Promise<Secret>
-  /** In the caller's transaction: another data key seals the organization's texts from its commit on. Gives the ids of the former ones, which still open. */
+  /**
+   * Adds a data key in the caller's transaction. It seals the organization's texts from the commit
+   * on. Returns the ids of the previous keys, which can still open texts.
+   */
   addKey(sql: Sql, organizationId: string): Promise<string[]>
 }
 
-/** The master key. Throws KeyFileError: `missing`, `unreadable` or `damaged`. */
+/** Reads the master key. Throws KeyFileError: `missing`, `unreadable` or `damaged`. */
 export const readMasterKey = async (file: string): Promise<envelope.SealingKey> =>
   envelope.sealingKey(await readKeyFile(file, 'master key'))
 
 /**
- * Makes the master key at the very first start, and otherwise checks that the file holds the key that this database was
- * sealed by. Where it does not, the vault is sealed: nothing is overwritten, and what needs no plaintext works on.
+ * Creates the master key at the very first start. Later it checks that the file has the key of this
+ * database. If not, the vault is sealed: nothing is overwritten, and everything that needs no plain
+ * text keeps working.
  */
 export async function openVault(options: { database: Database; masterKeyFile: string; log: Logger }): Promise<Vault> {
   const { database, masterKeyFile: file, log } = options
   try {
     const masterKey = await inTransaction(database, async (sql) => {
       await lockKeySetUp(sql)
-      if (await endExchange(sql, file)) log.warn({ file }, 'an exchange of the master key that was cut off was ended')
+      if (await endExchange(sql, file)) log.warn({ file }, 'an interrupted exchange of the master key was completed')
       return findMasterKey(sql, file)
     })
     return openedVault(createMasterKeys(file, masterKey))
@@ -120,11 +127,11 @@ function sealedVault(reason: string): Vault {
   const refuseNow = (): never => {
     throw new AppError(
       'sealed',
-      'Secrets cannot be read or written: the master key is missing or is not the right one. The operator has to restore the file that QUAYSIDE_MASTER_KEY_FILE names, then restart the server.',
+      'Secrets cannot be read or written: the master key is missing or wrong. The operator must restore the file that QUAYSIDE_MASTER_KEY_FILE names and restart the server.',
     )
   }
   const refuse = async (): Promise<never> => refuseNow()
-  // Nothing to seal needs no key.
+  // An empty list needs no key.
   const refuseAll: Vault['sealAll'] = async (_sql, _organizationId, texts) => (texts.length === 0 ? [] : refuse())
   return {
     state: { open: false, reason },
