@@ -1,13 +1,13 @@
 import type { Sql } from '../database/index.ts'
 
-/** The oldest organization, when nobody owns it. */
+/** Finds the oldest organization if nobody owns it. */
 export async function findOwnerless(sql: Sql): Promise<string | undefined> {
   const [row] = await sql<{ id: string; owner: string | null }[]>`
     select id, owner from organization order by created_at, id limit 1`
   return row && row.owner === null ? row.id : undefined
 }
 
-/** There is one link for an organization: a new one makes the former useless. */
+/** Stores the only link of an organization. A new one invalidates the previous one. */
 export async function replaceLink(
   sql: Sql,
   row: { token_hash: Buffer; organization_id: string; created_at: Date; expires_at: Date },
@@ -16,7 +16,10 @@ export async function replaceLink(
   await sql`insert into account_link ${sql(row)}`
 }
 
-/** Its organization; undefined where the link is unknown, used or old, or where the organization has an owner meanwhile. */
+/**
+ * Finds the organization of a link. Undefined if the link is unknown, used or expired, or if the
+ * organization now has an owner.
+ */
 export async function findLink(sql: Sql, tokenHash: Buffer, now: Date): Promise<string | undefined> {
   const [row] = await sql<{ organization_id: string }[]>`
     select l.organization_id from account_link l join organization o on o.id = l.organization_id
@@ -24,7 +27,7 @@ export async function findLink(sql: Sql, tokenHash: Buffer, now: Date): Promise<
   return row?.organization_id
 }
 
-/** False where somebody was faster. */
+/** Returns false if another request used the link first. */
 export async function useLink(sql: Sql, tokenHash: Buffer, now: Date): Promise<boolean> {
   const used = await sql`
     update account_link set used_at = ${now} where token_hash = ${tokenHash} and used_at is null and expires_at > ${now}`

@@ -26,7 +26,7 @@ export type Accounts = ReturnType<typeof createAccounts>
 
 const dayMs = 24 * 3600 * 1000
 
-/** Joins the parts of the room. Keys and clients of the issuer are made when it is asked for the first time. */
+/** Joins the parts of the room. Keys and clients of the issuer are created on first use. */
 export function createAccounts(options: AccountsOptions) {
   const { database, clock, log, publicUrl, pepper, invitations } = options
   const keys = createIssuerKeys(options)
@@ -41,7 +41,7 @@ export function createAccounts(options: AccountsOptions) {
     return createProvider({ publicUrl, pepper, log, keys: all, adapter, findAccount: newAccounts.find })
   }
 
-  /** Made anew once a day, for that is when keys may change. */
+  /** Recreated once a day, because keys may change then. */
   function provider(): Promise<Provider> {
     const atMs = clock.now().getTime()
     if (made && atMs - made.atMs < dayMs) return made.provider
@@ -57,7 +57,7 @@ export function createAccounts(options: AccountsOptions) {
     keys,
     handle: createAccountsHandler({ publicUrl, provider, newAccounts, signIn }),
     firstAccountLink: newAccounts.firstAccountLink,
-    /** Forgets what has expired. */
+    /** Deletes expired records. */
     reconciler: {
       name: 'accounts',
       everyMs: 60_000,

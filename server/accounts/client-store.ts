@@ -10,7 +10,9 @@ interface ClientRow {
 
 const deviceGrant = 'urn:ietf:params:oauth:grant-type:device_code'
 
-/** Programs that people sign in to. They are public: none of them can keep a secret. */
+/**
+ * Programs that people sign in to. They are public clients, because none of them can keep a secret.
+ */
 export async function findClient(sql: Sql, id: string): Promise<ClientMetadata | undefined> {
   const [row] = await sql<ClientRow[]>`select id, name, redirect_uris, grant_types from issuer_client where id = ${id}`
   if (!row) return undefined
@@ -27,7 +29,7 @@ export async function findClient(sql: Sql, id: string): Promise<ClientMetadata |
   }
 }
 
-/** The programs that every installation knows: a console in the browser, and a command line. */
+/** The clients of every installation: a console in the browser, and a command line. */
 export async function saveOwnClients(sql: Sql, publicUrl: string, now: Date): Promise<void> {
   const clients = [
     {

@@ -3,7 +3,7 @@ import { AppError } from '../lib/error.ts'
 
 const mostBytes = 8192
 
-/** The fields of a form that a browser sent; 400, 413 or 415 where it is none. */
+/** Reads the fields of a form. Throws 400, 413 or 415 if the body is not a form. */
 export async function readForm(request: IncomingMessage): Promise<Partial<Record<string, string>>> {
   const type = request.headers['content-type'] ?? ''
   if (!/^application\/x-www-form-urlencoded(?:;|$)/i.test(type)) {

@@ -28,18 +28,21 @@ export interface AccountsHandlerOptions {
 interface Exchange {
   readonly request: IncomingMessage
   readonly response: ServerResponse
-  /** Of the client, for limits. */
+  /** The address of the client, for limits. */
   readonly address: string
 }
 
-/** A path without the secret of a link, for the log. */
+/** Returns a path without the secret of a link, for the log. */
 export const withoutLink = (path: string): string => path.replace(/^(\/(?:setup|join)\/).*/, '$1…')
 
-/** Paths that `handle` answers; everything below `issuerPath` too. */
+/** Whether `handle` answers the path. It also answers everything below `issuerPath`. */
 export const setupPath = '/setup/'
 export const joinPath = '/join/'
 
-/** Answers every page of people's accounts, and everything of the issuer. Rejects with what the door turns into an error. */
+/**
+ * Answers every page of accounts and every request to the issuer. Rejects with errors that the HTTP
+ * layer answers.
+ */
 export function createAccountsHandler(options: AccountsHandlerOptions) {
   const { publicUrl, provider, newAccounts, signIn } = options
   const { protocol, host } = new URL(publicUrl)
@@ -47,7 +50,7 @@ export function createAccountsHandler(options: AccountsHandlerOptions) {
   return async (exchange: Exchange): Promise<void> => {
     const { request, response } = exchange
     const path = request.url?.split('?')[0] ?? ''
-    // What stands between is not asked where we are.
+    // Forwarded headers of proxies are ignored here: the public URL says the address.
     request.headers['x-forwarded-proto'] = protocol.slice(0, -1)
     request.headers['x-forwarded-host'] = host
     setPageHeaders(response)
@@ -67,7 +70,7 @@ export function createAccountsHandler(options: AccountsHandlerOptions) {
     const { name = '', email = '', password = '' } = await readForm(request)
     const failure = await failureOf(() => newAccounts.makeFirst(token, { name, email, password, address }))
     if (failure) return send(response, failure.status, firstAccountPage(failure.message, { name, email }))
-    send(response, 200, messagePage('The account is made', `Sign in at ${publicUrl} with your address and password.`))
+    send(response, 200, messagePage('Account created', `Sign in at ${publicUrl} with your address and password.`))
   }
 
   async function join({ request, response, address }: Exchange, proof: string): Promise<void> {
@@ -81,7 +84,10 @@ export function createAccountsHandler(options: AccountsHandlerOptions) {
     send(response, 200, messagePage('Welcome', message))
   }
 
-  /** The form to sign in, of one request of a client that the browser's cookie belongs to. */
+  /**
+   * Shows the sign-in form of one request of a client. The browser's cookie belongs to that
+   * request.
+   */
   async function interact({ request, response, address }: Exchange, issuer: Provider): Promise<void> {
     const details = await issuer.interactionDetails(request, response).catch(() => undefined)
     if (!details || request.url !== `${signInPath}${details.uid}`) return gone(response)
@@ -91,7 +97,8 @@ export function createAccountsHandler(options: AccountsHandlerOptions) {
     const leadsTo = typeof redirect_uri === 'string' ? [URL.parse(redirect_uri)?.origin ?? ''] : []
     const isPost = request.method === 'POST'
     if (details.prompt.name === 'consent') {
-      // Whoever signs in a device has confirmed its code; another program on this machine could ask unnoticed.
+      // A device code was confirmed already. Otherwise the page asks, because another program on
+      // this machine could start a request unnoticed.
       if (!isPost && !details.deviceCode) return send(response, 200, consentPage(name), leadsTo)
       return issuer.interactionFinished(request, response, { consent: {} }, { mergeWithLastSubmission: true })
     }
@@ -106,7 +113,7 @@ export function createAccountsHandler(options: AccountsHandlerOptions) {
   }
 }
 
-/** What a page tells of it; other errors are the door's. */
+/** The error's message for a page. The HTTP layer answers other errors. */
 async function failureOf(work: () => Promise<void>): Promise<{ status: number; message: string } | undefined> {
   try {
     await work()
@@ -118,7 +125,7 @@ async function failureOf(work: () => Promise<void>): Promise<{ status: number; m
 }
 
 const gone = (response: ServerResponse): void =>
-  send(response, 404, messagePage('Nothing here', 'The link is not good: it was used, has expired, or never was.'))
+  send(response, 404, messagePage('Page not found', 'This link is invalid, expired or already used.'))
 
 function setPageHeaders(response: ServerResponse): void {
   response.setHeader('cache-control', 'no-store')

@@ -1,4 +1,4 @@
-/** People who sign in here: their accounts and passwords, and the OpenID Connect issuer that speaks for them. */
+/** People who sign in: their accounts and passwords, and the OpenID Connect issuer for them. */
 export { type Accounts, createAccounts } from './accounts.ts'
 export { joinPath, setupPath, withoutLink } from './handler.ts'
 export { issuerOf, issuerPath, ownAccounts } from './issuer.ts'

@@ -9,11 +9,11 @@ export interface IssuerKeyRow {
   readonly sealed_private_key: string
 }
 
-/** Newest first. */
+/** Lists keys, newest first. */
 export const listIssuerKeys = (sql: Sql) =>
   sql<IssuerKeyRow[]>`select * from issuer_key order by created_at desc, id desc`
 
-/** Whoever else makes a key waits until the transaction ends. */
+/** Takes the lock for creating keys until the transaction ends. */
 export async function lockIssuerKeys(sql: Sql): Promise<void> {
   await sql`select pg_advisory_xact_lock(hashtextextended('quayside issuer keys', 0))`
 }

@@ -11,7 +11,7 @@ let now = new Date('2030-01-01T00:00:00Z')
 const options = { database: sql, vault, clock: { ...systemClock, now: () => now } }
 const dayMs = 24 * 3600 * 1000
 
-test('a key is made once, whoever asks first, and its private part is not in the database', async () => {
+test('concurrent first uses create one key, and its private part is not in the database', async () => {
   const all = await Promise.all([1, 2, 3].map(() => createIssuerKeys(options).privateKeys()))
   const [[key] = []] = all
   assert.deepEqual(new Set(all.map(([{ kid }]) => kid)).size, 1)
@@ -24,7 +24,7 @@ test('a key is made once, whoever asks first, and its private part is not in the
   )
 })
 
-test('a new key signs after ninety days, and the former one is known until what it signed has ended', async () => {
+test('a new key signs after ninety days, and the previous one is listed until its last token has expired', async () => {
   const issuerKeys = createIssuerKeys(options)
   const [{ kid: former }] = await issuerKeys.privateKeys()
   now = new Date(now.getTime() + 91 * dayMs)
@@ -42,7 +42,7 @@ test('a new key signs after ninety days, and the former one is known until what 
   )
 })
 
-test('while the vault is sealed nothing is signed, and what was signed can still be checked', async () => {
+test('while the vault is sealed nothing is signed, and existing signatures can be verified', async () => {
   const sealed = createIssuerKeys({ ...options, vault: await sealedTestVault({ after }, sql) })
   await assert.rejects(sealed.privateKeys(), { code: 'sealed' })
   assert.equal((await sealed.publicKeys()).keys.length, 1)

@@ -14,10 +14,10 @@ import {
 
 const makeKeyPair = promisify(generateKeyPair)
 const dayMs = 24 * 3600 * 1000
-/** A key signs for so long, and is known for as long as what it signed may be good. */
+/** How long a key signs, and how long it is listed: until its last token has expired. */
 const signsMs = 90 * dayMs
 const keptMs = signsMs + 2 * dayMs
-/** How long other processes may miss a new key. */
+/** How long other processes may not know a new key. */
 const rememberedMs = 60_000
 
 /** A key as JSON Web Key, with its id and use. */
@@ -33,7 +33,10 @@ export type IssuerKeys = ReturnType<typeof createIssuerKeys>
 const privateKeyCell = (id: string) => ({ table: 'issuer_key', row: id, column: 'sealed_private_key' })
 const withUse = (key: JsonWebKey, kid: string): IssuerKey => ({ ...key, kid, alg: 'RS256', use: 'sig' })
 
-/** The keys that the issuer signs with: made where there is none or the newest is too old, private parts sealed by the vault. */
+/**
+ * The issuer's signing keys. A key is created if none exists or the newest is too old. The vault
+ * seals private parts.
+ */
 export function createIssuerKeys({ database, vault, clock }: IssuerKeysOptions) {
   let remembered: { readonly rows: readonly IssuerKeyRow[]; readonly atMs: number } | undefined
 
@@ -47,7 +50,10 @@ export function createIssuerKeys({ database, vault, clock }: IssuerKeysOptions) 
 
   return {
     publicKeys,
-    /** All keys with their private parts, the one to sign with first. Throws AppError `sealed` while the vault is. */
+    /**
+     * Returns all keys with their private parts, the signing one first. Throws AppError `sealed`
+     * while the vault is sealed.
+     */
     async privateKeys(): Promise<[IssuerKey, ...IssuerKey[]]> {
       const rows = await inTransaction(database, async (sql) => {
         await lockIssuerKeys(sql)

@@ -1,6 +1,9 @@
-/** Of an account of this platform: `account.issuer`. Not an address, for that may change. */
+/**
+ * The value of `account.issuer` for an account of this platform. It is not an address, because
+ * addresses may change.
+ */
 export const ownAccounts = 'quayside'
 
-/** Where the issuer is mounted; its name is the public URL with this path, and the slash at the end belongs to it. */
+/** The issuer's path. Its name is the public URL with this path, including the slash at the end. */
 export const issuerPath = '/oidc/'
 export const issuerOf = (publicUrl: string): string => `${publicUrl}${issuerPath}`

@@ -28,7 +28,7 @@ export interface NewPerson {
 }
 
 interface FromClient {
-  /** Of the client. */
+  /** The address of the client. */
   readonly address: string
 }
 
@@ -41,10 +41,16 @@ export interface NewAccountsOptions {
 }
 export type NewAccounts = ReturnType<typeof createNewAccounts>
 
-/** How people get an account: the first by the link that the start prints, others by the link of an invitation. */
+/**
+ * Creates accounts: the first by the link that the start prints, others by the link of an
+ * invitation.
+ */
 export function createNewAccounts({ database, clock, publicUrl, invitations, signIn }: NewAccountsOptions) {
   return {
-    /** Makes the link to the first account while nobody owns the first organization; a former link is good no more. */
+    /**
+     * Creates the link to the first account while nobody owns the first organization. It
+     * invalidates a previous link.
+     */
     async firstAccountLink(): Promise<string | undefined> {
       const token = randomBytes(32).toString('base64url')
       return inTransaction(database, async (sql) => {
@@ -57,13 +63,16 @@ export function createNewAccounts({ database, clock, publicUrl, invitations, sig
       })
     },
 
-    /** Whether the link still leads somewhere. */
+    /** Whether the link is valid. */
     isFirstAccountLink: async (token: string) => (await findLink(database, digest(token), clock.now())) !== undefined,
 
-    /** Makes the first account, which owns the first organization. 404 where the link is not, or no longer, good. */
+    /**
+     * Creates the first account, which owns the first organization. Throws 404 if the link is
+     * invalid.
+     */
     async makeFirst(token: string, { address, ...person }: NewPerson & FromClient): Promise<void> {
       const checked = check(person)
-      // Before the work that a password takes: whoever has no link gets none of it.
+      // Checked before the password is hashed, so that a request without a link costs nothing.
       if ((await findLink(database, digest(token), clock.now())) === undefined) throw goneLink()
       const password = await inTurnOfClient(address, () => hashPassword(checked.password))
       await inTransaction(database, async (sql) => {
@@ -74,7 +83,7 @@ export function createNewAccounts({ database, clock, publicUrl, invitations, sig
       }).catch(taken(checked.email))
     },
 
-    /** What a link of an invitation leads to; `hasAccount`: its address signs in already. */
+    /** Returns the invitation of a link. `hasAccount`: its address already has an account. */
     async openInvitation(proof: string) {
       const invitation = await invitations.open(proof)
       if (!invitation) return undefined
@@ -82,7 +91,10 @@ export function createNewAccounts({ database, clock, publicUrl, invitations, sig
       return { email, organization, inviter, hasAccount: (await findAccountByEmail(database, email)) !== undefined }
     },
 
-    /** Makes an account with the invited address, or signs in to the one there is, and joins the organization. */
+    /**
+     * Creates an account with the invited address, or signs in to the existing one, and joins the
+     * organization.
+     */
     async join(proof: string, given: Pick<NewPerson, 'name' | 'password'> & FromClient) {
       const invitation = await invitations.open(proof)
       if (!invitation) throw goneLink()
@@ -101,7 +113,7 @@ export function createNewAccounts({ database, clock, publicUrl, invitations, sig
       }).catch(taken(email))
     },
 
-    /** The account behind a subject of the issuer. */
+    /** Returns the account of a subject of the issuer. */
     find: (id: string) => findAccount(database, id),
   }
 
@@ -129,12 +141,11 @@ function check({ name, email, password }: NewPerson): NewPerson {
   return { name: checkName('name', name), email: address, password: checkPassword('password', password) }
 }
 
-const goneLink = (): AppError =>
-  new AppError('notFound', 'The link is not good: it was used, has expired, or never was.')
+const goneLink = (): AppError => new AppError('notFound', 'This link is invalid, expired or already used.')
 
 const taken =
   (email: string) =>
   (error: unknown): never => {
     if (!isUniqueViolation(error)) throw error
-    throw new AppError('conflict', `There is an account with the address "${email}" already.`, { cause: error })
+    throw new AppError('conflict', `An account with the address "${email}" already exists.`, { cause: error })
   }

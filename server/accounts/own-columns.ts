@@ -1,6 +1,9 @@
 import type { SealedColumn } from '../lib/seal.ts'
 
-/** What the master key itself seals in this room: an exchange of it seals these texts anew. */
+/**
+ * The columns of this room that the master key itself seals. An exchange of the key seals them
+ * again.
+ */
 export const ownColumns: readonly SealedColumn[] = [
   { table: 'issuer_key', column: 'sealed_private_key', key: ['id'] },
   { table: 'issuer_record', column: 'sealed_payload', key: ['model', 'id_hash'] },

@@ -30,7 +30,7 @@ test('what comes from outside shows as text', () => {
   assert.equal(html`<p>${'<b>'}${html`<i>${'&'}</i>`}</p>`.text, '<p>&#60;b&#62;<i>&#38;</i></p>')
 })
 
-test('a page asks nothing of anybody else, and every field has a label', () => {
+test('a page loads nothing from elsewhere, and every field has a label', () => {
   const text = writePage(signInPage('Console', 'a problem', 'ada@example.org'))
   assert.doesNotMatch(text, /https?:|src=|<link|@import|url\(/)
   assert.match(text, /<html lang="en">/)

@@ -1,10 +1,10 @@
 import { createHash } from 'node:crypto'
 
-/** Text that shows as it is, wherever it comes from. */
+/** Escapes text of any origin. */
 export const escapeHtml = (text: string): string =>
   text.replace(/[&<>"']/g, (character) => `&#${character.charCodeAt(0)};`)
 
-/** Markup that was made here, as opposed to text. */
+/** Markup that this file produced, as opposed to text. */
 export class Html {
   readonly text: string
   constructor(text: string) {
@@ -14,7 +14,7 @@ export class Html {
 
 type Part = string | Html | readonly Html[] | undefined
 
-/** Markup with everything put into it escaped, except markup. */
+/** A template for markup. Inserted values are escaped, except markup. */
 export const html = (strings: TemplateStringsArray, ...parts: readonly Part[]): Html =>
   new Html(strings.reduce((text, next, index) => `${text}${written(parts[index - 1])}${next}`))
 
@@ -29,7 +29,10 @@ label{display:block;margin-top:1rem}input{font:inherit;width:100%;box-sizing:bor
 margin-top:1.5rem;padding:.5rem 1rem}.problem{border-left:.25rem solid #c00;padding-left:.75rem}code{font-size:1.5rem}`
 const styleDigest = createHash('sha256').update(style).digest('base64')
 
-/** Nothing from elsewhere, no script, no frame. `forms`: where forms may lead to beside this server, redirects included. */
+/**
+ * Allows nothing from elsewhere, no script, no frame. `forms`: further targets of forms, including
+ * redirects.
+ */
 export const pagePolicy = (forms: readonly string[] = []): string =>
   [
     "default-src 'none'",
@@ -102,7 +105,7 @@ export const firstAccountPage = (problem?: string, given: { name?: string; email
   title: 'The first account',
   body: html`<p>It will own the first organization.</p>${problemOf(problem)}
 <form method="post">${nameField(given.name)}${emailField(given.email)}${passwordField(true)}
-<button type="submit">Make the account</button></form>`,
+<button type="submit">Create the account</button></form>`,
 })
 
 export const joinPage = (
@@ -118,10 +121,10 @@ export const joinPage = (
 
 export const messagePage = (title: string, message: string): Page => ({ title, body: html`<p>${message}</p>` })
 
-/** Its one script would not be run anyway. */
+/** The policy would block its only script anyway. */
 const labelled = (form: string): string => form.replace(/ onfocus="[^"]*"/, ' aria-label="Code"')
 
-/** `form` is the issuer's own: fields that it needs, and an id for buttons. */
+/** `form` is the issuer's own: the required fields and an id for buttons. */
 export const deviceCodePage = (form: string, problem?: string): Page => ({
   title: 'Sign in a device',
   body: html`<p>Enter the code that the device shows.</p>${problemOf(problem)}${new Html(labelled(form))}

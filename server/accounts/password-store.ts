@@ -1,6 +1,6 @@
 import type { Sql } from '../database/index.ts'
 
-/** What is kept of a password: scrypt's digest, and what it was made with. */
+/** The stored form of a password: scrypt's digest and its parameters. */
 export interface PasswordRow {
   readonly salt: Buffer
   readonly hash: Buffer
@@ -15,7 +15,7 @@ export async function savePassword(sql: Sql, accountId: string, row: PasswordRow
       cost = excluded.cost, block_size = excluded.block_size, parallelization = excluded.parallelization`
 }
 
-/** Of whoever signs in here with that address. */
+/** Finds the person who signs in with that address. */
 export async function findPassword(
   sql: Sql,
   email: string,

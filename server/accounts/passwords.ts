@@ -4,7 +4,10 @@ import { AppError } from '../lib/error.ts'
 import { createSlots, TooManyWaiting } from '../lib/slots.ts'
 import type { PasswordRow } from './password-store.ts'
 
-/** 32 MiB and a quarter of a second for each attempt; of the figures that OWASP gives, the one that takes the least memory. */
+/**
+ * 32 MiB and a quarter of a second per attempt: the setting of OWASP's list that needs the least
+ * memory.
+ */
 const today = { cost: 2 ** 15, block_size: 8, parallelization: 3 }
 const hashBytes = 32
 const leastLength = 12
@@ -33,7 +36,7 @@ function refuse(cause: unknown): never {
   throw new AppError('unavailable', 'Too many people are signing in. Try again in a few seconds.', { cause })
 }
 
-/** Refuses what is too short to be a password, or too long to be worth hashing. */
+/** Rejects passwords that are too short, or too long to hash. */
 export function checkPassword(field: string, password: string): string {
   const length = [...password].length
   if (length >= leastLength && length <= mostLength) return password
@@ -47,8 +50,8 @@ export async function hashPassword(password: string): Promise<PasswordRow> {
 }
 
 /**
- * Call it inside `inTurnOfClient`. Takes as long for an account that does not exist: `row` undefined is
- * compared with what nothing is equal to.
+ * Call it inside `inTurnOfClient`. An account that does not exist takes the same time: if `row` is
+ * undefined, the password is compared with a digest that matches nothing.
  */
 export async function isPassword(password: string, row: PasswordRow | undefined): Promise<boolean> {
   const against = row ?? { ...today, salt: noSalt, hash: randomBytes(hashBytes) }

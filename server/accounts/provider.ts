@@ -29,16 +29,18 @@ const day = 24 * hour
 const fortnight = 14 * day
 const scopes = 'openid profile email offline_access'
 
-/** Where people sign in, below the path of the issuer. */
+/** The sign-in page, below the path of the issuer. */
 export const signInPath = `${issuerPath}sign-in/`
 
 /**
- * The issuer: code with PKCE for programs in a browser, codes shown on a device for those without one, refresh tokens that are good
- * once. Programs are our own, so nobody is asked whether they may. What an access token allows is not in it: rights are looked up.
+ * The OpenID Connect issuer: code with PKCE for programs in a browser, device codes for programs
+ * without one, and refresh tokens that are valid once. All clients are our own, so people are not
+ * asked for consent. An access token contains no rights: they are looked up.
  */
 export function createProvider(options: ProviderOptions): Provider {
   const provider = new Provider(issuerOf(options.publicUrl), configuration(options))
-  // Scheme and host are those of the public URL, whoever passes the request on: see handler.ts.
+  // Scheme and host are those of the public URL, whatever proxy forwards the request: see
+  // handler.ts.
   provider.proxy = true
   provider.on('server_error', (_ctx, error) => options.log.error({ err: error }, 'the issuer failed'))
   return provider
@@ -54,7 +56,7 @@ function configuration(options: ProviderOptions): Configuration {
       short: { httpOnly: true, sameSite: 'lax', signed: true },
       long: { httpOnly: true, sameSite: 'lax', signed: true },
     },
-    // What Auth0's clients ask for.
+    // Clients of Auth0 send it.
     routes: {
       authorization: '/authorize',
       token: '/oauth/token',
@@ -82,7 +84,7 @@ function configuration(options: ProviderOptions): Configuration {
       IdToken: hour,
       Interaction: 600,
       RefreshToken: fortnight,
-      // Of somebody who has not signed in, it is no more than a cookie.
+      // The session of a person who has not signed in is only a cookie.
       Session: (_ctx, session) => (session.accountId ? fortnight : hour),
     },
     rotateRefreshToken: true,
@@ -119,13 +121,13 @@ const features = (publicUrl: string): Configuration['features'] => ({
     mask: '****-****',
     userCodeInputSource: (ctx, form, _out, error) => {
       if (error && isUnsaved(ctx)) return show(ctx, messagePage('That did not work', noFormText(publicUrl)))
-      show(ctx, deviceCodePage(form, error && 'The code is not right, or too old.'))
+      show(ctx, deviceCodePage(form, error && 'The code is wrong or has expired.'))
     },
     userCodeConfirmSource: (ctx, form, client, _device, code) =>
       show(ctx, deviceConfirmPage(form, client.clientName ?? client.clientId, code)),
     successSource: (ctx) => show(ctx, messagePage('Signed in', 'You can close this page and go back to the device.')),
   },
-  // Every access token is one for the API, whatever a client asks for.
+  // Every access token is for the API, whatever a client requests.
   resourceIndicators: {
     enabled: true,
     defaultResource: () => publicUrl,
@@ -144,8 +146,9 @@ const noFormText = (publicUrl: string): string =>
   `The form was not sent from the page that shows it, or the page is too old. Open ${issuerOf(publicUrl)}device again.`
 
 /**
- * Whether a request has no session that a form could belong to. The library puts a new form into the session after it has saved it, and then
- * fails to save one that it never saved before: such a session is not kept, and the page has no form.
+ * Whether a request has no session for a form. The library adds a new form to the session after
+ * saving it, and cannot save a session that it never saved before. Such a session is lost, and the
+ * page has no form.
  */
 function isUnsaved({ oidc: { session } }: KoaContextWithOIDC): boolean {
   if (!session || typeof session.exp === 'number') return false
@@ -174,7 +177,7 @@ const claimsOf = (account: AccountRow) => ({
   family_name: account.last_name,
   updated_at: Math.floor(account.updated_at.getTime() / 1000),
   email: account.email ?? undefined,
-  // Nobody sends mail here: the address is what an administrator invited, not proof of a mailbox.
+  // No mail is sent: the address is the one that an administrator invited, not proof of a mailbox.
   email_verified: false,
   // Rights are never in a token.
   'https://qovery.com/roles': [],

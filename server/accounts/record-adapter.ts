@@ -20,17 +20,17 @@ export interface RecordAdapterOptions {
   readonly clock: Clock
 }
 
-/** An id is what its holder presents, a refresh token say: the database gets its digest. */
+/** Hashes an id, because the id itself is a credential, for example a refresh token. */
 const digest = (id: string): string => createHash('sha256').update(id).digest('base64url')
 
-/** The cell of a record's contents. */
+/** The cell of a record's content. */
 export const payloadCell = (model: string, idHash: string) => ({
   table: 'issuer_record',
   row: `${model} ${idHash}`,
   column: 'sealed_payload',
 })
 
-/** Where the issuer keeps what it has given out: PostgreSQL, ids as digests, contents sealed. */
+/** The issuer's storage: PostgreSQL, with hashed ids and sealed content. */
 export const createRecordAdapter =
   ({ database, vault, clock }: RecordAdapterOptions) =>
   (model: string): Adapter => {

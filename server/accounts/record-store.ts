@@ -1,6 +1,6 @@
 import type { Sql } from '../database/index.ts'
 
-/** Something that the issuer keeps: a session, a code, a grant, a refresh token. */
+/** A record of the issuer: a session, a code, a grant, a refresh token. */
 export interface RecordRow {
   readonly model: string
   readonly id_hash: string
@@ -20,7 +20,7 @@ export async function saveRecord(sql: Sql, row: Omit<RecordRow, 'consumed_at'>):
       expires_at = excluded.expires_at`
 }
 
-/** Only what has not expired. */
+/** Finds a record that has not expired. */
 export async function findRecord(
   sql: Sql,
   model: string,
@@ -41,12 +41,12 @@ export async function deleteRecord(sql: Sql, model: string, idHash: string): Pro
   await sql`delete from issuer_record where model = ${model} and id_hash = ${idHash}`
 }
 
-/** Everything that was given out under one grant. */
+/** Deletes everything that was issued under one grant. */
 export async function deleteRecordsOfGrant(sql: Sql, grantId: string): Promise<void> {
   await sql`delete from issuer_record where grant_id = ${grantId}`
 }
 
-/** What has expired, of every table of this room. */
+/** Deletes expired rows of every table of this room. */
 export async function deleteExpired(sql: Sql, now: Date, forgottenBefore: Date): Promise<void> {
   await sql`delete from issuer_record where expires_at <= ${now}`
   await sql`delete from account_link where expires_at <= ${now}`

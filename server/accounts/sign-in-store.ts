@@ -1,6 +1,9 @@
 import type { Sql } from '../database/index.ts'
 
-/** When the next attempt is allowed: the latest of these subjects; undefined where it is now. */
+/**
+ * Returns when the next attempt is allowed: the latest time of these subjects, or undefined if it
+ * is allowed now.
+ */
 export async function blockedUntil(sql: Sql, subjects: readonly string[], now: Date): Promise<Date | undefined> {
   const [row] = await sql<{ until: Date | null }[]>`
     select max(blocked_until) as until from sign_in_attempt
@@ -10,13 +13,14 @@ export async function blockedUntil(sql: Sql, subjects: readonly string[], now: D
 
 export interface Counted {
   readonly subject: string
-  /** Attempts in a row before there is a wait. */
+  /** Consecutive attempts before a wait. */
   readonly limit: number
 }
 
 /**
- * Counts an attempt against each before it is looked at, so that many at once do not slip through. At the limit comes a wait of five
- * seconds, which doubles with each further attempt up to 15 minutes. An hour of peace begins anew.
+ * Counts an attempt against each subject before the password is checked, so that concurrent
+ * attempts are counted too. At the limit there is a wait of five seconds. Each further attempt
+ * doubles it, up to 15 minutes. An hour without attempts resets the count.
  */
 export async function countAttempt(sql: Sql, counted: readonly Counted[], now: Date): Promise<void> {
   const sorted = counted.toSorted((a, b) => (a.subject < b.subject ? -1 : 1))
@@ -31,7 +35,9 @@ export async function countAttempt(sql: Sql, counted: readonly Counted[], now: D
   }
 }
 
-/** After a success: the account begins anew, the client's network only gets this one attempt back. */
+/**
+ * After a success the account's count is reset. The client's network only gets this attempt back.
+ */
 export async function forgiveAttempt(sql: Sql, account: string, client: string): Promise<void> {
   await sql`delete from sign_in_attempt where subject = ${account}`
   await sql`update sign_in_attempt set failures = greatest(0, failures - 1), blocked_until = null where subject = ${client}`

@@ -26,7 +26,7 @@ async function addAccount(email: string): Promise<string> {
   return id
 }
 
-test('a password is kept as a digest of its own salt and found again in any of its Unicode forms', async () => {
+test('a password is stored as a salted digest and matches any of its Unicode forms', async () => {
   const again = await hashPassword(password)
   assert.notDeepEqual(again.hash, hashed.hash)
   assert.ok(await isPassword(password, hashed))
@@ -38,13 +38,13 @@ test('a password is kept as a digest of its own salt and found again in any of i
   assert.ok(!(await isPassword(password, older)), 'the cost is part of the digest')
 })
 
-test('what is too short or too long is no password', () => {
+test('a password that is too short or too long is rejected', () => {
   assert.throws(() => checkPassword('password', 'x'.repeat(11)), { code: 'invalid', message: /^password / })
   assert.throws(() => checkPassword('password', 'x'.repeat(201)), { code: 'invalid' })
   assert.equal(checkPassword('password', 'x'.repeat(12)), 'x'.repeat(12))
 })
 
-test('an unknown address and a wrong password cannot be told apart', async () => {
+test('an unknown address and a wrong password are indistinguishable', async () => {
   await addAccount('told@a.example')
   const signIn = createSignIn({ database: sql, clock })
   const failure = async (email: string) =>
@@ -55,7 +55,7 @@ test('an unknown address and a wrong password cannot be told apart', async () =>
   assert.deepEqual(await failure('told@a.example'), await failure('nobody@a.example'))
 })
 
-/** What is counted does not depend on how long passwords are compared. */
+/** The counts do not depend on the duration of a comparison. */
 const quickSignIn = () =>
   createSignIn({ database: sql, clock, isRight: async (given, row) => row !== undefined && given === password })
 
@@ -73,7 +73,7 @@ test('N7, N8: failures make the next attempt wait, longer each time, across a re
   assert.equal(await attempt(password), id)
 })
 
-test('N3: one client that tries many accounts waits too, also inside its own /64', async () => {
+test('N3: a client that tries many accounts must wait too, also within its own /64', async () => {
   const signIn = quickSignIn()
   const attempt = (count: number) =>
     signIn({ email: `${newId()}@a.example`, password: 'x', address: `2001:db8:1:2::${count}` })
@@ -81,7 +81,7 @@ test('N3: one client that tries many accounts waits too, also inside its own /64
   await assert.rejects(attempt(99), { code: 'tooManyRequests' })
 })
 
-test('many attempts at once do not slip through', async () => {
+test('concurrent attempts are all counted', async () => {
   await addAccount('rush@a.example')
   const signIn = quickSignIn()
   const attempts = Array.from({ length: 12 }, () =>
@@ -89,12 +89,12 @@ test('many attempts at once do not slip through', async () => {
   )
   const codes = await Promise.all(attempts)
   assert.ok(codes.every((code) => code === 'unauthorized' || code === 'tooManyRequests'))
-  // Two are judged at the same time.
+  // Two are compared at the same time.
   assert.ok(codes.filter((code) => code === 'unauthorized').length <= 6, codes.join())
   await assert.rejects(signIn({ email: 'rush@a.example', password, address: newId() }), { code: 'tooManyRequests' })
 })
 
-test('many attempts of one client hold up another client by one hash at most, and are counted one by one', async () => {
+test('many attempts of one client delay another client by at most one hash, and each is counted', async () => {
   const id = await addAccount('fair@a.example')
   const signIn = createSignIn({ database: sql, clock })
   let answered = 0
@@ -108,10 +108,10 @@ test('many attempts of one client hold up another client by one hash at most, an
   })
   for (const { account, answered: before } of await Promise.all(others)) {
     assert.equal(account, id)
-    // Those beyond the queue are refused at once.
+    // Attempts beyond the queue are rejected at once.
     assert.ok(before <= 29 + 3, `${before} attempts were answered before`)
   }
   const answers = await Promise.all(flood)
   const count = (text: string) => answers.filter((answer) => answer?.includes(text)).length
-  assert.deepEqual([count('not right'), count('are waiting')], [11, 29])
+  assert.deepEqual([count('is wrong'), count('are waiting')], [11, 29])
 })

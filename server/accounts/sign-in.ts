@@ -10,15 +10,16 @@ import { blockedUntil, countAttempt, forgiveAttempt } from './sign-in-store.ts'
 export interface Attempt {
   readonly email: string
   readonly password: string
-  /** Of the client. */
+  /** The address of the client. */
   readonly address: string
 }
 
 /**
- * Signs somebody in by address and password; gives the account's id. An unknown address and a wrong password are answered in the
- * same words after the same time (401). Failures count for the address that is tried and for the client's: 429 while there are too many.
- * Attempts of one client are judged one after the other, so attempts that are sent at once see each other's failures.
- * A refused attempt is neither counted nor hashed. `isRight` stands for the comparison, which takes its time by intent.
+ * Signs a person in by address and password and returns the account's id. An unknown address and a
+ * wrong password get the same message after the same time (401). Failures count for the address and
+ * for the client: 429 while there are too many. Attempts of one client are judged one after the
+ * other, so concurrent attempts see each other's failures. A rejected attempt is neither counted
+ * nor hashed. `isRight` is the comparison, which is slow on purpose.
  */
 export function createSignIn({
   database,
@@ -35,7 +36,7 @@ export function createSignIn({
     const until = await blockedUntil(database, [account, client], clock.now())
     if (until) {
       const seconds = Math.max(1, Math.ceil((until.getTime() - clock.now().getTime()) / 1000))
-      throw new AppError('tooManyRequests', `Too many attempts; try again in ${seconds} s.`)
+      throw new AppError('tooManyRequests', `Too many attempts. Try again in ${seconds} s.`)
     }
     const counted = [
       { subject: account, limit: 5 },
@@ -44,7 +45,7 @@ export function createSignIn({
     await countAttempt(database, counted, clock.now())
     const row = await findPassword(database, email.trim())
     if (!(await isRight(password, row)) || !row) {
-      throw new AppError('unauthorized', 'The e-mail address or the password is not right.')
+      throw new AppError('unauthorized', 'The email address or the password is wrong.')
     }
     await forgiveAttempt(database, account, client)
     return row.account_id

@@ -7,7 +7,7 @@ import { createPlatform } from '../../test/support/platform.ts'
 import { until } from '../../test/support/until.ts'
 import { armFailpoints } from '../lib/failpoint.ts'
 
-/** Pushes by the real git to the built-in git host, and what they deploy. */
+/** Pushes with the real git to the built-in git host, and the deployments that they start. */
 const platform = await createPlatform({ after }, { works: true })
 const { a, call, builder, database } = platform
 const origin = await platform.listen()
@@ -23,7 +23,7 @@ async function openRepository(): Promise<GitRemote & { readonly name: string; re
   const name = `r${randomUUID().slice(0, 8)}`
   const remote = await openGitRemote({ url: `${origin}/git/${name}.git`, token: a.tokens.WRITE })
   after(() => remote.remove())
-  // Equal trees of the same second would be one commit in every repository.
+  // Equal trees of the same second would be the same commit in every repository.
   const push: GitRemote['push'] = (tree, message) => remote.push({ ...tree, '.name': name }, message)
   return { ...remote, push, name, address: `http://localhost:3000/git/${name}.git` }
 }
@@ -49,12 +49,12 @@ async function addApplication(
 }
 
 const atRest = (id: string) =>
-  until(`${id} is at rest`, async () => {
+  until(`${id} is settled`, async () => {
     const status = await send('GET', `/application/${id}/status`)
     return status.deployment_request_id === null && status.deployment_requests_count === 0 && status
   })
 
-/** Waits until the push of that commit was handled; gives what it meant for each service. */
+/** Waits until the push of that commit was handled, and returns its result for each service. */
 const handled = (commit: string) =>
   until(`the push of ${commit} is handled`, async () => {
     const { results } = await send('GET', `/organization/${a.organizationId}/gitPush`)
@@ -71,7 +71,7 @@ const deployedCommits = async (id: string): Promise<string[]> => {
   )
 }
 
-/** Ends the deployment that builds for ever; what waits behind it goes on. */
+/** Ends the deployment whose build never ends, so that the waiting ones continue. */
 async function cancelRunning(id: string): Promise<void> {
   const [running] = await database<{ id: string }[]>`
     select r.id from deployment_request r join deployment_target t on t.request_id = r.id
@@ -79,7 +79,7 @@ async function cancelRunning(id: string): Promise<void> {
   await send('POST', `/deploymentQueue/${running?.id}/cancelDeployment`)
 }
 
-test('a push deploys the commit, and history and the record of changes tell who pushed it', async () => {
+test('a push deploys its commit, and history and audit log name the pusher', async () => {
   const repository = await openRepository()
   const id = await addApplication(repository.address)
   const commit = await repository.push(dockerfile, 'The first version')
@@ -101,7 +101,7 @@ test('a push deploys the commit, and history and the record of changes tell who 
   assert.equal(JSON.parse(events[0].change).git_commit_id, commit)
 })
 
-test('other branches, other repositories and services without auto_deploy are left alone', async () => {
+test('a push ignores other branches, other repositories and services without auto_deploy', async () => {
   const [repository, other] = [await openRepository(), await openRepository()]
   const off = await addApplication(repository.address, {}, { auto_deploy: false })
   const never = await addApplication(repository.address, {}, { auto_deploy: null })
@@ -162,7 +162,7 @@ test('one push deploys every environment that follows the branch, each with its 
   }
 })
 
-test('K10: pushes during a deployment wait as one, which deploys the newest', async () => {
+test('K10: pushes during a deployment wait as one request, which deploys the newest', async () => {
   const repository = await openRepository()
   const id = await addApplication(repository.address)
   builder.tell(id, { type: 'hang' })
@@ -180,7 +180,7 @@ test('K10: pushes during a deployment wait as one, which deploys the newest', as
   assert.deepEqual(await deployedCommits(id), [commits.at(-1), commits[0]])
 })
 
-test('a stopped service is not started by a push, and says so', async () => {
+test('a push does not start a stopped service and reports the reason', async () => {
   const repository = await openRepository()
   const id = await addApplication(repository.address)
   await handled(await repository.push(dockerfile))
@@ -192,7 +192,7 @@ test('a stopped service is not started by a push, and says so', async () => {
   assert.equal((await atRest(id)).state, 'STOPPED')
 })
 
-test('a commit that is on its branch no more when its turn comes is not deployed, nor is another one', async () => {
+test('a commit that has left its branch before its turn is not deployed, and no other is', async () => {
   const repository = await openRepository()
   const id = await addApplication(repository.address)
   builder.tell(id, { type: 'hang' })
@@ -215,7 +215,7 @@ for (const [what, change] of [
   ['another history', ['push', '--quiet', '--force', 'origin', 'HEAD:main']],
   ['nothing', ['push', '--quiet', 'origin', ':main']],
 ] as const) {
-  test(`a branch that becomes ${what} after its commit was pinned changes nothing: that commit or none is deployed`, async () => {
+  test(`a branch that becomes ${what} after its commit was pinned has no effect: that commit or none is deployed`, async () => {
     const repository = await openRepository()
     const id = await addApplication(repository.address, {}, { auto_deploy: false })
     const commit = await repository.push(dockerfile)
@@ -279,7 +279,7 @@ test('a job that is built from the repository is deployed with the commit', asyn
   assert.equal(job.source.docker.git_repository.deployed_commit_id, commit)
 })
 
-test('charts that cannot run say why', async () => {
+test('charts that cannot run report the reason', async () => {
   const repository = await openRepository()
   const environmentId = await addEnvironment()
   const { id } = await send('POST', `/environment/${environmentId}/helm`, {
@@ -294,7 +294,7 @@ test('charts that cannot run say why', async () => {
   assert.match(String(found?.['reason']), /Helm charts need Kubernetes/)
 })
 
-test('a push that could not be written down is found again, once, with who pushed it', async (t) => {
+test('a push that could not be recorded is found again once, with its pusher', async (t) => {
   const repository = await openRepository()
   const id = await addApplication(repository.address)
   await handled(await repository.push(dockerfile))
@@ -326,7 +326,7 @@ test('a first push that git refuses leaves no record of its repository, and a la
   assert.equal((await known()).length, 1)
 })
 
-test('whoever may push decides what runs: WRITE is enough, READ and DEPLOY are not', async () => {
+test('a pusher decides what runs: WRITE is enough, READ and DEPLOY are not', async () => {
   const repository = await openRepository()
   const id = await addApplication(repository.address)
   for (const token of [a.tokens.READ, a.tokens.DEPLOY]) {
@@ -339,7 +339,7 @@ test('whoever may push decides what runs: WRITE is enough, READ and DEPLOY are n
   await atRest(id)
 })
 
-test('repositories of one name are different in two organizations', async () => {
+test('repositories with the same name in two organizations are different', async () => {
   const repository = await openRepository()
   const { environmentId } = platform.b.objects
   const body = { name: 'theirs', auto_deploy: true, git_repository: { url: repository.address, branch: 'main' } }

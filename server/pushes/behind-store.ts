@@ -1,11 +1,11 @@
 import type { Sql } from '../database/index.ts'
 
-/** A branch that a service follows, with the commit that is deployed of it. */
+/** A branch that a service follows, with its deployed commit. */
 export interface Followed {
   readonly id: string
-  /** Of the repository, see `repositoryKey`. */
+  /** The key of the repository, see `repositoryKey`. */
   readonly key: string
-  /** Its name, where it is one of the built-in git host. */
+  /** Its name on the built-in git host, if it is hosted there. */
   readonly hosted: string | null
   readonly branch: string
   readonly commit: string
@@ -13,9 +13,10 @@ export interface Followed {
 }
 
 /**
- * Ids of those whose branch is known to have gone on. The built-in git host knows every branch. Of others the last push that was told of,
- * and not told of late, counts: where it came after the deployment, or where the branch is known to have left the deployed commit. A
- * commit that was found at the head of the branch since is ahead of what was told.
+ * Lists the ids of services whose branch is ahead of the deployed commit. The built-in git host
+ * knows every branch. For other hosts the last reported push counts, unless it was reported late:
+ * it must be newer than the deployment, or the branch must be known to have left the deployed
+ * commit. A commit that was since found at the head of the branch is newer than a report.
  */
 export async function listBehind(
   sql: Sql,

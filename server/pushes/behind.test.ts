@@ -7,7 +7,7 @@ import { jobBody } from '../../test/support/objects/kinds.ts'
 import { createPlatform } from '../../test/support/platform.ts'
 import { until } from '../../test/support/until.ts'
 
-/** `toUpdate`: which services have a branch that went on behind what is deployed of them. */
+/** `toUpdate`: the services whose branch is ahead of their deployed commit. */
 const platform = await createPlatform({ after }, { works: true })
 const { a, b, call, database } = platform
 const origin = await platform.listen()
@@ -36,7 +36,7 @@ async function deploy(kind: string, id: string): Promise<void> {
   })
 }
 
-test('of the built-in git host, what is behind its branch is listed, until it is deployed', async () => {
+test('a service of the built-in git host is listed as behind its branch until it is deployed', async () => {
   const name = `r${randomUUID().slice(0, 8)}`
   const remote = await openGitRemote({ url: `${origin}/git/${name}.git`, token: a.tokens.WRITE })
   after(() => remote.remove())
@@ -63,7 +63,7 @@ test('of the built-in git host, what is behind its branch is listed, until it is
   assert.deepEqual(await behind(environmentId, 'helm'), [])
 })
 
-test('of other repositories, what webhooks told of counts', async () => {
+test('a service of another host is behind by the reports of webhooks', async () => {
   const repository = `acme/${randomUUID().slice(0, 8)}`
   const webhook = await send('POST', `/organization/${a.organizationId}/gitWebhook`, { provider: 'GITHUB' })
   const tell = async (before: string, commit: string, branch = 'main') => {

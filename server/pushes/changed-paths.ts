@@ -4,9 +4,11 @@ import type { RestrictionValues } from '../services/index.ts'
 export type Restriction = Pick<RestrictionValues, 'mode' | 'value'>
 
 /**
- * Pure: whether these changed files are a reason to deploy a service, or why not. Counted are files below its root path, or, where it
- * has restrictions of the mode MATCH, those that one of them names; never those that one of the mode EXCLUDE names. Undefined paths
- * are not known, and none at all is an empty commit, which is pushed to have something deployed: both are a reason.
+ * Decides whether changed files are a reason to deploy a service, and returns the reason if not.
+ * Files below its root path count. If it has restrictions of the mode MATCH, the files that one of
+ * them names count instead. Files that a restriction of the mode EXCLUDE names never count.
+ * Undefined paths are unknown, and an empty list is an empty commit, which people push to trigger a
+ * deployment: both are a reason.
  */
 export function whyNotChanged(
   paths: readonly string[] | undefined,
@@ -23,15 +25,18 @@ export function whyNotChanged(
   if (inside.some((path) => !isExcluded(path))) return undefined
   if (inside.length > 0) return 'Every changed file is excluded by its deployment restrictions.'
   return matching.length > 0
-    ? 'No changed file is one that its deployment restrictions match.'
+    ? 'No changed file matches its deployment restrictions.'
     : `No changed file is below its root path "${rootPath}".`
 }
 
-/** Whether a path has to be looked at to know. */
+/** Whether the decision depends on a path. */
 export const needsPaths = (rootPath: string, restrictions: readonly Restriction[]): boolean =>
   restrictions.length > 0 || plain(rootPath) !== ''
 
-/** Each value names a file, or everything in a directory; with a star at its end, whatever begins so. */
+/**
+ * Each value names a file or everything in a directory. With a star at its end it names every path
+ * with that prefix.
+ */
 function isNamedBy(values: readonly string[]): (path: string) => boolean {
   const names = new Set(values.filter((value) => !value.endsWith('*')).map(plain))
   const beginnings = values
@@ -41,7 +46,7 @@ function isNamedBy(values: readonly string[]): (path: string) => boolean {
   const longest = Math.max(0, ...[...names].map(({ length }) => length))
   return (path) => {
     if (beginnings.some((beginning) => path.startsWith(beginning))) return true
-    // Nothing longer than the longest name can be one.
+    // A prefix longer than the longest name cannot match.
     const first = path.length > longest ? path.lastIndexOf('/', longest) : path.length
     for (let end = first; end > 0; end = path.lastIndexOf('/', end - 1)) {
       if (names.has(path.slice(0, end))) return true
@@ -50,7 +55,7 @@ function isNamedBy(values: readonly string[]): (path: string) => boolean {
   }
 }
 
-/** `./a/b/` as `a/b`; the top as nothing. */
+/** Returns `./a/b/` as `a/b`, and the top directory as an empty text. */
 const plain = (path: string): string =>
   path
     .split('/')

@@ -12,19 +12,24 @@ import { needsPaths, type Restriction, whyNotChanged } from './changed-paths.ts'
 import { isOvertaken, type PushedServiceRow, type PushRow } from './push-store.ts'
 import type { PushWorkflowOptions } from './push-workflow.ts'
 
-/** What a push means for one service, before anything is asked for; `DEPLOYED` is to be deployed. Plain JSON. */
+/**
+ * The result of a push for one service before any request. `DEPLOYED`: to be deployed. Plain JSON.
+ */
 export type Decision = Omit<PushedServiceRow, 'push_id' | 'request_id'>
 
-/** A service whose repository and branch were pushed. */
+/** A service that follows the pushed branch. */
 interface Follower {
   readonly service: ServiceRow
   readonly repository: Repository
 }
 
-/** How long a git server may take for what is asked of it. */
+/** Time limit of one request to a git server. */
 const questionMs = 15_000
 
-/** Decides for every service of the organization that asks for automatic deployments of the repository and branch. */
+/**
+ * Decides for every service of the organization with automatic deployments of the repository and
+ * branch.
+ */
 export async function decidePush(
   options: PushWorkflowOptions,
   push: PushRow,
@@ -56,7 +61,7 @@ export async function decidePush(
     const refused = refusalOf(service)
     const own: readonly Restriction[] = restrictions.get(service.id) ?? []
     const leftOut =
-      (overtaken ? 'It was told of late: a push that came after it is here already.' : undefined) ??
+      (overtaken ? 'It was reported late: a later push has already been received.' : undefined) ??
       whyAtRest(service) ??
       (needsPaths(repository.root_path, own)
         ? whyNotChanged(await readPaths({ service, repository }), repository.root_path, own)
@@ -67,7 +72,7 @@ export async function decidePush(
   return decisions
 }
 
-/** What somebody stopped, or is about to, is not started by a push. */
+/** A push does not start a service that someone stopped or is about to stop. */
 function whyAtRest({ state }: ServiceRow): string | undefined {
   if (/^STOP(?:PED|PING|_QUEUED|_ERROR)$/.test(state)) return 'It is stopped; deploy it to start it.'
   if (state === 'DELETED') return 'It is uninstalled; deploy it to start it.'
@@ -75,7 +80,10 @@ function whyAtRest({ state }: ServiceRow): string | undefined {
   return refused && `It cannot be deployed: ${refused}.`
 }
 
-/** Without a branch of its own, a service follows main, else master, else the repository's default. A text says why it is not known. */
+/**
+ * A service without a branch follows main, else master, else the repository's default. A string is
+ * the reason why that is unknown.
+ */
 async function followsBranch(
   options: PushWorkflowOptions,
   push: PushRow,
@@ -88,11 +96,14 @@ async function followsBranch(
   const asked = await ask(signal, async (limited) =>
     options.git.resolveHead(await options.repositoryOf(service, repository), limited),
   )
-  if (asked.failure !== undefined) return `Its branch is not known: ${asked.failure}`
+  if (asked.failure !== undefined) return `Its branch is unknown: ${asked.failure}`
   return asked.answer.branch === push.branch
 }
 
-/** The changed paths, asked once for all services; undefined where they cannot be told, which counts as everything. */
+/**
+ * Finds the changed paths once for all services. Undefined if they are unknown, so that every path
+ * counts as changed.
+ */
 function pathReader(options: PushWorkflowOptions, push: PushRow, signal: AbortSignal) {
   let read: Promise<readonly string[] | undefined> | undefined
   const compare = async ({ service, repository }: Follower): Promise<readonly string[] | undefined> => {
@@ -103,7 +114,7 @@ function pathReader(options: PushWorkflowOptions, push: PushRow, signal: AbortSi
       options.git.changedPaths(await options.repositoryOf(service, repository), { before, after }, limited),
     )
     if (asked.failure !== undefined) {
-      options.log.warn({ pushId: push.id, reason: asked.failure }, 'changed files are not known; all count as changed')
+      options.log.warn({ pushId: push.id, reason: asked.failure }, 'changed files are unknown; all count as changed')
     }
     return asked.answer
   }
@@ -115,7 +126,7 @@ function pathReader(options: PushWorkflowOptions, push: PushRow, signal: AbortSi
 
 type Asked<T> = { readonly answer: T; readonly failure?: never } | { readonly answer?: never; readonly failure: string }
 
-/** What a git server says within the time; otherwise why it said nothing. */
+/** Returns the answer of a git server, or the reason for having none. */
 async function ask<T>(signal: AbortSignal, question: (signal: AbortSignal) => Promise<T>): Promise<Asked<T>> {
   const limit = AbortSignal.timeout(questionMs)
   try {

@@ -8,17 +8,20 @@ import { insertPushedServices, listDecided, type PushRow } from './push-store.ts
 import type { PushWorkflowOptions } from './push-workflow.ts'
 
 /**
- * All pushes ask as one caller, so that a waiting deployment takes in the next push. It is the platform that deploys: that it may was
- * said by whoever turned automatic deployments on.
+ * All pushes have the same caller, so that a waiting deployment can include the next push. The
+ * platform is the one that deploys. The person who enabled automatic deployments permitted it.
  */
 const caller = 'git push'
 
-/** Errors that stay the same however often they are tried. */
+/** Errors that a retry cannot change. */
 const lasting = new Set<AppError['code']>(['invalid', 'conflict', 'notFound'])
-/** Of what passes: the services change at that very moment. */
+/** Maximum number of tries while other requests change the services. */
 const mostTries = 20
 
-/** One environment's part of a push: the request, what it meant for each service, and the record of changes, together and once. */
+/**
+ * Writes one environment's part of a push together and once: the request, the result for each
+ * service, and the audit log.
+ */
 export async function deployPushed(
   options: PushWorkflowOptions,
   push: PushRow,
@@ -37,7 +40,7 @@ export async function deployPushed(
   }
 }
 
-/** `refused`: why the environment does not take the request. */
+/** `refused` says why the environment rejects the request. */
 function write(
   options: PushWorkflowOptions,
   push: PushRow,
@@ -75,7 +78,7 @@ function write(
 
 function outcome(one: Decision, refused: string | undefined, isThere: ReadonlySet<string>): Decision {
   if (one.result !== 'DEPLOYED') return one
-  if (!isThere.has(one.service_id)) return { ...one, result: 'REFUSED', reason: 'It is gone.' }
+  if (!isThere.has(one.service_id)) return { ...one, result: 'REFUSED', reason: 'It no longer exists.' }
   return refused === undefined ? one : { ...one, result: 'REFUSED', reason: refused }
 }
 
@@ -91,7 +94,7 @@ async function request(
   return deploy(environment, targets, { id: caller, name: pusher, origin: 'GIT' })
 }
 
-/** As the record of changes tells of it. */
+/** The change as an entry of the audit log. */
 const entryOf = ({ clock }: PushWorkflowOptions, push: PushRow, service: ServiceRow, requestId: string) =>
   serviceEntry(service, {
     created_at: clock.now(),

@@ -26,7 +26,7 @@ const listed = (sql: Sql) => sql`
 export const listGitWebhooks = (sql: Sql, organizationId: string) =>
   sql<ListedGitWebhook[]>`${listed(sql)} where w.organization_id = ${organizationId} order by w.created_at, w.id`
 
-/** Of that organization. */
+/** Finds a webhook of that organization. */
 export async function findGitWebhook(
   sql: Sql,
   organizationId: string,
@@ -37,7 +37,7 @@ export async function findGitWebhook(
   return row
 }
 
-/** Whose it is follows from the id alone: for messages that come in. */
+/** Finds a webhook and its organization by id alone, for incoming messages. */
 export async function findReceivingWebhook(
   sql: Sql,
   provider: WebhookProvider,
@@ -47,7 +47,7 @@ export async function findReceivingWebhook(
   return row
 }
 
-/** Locks the organization, so that the count stays true until the transaction ends. */
+/** Counts, and locks the organization so that the count is valid until the transaction ends. */
 export async function countGitWebhooks(sql: Sql, organizationId: string): Promise<number> {
   await sql`select from organization where id = ${organizationId} for update`
   const [row] = await sql<{ count: number }[]>`
@@ -78,13 +78,16 @@ export interface GitDeliveryRow {
   readonly reason: string | null
 }
 
-/** False when it was there before, by its id or its digest: then nothing may be done again. */
+/**
+ * Returns false if the message already exists, by its id or its digest. Nothing may be done again
+ * then.
+ */
 export async function insertGitDelivery(sql: Sql, row: GitDeliveryRow): Promise<boolean> {
   const inserted = await sql`insert into git_webhook_delivery ${sql({ ...row })} on conflict do nothing`
   return inserted.count === 1
 }
 
-/** The last of an organization's webhook, newest first. */
+/** Lists the last messages of an organization's webhook, newest first. */
 export const listGitDeliveries = (sql: Sql, gitWebhookId: string, count: number) =>
   sql<GitDeliveryRow[]>`
     select * from git_webhook_delivery where git_webhook_id = ${gitWebhookId}

@@ -20,21 +20,24 @@ export interface GitWebhooksOptions {
   readonly database: Database
   readonly vault: Vault
   readonly clock: Clock
-  /** Under which the API is reached, without a trailing slash. */
+  /** The base address of the API, without a trailing slash. */
   readonly publicUrl: string
 }
 
-/** Enough for one for each repository. */
+/** Enough for one per repository. */
 const mostGitWebhooks = 500
 const shownDeliveries = 100
 
-/** Where the secret of a webhook is sealed for. */
+/** The cell for which the secret of a webhook is sealed. */
 export const secretCell = (id: string) => ({ table: 'git_webhook', row: id, column: 'sealed_secret' })
 
-/** Providers take it as a text; in the form of Standard Webhooks it is the key of their signatures, too. */
+/**
+ * The secret is text for all providers. In the form of Standard Webhooks it is also the key of
+ * their signatures.
+ */
 const newSecret = (): string => `whsec_${randomBytes(32).toString('base64')}`
 
-/** Addresses at which git providers tell of pushes, one organization's each. */
+/** The addresses of one organization at which git providers report pushes. */
 export function createGitWebhooks({ database, vault, clock, publicUrl }: GitWebhooksOptions) {
   const record = (row: ListedGitWebhook) => ({
     ...row,

@@ -25,23 +25,27 @@ export interface HostedPushesOptions {
   readonly database: Database
   readonly clock: Clock
   readonly log: Logger
-  /** Asked when they are needed: the git host is there before them. */
+  /** Called when needed, because the git host is created first. */
   readonly workflows: () => Pick<Workflows, 'submit' | 'nudge'>
   readonly gitHost: () => Pick<GitHost, 'heads'>
-  /** How long git may take for one push. */
+  /** Time limit of git for one push. */
   readonly longestPushMs?: number
 }
 
-/** What the built-in git host tells of, and what finds pushes that a killed server could not write down any more. */
+/**
+ * The listener of the built-in git host, and the reconciler for pushes that a killed server could
+ * not record.
+ */
 export interface HostedPushes {
   readonly watch: PushWatch
   readonly reconciler: Reconciler
 }
 
 /**
- * Pushes to the built-in git host. Before git takes one in, that it does is written down; when it has ended and before the client
- * knows, the branches are compared with those that were written down. A push whose server died in between is found by the
- * reconciler, by the same comparison, until git cannot be at work on it any more.
+ * Detects pushes to the built-in git host. It records that a push begins before git accepts it.
+ * When git has ended, and before the client gets its answer, it compares the branches with the
+ * recorded ones. If the server dies in between, the reconciler finds the push by the same
+ * comparison, until git can no longer be working on it.
  */
 export function createHostedPushes(options: HostedPushesOptions): HostedPushes {
   const { database, clock, log, longestPushMs = 11 * 60_000 } = options
@@ -60,9 +64,9 @@ export function createHostedPushes(options: HostedPushesOptions): HostedPushes {
     underWay.add(receive.id)
     try {
       await inTransaction(database, async (sql) => {
-        // What lay in it before it was ever pushed to was not pushed.
+        // Commits that were in it before its first push were not pushed.
         if (await insertHosted(sql, hosted)) await upsertBranches(sql, hosted, [...before])
-        // Somebody removed it from the disk: the same commits are new to it.
+        // Someone removed the repository from the disk, so the same commits are new to it.
         else if (before.size === 0) await deleteAllBranches(sql, hosted)
         await insertReceive(sql, receive)
       })
@@ -77,7 +81,7 @@ export function createHostedPushes(options: HostedPushesOptions): HostedPushes {
         await writeDown(options, receive, heads, true)
         failpoint('push.recorded')
       } catch (error) {
-        log.warn({ err: error, repository }, 'a push is not written down yet; its branches will be compared again')
+        log.warn({ err: error, repository }, 'a push is not recorded yet; its branches will be compared again')
       } finally {
         underWay.delete(receive.id)
       }
@@ -109,7 +113,10 @@ export function createHostedPushes(options: HostedPushesOptions): HostedPushes {
   }
 }
 
-/** Compares, and writes down what was pushed; `isOver`: nothing more can come of this push. */
+/**
+ * Compares the branches and records what was pushed. `isOver`: this push cannot change anything any
+ * more.
+ */
 async function writeDown(
   { database, clock, log, workflows }: HostedPushesOptions,
   receive: ReceiveRow,
@@ -120,7 +127,7 @@ async function writeDown(
   for (;;) {
     const known = await findHosted(database, hosted)
     if (!known) return
-    // Read after what is known: whoever wrote more in between has raised the version.
+    // Read after the recorded branches: a concurrent writer raises the version.
     const { pushed, removed } = compareHeads(known.heads, await readHeads())
     if (pushed.length + removed.length === 0) {
       if (isOver) await deleteReceive(database, receive.id)
@@ -153,7 +160,7 @@ interface PushedBranch {
   readonly commit: string
 }
 
-/** Pure: the branches that point elsewhere than they did, and those that are gone. */
+/** Returns the branches that point to another commit than before, and the deleted ones. */
 export function compareHeads(
   known: Readonly<Record<string, string>>,
   now: Heads,

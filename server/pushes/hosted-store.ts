@@ -14,7 +14,7 @@ export interface ReceiveRow {
   readonly started_at: Date
 }
 
-/** False when it is known already. */
+/** Returns false if the repository is already known. */
 export async function insertHosted(sql: Sql, { organizationId, repository }: Hosted): Promise<boolean> {
   const inserted = await sql`
     insert into hosted_repository (organization_id, name) values (${organizationId}, ${repository}) on conflict do nothing`
@@ -36,7 +36,7 @@ export async function deleteHosted(sql: Sql, { organizationId, repository }: Hos
   await sql`delete from hosted_repository where organization_id = ${organizationId} and name = ${repository}`
 }
 
-/** The commits that were written down, and how often they were; undefined for a repository that is not known. */
+/** Returns the recorded commits and their version, or undefined for an unknown repository. */
 export async function findHosted(
   sql: Sql,
   { organizationId, repository }: Hosted,
@@ -50,7 +50,10 @@ export async function findHosted(
   return row
 }
 
-/** False when somebody wrote meanwhile: compare again. Locks the repository until the transaction ends. */
+/**
+ * Returns false after a concurrent write: compare again. Locks the repository until the transaction
+ * ends.
+ */
 export async function raiseVersion(
   sql: Sql,
   { organizationId, repository }: Hosted,

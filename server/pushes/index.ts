@@ -1,4 +1,7 @@
-/** Pushes to git repositories: heard of by the built-in git host or by webhooks of git providers, written down, and deployed where services ask for it. */
+/**
+ * Pushes to git repositories: reported by the built-in git host or by webhooks of git providers,
+ * recorded, and deployed if services ask for it.
+ */
 export { createGitWebhooks, type GitWebhooks } from './git-webhooks.ts'
 export { createHostedPushes, type HostedPushes } from './hosted-pushes.ts'
 export { createPushPruner, createPushRecords, type PushRecords } from './push-records.ts'

@@ -32,7 +32,7 @@ const isFit = (told: Told): boolean =>
       )
 
 for (const provider of ['GITHUB', 'GITLAB', 'BITBUCKET'] as const) {
-  test(`${provider}: whatever a body holds, it is read or ignored, and what is read has its form`, () => {
+  test(`${provider}: any body is either read or ignored, and a read one is well-formed`, () => {
     const inPlace = fc.oneof(
       body,
       fc.record({

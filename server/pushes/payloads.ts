@@ -1,22 +1,22 @@
 import { isBranchName } from '../git/index.ts'
 import type { WebhookProvider } from './git-webhook-store.ts'
 
-/** A branch that a provider says was pushed. */
+/** A pushed branch, as a provider reports it. */
 export interface ToldPush {
   readonly branch: string
   readonly before: string | undefined
   readonly commit: string
   readonly pusher: string
-  /** Where the provider lists every changed file. */
+  /** The address where the provider lists every changed file. */
   readonly paths?: readonly string[] | undefined
 }
 
-/** What a message says, or why nothing follows from it. */
+/** The meaning of a message, or the reason why it is ignored. */
 export type Told =
   | { readonly addresses: readonly string[]; readonly pushes: readonly ToldPush[] }
   | { readonly ignored: string }
 
-/** The event of each provider that tells of pushed branches. */
+/** The event with which each provider reports pushed branches. */
 export const pushEvents: Readonly<Record<WebhookProvider, string>> = {
   GITHUB: 'push',
   GITLAB: 'Push Hook',
@@ -24,8 +24,9 @@ export const pushEvents: Readonly<Record<WebhookProvider, string>> = {
 }
 
 /**
- * Pure: what the body of a push event says. Never throws: of what is not there or is something else, the rest counts, and what makes
- * no push is ignored.
+ * Reads the body of a push event. It never throws: missing or malformed parts are skipped, and a
+ * body without a push is ignored.
+ *
  *
  * https://docs.github.com/en/webhooks/webhook-events-and-payloads#push
  * https://docs.gitlab.com/user/project/integrations/webhook_events/#push-events
@@ -50,7 +51,8 @@ const readers: Readonly<Record<WebhookProvider, (body: unknown) => Told>> = {
     const told = readBranch(at(body, 'ref'), at(body, 'before'), at(body, 'after'), pusher)
     if ('ignored' in told) return told
     const addresses = ['git_http_url', 'git_ssh_url', 'web_url'].map((name) => at(project, name))
-    // At most 20 commits are listed, and those that a forced push drops are not: git knows better.
+    // Bitbucket lists at most 20 commits and none that a forced push drops, so git computes the
+    // changes.
     return whole(addresses, [told])
   },
   BITBUCKET: (body) => {
@@ -59,22 +61,24 @@ const readers: Readonly<Record<WebhookProvider, (body: unknown) => Told>> = {
     const changes = list(at(body, 'push', 'changes')).slice(0, mostBranches)
     const told = changes.map((change) => readChange(change, pusher))
     const pushes = told.flatMap((one) => ('ignored' in one ? [] : [one]))
-    if (pushes.length === 0) return { ignored: 'It tells of no branch that was pushed.' }
+    if (pushes.length === 0) return { ignored: 'It reports no pushed branch.' }
     return whole([at(body, 'repository', 'links', 'html', 'href')], pushes)
   },
 }
 
-/** Of one push; Bitbucket lists all branches in one message. */
+/** Reads one push. Bitbucket lists all branches in one message. */
 const mostBranches = 100
-/** Commits that GitHub lists at most; a list of so many may have been cut. */
+/** Maximum number of commits that GitHub lists. A list of this length may be truncated. */
 const mostCommits = 2000
-/** Files of one commit, and of all: lists that are longer may have been cut, and are not kept. */
+/**
+ * Maximum number of files of one commit, and of all. Longer lists may be truncated and are dropped.
+ */
 const mostFiles = 300
 const mostPaths = 3000
 
 function readChange(change: unknown, pusher: string | undefined): ToldPush | { readonly ignored: string } {
   const after = at(change, 'new')
-  if (at(after, 'type') !== 'branch') return { ignored: 'It is no branch.' }
+  if (at(after, 'type') !== 'branch') return { ignored: 'It is not a branch.' }
   const before = at(change, 'old', 'target', 'hash')
   const author = text(at(after, 'target', 'author', 'raw'))
     ?.split('<', 1)[0]
@@ -94,7 +98,7 @@ function readBranch(
   pusher: string | undefined,
 ): ToldPush | { readonly ignored: string } {
   const branch = /^refs\/heads\/(.+)$/.exec(text(ref) ?? '')?.[1]
-  if (branch === undefined || !isBranchName(branch)) return { ignored: 'It tells of no branch that could be deployed.' }
+  if (branch === undefined || !isBranchName(branch)) return { ignored: 'It reports no branch that can be deployed.' }
   if (/^0+$/.test(text(after) ?? '')) return { ignored: 'The branch was deleted.' }
   const commit = commitId(after)
   if (commit === undefined) return { ignored: 'It names no commit.' }
@@ -107,7 +111,7 @@ function whole(addresses: readonly unknown[], pushes: readonly ToldPush[]): Told
   return known.length === 0 ? { ignored: 'It names no repository.' } : { addresses: known, pushes }
 }
 
-/** Undefined where the lists may not be whole. */
+/** Returns undefined if the lists may be incomplete. */
 function listedPaths(commits: unknown): readonly string[] | undefined {
   const all = list(commits)
   if (!Array.isArray(commits) || all.length >= mostCommits) return undefined
@@ -126,12 +130,12 @@ function listedPaths(commits: unknown): readonly string[] | undefined {
   return [...paths]
 }
 
-/** A member of a member …; undefined where there is none. */
+/** Returns a nested member, or undefined if it does not exist. */
 function at(value: unknown, ...names: readonly string[]): unknown {
   let inner = value
   for (const name of names) {
     if (typeof inner !== 'object' || inner === null || !Object.hasOwn(inner, name)) return undefined
-    // An object that has a member of that name.
+    // Only the object's own member.
     inner = (inner as Readonly<Record<string, unknown>>)[name]
   }
   return inner
@@ -139,13 +143,13 @@ function at(value: unknown, ...names: readonly string[]): unknown {
 
 const list = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : [])
 
-/** Texts that a database takes: no U+0000, no half of a surrogate pair, not endless. */
+/** Returns texts that a database accepts: no U+0000, no unpaired surrogate, of limited length. */
 const text = (value: unknown): string | undefined =>
   typeof value === 'string' && value !== '' && value.length <= 4096 && value.isWellFormed() && !value.includes('\0')
     ? value
     : undefined
 
-/** A full commit id; undefined for others, and for zeros, which stand for none. */
+/** Returns a full commit id. Undefined for other texts, and for zeros, which mean no commit. */
 function commitId(value: unknown): string | undefined {
   const id = text(value) ?? ''
   return /^(?:[0-9a-f]{40}|[0-9a-f]{64})$/.test(id) && !/^0+$/.test(id) ? id : undefined

@@ -11,13 +11,16 @@ const shownPushes = 100
 const keptDays = 30
 const dayMs = 24 * 3600 * 1000
 
-/** The moment before which nothing is kept. */
+/** Returns the moment before which records are deleted. */
 const keptSince = (clock: Clock): Date => new Date(clock.now().getTime() - keptDays * dayMs)
 
-/** What was pushed to repositories of an organization, and what came of it. */
+/** The pushes to repositories of an organization and their results. */
 export function createPushRecords(database: Database, home: readonly string[]) {
   return {
-    /** Whether pushes to the repository at this address are heard of. `home` are the origins of the built-in git host. */
+    /**
+     * Whether pushes to the repository at this address are reported. `home`: the origins of the
+     * built-in git host.
+     */
     async heardOf(organizationId: string, address: string, provider: WebhookProvider) {
       const key = repositoryKey(address, home)
       if (key?.startsWith('/')) return 'ACTIVE' as const
@@ -26,14 +29,16 @@ export function createPushRecords(database: Database, home: readonly string[]) {
       return has_webhook ? ('UNABLE_TO_VERIFY' as const) : ('NOT_CONFIGURED' as const)
     },
 
-    /** Those of the services whose branch is known to be ahead of the commit that is deployed of them. */
+    /** Returns the services whose branch is known to be ahead of their deployed commit. */
     async behind(organizationId: string, services: readonly ServiceRow[]): Promise<ServiceRow[]> {
       const followed = services.flatMap((service) => followedOf(service, home) ?? [])
       const behind = await listBehind(database, organizationId, followed)
       return services.filter(({ id }) => behind.has(id))
     },
 
-    /** The last 100, newest first; of their services those that `isVisible` lets through. */
+    /**
+     * Lists the last 100 pushes, newest first, with their services as far as `isVisible` allows.
+     */
     async list(organizationId: string, isVisible: (service: PushedServiceRow) => boolean) {
       const rows = await listPushes(database, organizationId, shownPushes)
       return rows.map(
@@ -56,7 +61,10 @@ export function createPushRecords(database: Database, home: readonly string[]) {
 
 export type PushRecords = ReturnType<typeof createPushRecords>
 
-/** Undefined for what is not made from git, and for what was never deployed. Without a branch of its own a service follows the one that it was deployed from. */
+/**
+ * Undefined for a service that is not built from git or was never deployed. Without a branch a
+ * service follows the one of its deployment.
+ */
 function followedOf(service: ServiceRow, home: readonly string[]): Followed | undefined {
   const { id, kind, settings, deployed_commit, last_deployment_date: deployed_at } = service
   const [source] = repositoriesOf(kind, settings)
@@ -85,7 +93,7 @@ const toService = ({
   deployment_request_id: request_id,
 })
 
-/** Forgets pushes, and messages of providers, after 30 days. */
+/** Deletes pushes and messages of providers after 30 days. */
 export const createPushPruner = ({ database, clock }: { database: Database; clock: Clock }): Reconciler => ({
   name: 'old pushes',
   everyMs: 3600 * 1000,

@@ -18,7 +18,7 @@ export interface PushRow {
   readonly handled_at: Date | null
 }
 
-/** What a push meant for one service. */
+/** The result of a push for one service. */
 export interface PushedServiceRow {
   readonly push_id: string
   readonly service_id: string
@@ -50,18 +50,18 @@ export async function setPushHandled(sql: Sql, id: string, now: Date): Promise<v
   await sql`update git_push set handled_at = coalesce(handled_at, ${now}) where id = ${id}`
 }
 
-/** Once for each service: a second try of the same push throws a unique violation. */
+/** Inserts once per service. A repetition for the same push throws a unique violation. */
 export async function insertPushedServices(sql: Sql, rows: readonly PushedServiceRow[]): Promise<void> {
   if (rows.length > 0) await sql`insert into git_push_service ${sql(rows.map((row) => ({ ...row })))}`
 }
 
-/** Ids of the services for which the push was decided. */
+/** Lists the ids of services with a decision for the push. */
 export async function listDecided(sql: Sql, pushId: string): Promise<Set<string>> {
   const rows = await sql<{ service_id: string }[]>`select service_id from git_push_service where push_id = ${pushId}`
   return new Set(rows.map((row) => row.service_id))
 }
 
-/** The last pushes of an organization, newest first, each with what it meant. */
+/** Lists the last pushes of an organization, newest first, with their results. */
 export const listPushes = (sql: Sql, organizationId: string, count: number) =>
   sql<(PushRow & { readonly services: PushedServiceRow[] })[]>`
     select p.*, coalesce(s.services, '[]') as services
@@ -70,7 +70,10 @@ export const listPushes = (sql: Sql, organizationId: string, count: number) =>
       from git_push_service one where one.push_id = p.id) s on true
     order by p.seq desc`
 
-/** Whether a webhook told of a push to that repository, and whether one of its provider is there. */
+/**
+ * Whether a webhook reported a push to that repository, and whether a webhook of its provider
+ * exists.
+ */
 export async function findHearing(
   sql: Sql,
   organizationId: string,
@@ -83,8 +86,8 @@ export async function findHearing(
 }
 
 /**
- * Whether this push was told of late: what came before it, of the same branch, says that the branch had been at this commit and went
- * on from there, and this push is not one back to it.
+ * Whether this push was reported late. It was if an earlier report of the same branch says that the
+ * branch was at this commit and moved on, and this push does not go back to it.
  */
 export async function isOvertaken(sql: Sql, push: PushRow): Promise<boolean> {
   const [row] = await sql<{ is_late: boolean }[]>`
@@ -95,7 +98,7 @@ export async function isOvertaken(sql: Sql, push: PushRow): Promise<boolean> {
   return row?.is_late ?? false
 }
 
-/** Its work goes with it. Gives how many went. */
+/** Deletes pushes with their work. Returns their number. */
 export async function deletePushesBefore(sql: Sql, before: Date): Promise<number> {
   const deleted = await sql`
     delete from workflow where id in (select id from git_push where received_at < ${before}) and state <> 'running'`

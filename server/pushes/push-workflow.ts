@@ -15,13 +15,16 @@ export interface PushWorkflowOptions {
   readonly clock: Clock
   readonly log: Logger
   readonly git: Pick<GitDriver, 'resolveHead' | 'changedPaths'>
-  /** The repository of a service, with what it takes to read it. */
+  /** Returns the repository of a service with the credentials for reading it. */
   readonly repositoryOf: (service: ServiceRow, repository: Repository) => Promise<OwnedRepository>
-  /** Origins of the built-in git host. */
+  /** The origins of the built-in git host. */
   readonly home: readonly string[]
-  /** Why a service cannot be deployed at all. */
+  /** Returns why a service cannot be deployed at all. */
   readonly refusalOf: (service: ServiceRow) => string | undefined
-  /** Asks for one deployment of these services of one environment; gives the id of the request. Throws what forbids it. */
+  /**
+   * Requests one deployment of these services of one environment and returns the request's id.
+   * Throws the reason if it is not allowed.
+   */
   readonly deploy: (
     environment: { readonly id: string; readonly name: string },
     targets: readonly PushedTarget[],
@@ -35,8 +38,8 @@ interface Input {
 }
 
 /**
- * What follows on a push: DECIDE says for every service that asks for automatic deployments of that repository whether it is one, then
- * each environment gets one request for those that are.
+ * Handles a push. DECIDE decides for every service with automatic deployments of that repository.
+ * Then each environment gets one request for the services to deploy.
  */
 export function createPushWorkflow(options: PushWorkflowOptions): Workflow<Input> {
   const { database, clock, log } = options

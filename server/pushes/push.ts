@@ -22,8 +22,9 @@ export interface Push {
 }
 
 /**
- * Writes a push down together with the work that decides what it deploys: from the commit on, it cannot be lost. Pushes to one
- * repository are worked on in the order in which they are written. The caller nudges the workflows afterwards. Gives its id.
+ * Writes a push down together with the work that decides what it deploys: from the commit on, it
+ * cannot be lost. Pushes to one repository are worked on in the order in which they are written.
+ * The caller nudges the workflows afterwards. Gives its id.
  */
 export async function recordPush(
   sql: Sql,

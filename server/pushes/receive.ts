@@ -23,34 +23,34 @@ export interface ReceiverOptions {
   readonly vault: Vault
   readonly clock: Clock
   readonly workflows: Pick<Workflows, 'submit' | 'nudge'>
-  /** Origins of the built-in git host: no webhook speaks for its repositories. */
+  /** The origins of the built-in git host. A webhook cannot report pushes to its repositories. */
   readonly home: readonly string[]
 }
 
-/** A message of a git provider, as it came. */
+/** A message of a git provider. */
 export interface Message {
-  /** As in the address: `github`. */
+  /** From the address, such as `github`. */
   readonly provider: string
-  /** As in the address. */
+  /** From the address. */
   readonly webhookId: string
   readonly headers: Headers
   readonly body: Buffer
 }
 
-/** What became of a message. */
+/** The result of a message. */
 export interface Received {
   readonly status: 'accepted' | 'ignored' | 'repeated'
   readonly reason: string | null
 }
 
-/** Stands in for the secret of a webhook that is not there, so that looking for one takes as long. */
+/** Used if the webhook does not exist, so that both cases take the same time. */
 const nobodys = new Secret('nobody knows this')
 
 export interface Receiver {
   /**
-   * Takes a message in: looks whether it is signed before it reads it, and writes it down with the pushes that it tells of before it
-   * answers. Throws 404 for an address that nobody has, 401 for a wrong signature, 400 for what is no JSON. `take` is called once it
-   * is known whose message it is, and may refuse it.
+   * Receives a message. Checks its signature before reading it, and records it with its pushes
+   * before answering. Throws 404 for an unknown address, 401 for a wrong signature, 400 if it is
+   * not JSON. `take` is called once the organization is known and may reject the message.
    */
   receive(message: Message, take: (webhookId: string) => void): Promise<Received>
 }
@@ -86,7 +86,7 @@ async function writeDown(
   const signing = signings[provider]
   const event = signing.event(headers)
   const told =
-    event === pushEvents[provider] ? understand(provider, body, home) : { ignored: 'It is no push of a branch.' }
+    event === pushEvents[provider] ? understand(provider, body, home) : { ignored: 'It is not a push of a branch.' }
   const [status, reason] = 'ignored' in told ? (['IGNORED', told.ignored] as const) : (['ACCEPTED', null] as const)
   const digest = createHash('sha256').update(body).digest()
   const now = clock.now()
@@ -104,12 +104,12 @@ async function writeDown(
     }
     return true
   })
-  if (!isNew) return { status: 'repeated', reason: 'This message came before.' }
+  if (!isNew) return { status: 'repeated', reason: 'This message was already received.' }
   if (status === 'ACCEPTED') workflows.nudge()
   return { status: status === 'ACCEPTED' ? 'accepted' : 'ignored', reason }
 }
 
-/** With the keys of the repository instead of its addresses. */
+/** Replaces the addresses of the repository with its keys. */
 function understand(
   provider: WebhookProvider,
   body: Buffer,
@@ -122,7 +122,7 @@ function understand(
   return foreign.length === 0 ? { ignored: 'It names no repository.' } : { ...told, keys: foreign }
 }
 
-/** Whoever sent it knows the secret; providers are not asked to be strict. Throws 400. */
+/** Parses leniently: the sender knows the secret, and providers differ. Throws 400. */
 function parse(body: Buffer): unknown {
   try {
     return JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(body))

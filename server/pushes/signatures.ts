@@ -2,34 +2,37 @@ import { createHash, createHmac, timingSafeEqual } from 'node:crypto'
 import type { Secret } from '../lib/secret.ts'
 import type { WebhookProvider } from './git-webhook-store.ts'
 
-/** Headers by their names in lower case; one that is sent twice counts as not sent. */
+/** Headers by lower-case name. A header that is sent twice counts as missing. */
 export type Headers = Readonly<Record<string, string | string[] | undefined>>
 
-/** Who sent a message, and by what it is told from others. */
+/** The signature and the identity of a message. */
 interface Signing {
-  /** Whether whoever sent it knows the secret. Takes the same time wherever the difference is. */
+  /** Whether the sender knows the secret. The comparison takes constant time. */
   isGood(headers: Headers, body: Buffer, secret: Secret, now: Date): boolean
-  /** As the provider calls this message, again and again when it is sent again. */
+  /** The provider's id of this message, equal for every retry. */
   deliveryId(headers: Headers, digest: Buffer): string
-  /** The event that it tells of. */
+  /** The event that it reports. */
   event(headers: Headers): string
-  /** The signature does not cover the id: the same body under another id is the same message. */
+  /** The signature does not cover the id, so the same body under another id is the same message. */
   readonly isIdUnsigned: (headers: Headers) => boolean
 }
 
-/** Signed timestamps may be this old, or this far ahead. */
+/** Maximum difference between a signed timestamp and the clock. */
 const toleranceMs = 5 * 60_000
 
 /**
- * How each provider signs its messages.
+ * Checks messages by the signature of each provider.
  *
- * GitHub: `X-Hub-Signature-256: sha256=<hex HMAC-SHA256 of the body>`; the older `X-Hub-Signature` (SHA-1) does not count.
+ * GitHub: `X-Hub-Signature-256: sha256=<hex HMAC-SHA256 of the body>`. The older `X-Hub-Signature`
+ * (SHA-1) is ignored.
  * https://docs.github.com/en/webhooks/using-webhooks/validating-webhook-deliveries
  *
- * GitLab: `X-Gitlab-Token: <the secret>`, or with a signing token `webhook-signature: v1,<base64 HMAC-SHA256>` over
- * `<webhook-id>.<webhook-timestamp>.<body>`, as Standard Webhooks have it; where that is sent, the other one does not count.
- * `Idempotency-Key` stays the same when a message is sent again; `X-Gitlab-Event-UUID` is shared by a chain of events.
- * https://docs.gitlab.com/user/project/integrations/webhooks/ · https://gitlab.com/gitlab-org/gitlab/-/merge_requests/230944
+ * GitLab: `X-Gitlab-Token: <the secret>`, or with a signing token `webhook-signature: v1,<base64
+ * HMAC-SHA256>` over `<webhook-id>.<webhook-timestamp>.<body>`, as in Standard Webhooks. If the
+ * signature is sent, the token is ignored. `Idempotency-Key` is the same for every retry.
+ * `X-Gitlab-Event-UUID` is shared by a chain of events.
+ * https://docs.gitlab.com/user/project/integrations/webhooks/ ·
+ * https://gitlab.com/gitlab-org/gitlab/-/merge_requests/230944
  *
  * Bitbucket Cloud: `X-Hub-Signature: sha256=<hex HMAC-SHA256 of the body>`.
  * https://support.atlassian.com/bitbucket-cloud/docs/manage-webhooks/
@@ -63,7 +66,7 @@ export const signings: Readonly<Record<WebhookProvider, Signing>> = {
 
 const unnamed = (digest: Buffer): string => `sha256:${digest.toString('hex')}`
 
-/** Undefined unless it is there once and no longer than what providers send. */
+/** Undefined unless the header is sent exactly once and no longer than providers send it. */
 function one(headers: Headers, name: string): string | undefined {
   const value = headers[name]
   return typeof value === 'string' && value !== '' && value.length <= 200 ? value : undefined
@@ -86,7 +89,7 @@ function isStandardSignature(headers: Headers, body: Buffer, secret: Secret, now
   return isKnown && key.length > 0 && id !== undefined && /^\d{1,12}$/.test(timestamp ?? '') && ageMs <= toleranceMs
 }
 
-/** Compares digests, which have one length: how long it takes says nothing about the texts. */
+/** Compares digests of equal length, so the time reveals nothing of the texts. */
 function isSame(given: string, expected: string): boolean {
   const digest = (text: string): Buffer => createHash('sha256').update(text).digest()
   return timingSafeEqual(digest(given), digest(expected))

@@ -2,19 +2,22 @@ import type { Sql } from '../database/index.ts'
 import { hostedKey, repositoryKey } from '../git/index.ts'
 import { listNaming, repositoriesOf } from '../services/index.ts'
 
-/** Where something of an organization is: in environments of one mode of a project. */
+/** The use of an object of an organization: environments of one mode of a project. */
 export interface UsedAt {
   readonly projectId: string
   readonly mode: string
 }
 
-/** A repository of the built-in git host, and where services use it. */
+/** A repository of the built-in git host and the places that use it. */
 export interface HostedRepositoryUse {
   readonly name: string
   readonly usedAt: readonly UsedAt[]
 }
 
-/** Returns the hosted repository that an address names; undefined for an address of another git server. */
+/**
+ * Returns the hosted repository that an address names, or undefined for an address of another git
+ * server.
+ */
 export async function hostedRepositoryUse(
   options: { readonly database: Sql; readonly home: readonly string[] },
   organizationId: string,
@@ -26,7 +29,10 @@ export async function hostedRepositoryUse(
   return { name, usedAt: await placesOfRepository(options, organizationId, name) }
 }
 
-/** Where services use a repository of the built-in git host, whose origins `home` are; each place once. */
+/**
+ * Lists where services use a repository of the built-in git host, each place once. `home`: the
+ * origins of the host.
+ */
 export async function placesOfRepository(
   { database, home }: { readonly database: Sql; readonly home: readonly string[] },
   organizationId: string,

@@ -6,7 +6,10 @@ import { createPlatform } from '../../test/support/platform.ts'
 import { until } from '../../test/support/until.ts'
 import { readPayload } from './payloads.ts'
 
-/** What messages of git providers deploy: requests, with the commit that they ask for. The git servers themselves are not reached. */
+/**
+ * Deployments that messages of git providers start: requests with the commit. No git server is
+ * contacted.
+ */
 const platform = await createPlatform({ after }, { works: true })
 const { a, b, call, database } = platform
 
@@ -46,7 +49,7 @@ const handled = async (commit: string, tenant: Tenant = a): Promise<Map<string, 
 }
 
 let made = 0
-/** A commit that no other test names. */
+/** Returns a commit id that no other test uses. */
 const newCommit = (): string => (++made).toString(16).padStart(40, 'c')
 
 for (const provider of ['GITHUB', 'GITLAB', 'BITBUCKET'] as const) {
@@ -82,7 +85,7 @@ for (const provider of ['GITHUB', 'GITLAB', 'BITBUCKET'] as const) {
   })
 }
 
-test('GITHUB: the files that the message lists decide, and a list that may be cut counts as everything', async () => {
+test('GITHUB: the listed files decide, and a list that may be truncated counts as everything', async () => {
   const repository = 'acme/mono'
   const id = await addApplication(`https://github.com/${repository}`, { root_path: 'apps/a' })
   const result = async (facts: Partial<PushFacts>) => {
@@ -96,7 +99,7 @@ test('GITHUB: the files that the message lists decide, and a list that may be cu
   assert.equal(await result({ files: many, before: zeros }), 'DEPLOYED')
 })
 
-test('a push that is told of late does not lead back; one that goes back does', async () => {
+test('a push that is reported late does not deploy an older commit, but a push back to it does', async () => {
   const repository = 'acme/late'
   const id = await addApplication(`https://github.com/${repository}`)
   const [one, two, three, four] = [newCommit(), newCommit(), newCommit(), newCommit()]
@@ -115,7 +118,7 @@ test('a push that is told of late does not lead back; one that goes back does', 
   await told(four, three, 'DEPLOYED')
 })
 
-test('whether pushes are heard of is told of every service with a repository', async () => {
+test('every service with a repository shows whether its pushes are reported', async () => {
   const status = async (id: string, tenant: Tenant = a) =>
     (await send('GET', `/service/${id}/gitWebhookStatus`, undefined, tenant)).status
   assert.equal(await status(a.objects.applicationId), 'ACTIVE')
@@ -146,7 +149,7 @@ test('lists of changed files count only where they are whole', () => {
   assert.equal(pathsOf({ change: { commits: 'all' } }), undefined)
 })
 
-test('without a name of who pushed, the author of the commit is told', () => {
+test('without the name of a pusher, the author of the commit is shown', () => {
   const facts = { repository: 'acme/mono', after: commitOf('b') }
   const pusherOf = (provider: Provider, change: object) => {
     const told = readPayload(provider, JSON.parse(senders[provider]({ ...facts, change: { ...change } }, '').body))
