@@ -44,6 +44,9 @@ export const foreignStates: readonly State[] = [
   'WAITING_STOPPING',
 ]
 
+/** Settled states of a service that runs nothing. */
+export const idleStates: readonly State[] = ['READY', 'STOPPED', 'DELETED']
+
 const own = stateNames.filter((state) => !foreignStates.includes(state))
 const settled = own.filter(isAtRest)
 const passing = own.filter((state) => !isAtRest(state))
@@ -112,6 +115,8 @@ export const transitions: readonly Transition[] = [
     to: ['CANCELED'],
     by: 'a cancellation',
   },
+  // Its request waited, and it runs nothing: its previous state is restored.
+  { event: 'cancelled', actions: anyAction, from: queued, to: idleStates, by: 'a cancellation' },
   // An earlier stage failed, or the cluster cannot run it: it gets back the state that it had before the request.
   { event: 'skipped', actions: anyAction, from: [...queued, 'CANCELING'], to: settled, by: 'the deployment' },
   { event: 'comes next', actions: anyAction, from: settled, to: queued, by: 'a request' },
@@ -119,7 +124,7 @@ export const transitions: readonly Transition[] = [
     event: 'disk is full',
     actions: [],
     // With a release that runs or should run.
-    from: settled.filter((state) => !['READY', 'STOPPED', 'DELETED'].includes(state)),
+    from: settled.filter((state) => !idleStates.includes(state)),
     to: ['DEPLOYMENT_ERROR'],
     by: 'the disk guard',
   },

@@ -214,5 +214,44 @@ test('a waiting request restores a settled state when the one before it in the q
   const [target] = await platform.database`
     select s.state, t.former_state from deployment_target t join service s on s.id = t.service_id
     where t.request_id = ${second.id}`
-  assert.deepEqual({ ...target }, { state: 'DEPLOYMENT_QUEUED', former_state: 'CANCELED' })
+  assert.deepEqual({ ...target }, { state: 'DEPLOYMENT_QUEUED', former_state: 'READY' })
+})
+
+test('a service that runs nothing gets its previous state back when a waiting request is cancelled', async (t) => {
+  const platform = await createPlatform(t)
+  const { call, a, database } = platform
+  const { environmentId, applicationId: id } = a.objects
+  const expected = {
+    READY: 'READY',
+    STOPPED: 'STOPPED',
+    DELETED: 'DELETED',
+    DEPLOYED: 'CANCELED',
+    BUILD_ERROR: 'CANCELED',
+  }
+  for (const [before, after] of Object.entries(expected)) {
+    for (const requests of [['deploy'], ['deploy', 'uninstall', 'deploy']]) {
+      await database`update service set state = ${before} where id = ${id}`
+      for (const action of requests) {
+        const { status, text } = await call(a.tokens.DEPLOY, 'POST', `/application/${id}/${action}`, {})
+        assert.equal(status, 202, text)
+      }
+      const { status } = await call(a.tokens.DEPLOY, 'POST', `/environment/${environmentId}/cancelDeployment`)
+      assert.equal(status, 202)
+      assert.equal((await serviceOf(platform, id)).state, after, `${before}, ${requests}`)
+    }
+  }
+})
+
+test('cancelling the later of two waiting requests first restores the state before both', async (t) => {
+  const platform = await createPlatform(t)
+  const { call, a } = platform
+  const service = await serviceOf(platform, a.objects.applicationId)
+  const { deployments } = platform.rooms
+  const [first, second, third] = await Promise.all(
+    ['one', 'two', 'three'].map((id) => deployments.deploy(service, { ...by, id }, undefined)),
+  )
+  for (const request of [second, first, third]) {
+    await call(a.tokens.DEPLOY, 'POST', `/deploymentQueue/${request?.id}/cancelDeployment`)
+  }
+  assert.equal((await serviceOf(platform, service.id)).state, 'READY')
 })

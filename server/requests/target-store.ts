@@ -1,6 +1,6 @@
 import type { KindName } from '@quayside/contract/services/kinds.ts'
 import { type Action, phases, type RequestStatus, type State } from '@quayside/contract/states.ts'
-import type { StateEvent } from '@quayside/contract/transitions.ts'
+import { idleStates, type StateEvent } from '@quayside/contract/transitions.ts'
 import type { Sql } from '../database/index.ts'
 import type { JobEvent } from '../jobs/index.ts'
 import type { CommitJson } from '../releases/index.ts'
@@ -135,25 +135,31 @@ export async function cancelTarget(
 }
 
 /**
- * A request that waited is cancelled: its service is CANCELED, unless another request acts on it or waits for it. Requests that would
- * restore the queued state of the cancelled one restore CANCELED.
+ * A request that waited is cancelled. Unless another request acts on its service or waits for it, the service gets back its previous
+ * state if it runs nothing, and is CANCELED otherwise. Requests that would restore the queued state of the cancelled one restore that.
  */
-export async function leaveQueue(sql: Sql, { service_id }: Pick<TargetRow, 'service_id'>): Promise<void> {
-  const others = await sql<{ action: Action; waits: boolean }[]>`
-    select r.action, r.status = 'QUEUED' as waits from deployment_target t
+export async function leaveQueue(
+  sql: Sql,
+  { service_id, former_state }: Pick<TargetRow, 'service_id' | 'former_state'>,
+): Promise<void> {
+  const others = await sql<{ action: Action; waits: boolean; former_state: State }[]>`
+    select r.action, r.status = 'QUEUED' as waits, t.former_state from deployment_target t
     join deployment_request r on r.id = t.request_id and r.status in ('QUEUED', 'ONGOING', 'CANCELING')
     where t.service_id = ${service_id} and t.finished_at is null order by r.seq limit 1`
   const [next] = others
   if (next && !next.waits) return
+  // The first request that waits has a state from before the queue.
+  const former = queuedStates.includes(former_state) ? next?.former_state : former_state
+  const left = former && idleStates.includes(former) ? former : 'CANCELED'
   const following = next && {
     next: sql`select ${phases[next.action].queued}::text`,
     beside: sql`restoring as (
-      update deployment_target t set former_state = 'CANCELED' from deployment_request r
+      update deployment_target t set former_state = ${left} from deployment_request r
       where t.service_id = ${service_id} and r.id = t.request_id and r.status = 'QUEUED'
         and t.former_state = any(${[...queuedStates]}::text[])
     )`,
   }
-  await writeState(sql, { service: service_id, event: 'cancelled', to: 'CANCELED', ...following })
+  await writeState(sql, { service: service_id, event: 'cancelled', to: left, ...following })
 }
 
 const queuedStates: readonly State[] = Object.values(phases).map(({ queued }) => queued)
