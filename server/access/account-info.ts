@@ -7,7 +7,7 @@ import { notFound } from './authorize.ts'
 import type { Caller } from './caller.ts'
 import { mailAddress } from './invitations.ts'
 
-/** What callers are told of themselves. A token is nobody: it has its own name, and no address. */
+/** The caller's own account. A token has its name, and no address. */
 export function createAccountInfo({ database, clock }: { database: Database; clock: Clock }) {
   const own = async (caller: Caller): Promise<AccountRow> => {
     const account = await findAccount(database, caller.id)
@@ -23,11 +23,11 @@ export function createAccountInfo({ database, clock }: { database: Database; clo
   return {
     get: info,
 
-    /** Null or nothing leaves the address that the person signs in with. */
+    /** Null or undefined keeps the address that the person signs in with. */
     async edit(caller: Caller, body: { readonly communication_email?: string | null }) {
       const { communication_email: given } = body
       if (given && !mailAddress.test(given)) {
-        throw new AppError('invalid', 'communication_email is not an e-mail address.')
+        throw new AppError('invalid', 'communication_email is not an email address.')
       }
       if (caller.kind === 'token') throw new AppError('forbidden', 'An API token has no account; sign in as a person.')
       if (given !== undefined) {
@@ -36,7 +36,7 @@ export function createAccountInfo({ database, clock }: { database: Database; clo
       return accountInfo(await own(caller))
     },
 
-    /** What a sign-up would have told: nobody signs up here. */
+    /** The answers of a sign-up form. This platform has none. */
     async signUp(caller: Caller) {
       const known = await info(caller)
       return {

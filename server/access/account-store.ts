@@ -7,7 +7,7 @@ export interface AccountRow {
   readonly issuer: string
   readonly subject: string
   readonly name: string
-  /** Where a person of this platform signs in with; null for people of an outside issuer. */
+  /** The sign-in address of a person of this platform. Null for people of an outside issuer. */
   readonly email: string | null
   readonly first_name: string
   readonly last_name: string

@@ -11,10 +11,10 @@ export interface ApiTokenRow extends RoleColumns {
   readonly name: string
   readonly description: string
   readonly creator_name: string
-  /** The person who made it; null where no person did. */
+  /** The person who created it, or null. */
   readonly creator_account_id: string | null
   readonly key_id: string
-  /** Of everything in the organization; empty where it has a role. */
+  /** Permissions for everything in the organization. Empty if it has a role. */
   readonly permissions: Permission[]
   readonly custom_role_name: string | null
   readonly expires_at: Date | null
@@ -50,7 +50,7 @@ export const listApiTokens = (sql: Sql, organizationId: string, filter: { name?:
       and (${filter.creatorName ?? null}::text is null or t.creator_name = ${filter.creatorName ?? null})
     order by t.created_at, t.id`
 
-/** True when there was one. */
+/** Returns whether it existed. */
 export async function deleteApiToken(sql: Sql, organizationId: string, id: string): Promise<boolean> {
   const deleted = await sql`delete from api_token where id = ${id} and organization_id = ${organizationId}`
   return deleted.count === 1

@@ -19,7 +19,7 @@ export interface ApiTokenRequest {
   readonly expires_at?: string | null
 }
 
-/** Who makes a token. `rights` where they are more than the permissions tell. */
+/** The creator of a token. `rights` are set if they differ from the permissions. */
 export interface TokenMaker {
   readonly name: string
   readonly permissions: readonly Permission[]
@@ -27,13 +27,16 @@ export interface TokenMaker {
   readonly accountId?: string | undefined
 }
 
-/** API tokens of an organization. A token ends with the membership of the person who made it. Revoking one is a delete: the next request that carries it is refused. */
+/**
+ * API tokens of an organization. A token ends with the membership of its creator. Revoking deletes
+ * it, so the next request with it is rejected.
+ */
 export function createApiTokens({ database, clock, pepper }: { database: Database; clock: Clock; pepper: Buffer }) {
   return {
     async create(organizationId: string, maker: TokenMaker, request: ApiTokenRequest) {
       const { rights, ...granted } = await wanted(database, organizationId, request)
       if (!mayGrant(maker.rights ?? { permissions: maker.permissions }, rights)) {
-        throw new AppError('forbidden', 'A token cannot be given more permissions than its maker has.')
+        throw new AppError('forbidden', 'A token cannot have more permissions than its creator.')
       }
       const name = checkName('name', request.name)
       const { token, keyId, secret } = mintToken()
@@ -52,7 +55,7 @@ export function createApiTokens({ database, clock, pepper }: { database: Databas
       }
       const row = await inTransaction(database, (sql) => insertApiToken(sql, values)).catch((error: unknown) => {
         if (!isUniqueViolation(error)) throw error
-        throw new AppError('conflict', `An API token with the name "${name}" exists already.`, { cause: error })
+        throw new AppError('conflict', `An API token with the name "${name}" already exists.`, { cause: error })
       })
       return { ...record(row), token }
     },
@@ -68,7 +71,7 @@ export function createApiTokens({ database, clock, pepper }: { database: Databas
   }
 }
 
-/** What the token is to have: the role where one is named, else the permission that `scope` says. */
+/** Returns the rights of a new token: the role if one is named, else the permission of `scope`. */
 async function wanted(
   sql: Sql,
   organizationId: string,
@@ -91,9 +94,9 @@ function expiry(text: string | null | undefined, clock: Clock): Date | null {
   return date
 }
 
-/** The built-in roles that two of the scopes are. */
+/** The built-in roles that correspond to two of the scopes. */
 const rolesOfScopes: Partial<Record<Permission, RoleName>> = { ADMIN: 'ADMIN', READ: 'VIEWER' }
-/** The scope that tells the most of a role; a custom role has none. */
+/** The closest scope of a role. A custom role has none. */
 const scopesOfRoles: Record<RoleName, Permission> = {
   OWNER: 'ADMIN',
   ADMIN: 'ADMIN',

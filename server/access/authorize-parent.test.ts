@@ -38,18 +38,18 @@ const ask = (
     { access, id, query, place: (row) => ({ projectId: row.id, mode: 'STAGING' }), what: 'that project' },
   )
 
-test('a parent is found in every organization of the caller, with the rights of just that one', async () => {
+test('a parent is found in every organization of the caller, with the rights of that one', async () => {
   assert.equal((await ask(one.id, 'read')).organization_id, one.organization_id)
   assert.equal((await ask(other.id, 'write')).id, other.id)
   await assert.rejects(ask(one.id, 'write'), { code: 'forbidden', message: /WRITE on that project/ })
 })
 
-test('what belongs to others is unknown, also to whoever lacks the access', async () => {
+test('a parent of another organization is unknown, also without the permission', async () => {
   for (const id of [foreign.id, newId()])
     for (const access of ['read', 'write'] as const) await assert.rejects(ask(id, access), { code: 'notFound' })
 })
 
-test('a custom role counts at the mode of the place', async () => {
+test('a custom role applies at the mode of the place', async () => {
   const roleOf = (mode: 'STAGING' | 'PRODUCTION') => {
     const projects = { [one.id]: { is_admin: false, modes: { [mode]: 'MANAGER' as const } } }
     return [{ organizationId: one.organization_id, rights: { custom: { clusters: {}, projects } } }]

@@ -5,9 +5,9 @@ import type { TargetQuery } from './authorize-store.ts'
 import { type Place, requireOn } from './caller.ts'
 
 /**
- * Finds the object that a query or a body names as the place of a request, as the target of a path is found: inside the
- * caller's organizations (404), and where the caller has the access (403). `place` says from its row where that is: what a role says
- * of a project, or of the mode of an environment, counts there.
+ * Finds the object that a query or a body names as the place of a request, like the target of a
+ * path: inside the caller's organizations (404), and with the required access (403). `place`
+ * returns the location from its row, for roles that differ by project or by mode.
  */
 export async function authorizeParent<Row extends { readonly organization_id: string }>(
   sql: Sql,
@@ -17,11 +17,11 @@ export async function authorizeParent<Row extends { readonly organization_id: st
     readonly query: TargetQuery
     readonly id: string
     readonly place: (row: Row) => Place
-    /** For the refusal: `that project`. */
+    /** For the message: `that project`. */
     readonly what: string
   },
 ): Promise<Row> {
-  // Whoever gives the query knows the columns of its row.
+  // The author of the query knows the columns of its row.
   const [row] = (await wish.query(sql, wish.id)) as unknown as readonly Row[]
   const membership = memberships.find(({ organizationId }) => organizationId === row?.organization_id)
   if (!row || !membership) throw notFound()

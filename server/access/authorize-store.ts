@@ -5,35 +5,39 @@ import { type ComposedStatement, column, composeStatement } from './composed-sta
 import type { Credential } from './credential.ts'
 import { gather } from './gather.ts'
 
-/** A row of the request's first statement: the credential's, joined with the target's (all null when there is none). */
+/**
+ * A row of the request's first statement: the credential, joined with the target, whose columns are
+ * null if it does not exist.
+ */
 export interface AuthorizationRow {
   readonly caller_id: string
   readonly caller_name: string
-  /** Null where a person belongs to no organization. */
+  /** Null if a person belongs to no organization. */
   readonly caller_organization_id: string | null
-  /** The person; of a token, who made it. */
+  /** The person, or the creator of the token. */
   readonly caller_account_id: string | null
-  /** One of these three says what the caller may. */
+  /** One of these three contains the caller's rights. */
   readonly caller_permissions: Permission[] | null
   readonly caller_role: RoleName | null
   readonly caller_custom_rights: CustomRights | null
   readonly caller_secret_hash: Buffer | null
   readonly caller_expired: boolean
-  /** Its last use was not noted within the last minute. */
+  /** Whether the last recorded use is older than a minute. */
   readonly caller_stale: boolean
   readonly [column: string]: unknown
 }
 
 /**
- * Builds the part of the statement that gives the target's columns, `id` and `organization_id` among them. Called once for
- * each form of the statement, also with a column in the place of the id: what it builds must depend on its arguments alone.
+ * Builds the part of the statement that selects the target's columns, including `id` and
+ * `organization_id`. It is called once for each form of the statement, and also with a column
+ * instead of the id, so its result must depend only on its arguments.
  */
 export type TargetQuery = (sql: Sql, id: string) => Fragment
 
 /**
- * Credential and target in one statement, so that a revoked token is refused by the very next request. A target of another
- * organization joins to nothing: it cannot be told from one that does not exist. Requests of the same turn of the event loop
- * share a statement.
+ * Reads credential and target with one statement, so that a revoked token fails on the very next
+ * request. A target of another organization joins to nothing and looks like one that does not
+ * exist. Requests of the same turn of the event loop share a statement.
  */
 export async function loadAuthorization(
   sql: Sql,
@@ -68,7 +72,7 @@ function loaderOf(sql: Sql, query: TargetQuery): Loader {
   return loader
 }
 
-/** The rows of each, in their order. */
+/** Returns the rows in the order of the requests. */
 async function loadTogether(sql: Sql, query: TargetQuery, wanted: readonly Wanted[]): Promise<AuthorizationRow[][]> {
   const { token, tokens } = statementsOf(query)
   const [only] = wanted
@@ -107,7 +111,10 @@ const joined = (sql: Sql, caller: Fragment, target: Fragment) => sql`
     select * from (${caller}) c
     left join lateral (${target}) t on t.organization_id = c.caller_organization_id`
 
-/** The same for many tokens and targets: a row for each that has a token, with its place among them. */
+/**
+ * The same for many tokens and targets: one row for each existing token, with its position among
+ * them.
+ */
 const joinedMany = (sql: Sql, keyIds: string, ids: string, query: TargetQuery) => sql`
     select wanted.place as wanted_place, c.*, t.*
     from unnest(${keyIds}::text[], ${ids}::uuid[]) with ordinality as wanted (key_id, id, place)
@@ -135,7 +142,7 @@ function statementsOf(query: TargetQuery): Statements {
   return statements
 }
 
-/** Notes the use of a token or an account, at most once a minute. */
+/** Records the use of a token or an account, at most once a minute. */
 export async function touch(sql: Sql, kind: 'token' | 'account', id: string): Promise<void> {
   await sql`update ${sql(kind === 'token' ? 'api_token' : 'account')} set last_used_at = now()
     where id = ${id} and (last_used_at is null or last_used_at < now() - interval '1 minute')`

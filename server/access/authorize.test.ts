@@ -32,7 +32,7 @@ async function credentialFor(organization: string, scope: Permission): Promise<{
   return { id, credential }
 }
 
-test('gives the caller, and the target inside the caller’s organization', async () => {
+test('returns the caller, and the target inside the caller’s organization', async () => {
   const { id, credential } = await credentialFor(a.id, 'WRITE')
   const { caller, target } = await authorize(sql, credential, { access: 'write', query, targetId: a.project })
   assert.deepEqual(caller, {
@@ -47,7 +47,7 @@ test('gives the caller, and the target inside the caller’s organization', asyn
   assert.equal(target?.['name'], 'a project')
 })
 
-test('who is nobody hears 401 before anything else', async () => {
+test('rejects an unknown caller with 401 before anything else', async () => {
   const { credential } = await credentialFor(a.id, 'ADMIN')
   assert.ok(credential.kind === 'token')
   const strangers: (Credential | undefined)[] = [
@@ -63,7 +63,7 @@ test('who is nobody hears 401 before anything else', async () => {
   }
 })
 
-test('a target elsewhere, nowhere or without a form is 404 even to those who lack the permission', async () => {
+test('rejects a target of another organization, a missing and a malformed one with 404, also without the permission', async () => {
   const { credential } = await credentialFor(a.id, 'READ')
   for (const targetId of [b.project, newId(), undefined]) {
     await assert.rejects(authorize(sql, credential, { access: 'admin', query, targetId }), { code: 'notFound' })
@@ -74,7 +74,7 @@ test('a target elsewhere, nowhere or without a form is 404 even to those who lac
   })
 })
 
-test('the use of a token is noted, at most once a minute', async () => {
+test('records the use of a token at most once a minute', async () => {
   const { id, credential } = await credentialFor(a.id, 'READ')
   const usedAt = async () => (await sql`select last_used_at from api_token where id = ${id}`)[0]?.['last_used_at']
   assert.equal(await usedAt(), null)
@@ -88,7 +88,7 @@ test('the use of a token is noted, at most once a minute', async () => {
   assert.ok((await usedAt()) >= first)
 })
 
-test('a person has the rights of the membership in the organization that is asked for', async () => {
+test('gives a person the rights of the membership in the requested organization', async () => {
   const account = newId()
   const identity = { issuer: 'https://id.example', subject: 'ada' }
   await sql`
@@ -109,7 +109,7 @@ test('a person has the rights of the membership in the organization that is aske
   await assert.rejects(authorize(sql, credential, { access: 'read', query, targetId: b.project }), { code: 'notFound' })
 })
 
-test('a token gets the permission of its scope, and not more than its maker has', async () => {
+test('gives a token the permission of its scope, but not more than its creator has', async () => {
   for (const [scope, permission] of [['read', 'READ'], ['Deploy', 'DEPLOY'], [null, 'ADMIN'], [undefined, 'ADMIN']] as const) {
     const made = await tokens.create(a.id, admin, { name: `scope ${scope}`, ...(scope === undefined ? {} : { scope }) })
     assert.equal(made.scope, permission)
@@ -121,7 +121,7 @@ test('a token gets the permission of its scope, and not more than its maker has'
   await assert.rejects(tokens.create(a.id, admin, { name: 'late', expires_at: '2020-01-01T00:00:00Z' }), { message: /expires_at/ })
 }) // biome-ignore format: one line
 
-test('names of tokens are told apart and can be seen', async () => {
+test('distinguishes tokens by name and lists them', async () => {
   await tokens.create(a.id, admin, { name: 'Taken' })
   await assert.rejects(tokens.create(a.id, admin, { name: 'taken ' }), { code: 'conflict', message: /"taken"/ })
   await assert.rejects(tokens.create(a.id, admin, { name: 'a\u202eb' }), { code: 'invalid', message: /^name / })

@@ -9,11 +9,11 @@ import { sameHash } from './token.ts'
 
 export interface Authorized {
   readonly caller: Caller
-  /** The row of the target; of an operation without one, undefined. */
+  /** The row of the target. Undefined for an operation without one. */
   readonly target: Readonly<Record<string, unknown>> | undefined
-  /** Every organization that the caller belongs to, oldest membership first; only without a target. */
+  /** Every organization of the caller, oldest membership first. Only without a target. */
   readonly organizationIds: readonly string[]
-  /** What the caller may in each of them. */
+  /** The caller's rights in each of them. */
   readonly memberships: readonly Membership[]
 }
 
@@ -22,38 +22,43 @@ export interface Membership {
   readonly rights: Rights
 }
 
-/** What is asked for, and what that needs. */
+/** The requested target and the required access. */
 export interface Wish {
   readonly access: Access
-  /** A second one that is needed as well. */
+  /** A second required access. */
   readonly alsoAccess?: Access
   readonly query?: TargetQuery
-  /** Undefined with a query: the id in the path has no valid form. */
+  /** Undefined together with a query means that the id in the path is malformed. */
   readonly targetId?: string | undefined
-  /** Where it happens, from the row of the target. Without it, in the organization as a whole. */
+  /**
+   * Returns the location from the row of the target. Without it the location is the organization.
+   */
   readonly place?: (target: AuthorizationRow) => Place
-  /** Nobody but the owner may, where the target's column `owner` names one. */
+  /** Only the owner may do this, if the target's column `owner` names one. */
   readonly owner?: boolean
-  /** Of a project: the access for one mode of its environments is enough. */
+  /** For a project: access to one mode of its environments is enough. */
   readonly someMode?: boolean
-  /** It happens where the query or the body says, which `authorizeParent` looks at: the access at any place is enough to come in. */
+  /**
+   * The query or the body names the location, which `authorizeParent` checks. Access to any
+   * location is enough here.
+   */
   readonly elsewhere?: boolean
-  /** Whoever is known may read, also a person who belongs to no organization. */
+  /** Every known caller may read, also a person without an organization. */
   readonly anybody?: boolean
 }
 
 export const unauthorized = (): AppError =>
   new AppError(
     'unauthorized',
-    'The token is missing, not valid, expired or revoked; send `Authorization: Bearer <token>`.',
+    'The token is missing, invalid, expired or revoked. Send `Authorization: Bearer <token>`.',
   )
 
-/** The same words for what does not exist and for what belongs to somebody else. */
+/** One message for objects that do not exist and for those of other organizations. */
 export const notFound = (): AppError => new AppError('notFound', 'There is no such object.')
 
 /**
- * Loads and checks, in the order that leaks nothing: credential (401), target inside the caller's organization (404),
- * permission (403).
+ * Loads and checks in an order that leaks nothing: credential (401), target inside the caller's
+ * organization (404), permission (403).
  */
 export async function authorize(sql: Sql, credential: Credential | undefined, wish: Wish): Promise<Authorized> {
   if (!credential) throw unauthorized()
@@ -85,7 +90,7 @@ export async function authorize(sql: Sql, credential: Credential | undefined, wi
   }
 }
 
-/** The caller's permissions on the target, which are enough; throws 403 where they are not. */
+/** Returns the caller's permissions on the target. Throws 403 if they are insufficient. */
 function checkPermission(row: AuthorizationRow, rows: readonly AuthorizationRow[], wish: Wish): readonly Permission[] {
   const { access, alsoAccess, query, anybody, owner, someMode } = wish
   const rights = rightsOf(row)

@@ -42,7 +42,7 @@ const developer: Rights = {
 const all = ['read', 'deploy', 'write', 'admin'] as const
 const may = (rights: Rights, place: Place): string => all.filter((access) => mayOn({ rights }, access, place)).join(' ')
 
-test('nobody hands out what he does not have', () => {
+test('nobody can grant rights that they lack', () => {
   assert.ok(mayGrant(having('ADMIN'), having('ADMIN', 'WRITE')))
   assert.ok(mayGrant(having('DEPLOY', 'WRITE'), having('WRITE')))
   assert.ok(!mayGrant(having('WRITE'), having('ADMIN')))
@@ -58,7 +58,7 @@ test('nobody hands out what he does not have', () => {
   }
 })
 
-test('a custom role says what may be done by project and mode, and reads the organization', () => {
+test('a custom role has rights by project and mode, and reads the organization', () => {
   assert.equal(may(developer, {}), 'read')
   assert.equal(may(developer, { projectId: 'shop', mode: 'DEVELOPMENT' }), 'read deploy write')
   assert.equal(may(developer, { projectId: 'shop', mode: 'STAGING' }), 'read deploy')
@@ -72,7 +72,7 @@ test('a custom role says what may be done by project and mode, and reads the org
   assert.equal(may(developer, { clusterId: 'other' }), 'read')
 })
 
-test('a project itself is read by who reads one mode, and changed by who may in every mode', () => {
+test('a project can be read with one mode, and changed only with every mode', () => {
   assert.equal(may(developer, { projectId: 'shop' }), 'read')
   assert.equal(may(developer, { projectId: 'blog' }), 'read deploy write')
   assert.equal(may(developer, { projectId: 'docs' }), 'read deploy write admin')
@@ -80,7 +80,7 @@ test('a project itself is read by who reads one mode, and changed by who may in 
   assert.equal(may(developer, { projectId: 'elsewhere' }), '')
 })
 
-test('built-in roles are the same everywhere below the organization', () => {
+test('built-in roles have the same rights everywhere below the organization', () => {
   const places = [{}, { projectId: 'shop' }, { projectId: 'shop', mode: 'PRODUCTION' }, { clusterId: 'cluster' }]
   const table = roleNames.map((role) => [role, ...places.map((place) => may({ role }, place))])
   assert.deepEqual(table, [
@@ -101,7 +101,7 @@ test('an environment is made where the project allows its mode and the cluster a
   assert.throws(make('shop', 'STAGING', 'shared'), { code: 'forbidden', message: /STAGING/ })
 })
 
-test('lists leave out what may not be read', () => {
+test('lists exclude unreadable objects', () => {
   const seen = visible({ rights: developer })
   assert.ok(!seen.all)
   assert.deepEqual(['shop', 'docs', 'blog', 'dark', 'elsewhere'].filter(seen.project), ['shop', 'docs', 'blog'])

@@ -12,27 +12,33 @@ import { AppError } from '../lib/error.ts'
 
 export { mayAccess, type Place, type Rights } from '@quayside/contract/roles.ts'
 
-/** Who asks, once the door has checked the credential. */
+/** The caller of a request after its credential was checked. */
 export interface Caller {
-  /** Of the API token or of the account. */
+  /** The id of the API token or of the account. */
   readonly id: string
   readonly kind: 'token' | 'account'
   readonly name: string
-  /** The person: who asks, or who made the token. Of a token that no person made, undefined. */
+  /**
+   * The person: the caller or the creator of the token. Undefined for a token that no person
+   * created.
+   */
   readonly accountId: string | undefined
-  /** On the target of the request; without one, on the organization. */
+  /** Rights on the target of the request. Without one, on the organization. */
   readonly permissions: readonly Permission[]
-  /** In the organization as a whole; see `mayOn`. */
+  /** Rights in the organization as a whole, see `mayOn`. */
   readonly rights: Rights
-  /** Of the token; of an account, the one that the target belongs to. Empty for a person who belongs to none. */
+  /**
+   * The organization of the token, or for an account that of the target. Empty for a person without
+   * one.
+   */
   readonly organizationId: string
 }
 
-/** Whether the caller may do something at another place of the organization than the target: for ids that came in a body. */
+/** Whether the caller has the access at another location than the target, for ids from a body. */
 export const mayOn = ({ rights }: Pick<Caller, 'rights'>, access: Access, place: Place): boolean =>
   mayAccess(permissionsAt(rights, place), access)
 
-/** The same, and refuses with 403. `what` names the object, as `project "Shop"`. */
+/** The same, but throws 403. `what` names the object, such as `project "Shop"`. */
 export function requireOn(caller: Pick<Caller, 'rights'>, access: Access, place: Place, what: string): void {
   if (mayOn(caller, access, place)) return
   throw new AppError(
@@ -41,30 +47,36 @@ export function requireOn(caller: Pick<Caller, 'rights'>, access: Access, place:
   )
 }
 
-/** Refuses with 403 where a custom role may not make environments of that mode there: in the project, and on the cluster. */
+/**
+ * Throws 403 if a custom role may not create environments of that mode in the project or on the
+ * cluster.
+ */
 export function requireNewEnvironment(
   caller: Pick<Caller, 'rights'>,
   { projectId, mode, clusterId }: { readonly projectId: string; readonly mode: string; readonly clusterId: string },
 ): void {
   requireOn(caller, 'write', { projectId, mode }, `environments of mode ${mode} of that project`)
   if (mayUseCluster(caller.rights, clusterId)) return
-  throw new AppError('forbidden', 'cluster_id: making environments on that cluster needs ENV_CREATOR or ADMIN on it.')
+  throw new AppError(
+    'forbidden',
+    'cluster_id: creating environments on that cluster requires ENV_CREATOR or ADMIN on it.',
+  )
 }
 
-/** What a list may show the caller. */
+/** The objects that a list may show the caller. */
 export interface Visible {
-  /** Nothing has to be left out. */
+  /** Whether everything may be shown. */
   readonly all: boolean
   project(projectId: string): boolean
   environment(projectId: string, mode: string): boolean
   cluster(clusterId: string): boolean
 }
 
-/** Lists of an organization or a project leave out what their caller may not read. */
+/** Filters lists of an organization or a project by the caller's rights. */
 export function visible({ rights }: Pick<Caller, 'rights'>): Visible {
   const reads = (place: Place): boolean => mayAccess(permissionsAt(rights, place), 'read')
   return {
-    // A built-in role and a set of permissions are the same for all projects.
+    // A built-in role or a set of permissions is the same for all projects.
     all: !('custom' in rights) && reads({ projectId: '' }) && reads({ clusterId: '' }),
     project: (projectId) => mayAccess(permissionsSomewhere(rights, projectId), 'read'),
     environment: (projectId, mode) => reads({ projectId, mode }),
@@ -72,7 +84,9 @@ export function visible({ rights }: Pick<Caller, 'rights'>): Visible {
   }
 }
 
-/** Whether a caller with these rights may hand out those: nobody gives more than he has. */
+/**
+ * Whether a caller with these rights may grant those. A caller can only grant rights that it has.
+ */
 export function mayGrant(own: Rights, given: Rights): boolean {
   if (isOwner(own)) return true
   if (isOwner(given)) return false

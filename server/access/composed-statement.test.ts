@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import type { Sql } from '../database/index.ts'
 import { column, composeStatement } from './composed-statement.ts'
 
-test('numbers the placeholders of nested fragments and gives values in their order', () => {
+test('numbers the placeholders of nested fragments and returns values in their order', () => {
   const statement = composeStatement(2, (sql, key, id) => {
     const inner = sql`select 1 where id = ${id} and kind = ${'application'}`
     return sql`select * from token, (${inner}) t where key = ${key} or id = ${id}`
@@ -14,7 +14,7 @@ test('numbers the placeholders of nested fragments and gives values in their ord
   assert.deepEqual(statement.values('k2', 'i2'), ['i2', 'application', 'k2', 'i2'])
 })
 
-test('takes a statement without parameters as it is', () => {
+test('keeps a statement without parameters unchanged', () => {
   const statement = composeStatement(0, (sql) => sql`select 1`)
   assert.equal(statement.text, 'select 1')
   assert.deepEqual(statement.values(), [])

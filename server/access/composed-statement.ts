@@ -2,14 +2,14 @@ import type { Fragment, Sql } from '../database/index.ts'
 
 type Value = string | readonly string[]
 
-/** A statement whose text was composed of fragments once; only its values differ from call to call. */
+/** A statement that is composed of fragments once. Only its values differ between calls. */
 export interface ComposedStatement {
   readonly text: string
-  /** The values of the placeholders, in their order, for these values of the parameters. */
+  /** Returns the values of the placeholders, in order, for these parameters. */
   values(...parameters: readonly Value[]): Value[]
 }
 
-/** What a template tag was called with. */
+/** The arguments of a template tag. */
 interface Piece {
   readonly strings: readonly string[]
   readonly values: readonly unknown[]
@@ -17,12 +17,14 @@ interface Piece {
 
 const columnMark = '\0column '
 
-/** Stands for a column where a fragment takes a value: the fragment then reads it from the statement around it. */
+/**
+ * Stands for a column in place of a value. The fragment then reads it from the enclosing statement.
+ */
 export const column = (name: string): string => `${columnMark}${name}`
 
 /**
- * Composes a statement now that the driver would otherwise compose at every call, which costs more than all the rest of a
- * small read. `compose` is called once, with a stand-in for each of its parameters.
+ * Composes a statement once. The driver would compose it on every call, which costs more than the
+ * rest of a small read. `compose` is called once, with a placeholder for each of its parameters.
  */
 export function composeStatement(
   parameters: number,
@@ -30,7 +32,7 @@ export function composeStatement(
 ): ComposedStatement {
   const standIns = Array.from({ length: parameters }, (_, place) => `\0parameter ${place}`)
   const tag = (strings: readonly string[], ...values: readonly unknown[]): Piece => ({ strings, values })
-  // Composing calls nothing but the tag, and what the tag gives is read here alone.
+  // `compose` calls only the tag, and only this function reads its results.
   const whole = compose(tag as unknown as Sql, ...standIns) as unknown as Piece
   const placeholders: string[] = []
   const text = write(whole, placeholders)
@@ -45,7 +47,7 @@ function write({ strings, values }: Piece, placeholders: string[]): string {
   return strings.reduce((text, next, index) => {
     const value = values[index - 1]
     if (typeof value !== 'string') {
-      // Everything that is no text was given by the tag.
+      // Everything except text comes from the tag.
       return `${text}${write(value as Piece, placeholders)}${next}`
     }
     if (value.startsWith(columnMark)) return `${text}${value.slice(columnMark.length)}${next}`

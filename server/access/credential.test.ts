@@ -13,7 +13,7 @@ const read = credentialReader({
   },
 })
 
-test('the form of what is presented selects the one verifier, whatever the scheme', async () => {
+test('the form of the credential selects the only verifier, whatever the scheme', async () => {
   const { token, keyId, secret } = mintToken()
   for (const scheme of ['Bearer', 'Token', 'bearer', 'TOKEN']) {
     assert.deepEqual(await read(`${scheme} ${token}`), { kind: 'token', keyId, hash: hashSecret(pepper, secret) })
@@ -23,13 +23,13 @@ test('the form of what is presented selects the one verifier, whatever the schem
   assert.ok(!asked.some((text) => text.startsWith('quay_')))
 })
 
-test('a bad API token is never tried as a JWT', async () => {
+test('an invalid API token is never verified as a JWT', async () => {
   const { token } = mintToken()
   assert.equal(await read(`Bearer ${token}x`), undefined)
   assert.ok(!asked.some((text) => text.startsWith('quay_')))
 })
 
-test('what is no credential is none', async () => {
+test('a header without a credential has none', async () => {
   for (const header of [undefined, '', 'Bearer', 'Bearer ', 'Basic eDp5', 'Bearer a b', 'Bearer\ta', 'x', 'Bearer \u00e9']) {
     assert.equal(await read(header), undefined, header)
   }

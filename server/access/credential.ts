@@ -2,7 +2,7 @@ import { createSecretKey, type KeyObject } from 'node:crypto'
 import type { VerifyJwt } from './jwt.ts'
 import { hashSecret, parseToken } from './token.ts'
 
-/** What a request presents, checked as far as it can be without the database. */
+/** The credential of a request, checked as far as possible without the database. */
 export type Credential =
   | { readonly kind: 'token'; readonly keyId: string; readonly hash: Buffer }
   | { readonly kind: 'jwt'; readonly issuer: string; readonly subject: string }
@@ -11,10 +11,13 @@ export type ReadCredential = (authorization: string | undefined) => Promise<Cred
 
 const schemes = /^(?:bearer|token) ([\x21-\x7e]+)$/i
 
-/** Clients send the same token again and again: hashing it costs more than all other work on it. */
+/**
+ * A cache, because clients send the same token repeatedly and hashing it costs more than the rest
+ * of the check.
+ */
 const maxRemembered = 1000
 
-/** `Bearer` and `Token` are the same: the form of what follows selects the one verifier. */
+/** `Bearer` and `Token` mean the same. The form of the value selects the only verifier. */
 export function credentialReader(options: { readonly pepper: Buffer; readonly verifyJwt: VerifyJwt }): ReadCredential {
   const pepper = createSecretKey(options.pepper)
   const remembered = new Map<string, Credential>()
@@ -34,7 +37,7 @@ export function credentialReader(options: { readonly pepper: Buffer; readonly ve
   }
 }
 
-/** The credential of an API token's text, or undefined when its form or checksum is wrong. */
+/** Returns the credential of an API token, or undefined if its form or checksum is wrong. */
 export function readToken(text: string, pepper: Buffer | KeyObject): Credential | undefined {
   const parsed = parseToken(text)
   return parsed && { kind: 'token', keyId: parsed.keyId, hash: hashSecret(pepper, parsed.secret) }

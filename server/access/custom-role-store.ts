@@ -8,9 +8,9 @@ export interface CustomRoleRow {
   readonly updated_at: Date
   readonly name: string
   readonly description: string
-  /** One for every cluster of the organization. */
+  /** One entry for every cluster of the organization. */
   readonly cluster_permissions: { cluster_id: string; cluster_name: string; permission: ClusterLevel }[]
-  /** One for every project of the organization, with all modes. */
+  /** One entry for every project of the organization, with all modes. */
   readonly project_permissions: {
     project_id: string
     project_name: string
@@ -69,7 +69,7 @@ export async function insertCustomRole(
   await sql`insert into custom_role ${sql({ ...row, created_at: now, updated_at: now })}`
 }
 
-/** False where there is none. The row stays locked until the end of the transaction. */
+/** Returns false if the role does not exist. The row is locked until the end of the transaction. */
 export async function updateCustomRole(
   sql: Sql,
   organizationId: string,
@@ -92,7 +92,7 @@ export interface ProjectGrant
   readonly is_admin: boolean
 }
 
-/** Which of these clusters and projects are not the organization's. */
+/** Returns the clusters and projects among these that do not belong to the organization. */
 export async function findForeign(
   sql: Sql,
   organizationId: string,
@@ -107,7 +107,7 @@ export async function findForeign(
   return { clusters: row?.clusters ?? [], projects: row?.projects ?? [] }
 }
 
-/** Replaces all that the role says. */
+/** Replaces all rights of the role. */
 export async function replaceGrants(
   sql: Sql,
   roleId: string,
@@ -121,7 +121,7 @@ export async function replaceGrants(
   if (projects.length > 0) await sql`insert into custom_role_project ${sql(owned(projects))}`
 }
 
-/** The role as the first statement of a request needs it. */
+/** The role in the form that the first statement of a request needs. */
 const rights = (sql: Sql, roleId: string) => sql`
   jsonb_build_object(
     'clusters', (select coalesce(jsonb_object_agg(c.cluster_id, c.permission), '{}')
@@ -130,7 +130,10 @@ const rights = (sql: Sql, roleId: string) => sql`
       jsonb_build_object('DEVELOPMENT', p.development, 'PREVIEW', p.preview, 'STAGING', p.staging, 'PRODUCTION', p.production))), '{}')
       from custom_role_project p where p.role_id = ${roleId}))`
 
-/** What a new holder of the role gets. The role cannot change until the transaction ends. */
+/**
+ * Returns the rights for a new holder of the role. The role cannot change until the transaction
+ * ends.
+ */
 export async function findRights(sql: Sql, roleId: string | null): Promise<Json | null> {
   if (roleId === null) return null
   await sql`select from custom_role where id = ${roleId} for share`
@@ -138,13 +141,16 @@ export async function findRights(sql: Sql, roleId: string | null): Promise<Json 
   return row?.rights ?? null
 }
 
-/** Tells all holders what the role says now. */
+/** Copies the role's current rights to all holders. */
 export async function tellHolders(sql: Sql, roleId: string): Promise<void> {
   await sql`update member set custom_rights = ${rights(sql, roleId)} where custom_role_id = ${roleId}`
   await sql`update api_token set custom_rights = ${rights(sql, roleId)} where custom_role_id = ${roleId}`
 }
 
-/** How many have the role; it is locked against getting more. Undefined where there is no such role. */
+/**
+ * Counts the holders of the role and locks it against new ones. Undefined if the role does not
+ * exist.
+ */
 export async function countHolders(
   sql: Sql,
   organizationId: string,

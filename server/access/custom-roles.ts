@@ -32,7 +32,10 @@ export interface CustomRoleChange {
   }[]
 }
 
-/** Roles that an organization makes itself: what they say of clusters and projects takes effect with the next request. */
+/**
+ * Roles that an organization defines. Changed rights on clusters and projects take effect with the
+ * next request.
+ */
 export function createCustomRoles({ database, clock }: { database: Database; clock: Clock }) {
   const existing = async (sql: Sql, organizationId: string, id: string) => {
     const row = await findCustomRole(sql, organizationId, id)
@@ -44,7 +47,7 @@ export function createCustomRoles({ database, clock }: { database: Database; clo
 
     get: (organizationId: string, id: string) => existing(database, organizationId, id),
 
-    /** A new role reads clusters and sees no project. */
+    /** A new role can read clusters and sees no project. */
     async create(organizationId: string, body: { readonly name: string; readonly description?: string }) {
       const name = checkRoleName(body.name)
       const row = { id: newId(), organization_id: organizationId, name, description: body.description ?? '' }
@@ -54,7 +57,7 @@ export function createCustomRoles({ database, clock }: { database: Database; clo
       }).catch(taken(name))
     },
 
-    /** What is not listed falls back to VIEWER of a cluster and NO_ACCESS to a project. */
+    /** Unlisted clusters get VIEWER and unlisted projects NO_ACCESS. */
     async edit(organizationId: string, id: string, body: CustomRoleChange) {
       const name = checkRoleName(body.name)
       const change = { name, ...(body.description === undefined ? {} : { description: body.description }) }
@@ -76,7 +79,7 @@ export function createCustomRoles({ database, clock }: { database: Database; clo
         const { members, tokens, invitations } = holders
         if (members + tokens + invitations > 0) {
           const who = `${members} members, ${tokens} API tokens and ${invitations} invitations`
-          throw new AppError('conflict', `The role is given to ${who}; give them another one first.`)
+          throw new AppError('conflict', `The role is assigned to ${who}. Assign another one to them first.`)
         }
         await deleteCustomRole(sql, id)
       })
@@ -84,11 +87,11 @@ export function createCustomRoles({ database, clock }: { database: Database; clo
   }
 }
 
-/** Clients tell roles apart by their names. */
+/** Clients identify roles by name. */
 function checkRoleName(given: string): string {
   const name = checkName('name', given)
   const builtIn = Object.values(builtInRoles).some((role) => role.name.toLowerCase() === name.toLowerCase())
-  if (builtIn) throw new AppError('conflict', `A role with the name "${name}" exists already.`)
+  if (builtIn) throw new AppError('conflict', `A role with the name "${name}" already exists.`)
   return name
 }
 
@@ -96,7 +99,7 @@ const taken =
   (name: string) =>
   (error: unknown): never => {
     if (!isUniqueViolation(error)) throw error
-    throw new AppError('conflict', `A role with the name "${name}" exists already.`, { cause: error })
+    throw new AppError('conflict', `A role with the name "${name}" already exists.`, { cause: error })
   }
 
 function checkOnce({ cluster_permissions, project_permissions }: CustomRoleChange): void {
@@ -126,11 +129,11 @@ async function checkOwn(sql: Sql, organizationId: string, body: CustomRoleChange
   const [cluster, project] = [foreign.clusters[0], foreign.projects[0]]
   if (cluster !== undefined) {
     const at = clusters.indexOf(cluster)
-    throw new AppError('notFound', `cluster_permissions[${at}].cluster_id: there is no such cluster.`)
+    throw new AppError('notFound', `cluster_permissions[${at}].cluster_id: this cluster does not exist.`)
   }
   if (project !== undefined) {
     const at = projects.indexOf(project)
-    throw new AppError('notFound', `project_permissions[${at}].project_id: there is no such project.`)
+    throw new AppError('notFound', `project_permissions[${at}].project_id: this project does not exist.`)
   }
 }
 

@@ -12,7 +12,7 @@ function recording() {
   return { asked, ask }
 }
 
-test('asks together what comes in one turn, and gives everybody their own answer', async () => {
+test('asks all questions of one turn together, and returns each answer to its caller', async () => {
   const { asked, ask } = recording()
   assert.deepEqual(await Promise.all([ask(1), ask(2), ask(3)]), [2, 4, 6])
   assert.equal(await ask(4), 8)
@@ -28,7 +28,7 @@ test('keeps what comes while a question is open apart from it', async () => {
   assert.deepEqual(asked, [[1], [2]])
 })
 
-test('tells an error to everybody who asked with it, and to nobody after', async () => {
+test('reports an error to all callers of that turn, and to no later one', async () => {
   const { ask } = recording()
   const outcomes = await Promise.allSettled([ask(1), ask(13)])
   assert.deepEqual(
@@ -38,7 +38,7 @@ test('tells an error to everybody who asked with it, and to nobody after', async
   assert.equal(await ask(1), 2)
 })
 
-test('asks at most a hundred at once', async () => {
+test('asks at most a hundred questions together', async () => {
   const { asked, ask } = recording()
   await Promise.all(Array.from({ length: 250 }, (_, index) => ask(index + 100)))
   assert.deepEqual(

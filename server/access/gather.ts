@@ -4,12 +4,13 @@ interface Open<Question, Answer> {
   readonly reject: (error: unknown) => void
 }
 
-/** A statement for more would keep those waiting that came first. */
+/** A larger statement would delay the first callers. */
 const most = 100
 
 /**
- * Collects the questions of one turn of the event loop and has them answered together, in their order. An error is everybody's.
- * Waits for nothing but the end of the turn: a question that comes alone is asked alone.
+ * Collects the questions of one turn of the event loop and answers them together, in order. An
+ * error goes to all callers. It only waits for the end of the turn, so a single question is asked
+ * alone.
  */
 export function gather<Question, Answer>(
   answerAll: (questions: readonly Question[]) => Promise<readonly Answer[]>,
@@ -20,7 +21,7 @@ export function gather<Question, Answer>(
     open = []
     if (asked.length === 0) return
     answerAll(asked.map(({ question }) => question)).then(
-      // As many answers as there were questions.
+      // There is one answer for each question.
       (answers) => asked.forEach(({ resolve }, index) => void resolve(answers[index] as Answer)),
       (error: unknown) => asked.forEach(({ reject }) => void reject(error)),
     )

@@ -1,4 +1,7 @@
-/** Who asks, and may they: API tokens, JWTs, roles, members. Says nothing about what is asked for. */
+/**
+ * Authentication and authorization: API tokens, JWTs, roles, members. Knows nothing of the
+ * requested objects.
+ */
 export { createAccountInfo } from './account-info.ts'
 export { type AccountRow, findAccount, findAccountByEmail, insertAccount } from './account-store.ts'
 export { type ApiTokenRequest, createApiTokens, type TokenMaker } from './api-tokens.ts'

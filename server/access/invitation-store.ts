@@ -26,13 +26,13 @@ export async function findInvitation(sql: Sql, organizationId: string, id: strin
   return row
 }
 
-/** Of any organization: for links, which prove more than the id. */
+/** Finds an invitation of any organization, for links, which prove more than the id. */
 export async function findInvitationById(sql: Sql, id: string): Promise<InvitationRow | undefined> {
   const [row] = await sql<InvitationRow[]>`${from(sql)} where i.id = ${id}`
   return row
 }
 
-/** Locked until the end of the transaction. */
+/** Finds and locks it until the end of the transaction. */
 export async function lockInvitation(sql: Sql, id: string): Promise<boolean> {
   const rows = await sql`select from invitation where id = ${id} for update`
   return rows.length === 1
@@ -52,13 +52,13 @@ export async function insertInvitation(
   await sql`insert into invitation ${sql({ ...row, created_at: now, updated_at: now })}`
 }
 
-/** What has expired makes room for a new one. */
+/** Deletes an expired invitation so that a new one is possible. */
 export async function deleteExpired(sql: Sql, organizationId: string, email: string, now: Date): Promise<void> {
   await sql`delete from invitation
     where organization_id = ${organizationId} and lower(email) = lower(${email}) and expires_at <= ${now}`
 }
 
-/** True when there was one. */
+/** Returns whether it existed. */
 export async function deleteInvitation(sql: Sql, organizationId: string, id: string): Promise<boolean> {
   const deleted = await sql`delete from invitation where id = ${id} and organization_id = ${organizationId}`
   return deleted.count === 1

@@ -24,7 +24,7 @@ import { sameHash } from './token.ts'
 
 const lifetimeMs = 7 * 24 * 3600 * 1000
 export const mailAddress = /^[^\s@<>,;"]{1,64}@[^\s@<>,;"]{1,255}$/
-/** What an invitation by one of the former words gives. Nobody is invited to own an organization. */
+/** The role for each of the older role names. Nobody can be invited as an owner. */
 const invitable = { ADMIN: 'ADMIN', DEVELOPER: 'DEVOPS', VIEWER: 'VIEWER' } as const
 
 export interface InvitationRequest {
@@ -42,11 +42,12 @@ export interface InvitationsOptions {
 export type Invitations = ReturnType<typeof createInvitations>
 
 /**
- * Invitations by e-mail address. Nothing is sent: whoever invites hands the link on. The link proves that its holder was meant, so
- * only those see it whole who could invite; an account with that very address needs no link.
+ * Invitations by email address. No mail is sent: the inviter passes the link on. The link proves
+ * that its holder was invited, so only callers who may invite see it whole. An account with that
+ * very address needs no link.
  */
 export function createInvitations({ database, clock, pepper, publicUrl }: InvitationsOptions) {
-  /** Needs no column of its own: it follows from the id and a key that is not in the database. */
+  /** Computed from the id and a key outside the database, so it needs no column. */
   const proofOf = (id: string): Buffer => createHmac('sha256', pepper).update(`invitation ${id}`).digest()
   const link = (id: string, whole: boolean): string =>
     `${publicUrl}/join/${id}${whole ? `.${proofOf(id).toString('base64url')}` : ''}`
@@ -67,12 +68,12 @@ export function createInvitations({ database, clock, pepper, publicUrl }: Invita
 
     async create(organizationId: string, caller: Caller, body: InvitationRequest) {
       const email = body.email.trim()
-      if (!mailAddress.test(email)) throw new AppError('invalid', 'email is not an e-mail address.')
+      if (!mailAddress.test(email)) throw new AppError('invalid', 'email is not an email address.')
       const now = clock.now()
       const row = await inTransaction(database, async (sql) => {
         const { role, custom_role_id } = await wantedRole(sql, organizationId, body)
         if (await isMemberAddress(sql, organizationId, email)) {
-          throw new AppError('conflict', `"${email}" is a member already.`)
+          throw new AppError('conflict', `"${email}" is already a member.`)
         }
         await deleteExpired(sql, organizationId, email, now)
         const id = newRandomId()
@@ -82,12 +83,12 @@ export function createInvitations({ database, clock, pepper, publicUrl }: Invita
         return findInvitation(sql, organizationId, id)
       }).catch((error: unknown) => {
         if (!isUniqueViolation(error)) throw error
-        throw new AppError('conflict', `"${email}" is invited already.`, { cause: error })
+        throw new AppError('conflict', `"${email}" is already invited.`, { cause: error })
       })
       return record(existing(row), true)
     },
 
-    /** For members of the organization, and for the one who is invited. */
+    /** For members of the organization, and for the invited person. */
     async get(organizationId: string, id: string, caller: Caller, organizationIds: readonly string[]) {
       const row = existing(await findInvitation(database, organizationId, id))
       if (organizationIds.includes(organizationId)) return record(row, false)
@@ -95,15 +96,12 @@ export function createInvitations({ database, clock, pepper, publicUrl }: Invita
       return record(row, false)
     },
 
-    /** The caller becomes a member, where the invitation is for that account's own address. */
+    /** Makes the caller a member, if the invitation is for the address of that account. */
     async accept(organizationId: string, id: string, caller: Caller, organizationIds: readonly string[]) {
       const row = existing(await findInvitation(database, organizationId, id))
       if (!(await isFor(database, row, caller))) {
         if (!organizationIds.includes(organizationId)) throw notFound()
-        throw new AppError(
-          'forbidden',
-          'Only the person with the address that was invited may accept; API tokens cannot.',
-        )
+        throw new AppError('forbidden', 'Only the person with the invited address can accept. API tokens cannot.')
       }
       await inTransaction(database, (sql) => join(sql, row, caller.id))
       return record(row, false)
@@ -113,7 +111,10 @@ export function createInvitations({ database, clock, pepper, publicUrl }: Invita
       if (!(await deleteInvitation(database, organizationId, id))) throw notFound()
     },
 
-    /** What a link leads to: `<id>.<proof>`. Undefined where it proves nothing, or the invitation is gone or has expired. */
+    /**
+     * Returns the invitation of a link `<id>.<proof>`. Undefined if the proof is wrong, or the
+     * invitation was deleted or has expired.
+     */
     async open(text: string): Promise<InvitationRow | undefined> {
       const [, id = '', proof = ''] = /^([0-9a-f-]{36})\.([\w-]{43})$/.exec(text) ?? []
       const given = decodeBase64url(proof)
@@ -122,7 +123,10 @@ export function createInvitations({ database, clock, pepper, publicUrl }: Invita
       return row && row.expires_at > clock.now() ? row : undefined
     },
 
-    /** Makes the account a member and ends the invitation, in the caller's transaction. 409 where that cannot be. */
+    /**
+     * Makes the account a member and ends the invitation, in the caller's transaction. Throws 409
+     * if that is impossible.
+     */
     join,
   }
 
@@ -130,11 +134,11 @@ export function createInvitations({ database, clock, pepper, publicUrl }: Invita
     const { id, organization_id, role, custom_role_id, organization_name } = row
     if (!(await lockInvitation(sql, id))) throw notFound()
     if (row.expires_at <= clock.now()) {
-      throw new AppError('conflict', 'The invitation has expired; ask for a new one.')
+      throw new AppError('conflict', 'The invitation has expired. Ask for a new one.')
     }
     await deleteInvitation(sql, organization_id, id)
     const isNew = await insertMember(sql, { organization_id, account_id: accountId, role, custom_role_id }, clock.now())
-    if (!isNew) throw new AppError('conflict', `You are a member of "${organization_name}" already.`)
+    if (!isNew) throw new AppError('conflict', `You are already a member of "${organization_name}".`)
   }
 }
 
@@ -148,10 +152,10 @@ async function wantedRole(sql: Sql, organizationId: string, body: InvitationRequ
   const { role, role_id } = body
   if (role_id !== undefined) {
     const chosen = await chooseRole(sql, organizationId, 'role_id', role_id)
-    if (chosen.role === 'OWNER') throw new AppError('invalid', 'role_id must not be that of the owner.')
+    if (chosen.role === 'OWNER') throw new AppError('invalid', 'role_id must not be the role of the owner.')
     return chosen
   }
-  if (role === 'OWNER') throw new AppError('invalid', 'role must not be OWNER; ownership is transferred instead.')
+  if (role === 'OWNER') throw new AppError('invalid', 'role must not be OWNER. Transfer the ownership instead.')
   return builtInRole(role === undefined ? 'VIEWER' : invitable[role])
 }
 

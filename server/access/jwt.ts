@@ -14,22 +14,22 @@ import type { Clock } from '../lib/clock.ts'
 import { AppError } from '../lib/error.ts'
 import { parseStrictJson } from '../lib/strict-json.ts'
 
-/** An OpenID Connect issuer whose access tokens are accepted. */
+/** An OpenID Connect issuer with accepted access tokens. */
 export interface Issuer {
-  /** Exactly as in the `iss` claim. */
+  /** Exactly the `iss` claim. */
   readonly issuer: string
   readonly audience: string
   readonly jwksUrl: string
   readonly algorithms: readonly string[]
-  /** Who of this issuer is a member of the first organization, by subject, and what they may. */
+  /** The issuer's members of the first organization, by subject, with their rights. */
   readonly members: Readonly<Record<string, readonly Permission[]>>
 }
 
-/** The issuer of this platform: its keys are at hand, and its people have accounts here. */
+/** The issuer of this platform. Its keys are local, and its people have accounts here. */
 export interface OwnIssuer {
   readonly issuer: string
   readonly audience: string
-  /** What `account.issuer` says of its people. */
+  /** The value of `account.issuer` for its people. */
   readonly accounts: string
   readonly publicKeys: () => Promise<JSONWebKeySet>
 }
@@ -39,16 +39,19 @@ export interface Identity {
   readonly subject: string
 }
 
-/** Gives who a JWT speaks of, or undefined when it is not valid. Rights never come from claims. */
+/**
+ * Returns issuer and subject of a JWT, or undefined if it is invalid. Rights never come from
+ * claims.
+ */
 export type VerifyJwt = (token: string) => Promise<Identity | undefined>
 
 const maxTokenBytes = 8192
 const maxCached = 10_000
-/** A key that its issuer takes back counts for no longer, whatever was verified with it before. */
+/** If the issuer removes a key, earlier verifications with it are no longer valid. */
 const cachedMs = 600_000
 const keyIdForm = /^[\x21-\x7e]{1,200}$/
 
-/** What a token of an issuer has to be. */
+/** Requirements on a token of an issuer. */
 interface Expectation {
   readonly issuer: string
   readonly accounts: string
@@ -59,8 +62,10 @@ interface Expectation {
 }
 
 /**
- * Verified tokens are remembered by their digest for ten minutes, or until they expire. Keys are fetched at most every 30 s and used for ten minutes while the
- * issuer is away. Refused: other algorithms than the issuer's, encrypted tokens, `crit`, members that stand there twice, more than a day of life.
+ * Verified tokens are cached by their digest for ten minutes, or until they expire. Keys are
+ * fetched at most every 30 s and used for ten minutes while the issuer is unreachable. It rejects
+ * algorithms other than the issuer's, encrypted tokens, `crit`, duplicate members, and lifetimes of
+ * more than a day.
  */
 export function createJwtVerifier(issuers: readonly Issuer[], clock: Clock, own?: OwnIssuer): VerifyJwt {
   const known = new Map(
@@ -125,7 +130,7 @@ async function verify(
       currentDate: clock.now(),
     })
     const { exp, iat, sub, nonce } = payload
-    // An id token is for its client, not for an API: it carries a nonce.
+    // An id token is for its client, not for an API. It has a nonce.
     if (typeof sub !== 'string' || typeof exp !== 'number' || typeof iat !== 'number' || nonce !== undefined)
       return undefined
     if (exp - iat > 24 * 3600) return undefined
@@ -138,8 +143,8 @@ async function verify(
 }
 
 /**
- * Whether two readers of the token read the same: each part has its one spelling, no member of its JSON appears twice, and a key id is a short
- * string.
+ * Whether every parser reads the token the same way: each part has its only spelling, no member of
+ * its JSON appears twice, and a key id is a short string.
  */
 function isUnambiguous(token: string): boolean {
   const [header, claims, signature] = token.split('.').map(decodeBase64url)

@@ -3,23 +3,26 @@ import type { RoleName } from '@quayside/contract/roles.ts'
 import type { Sql } from '../database/index.ts'
 import { newId } from '../lib/id.ts'
 
-/** Somebody of an outside issuer, as the settings say it. */
+/** A person of an outside issuer, from the settings. */
 export interface ListedMember {
   readonly issuer: string
   readonly subject: string
   readonly role: RoleName | null
   readonly permissions: readonly Permission[]
-  /** The entry itself, to be compared with the next. */
+  /** The entry itself, for comparison with the next one. */
   readonly listed: string
 }
 
-/** The organization that was made first. */
+/** Finds the oldest organization. */
 export async function findFirstOrganization(sql: Sql): Promise<string | undefined> {
   const [row] = await sql<{ id: string }[]>`select id from organization order by created_at, id limit 1`
   return row?.id
 }
 
-/** Adds the account and its membership, or changes it where the entry changed; gives the account's id. An owner stays one. */
+/**
+ * Adds the account and its membership, or updates it if the entry changed. Returns the account's
+ * id. An owner stays the owner.
+ */
 export async function saveListed(sql: Sql, organizationId: string, member: ListedMember, now: Date): Promise<string> {
   const { issuer, subject, role, listed } = member
   const [account] = await sql<{ id: string }[]>`
@@ -38,7 +41,7 @@ export async function saveListed(sql: Sql, organizationId: string, member: Liste
   return account.id
 }
 
-/** Those who were listed once and no longer are. */
+/** Lists people who were listed once and no longer are. */
 export async function deleteUnlisted(sql: Sql, organizationId: string, kept: readonly string[]): Promise<void> {
   await sql`delete from member
     where organization_id = ${organizationId} and listed is not null and account_id <> all(${[...kept]}::uuid[])`

@@ -6,9 +6,9 @@ import type { Issuer } from './jwt.ts'
 import { deleteUnlisted, findFirstOrganization, type ListedMember, saveListed } from './listed-member-store.ts'
 
 /**
- * Makes the people whom the settings list be members of the first organization: new ones are added, those whose entry changed get
- * what it says now, those who are no longer listed lose their membership. Who came by invitation is left alone, and so is a role
- * that was changed here since.
+ * Makes the people in the settings members of the first organization. New ones are added, changed
+ * entries are applied, and people who are no longer listed lose their membership. Invited members
+ * are unaffected, and so is a role that was changed here since.
  */
 export async function syncMembers(database: Database, clock: Clock, issuers: readonly Issuer[]): Promise<void> {
   await inTransaction(database, async (sql) => {
@@ -24,7 +24,7 @@ export async function syncMembers(database: Database, clock: Clock, issuers: rea
   })
 }
 
-/** ADMIN and READ alone are what the roles Admin and Viewer are. */
+/** ADMIN and READ alone correspond to the roles Admin and Viewer. */
 function toListed(issuer: string, subject: string, given: readonly Permission[]): ListedMember {
   const word = given.includes('ADMIN') ? 'ADMIN' : given.every((one) => one === 'READ') ? 'VIEWER' : undefined
   const role = roleNames.find((name) => name === word) ?? null

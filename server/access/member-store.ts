@@ -6,7 +6,7 @@ import { findRights } from './custom-role-store.ts'
 import type { RoleColumns } from './roles.ts'
 
 export interface MemberRow extends RoleColumns {
-  /** Of the account. */
+  /** The id of the account. */
   readonly id: string
   readonly organization_id: string
   readonly created_at: Date
@@ -27,17 +27,17 @@ const from = (sql: Sql) => sql`
 export const listMembers = (sql: Sql, organizationId: string) =>
   sql<MemberRow[]>`${from(sql)} where m.organization_id = ${organizationId} order by m.created_at, m.account_id`
 
-/** Locked until the end of the transaction. */
+/** Finds and locks a member until the end of the transaction. */
 export async function findMember(sql: Sql, organizationId: string, accountId: string): Promise<MemberRow | undefined> {
   const [row] = await sql<MemberRow[]>`
     ${from(sql)} where m.organization_id = ${organizationId} and m.account_id = ${accountId} for update of m`
   return row
 }
 
-/** A document, or the null of SQL: not that of JSON. */
+/** Returns a document, or SQL's null instead of JSON's. */
 const documentOf = (sql: Sql, value: Json | null) => (value === null ? null : sql.json(value))
 
-/** False where the account is a member already. */
+/** Returns false if the account is already a member. */
 export async function insertMember(
   sql: Sql,
   row: RoleColumns & { readonly organization_id: string; readonly account_id: string },
@@ -64,7 +64,7 @@ export async function setRole(
     where organization_id = ${organizationId} and account_id = ${accountId}`
 }
 
-/** Gives the role of all who have it to nobody: there is one owner at most. */
+/** Removes the owner's role from its holder, because there is at most one owner. */
 export async function replaceRole(sql: Sql, organizationId: string, from: RoleName, to: RoleName, now: Date) {
   await sql`update member set role = ${to}, updated_at = ${now} where organization_id = ${organizationId} and role = ${from}`
 }
@@ -74,12 +74,12 @@ export async function setOwner(sql: Sql, organizationId: string, accountId: stri
     where id = ${organizationId}`
 }
 
-/** The tokens that the person made end with it. */
+/** Removes a member and the tokens that the person created. */
 export async function deleteMember(sql: Sql, organizationId: string, accountId: string): Promise<void> {
   await sql`delete from member where organization_id = ${organizationId} and account_id = ${accountId}`
 }
 
-/** True where somebody who signs in with that address is a member. */
+/** Whether a person who signs in with that address is a member. */
 export async function isMemberAddress(sql: Sql, organizationId: string, email: string): Promise<boolean> {
   const rows = await sql`
     select from member m join account a on a.id = m.account_id

@@ -15,7 +15,7 @@ import {
 } from './member-store.ts'
 import { builtInRole, chooseRole, roleFields } from './roles.ts'
 
-/** People of an organization. Changes take effect with their next request. */
+/** The people of an organization. Changes take effect with their next request. */
 export function createMembers({ database, clock }: { database: Database; clock: Clock }) {
   return {
     async list(organizationId: string) {
@@ -27,7 +27,7 @@ export function createMembers({ database, clock }: { database: Database; clock: 
         const member = await existing(sql, organizationId, body.user_id)
         const role = await chooseRole(sql, organizationId, 'role_id', body.role_id)
         if (role.role === 'OWNER') {
-          throw new AppError('invalid', 'role_id must not be that of the owner; ownership is transferred instead.')
+          throw new AppError('invalid', 'role_id must not be the role of the owner. Transfer the ownership instead.')
         }
         refuseOwner(member, 'have another role')
         await setRole(sql, organizationId, member.id, role, clock.now())
@@ -42,7 +42,7 @@ export function createMembers({ database, clock }: { database: Database; clock: 
       })
     },
 
-    /** The former owner becomes an admin. */
+    /** Transfers the ownership. The previous owner becomes an admin. */
     async transferOwnership(organizationId: string, userId: string): Promise<void> {
       await inTransaction(database, async (sql) => {
         const member = await existing(sql, organizationId, userId)
@@ -54,7 +54,7 @@ export function createMembers({ database, clock }: { database: Database; clock: 
   }
 }
 
-/** Makes a person the owner of an organization that has none, in the caller's transaction. */
+/** Makes a person the owner of an organization without one, in the caller's transaction. */
 export async function addOwner(sql: Sql, organizationId: string, accountId: string, now: Date): Promise<void> {
   await insertMember(sql, { organization_id: organizationId, account_id: accountId, ...builtInRole('OWNER') }, now)
   await setOwner(sql, organizationId, accountId, now)
@@ -63,16 +63,16 @@ export async function addOwner(sql: Sql, organizationId: string, accountId: stri
 async function existing(sql: Sql, organizationId: string, userId: string): Promise<MemberRow> {
   const id = parseId(userId)
   const member = id && (await findMember(sql, organizationId, id))
-  if (!member) throw new AppError('notFound', 'user_id: there is no such member.')
+  if (!member) throw new AppError('notFound', 'user_id: this member does not exist.')
   return member
 }
 
 function refuseOwner({ role, name }: MemberRow, what: string): void {
   if (role !== 'OWNER') return
-  throw new AppError('conflict', `"${name}" owns the organization and cannot ${what}; transfer the ownership first.`)
+  throw new AppError('conflict', `"${name}" owns the organization and cannot ${what}. Transfer the ownership first.`)
 }
 
-/** The words for roles that older clients know. */
+/** The role names of older clients. */
 export const formerRoles = ['ADMIN', 'DEVELOPER', 'OWNER', 'VIEWER'] as const
 export type FormerRole = (typeof formerRoles)[number]
 

@@ -6,8 +6,9 @@ type Row = Readonly<Record<string, unknown>>
 const text = (value: unknown): string | undefined => (typeof value === 'string' ? value : undefined)
 
 /**
- * Where in the organization an operation happens: the row of its target says which project and which mode of environments.
- * `clusterId` is that of the path, where an operation of an organization names one.
+ * The location of an operation in the organization: the project and the mode of environments, from
+ * the row of its target. `clusterId` is from the path, if an operation of an organization names a
+ * cluster.
  */
 export function placeOf({ target }: Pick<Operation, 'target'>, row: Row, clusterId?: string): Place {
   switch (target) {

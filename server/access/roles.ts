@@ -4,29 +4,35 @@ import { AppError } from '../lib/error.ts'
 import { derivedId } from '../lib/id.ts'
 import { findRoleName, listRoleNames } from './custom-role-store.ts'
 
-/** Which role somebody has, as the columns of a row: one of them is not null, or the row has permissions instead. */
+/**
+ * The role of a member or token, as columns of a row: one of them is not null, or the row has
+ * permissions instead.
+ */
 export interface RoleColumns {
   readonly role: RoleName | null
   readonly custom_role_id: string | null
 }
 
-/** The id of a built-in role in an organization: the same always, without a row of its own. */
+/** The stable id of a built-in role in an organization. The role has no row. */
 export const builtInRoleId = (organizationId: string, role: RoleName): string =>
   derivedId(organizationId, 'built-in role', role)
 
-/** A role of an organization as requests name it, by its id. */
+/** A role of an organization, by the id in requests. */
 export interface ChosenRole extends RoleColumns {
   readonly name: string
   readonly rights: Rights
 }
 
-/** The role of that id in the organization; 404 that names the field where it has none. */
+/**
+ * Finds the role with that id in the organization. Throws 404 with the field's name if it has none.
+ */
 export async function chooseRole(sql: Sql, organizationId: string, field: string, id: string): Promise<ChosenRole> {
   const builtIn = roleNames.find((role) => builtInRoleId(organizationId, role) === id.toLowerCase())
   if (builtIn) return builtInRole(builtIn)
   const name = await findRoleName(sql, organizationId, id)
-  if (name === undefined) throw new AppError('notFound', `${field}: there is no such role; see availableRole.`)
-  // Its content does not count: who may hand out one custom role may hand out any.
+  if (name === undefined)
+    throw new AppError('notFound', `${field}: this role does not exist. List the roles with availableRole.`)
+  // Its content does not matter: a caller who may grant one custom role may grant any.
   return { role: null, custom_role_id: id.toLowerCase(), name, rights: { custom: { clusters: {}, projects: {} } } }
 }
 
@@ -37,7 +43,10 @@ export const builtInRole = (role: RoleName): ChosenRole => ({
   rights: { role },
 })
 
-/** `role_id` and `role_name` of a row, as the API answers them. `permissions` is what it has without a role. */
+/**
+ * `role_id` and `role_name` of a row, as the API returns them. `permissions` are those without a
+ * role.
+ */
 export function roleFields(
   organizationId: string,
   row: RoleColumns & { readonly custom_role_name?: string | null; readonly permissions?: readonly string[] },
@@ -54,7 +63,7 @@ const permissionNames: Record<string, string> = {
   WRITE: 'Manager',
 }
 
-/** Every role that members and tokens of the organization can have: the built-in ones first. */
+/** Lists every role for members and tokens of the organization, the built-in ones first. */
 export async function listAvailableRoles(sql: Sql, organizationId: string): Promise<{ id: string; name: string }[]> {
   const builtIn = roleNames.map((role) => ({ id: builtInRoleId(organizationId, role), name: builtInRoles[role].name }))
   return [...builtIn, ...(await listRoleNames(sql, organizationId))]

@@ -3,14 +3,14 @@ import { randomBytes } from 'node:crypto'
 import { test } from 'node:test'
 import { hashSecret, mintToken, parseToken, sameHash } from './token.ts'
 
-test('a new token has a form of its own, and its parts come back', () => {
+test('a new token has its own form and can be split into its parts', () => {
   const { token, keyId, secret } = mintToken()
   assert.match(token, /^quay_[0-9A-Za-z]{16}_[0-9A-Za-z]{49}$/)
   assert.deepEqual(parseToken(token), { keyId, secret })
   assert.notEqual(mintToken().token, token)
 })
 
-test('a token with any character changed, added or taken away is none', () => {
+test('a token with any changed, added or removed character is invalid', () => {
   const { token } = mintToken()
   for (let position = 0; position < token.length; position++) {
     const other = token[position] === 'x' ? 'y' : 'x'
@@ -22,7 +22,7 @@ test('a token with any character changed, added or taken away is none', () => {
   }
 })
 
-test('what is stored depends on the pepper, and is compared as a whole', () => {
+test('the stored digest depends on the pepper and on the whole secret', () => {
   const [one, two] = [randomBytes(32), randomBytes(32)]
   assert.ok(sameHash(hashSecret(one, 'secret'), hashSecret(one, 'secret')))
   assert.ok(!sameHash(hashSecret(one, 'secret'), hashSecret(two, 'secret')))

@@ -4,20 +4,23 @@ import { crc32 } from 'node:zlib'
 const alphabet = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
 const form = /^quay_([0-9A-Za-z]{16})_([0-9A-Za-z]{43})([0-9A-Za-z]{6})$/
 
-/** An API token as its holder knows it: `quay_<key id>_<256-bit secret><checksum>`; an underscore and no dot, on purpose. */
+/**
+ * An API token: `quay_<key id>_<256-bit secret><checksum>`, deliberately with an underscore and
+ * without a dot.
+ */
 export interface ParsedToken {
   readonly keyId: string
   readonly secret: string
 }
 
-/** A new token and its parts. */
+/** Creates a token and returns its parts. */
 export function mintToken(): ParsedToken & { readonly token: string } {
   const keyId = base62(randomBytes(12), 16)
   const secret = base62(randomBytes(32), 43)
   return { keyId, secret, token: `quay_${keyId}_${secret}${checksum(keyId, secret)}` }
 }
 
-/** The parts of a token, or undefined where its form or checksum is wrong: that needs no database. */
+/** Splits a token, or returns undefined if its form or checksum is wrong. It needs no database. */
 export function parseToken(text: string): ParsedToken | undefined {
   const match = form.exec(text)
   const [, keyId, secret, check] = match ?? []
@@ -26,8 +29,8 @@ export function parseToken(text: string): ParsedToken | undefined {
 }
 
 /**
- * What is stored instead of the secret: useless without the pepper, which is outside the database. With the pepper as a key
- * object this takes a sixth of the time.
+ * Returns the stored digest of the secret. It is useless without the pepper, which is outside the
+ * database. Passing the pepper as a key object takes a sixth of the time.
  */
 export const hashSecret = (pepper: Buffer | KeyObject, secret: string): Buffer =>
   createHmac('sha256', pepper).update(secret).digest()

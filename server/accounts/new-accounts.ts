@@ -137,7 +137,7 @@ export function createNewAccounts({ database, clock, publicUrl, invitations, sig
 
 function check({ name, email, password }: NewPerson): NewPerson {
   const address = email.trim()
-  if (!mailAddress.test(address)) throw new AppError('invalid', 'email is not an e-mail address.')
+  if (!mailAddress.test(address)) throw new AppError('invalid', 'email is not an email address.')
   return { name: checkName('name', name), email: address, password: checkPassword('password', password) }
 }
 

@@ -97,8 +97,8 @@ test('a taken name and places of others are refused, and nothing is left', async
     return [answer.status, Object(answer.body).message]
   }
   assert.equal((await refused({ name: name.toUpperCase() }))[0], 409)
-  assert.deepEqual(await refused({ name: 'x', project_id: b.objects.projectId }), [404, 'project_id: there is no such project.'])
-  assert.deepEqual(await refused({ name: 'x', cluster_id: b.clusterId }), [404, 'cluster_id: there is no such cluster.'])
+  assert.deepEqual(await refused({ name: 'x', project_id: b.objects.projectId }), [404, 'project_id: this project does not exist.'])
+  assert.deepEqual(await refused({ name: 'x', cluster_id: b.clusterId }), [404, 'cluster_id: this cluster does not exist.'])
   assert.equal(await count(), before)
 }) // biome-ignore format: one line
 

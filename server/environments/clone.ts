@@ -54,12 +54,12 @@ export function createClone(options: CloneOptions) {
   const placeOf = async (sql: Sql, source: EnvironmentRow, name: string, body: CloneRequest) => {
     const project_id = body.project_id?.toLowerCase() ?? source.project_id
     if (!(await isProjectOf(sql, source.organization_id, project_id))) {
-      throw new AppError('notFound', 'project_id: there is no such project.')
+      throw new AppError('notFound', 'project_id: this project does not exist.')
     }
     const rule = body.apply_deployment_rule ? await rules.find(sql, project_id, name) : undefined
     const wanted = body.cluster_id ?? rule?.cluster_id ?? source.cluster_id
     const cluster_id = await findCluster(sql, source.organization_id, wanted)
-    if (!cluster_id) throw new AppError('notFound', 'cluster_id: there is no such cluster.')
+    if (!cluster_id) throw new AppError('notFound', 'cluster_id: this cluster does not exist.')
     return { rule, project_id, cluster_id, mode: body.mode ?? rule?.mode ?? source.mode }
   }
   const copyRule = async (sql: Sql, source: EnvironmentRow, environment_id: string): Promise<void> => {

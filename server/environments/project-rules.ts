@@ -45,7 +45,7 @@ export function createProjectRules({ database, clock, findCluster }: ProjectRule
   /** All but what may be left out: flag and description. */
   const valuesOf = async (sql: Sql, project: Project, body: ProjectRuleRequest) => {
     const cluster_id = await findCluster(sql, project.organization_id, body.cluster_id)
-    if (!cluster_id) throw new AppError('notFound', 'cluster_id: there is no such cluster.')
+    if (!cluster_id) throw new AppError('notFound', 'cluster_id: this cluster does not exist.')
     const { mode, wildcard } = body
     if (wildcard.trim() === '') throw new AppError('invalid', 'wildcard must not be empty. Use * for all names.')
     return { ...scheduleOf(body), cluster_id, name: checkName('name', body.name), mode, wildcard }

@@ -17,7 +17,7 @@ export interface EnvironmentRow {
   readonly name: string
   readonly mode: EnvironmentMode
   readonly deleting: boolean
-  /** The environment that it is being made a copy of, until the copy is whole. */
+  /** The source environment until the copy is complete. */
   readonly copying: string | null
 }
 
@@ -25,7 +25,7 @@ const from = (sql: Sql) => sql`
   select e.*, p.organization_id, p.name as project_name, c.name as cluster_name, c.cloud_provider, c.region
   from environment e join project p on p.id = e.project_id join cluster c on c.id = e.cluster_id`
 
-/** The environment as the target of a request. */
+/** Selects the environment as the target of a request. */
 export const environmentTarget = (sql: Sql, id: string) => sql`${from(sql)} where e.id = ${id}`
 
 export const listEnvironments = (sql: Sql, projectId: string) =>
@@ -92,7 +92,7 @@ export async function markEnvironmentDeleting(sql: Sql, id: string): Promise<voi
   await sql`update environment set deleting = true where id = ${id}`
 }
 
-/** Deletes the row; services must be gone or never deployed. */
+/** Deletes the row. Its services must be deleted or never deployed. */
 export async function deleteEnvironmentRow(sql: Sql, id: string): Promise<void> {
   await sql`delete from service where environment_id = ${id}`
   await sql`delete from environment where id = ${id}`

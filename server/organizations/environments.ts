@@ -23,25 +23,31 @@ export interface EnvironmentCreate {
   readonly mode?: EnvironmentMode
 }
 
-/** Throws AppError `forbidden` where the caller may not make environments of that mode on that cluster. */
+/**
+ * Throws AppError `forbidden` if the caller may not create environments of that mode on that
+ * cluster.
+ */
 export type RequireNew = (place: { projectId: string; mode: EnvironmentMode; clusterId: string }) => void
 
 export interface EnvironmentsOptions<Rule extends RulePlace = RulePlace> {
   readonly database: Database
   readonly clock: Clock
-  /** The organization's cluster of that id, or its default one; undefined when there is none. */
+  /**
+   * Returns the organization's cluster with that id, or its default cluster. Undefined if it does
+   * not exist.
+   */
   readonly findCluster: (sql: Sql, organizationId: string, id: string | undefined) => Promise<string | undefined>
   readonly rules: EnvironmentRules<Rule>
 }
 
 /** Deployment rules of projects, for new environments. */
 export interface EnvironmentRules<Rule extends RulePlace> {
-  /** The first rule of the project that matches the name. */
+  /** Returns the first rule of the project that matches the name. */
   readonly find: (sql: Sql, projectId: string, name: string) => Promise<Rule | undefined>
-  /** Sets the hours of a new environment from the rule, or to the default. */
+  /** Sets the hours of a new environment to those of the rule, or to the default. */
   readonly give: (sql: Sql, environmentId: string, rule: Rule | undefined) => Promise<void>
 }
-/** Where a rule puts environments whose request does not say it. */
+/** The mode and cluster that a rule sets if the request does not. */
 export interface RulePlace {
   readonly mode: EnvironmentMode
   readonly cluster_id: string
@@ -59,13 +65,14 @@ export function createEnvironments<Rule extends RulePlace>({
     },
 
     /**
-     * Creates an environment with its default stages. The project's deployment rule decides mode and cluster if the request does not.
-     * `requireNew` throws if the caller must not create one there.
+     * Creates an environment with its default stages. The project's deployment rule decides mode
+     * and cluster if the request does not. `requireNew` throws if the caller must not create one
+     * there.
      */
     async create(project: ProjectRow, callerId: string, body: EnvironmentCreate, requireNew?: RequireNew) {
       const name = checkName('name', body.name)
       if (body.cluster && body.cluster_id && body.cluster !== body.cluster_id) {
-        throw new AppError('invalid', 'cluster and cluster_id mean the same; give one of them, or the same id twice.')
+        throw new AppError('invalid', 'cluster and cluster_id mean the same. Send one of them, or the same id twice.')
       }
       const wanted = body.cluster_id ?? body.cluster ?? undefined
       const id = newId()
@@ -73,7 +80,7 @@ export function createEnvironments<Rule extends RulePlace>({
         const now = clock.now()
         const rule = await rules.find(sql, project.id, name)
         const cluster_id = await findCluster(sql, project.organization_id, wanted ?? rule?.cluster_id)
-        if (!cluster_id) throw new AppError('notFound', 'cluster_id: there is no such cluster.')
+        if (!cluster_id) throw new AppError('notFound', 'cluster_id: this cluster does not exist.')
         const mode = body.mode ?? rule?.mode ?? 'DEVELOPMENT'
         requireNew?.({ projectId: project.id, mode, clusterId: cluster_id })
         await insertEnvironment(sql, { id, project_id: project.id, cluster_id, name, mode, by: callerId, now })
@@ -108,7 +115,7 @@ function existing(row: EnvironmentRow | undefined): EnvironmentRow {
   return row
 }
 
-/** The row as the API answers it. */
+/** The row as the API returns it. */
 export const environmentRecord = (row: EnvironmentRow) => ({
   ...row,
   organization: { id: row.organization_id },

@@ -13,7 +13,7 @@ export interface GitTokenRow {
   readonly sealed_token: string
   readonly workspace: string | null
   readonly git_api_url: string
-  /** Counts the changes of what the token presents, and to whom. */
+  /** The number of changes to the credential or to its host. */
   readonly credential_version: number
   readonly expired_at: string | null
   readonly associated_services_count: number

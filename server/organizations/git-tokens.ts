@@ -27,7 +27,9 @@ export interface GitTokenRequest {
   readonly git_api_url?: string | null
 }
 
-/** Where each provider's hosted edition answers; a token's `git_api_url` names a self-hosted one. */
+/**
+ * The addresses of the providers' hosted editions. A token's `git_api_url` names a self-hosted one.
+ */
 const publicAddresses: Record<GitProvider, string> = {
   BITBUCKET: 'https://bitbucket.org',
   GITHUB: 'https://github.com',
@@ -94,14 +96,20 @@ export function createGitTokens({ database, vault, clock, guard }: GitTokensOpti
       })
     },
 
-    /** The provider of a token that is to be used for this repository; 400 when it is another host's. */
+    /**
+     * Returns the provider of a token for this repository. Throws 400 if the token is for another
+     * host.
+     */
     async typeFor(sql: Sql, organizationId: string, id: string, url: string): Promise<GitProvider> {
       const row = await existing(sql, organizationId, id)
       if (isFor(row, url)) return row.type
       throw new AppError('invalid', `git_repository.git_token_id: "${row.name}" is for another host than that of url.`)
     },
 
-    /** What git presents to a repository: only ever to the host that the token is for. Undefined for another host. */
+    /**
+     * Returns the credentials for a repository, only for the host of the token. Undefined for
+     * another host.
+     */
     async credential(
       sql: Sql,
       organizationId: string,
@@ -118,7 +126,7 @@ export function createGitTokens({ database, vault, clock, guard }: GitTokensOpti
 
 const isFor = (row: GitTokenRow, url: string): boolean => URL.parse(row.git_api_url)?.host === URL.parse(url)?.host
 
-/** The user name that each provider expects beside a token. */
+/** The user name that each provider expects with a token. */
 const usernames: Record<GitProvider, (row: GitTokenRow) => string> = {
   BITBUCKET: (row) => row.workspace ?? 'x-token-auth',
   GITHUB: () => 'x-access-token',
@@ -147,5 +155,5 @@ function checked(body: GitTokenRequest, guard: AddressGuard) {
   }
 }
 
-/** The row as the API answers it; the sealed value is no part of the reply's schema. */
+/** The row as the API returns it. The sealed value is not in the reply's schema. */
 const gitTokenRecord = (row: GitTokenRow) => row

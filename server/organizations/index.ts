@@ -1,4 +1,7 @@
-/** Who owns what: organizations, projects, environments with their stages, git tokens. Nothing here runs anything. */
+/**
+ * Ownership: organizations, projects, environments with their stages, git tokens. Nothing here runs
+ * anything.
+ */
 
 export {
   deleteEnvironmentRow,

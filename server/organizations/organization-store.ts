@@ -26,7 +26,7 @@ export type OrganizationChange = Partial<
   >
 >
 
-/** The organization as the target of a request. */
+/** Selects the organization as the target of a request. */
 export const organizationTarget = (sql: Sql, id: string) =>
   sql`select *, id as organization_id from organization where id = ${id}`
 
@@ -46,7 +46,7 @@ export async function updateOrganization(
   return row
 }
 
-/** Inserts an organization; without a plan it has the column's default. */
+/** Inserts an organization. Without a plan it gets the column's default. */
 export async function insertOrganization(
   sql: Sql,
   { id, name, plan, now }: { id: string; name: string; plan?: Plan | undefined; now: Date },
@@ -54,7 +54,7 @@ export async function insertOrganization(
   await sql`insert into organization ${sql({ id, name, created_at: now, updated_at: now, ...(plan && { plan }) })}`
 }
 
-/** False while it still has projects. */
+/** Returns false while it has projects. */
 export async function deleteOrganization(sql: Sql, id: string): Promise<boolean> {
   await sql`select id from organization where id = ${id} for no key update`
   const deleted = await sql`

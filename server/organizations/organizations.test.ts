@@ -40,7 +40,7 @@ await sql`
   insert into cluster (id, organization_id, created_at, updated_at, name, region, cloud_provider, kubernetes)
   values (${cluster}, ${organization.id}, now(), now(), 'local', 'here', 'ON_PREMISE', 'SELF_MANAGED')`
 
-test('an organization changes what is named, and null clears', async () => {
+test('an organization changes the sent fields, and null clears them', async () => {
   const first = await organizations.edit(organization, { name: 'New', website_url: 'https://example.org', admin_emails: ['a@b.example'] })
   assert.deepEqual([first.name, first.website_url, first.admin_emails], ['New', 'https://example.org', ['a@b.example']])
   const second = await organizations.edit(organization, { name: 'New', website_url: null })
@@ -48,7 +48,7 @@ test('an organization changes what is named, and null clears', async () => {
   assert.equal(second.organization_plan.plan, second.plan)
 }) // biome-ignore format: one line
 
-test('an organization’s addresses are kept as they are sent', async () => {
+test('an organization’s addresses are stored as sent', async () => {
   const change = {
     website_url: 'example.org',
     repository: 'git@github.com:shop/shop.git',
@@ -62,7 +62,7 @@ test('an organization’s addresses are kept as they are sent', async () => {
   assert.deepEqual([cleared.logo_url, cleared.icon_url, cleared.website_url], [null, '', 'example.org'])
 })
 
-test('an organization’s addresses are no scripts, and its name is its own', async () => {
+test('an organization’s addresses cannot be scripts, and its name is unique', async () => {
   const edit = (change: object) => organizations.edit(organization, { name: 'New', ...change })
   const scripts = [
     'javascript:alert(1)',
@@ -80,7 +80,7 @@ test('an organization’s addresses are no scripts, and its name is its own', as
   await assert.rejects(edit({ name: other.name.toUpperCase() }), { code: 'conflict' })
 })
 
-test('names are unique in their parent only, whatever their case, and in one spelling', async () => {
+test('names are unique only within their parent, ignoring case and Unicode spelling', async () => {
   const one = await projects.create(organization.id, { name: ' Caf\u0065\u0301 ' })
   assert.equal(one.name, 'Café')
   await assert.rejects(projects.create(organization.id, { name: 'CAFÉ' }), { code: 'conflict', message: /"CAFÉ"/ })
@@ -101,7 +101,7 @@ test('a new environment has its stages, and is on the organization’s cluster',
   await assert.rejects(both, { code: 'invalid', message: /cluster/ })
 }) // biome-ignore format: one line
 
-test('a project is removed only when nothing is left in it', async () => {
+test('a project is removed only when it is empty', async () => {
   const project = await projects.create(organization.id, { name: 'to be removed' })
   const { id } = await environments.create(project, newId(), { name: 'prod' })
   await assert.rejects(projects.remove(project), { code: 'conflict', message: /environments/ })
@@ -121,7 +121,7 @@ const reveal = async (id: string, url: string) => {
   return credential && [credential.username, credential.password.reveal()]
 }
 
-test('a git token is for its own host alone', async () => {
+test('a git token is only for its own host', async () => {
   const { id, git_api_url } = await gitTokens.create(organization.id, gitToken())
   assert.equal(git_api_url, 'https://gitlab.com')
   assert.deepEqual(await reveal(id, 'https://gitlab.com/a/b.git'), ['oauth2', 'glpat-0123456789'])
@@ -133,7 +133,7 @@ test('a git token is for its own host alone', async () => {
   assert.equal(await reveal(own.id, 'https://gitlab.com/a/b'), undefined)
 }) // biome-ignore format: one line
 
-test('a token that is to be used for another host is refused', async () => {
+test('a token is rejected for a repository on another host', async () => {
   const { id } = await gitTokens.create(organization.id, gitToken())
   assert.equal(await gitTokens.typeFor(sql, organization.id, id, 'https://gitlab.com/a/b.git'), 'GITLAB')
   const elsewhere = gitTokens.typeFor(sql, organization.id, id, 'https://github.com/a/b.git')
@@ -150,7 +150,7 @@ test('each provider gets the user name that it expects', async () => {
   await assert.rejects(without, { code: 'invalid', message: /^workspace/ })
 })
 
-test('a token’s value is kept when none is sent, and is in no row as it is', async () => {
+test('a token’s value is kept if none is sent, and no row contains it in plain text', async () => {
   const { id, ...made } = await gitTokens.create(organization.id, gitToken())
   await gitTokens.edit(organization.id, id, { name: made.name, type: 'GITLAB' })
   await gitTokens.edit(organization.id, id, { name: made.name, type: 'GITLAB', token: '' })
@@ -160,7 +160,7 @@ test('a token’s value is kept when none is sent, and is in no row as it is', a
   assert.ok(!JSON.stringify(await sql`select g::text from git_token g`).includes('glpat'))
 })
 
-test('a git token of another organization is as unknown as none', async () => {
+test('a git token of another organization is unknown', async () => {
   const { id } = await gitTokens.create(other.id, gitToken())
   for (const wrong of [id, newId()]) {
     await assert.rejects(gitTokens.get(organization.id, wrong), { code: 'notFound' })

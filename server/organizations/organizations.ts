@@ -21,11 +21,11 @@ const mail = /^[^\s@<>,;"]{1,64}@[^\s@<>,;"]{1,255}$/
 export interface OrganizationsOptions {
   readonly database: Database
   readonly clock: Clock
-  /** Gives a new organization its owner and what every organization has from the start, in the same transaction. */
+  /** Gives a new organization its owner and its initial records, in the same transaction. */
   readonly found: (sql: Sql, organizationId: string, ownerId: string) => Promise<void>
 }
 
-/** Who makes an organization. */
+/** The creator of an organization. */
 export interface Founder {
   readonly kind: 'token' | 'account'
   readonly id: string
@@ -33,11 +33,11 @@ export interface Founder {
 
 export function createOrganizations({ database, clock, found }: OrganizationsOptions) {
   return {
-    /** An organization belongs to a person: 403 for API tokens. */
+    /** An organization belongs to a person. Throws 403 for API tokens. */
     async create(founder: Founder, body: OrganizationChange & { readonly name: string; readonly plan?: Plan }) {
       const { name, ...rest } = checked(body)
       if (founder.kind === 'token') {
-        throw new AppError('forbidden', 'An API token cannot own an organization; sign in as a person.')
+        throw new AppError('forbidden', 'An API token cannot own an organization. Sign in as a person.')
       }
       const id = newId()
       const row = await inTransaction(database, async (sql) => {
@@ -46,7 +46,7 @@ export function createOrganizations({ database, clock, found }: OrganizationsOpt
         await found(sql, id, founder.id)
         return updateOrganization(sql, id, rest, now)
       }).catch(nameTaken('An organization', name))
-      if (!row) throw new Error('the new organization is not there')
+      if (!row) throw new Error('the new organization does not exist')
       return organizationRecord(row)
     },
 
@@ -73,7 +73,7 @@ export function createOrganizations({ database, clock, found }: OrganizationsOpt
 function checked(body: OrganizationChange): OrganizationChange {
   for (const field of addresses) if (body[field]) checkNoScript(field, body[field])
   for (const [index, address] of (body.admin_emails ?? []).entries()) {
-    if (!mail.test(address)) throw new AppError('invalid', `admin_emails[${index}] is not an e-mail address.`)
+    if (!mail.test(address)) throw new AppError('invalid', `admin_emails[${index}] is not an email address.`)
   }
   const { name, ...others } = body
   const rest = Object.fromEntries(changeable.map((field) => [field, others[field]]))
@@ -81,7 +81,7 @@ function checked(body: OrganizationChange): OrganizationChange {
   return { ...Object.fromEntries(given), ...(name === undefined ? {} : { name: checkName('name', name) }) }
 }
 
-/** The row as the API answers it. */
+/** The row as the API returns it. */
 export const organizationRecord = (row: OrganizationRow) => ({
   ...row,
   organization_plan: { plan: row.plan, audit_logs_retention_in_days: row.audit_logs_retention_in_days },

@@ -13,7 +13,7 @@ export interface ProjectRow {
 const columns = (sql: Sql) => sql`
   p.*, (select count(*)::int from environment e where e.project_id = p.id) as associated_environments_count`
 
-/** The project as the target of a request. */
+/** Selects the project as the target of a request. */
 export const projectTarget = (sql: Sql, id: string) => sql`select ${columns(sql)} from project p where p.id = ${id}`
 
 export const listProjects = (sql: Sql, organizationId: string) =>
@@ -45,7 +45,7 @@ export async function updateProject(
   return row
 }
 
-/** False when the project still has environments. */
+/** Returns false while the project has environments. */
 export async function deleteProject(sql: Sql, id: string): Promise<boolean> {
   await sql`select id from project where id = ${id} for no key update`
   const deleted = await sql`

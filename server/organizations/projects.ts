@@ -43,5 +43,5 @@ export function createProjects({ database, clock }: { database: Database; clock:
   }
 }
 
-/** The row as the API answers it. */
+/** The row as the API returns it. */
 export const projectRecord = (row: ProjectRow) => ({ ...row, organization: { id: row.organization_id } })

@@ -33,7 +33,7 @@ const opened = (kind: string, path = '', change: Partial<Opened> = {}): Opened =
 const registry = opened('GENERIC_CR')
 const web = { name: 'web', version: '1.2.0' }
 
-test('tags are read with the token that the registry sends its callers for', async () => {
+test('tags are read with the token to which the registry refers its callers', async () => {
   assert.deepEqual(await images.tags(registry, { name: 'team/shop', signal }), ['1.0', '1.1', 'latest'])
   assert.deepEqual(await images.tags(registry, { name: 'team/none', signal }), [])
   assert.deepEqual(await images.tags(opened('GENERIC_CR', '/team'), { name: 'shop', signal }), ['1.0', '1.1', 'latest'])
@@ -46,7 +46,7 @@ test('images are found by a part of their name, only those below the path of the
   assert.deepEqual(await images.search(opened('GENERIC_CR', '/team'), '', signal), ['shop', 'web'])
 })
 
-test('a tag has a digest, or there is a sentence that says what is missing', async () => {
+test('a tag has a digest, or a message says what is missing', async () => {
   assert.match((await images.digest(registry, { name: 'team/shop', tag: '1.1', signal })) ?? '', /^sha256:a/)
   await assert.rejects(images.digest(registry, { name: 'team/shop', tag: '9', signal }), /has no team\/shop:9/)
   for (const name of ['../x', '-x', 'Team/shop', 'a//b', 'a b', 'x'.repeat(300), 'a?b', 'a/..']) {
@@ -57,10 +57,10 @@ test('a tag has a digest, or there is a sentence that says what is missing', asy
   }
 })
 
-test('a wrong password is told without repeating it', async () => {
+test('a wrong password is reported without repeating it', async () => {
   const wrong = opened('GENERIC_CR', '', { secrets: { password: 'SECRET-WRONG' } })
   await assert.rejects(images.tags(wrong, { name: 'team/shop', signal }), (error: Error) => {
-    assert.match(error.message, /does not give access/)
+    assert.match(error.message, /denied access/)
     assert.ok(!error.message.includes('SECRET'))
     return true
   })
@@ -73,11 +73,11 @@ test('an index lists charts with their versions', async () => {
     { chart_name: 'web', versions: ['1.2.0', '1.1.0'] },
   ])
   assert.deepEqual(await charts.charts(repository, 'nothing', signal), [])
-  await assert.rejects(charts.charts(opened('HTTPS', '/charts', { secrets: {} }), undefined, signal), /give access/)
+  await assert.rejects(charts.charts(opened('HTTPS', '/charts', { secrets: {} }), undefined, signal), /denied access/)
   await assert.rejects(charts.charts(opened('HTTPS', ''), undefined, signal), { code: 'invalid' })
 })
 
-test('default values come out of the packed chart, that of the chart alone', async () => {
+test('default values come from the packed chart, only from the chart itself', async () => {
   assert.equal(await charts.defaultValues(opened('HTTPS', '/charts'), web, signal), chartValues)
   await assert.rejects(
     charts.defaultValues(opened('HTTPS', '/charts'), { ...web, version: '9' }, signal),
@@ -86,7 +86,7 @@ test('default values come out of the packed chart, that of the chart alone', asy
   await assert.rejects(charts.defaultValues(opened('HTTPS', '/charts'), { ...web, version: '1.1.0' }, signal), /404/)
 })
 
-test('charts in registries of images are read; their layers are fetched elsewhere without the password', async () => {
+test('charts in image registries are read, and their layers are fetched from other hosts without the password', async () => {
   const packed = opened('OCI_GENERIC_CR', '/team')
   assert.deepEqual(await charts.charts(packed, 'web', signal), [{ chart_name: 'web', versions: ['1.2.0+build'] }])
   await assert.rejects(charts.charts(packed, undefined, signal), /chartName is required/)
@@ -95,12 +95,12 @@ test('charts in registries of images are read; their layers are fetched elsewher
   assert.deepEqual(outside.asked.at(-1), { path: '/cdn', authorization: undefined })
 })
 
-test('keys of a cloud are not taken for a password', async () => {
+test('cloud keys are not used as a password', async () => {
   const cloud = opened('ECR', '', { config: { region: 'eu-west-3' }, secrets: { secret_access_key: 'x' } })
   await assert.rejects(images.tags(cloud, { name: 'team/shop', signal }), /keys of a cloud/)
 })
 
-test('private addresses are not asked unless the operator listed them', async () => {
+test('private addresses are only contacted if the operator listed them', async () => {
   const strict = asking([])
   const before = outside.asked.length
   await assert.rejects(strict.images.tags(registry, { name: 'team/shop', signal }), /is not public/)
@@ -127,12 +127,12 @@ test('a certificate that nobody vouches for is taken where the repository says s
   await assert.rejects(charts.charts(strict, undefined, signal), /certificate/)
   const lax = { ...strict, skip_tls_verification: true }
   assert.equal((await charts.charts(lax, undefined, signal)).length, 2)
-  // The chart lies on another host, which gets no password.
-  await assert.rejects(charts.defaultValues(lax, web, signal), /give access/)
+  // The chart is on another host, which gets no password.
+  await assert.rejects(charts.defaultValues(lax, web, signal), /denied access/)
   server.close()
 })
 
-/** A server that answers everything in one way, and what it was asked. */
+/** A server that gives every request the same answer and records the requests. */
 async function answering(answer: RequestListener) {
   const asked: { readonly path: string; readonly authorization: string | undefined }[] = []
   const server = createHttpServer((request, response) => {
@@ -142,16 +142,16 @@ async function answering(answer: RequestListener) {
   await once(server, 'listening')
   server.unref()
   after(() => server.close())
-  // A server that listens on a port has an address with one.
+  // A listening TCP server has an address with a port.
   return { origin: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, asked }
 }
 const demand = (realm: string) => ({ 'www-authenticate': `Bearer realm="${realm}/token",service="x"` })
 
-test('a password goes to no other host that a registry without a certificate names', async () => {
+test('a password never goes to another host that a registry without a certificate names', async () => {
   const thief = await answering((_request, response) => void response.end('{"token":"x"}'))
   const server = await answering((_request, response) => void response.writeHead(401, demand(thief.origin)).end())
   const named = opened('GENERIC_CR', '', { url: server.origin })
-  await assert.rejects(images.tags(named, { name: 'team/shop', signal }), /which is not given it/)
+  await assert.rejects(images.tags(named, { name: 'team/shop', signal }), /must not receive it/)
   assert.deepEqual(thief.asked, [])
 })
 
@@ -168,7 +168,7 @@ test('the target of a redirect gets no password, and does not decide where one g
   )
   const blob = { name: 'team/shop', digest: `sha256:${'a'.repeat(64)}`, maxBytes: 1000, signal }
   for (const { origin } of [server, open]) {
-    await assert.rejects(images.blob(opened('GENERIC_CR', '', { url: origin }), blob), /does not give access/)
+    await assert.rejects(images.blob(opened('GENERIC_CR', '', { url: origin }), blob), /denied access/)
   }
   assert.equal(thief.asked.length, 2)
   assert.deepEqual(

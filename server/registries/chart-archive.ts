@@ -7,10 +7,13 @@ const unzip = promisify(gunzip)
 const mostUnpackedBytes = 64 * 1024 * 1024
 const mostFileBytes = 1024 * 1024
 
-/** A file at the top of a packed chart, `values.yaml` say; undefined where there is none. Nothing is written to the disk. */
+/**
+ * Returns a file from the top directory of a packed chart, such as `values.yaml`, or undefined. It
+ * writes nothing to the disk.
+ */
 export async function readChartFile(archive: Buffer, fileName: string): Promise<string | undefined> {
   const bytes = await unzip(archive, { maxOutputLength: mostUnpackedBytes }).catch((cause: unknown) => {
-    throw new AppError('invalid', 'The chart is no gzip archive, or is larger than 64 MiB.', { cause })
+    throw new AppError('invalid', 'The chart is not a gzip archive, or is larger than 64 MiB.', { cause })
   })
   const tar = extract()
   tar.end(bytes)
@@ -25,14 +28,14 @@ export async function readChartFile(archive: Buffer, fileName: string): Promise<
     }
   } catch (cause) {
     if (cause instanceof AppError) throw cause
-    throw new AppError('invalid', 'The chart is no tar archive.', { cause })
+    throw new AppError('invalid', 'The chart is not a tar archive.', { cause })
   } finally {
     tar.destroy()
   }
   return undefined
 }
 
-/** A packed chart is one directory with the chart's name. */
+/** A packed chart contains one directory with the chart's name. */
 const isAtTop = (path: string, fileName: string): boolean => {
   const [directory, name, ...rest] = path.replace(/^\.\//, '').split('/')
   return directory !== '' && name === fileName && rest.length === 0

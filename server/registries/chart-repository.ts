@@ -17,7 +17,7 @@ export interface ChartVersions {
   readonly versions: string[]
 }
 
-/** Asks Helm repositories: those with an index over http(s), and charts in registries of images. */
+/** Reads Helm repositories: those with an index over http(s), and charts in image registries. */
 export function createChartRepository(ask: Ask, images: ImageRegistry) {
   const isPacked = ({ kind }: Opened): boolean => kind.startsWith('OCI_')
   const headersOf = (repository: Opened): Readonly<Record<string, string>> => {
@@ -44,7 +44,10 @@ export function createChartRepository(ask: Ask, images: ImageRegistry) {
   }
 
   return {
-    /** Every chart with its versions, newest first; of a registry of images only the chart that is named. */
+    /**
+     * Lists every chart with its versions, newest first. For an image registry only the named
+     * chart.
+     */
     async charts(repository: Opened, name: string | undefined, signal: AbortSignal): Promise<ChartVersions[]> {
       if (!isPacked(repository)) {
         const charts = await readCharts(repository, signal)
@@ -55,13 +58,13 @@ export function createChartRepository(ask: Ask, images: ImageRegistry) {
         }))
       }
       if (name === undefined) {
-        throw new AppError('invalid', 'chartName is required: a registry of images cannot be asked for its charts.')
+        throw new AppError('invalid', 'chartName is required: an image registry cannot list its charts.')
       }
       const tags = await images.tags(repository, { name: checkChart(name), signal })
       return tags.length === 0 ? [] : [{ chart_name: name, versions: tags.map(versionOf).reverse() }]
     },
 
-    /** The `values.yaml` of one version of a chart; empty where it has none. */
+    /** Returns the `values.yaml` of a chart's version, empty if it has none. */
     async defaultValues(repository: Opened, chart: { name: string; version: string }, signal: AbortSignal) {
       const archive = isPacked(repository)
         ? await fetchPacked(repository, chart, signal)
@@ -77,7 +80,7 @@ export function createChartRepository(ask: Ask, images: ImageRegistry) {
     const base = new URL(`${repository.url}/`)
     const url = URL.parse(found.url, base.href)
     if (!url) throw missing(repository, chart)
-    // What was stored for the repository's host is not given to another.
+    // Credentials of the repository's host are never sent to another host.
     const isHome = url.origin === base.origin
     const access = isHome
       ? { ...following(repository, signal), headers: headersOf(repository) }
@@ -100,12 +103,12 @@ export function createChartRepository(ask: Ask, images: ImageRegistry) {
 }
 export type ChartRepository = ReturnType<typeof createChartRepository>
 
-/** In tags "+" is written "_". */
+/** In tags "+" is written as "_". */
 const versionOf = (tag: string): string => tag.replaceAll('_', '+')
 
 function checkChart(name: string): string {
   if (chartName.test(name)) return name
-  throw new AppError('invalid', 'The name of the chart has no valid form.')
+  throw new AppError('invalid', 'The name of the chart is malformed.')
 }
 
 const missing = (repository: Opened, { name, version }: { name: string; version: string }): AppError =>

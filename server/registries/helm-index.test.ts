@@ -4,7 +4,7 @@ import { index } from '../../test/support/outside.ts'
 import { cpuMs } from '../lib/testing-cpu.ts'
 import { readIndex } from './helm-index.ts'
 
-test('an index of helm is read: only versions of charts count, whatever stands in their texts', () => {
+test('an index of helm is read: only chart versions count, whatever their texts contain', () => {
   const charts = readIndex(index)
   assert.deepEqual(
     [...(charts ?? [])],
@@ -54,13 +54,13 @@ test('an index in JSON is read', () => {
   assert.deepEqual([...(readIndex(text) ?? [])], [['web', [{ version: '1.0.0', url: 'w.tgz' }]]])
 })
 
-test('what is no index is none', () => {
+test('other texts are not an index', () => {
   for (const text of ['', '<html>not found</html>', '{"a":1}', '{broken', 'a: b\nc: d\n']) {
     assert.equal(readIndex(text), undefined, text)
   }
 })
 
-test('an index of ten megabytes is read in one pass, and what is too much is left out', () => {
+test('an index of ten megabytes is read in one pass, and entries beyond the limits are skipped', () => {
   const version = (n: number): string => `  - version: 1.0.${n}\n    description: ${'x'.repeat(900)}\n`
   const text = `entries:\n  web:\n${Array.from({ length: 10_000 }, (_, n) => version(n)).join('')}`
   const before = cpuMs()

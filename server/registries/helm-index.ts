@@ -1,7 +1,7 @@
-/** One version of a chart, as an index lists it. */
+/** One version of a chart in an index. */
 export interface ChartVersion {
   readonly version: string
-  /** Relative to the repository, or whole. */
+  /** Relative to the repository, or absolute. */
   readonly url: string | undefined
 }
 
@@ -9,8 +9,9 @@ const mostCharts = 5000
 const mostVersions = 1000
 
 /**
- * The charts of an `index.yaml` with their versions, in its order; undefined where the text is none. Reads what `helm repo
- * index` writes, and JSON, in one pass and without building a tree: indexes have tens of megabytes.
+ * Returns the charts of an `index.yaml` with their versions, in its order, or undefined if the text
+ * is not an index. Reads the output of `helm repo index`, and JSON, in one pass and without
+ * building a tree: indexes have tens of megabytes.
  */
 export function readIndex(text: string): Map<string, ChartVersion[]> | undefined {
   if (/^\s*\{/.test(text)) return readJson(text)
@@ -42,7 +43,10 @@ function ofJson(given: unknown): ChartVersion[] {
   return typeof version === 'string' ? [{ version, url: typeof url === 'string' ? url : undefined }] : []
 }
 
-/** Goes by indentation: `entries:` at the margin, names below it, list items below those, and their own fields. */
+/**
+ * Reads by indentation: `entries:` at the margin, names below it, list items below those, and their
+ * fields.
+ */
 class IndexReader {
   ended = false
   readonly #charts = new Map<string, { version?: string; url?: string }[]>()
@@ -120,7 +124,7 @@ class IndexReader {
   }
 }
 
-/** A scalar on one line, without quotes and comment. */
+/** Returns a scalar on one line, without quotes and comment. */
 function scalar(text: string): string {
   const trimmed = text.trim()
   const double = /^"((?:[^"\\]|\\.)*)"/.exec(trimmed)
@@ -133,7 +137,7 @@ function scalar(text: string): string {
   }
   const single = /^'((?:[^']|'')*)'/.exec(trimmed)
   if (single) return (single[1] ?? '').replaceAll("''", "'")
-  // A `#` inside of a word begins no comment.
+  // A `#` inside a word does not begin a comment.
   const comment = /\s#/.exec(trimmed)
   return comment ? trimmed.slice(0, comment.index).trimEnd() : trimmed
 }

@@ -5,7 +5,7 @@ import type { SafeResponse } from '../lib/safe-fetch.ts'
 import { withoutEnds } from '../lib/trim.ts'
 import { basic, type Login, loginOf, type Opened } from './login.ts'
 
-/** Where the API of a registry answers, and what stands before the names of its images. */
+/** The address of a registry's API, and the prefix of its image names. */
 interface Place {
   readonly origin: string
   readonly prefix: string
@@ -29,14 +29,20 @@ export interface Reference {
   readonly signal: AbortSignal
 }
 
-/** Asks registries by the Docker Registry HTTP API v2: with the token that a registry sends its callers for, or a password. */
+/**
+ * Queries registries by the Docker Registry HTTP API v2, with a token from the registry's token
+ * server or with a password.
+ */
 export function createImageRegistry(ask: Ask) {
-  /** Asks, and once more with what the registry demands. Other statuses than 200 are the caller's. */
+  /**
+   * Sends a request, and again with the authentication that the registry requires. The caller
+   * handles other statuses than 200.
+   */
   async function request(place: Place, path: string, wanted: Question): Promise<SafeResponse> {
     const question = { ...wanted, anyCertificate: place.anyCertificate }
     const url = new URL(`${place.origin}/v2/${path}`)
     const first = await ask(url, question)
-    // The target of a redirect does not decide where a password goes.
+    // The target of a redirect must not decide which host gets a password.
     if (first.status !== 401 || first.from.origin !== url.origin) return first
     const challenge = parseChallenge(first.headers['www-authenticate'])
     const authorization = challenge && (await authorize(place, url, challenge, question.signal))
@@ -54,7 +60,7 @@ export function createImageRegistry(ask: Ask) {
     const { realm } = challenge
     const isSame = realm.origin === url.origin
     if (login && !mayGetPassword(url, realm, anyCertificate || url.protocol === 'http:' ? 'none' : 'certificate')) {
-      throw new AppError('invalid', `${url.host} asks for the password at ${realm.host}, which is not given it.`)
+      throw new AppError('invalid', `${url.host} requests the password for ${realm.host}, which must not receive it.`)
     }
     const headers = login ? { authorization: basic(login) } : {}
     const answer = await ask(realm, { headers, maxBytes: mebibyte, signal, anyCertificate: anyCertificate && isSame })
@@ -65,7 +71,7 @@ export function createImageRegistry(ask: Ask) {
   }
 
   return {
-    /** Tags of an image, as the registry orders them; at most 1,000. */
+    /** Lists at most 1,000 tags of an image, in the registry's order. */
     async tags(registry: Opened, { name, signal }: Reference): Promise<string[]> {
       const place = placeOf(registry)
       const path = `${pathOf(place, name)}/tags/list?n=1000`
@@ -74,7 +80,10 @@ export function createImageRegistry(ask: Ask) {
       return textsOf(place, answer, 'tags')
     },
 
-    /** Names of images that hold this text; at most 100. Docker Hub is asked through its search. */
+    /**
+     * Lists at most 100 image names that contain this text. Docker Hub is queried through its
+     * search.
+     */
     async search(registry: Opened, text: string, signal: AbortSignal): Promise<string[]> {
       const place = placeOf(registry)
       if (isHub(place)) return searchHub(ask, text, signal)
@@ -84,10 +93,13 @@ export function createImageRegistry(ask: Ask) {
       return own.filter((name) => name.includes(text)).slice(0, 100)
     },
 
-    /** The digest of a tag. Throws AppError `invalid` where there is no such image or tag, or it may not be read. */
+    /**
+     * Returns the digest of a tag. Throws AppError `invalid` if the image or tag does not exist or
+     * is not readable.
+     */
     async digest(registry: Opened, reference: Reference & { readonly tag: string }): Promise<string | undefined> {
       const { name, tag, signal } = reference
-      if (!/^[A-Za-z0-9_][A-Za-z0-9._-]{0,127}$/.test(tag)) throw new AppError('invalid', 'tag has no valid form.')
+      if (!/^[A-Za-z0-9_][A-Za-z0-9._-]{0,127}$/.test(tag)) throw new AppError('invalid', 'tag is malformed.')
       const place = placeOf(registry)
       const path = `${pathOf(place, name)}/manifests/${tag}`
       const headers = { accept: manifestTypes }
@@ -97,7 +109,7 @@ export function createImageRegistry(ask: Ask) {
       return answer.headers['docker-content-digest']
     },
 
-    /** A manifest as JSON, of one of these media types. */
+    /** Returns a manifest as JSON, of one of these media types. */
     async manifest(registry: Opened, reference: Reference & { readonly tag: string; readonly accept: string }) {
       const { name, tag, accept, signal } = reference
       const place = placeOf(registry)
@@ -108,11 +120,11 @@ export function createImageRegistry(ask: Ask) {
       return parseJson(new URL(place.origin), answer)
     },
 
-    /** The bytes of a layer; registries lead on to where they are kept. */
+    /** Returns the bytes of a layer. Registries redirect to their storage. */
     async blob(registry: Opened, reference: Reference & { readonly digest: string; readonly maxBytes: number }) {
       const { name, digest, maxBytes, signal } = reference
       if (!/^sha256:[0-9a-f]{64}$/.test(digest))
-        throw new AppError('invalid', 'The registry names a layer by no digest.')
+        throw new AppError('invalid', 'The registry names a layer without a digest.')
       const place = placeOf(registry)
       const answer = await request(place, `${pathOf(place, name)}/blobs/${digest}`, { maxBytes, signal, follows: true })
       if (answer.status !== 200) throw refused(new URL(place.origin), answer.status)
@@ -124,7 +136,7 @@ export type ImageRegistry = ReturnType<typeof createImageRegistry>
 
 const isHub = ({ origin }: Place): boolean => origin === 'https://registry-1.docker.io'
 
-/** The path of the address stands before the names; Docker Hub's own images stand in `library`. */
+/** The path of the address is the prefix of the names. Docker Hub's own images are in `library`. */
 function placeOf(registry: Opened): Place {
   const url = new URL(registry.url.replace(/^oci:/, 'https:'))
   const access = { login: loginOf(registry), anyCertificate: registry.skip_tls_verification === true }
@@ -171,15 +183,15 @@ async function searchHub(ask: Ask, text: string, signal: AbortSignal): Promise<s
   return names.filter((name) => typeof name === 'string')
 }
 
-/** The sentence for a status that is no answer. */
+/** Returns the error for an unexpected status. */
 export function refused({ host }: URL, status: number): AppError {
   if (status === 401 || status === 403) {
     return new AppError(
       'invalid',
-      `${host} does not give access: check the user name and password of the registry, and the name.`,
+      `${host} denied access: check the user name and password of the registry, and the name.`,
     )
   }
   if (status === 429)
-    return new AppError('invalid', `${host} was asked too often. Try again later, or set a user name.`)
+    return new AppError('invalid', `${host} limits the number of requests. Try again later, or set a user name.`)
   return new AppError('invalid', `${host} answered with status ${status}, where 200 was expected.`)
 }

@@ -3,7 +3,7 @@ import { AppError } from '../lib/error.ts'
 import type { Secrets } from './registry-request.ts'
 import type { RegistryRow } from './registry-store.ts'
 
-/** A registry or repository with its secrets open: what is asked, and as whom. */
+/** A registry or repository with its secrets opened: address and credentials. */
 export interface Opened {
   readonly kind: string
   readonly name: string
@@ -19,8 +19,8 @@ export interface Login {
 }
 
 /**
- * The user name and password that a kind is entered with; undefined for those that are asked without. Throws AppError
- * `invalid` where keys would first have to be exchanged with a cloud for a password.
+ * Returns the user name and password of a kind, or undefined for anonymous access. Throws AppError
+ * `invalid` if cloud keys would have to be exchanged for a password first.
  */
 export function loginOf({ kind, name, config, secrets }: Opened): Login | undefined {
   const username = String(config['username'] ?? '')
@@ -31,7 +31,7 @@ export function loginOf({ kind, name, config, secrets }: Opened): Login | undefi
   if (!isCloud) return undefined
   throw new AppError(
     'invalid',
-    `"${name}" is entered with keys of a cloud, which are not exchanged for a password here. Set username and password in its configuration to have it read.`,
+    `"${name}" uses keys of a cloud, which cannot be exchanged for a password here. Set username and password in its configuration.`,
   )
 }
 

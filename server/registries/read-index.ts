@@ -5,10 +5,13 @@ import type { ChartVersion } from './helm-index.ts'
 const module = new URL('helm-index.ts', import.meta.url)
 const limits = { limitMs: 20_000, memoryMiB: 512 }
 
-/** The charts of an index, read on a thread of its own: it may have 32 MiB. Throws 400 where that takes too long. */
+/**
+ * Reads the charts of an index of up to 32 MiB on a separate thread. Throws 400 if that takes too
+ * long.
+ */
 export async function chartsIn(text: string): Promise<Map<string, ChartVersion[]> | undefined> {
   try {
-    // The worker returns what `readIndex` gives.
+    // The worker returns the result of `readIndex`.
     return (await inWorker({ module, name: 'readIndex', argument: text }, limits)) as
       | Map<string, ChartVersion[]>
       | undefined

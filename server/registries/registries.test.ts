@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { createPlatform } from '../../test/support/platform.ts'
 
-/** Records of registries, over the API: the database, the vault and the rules together. */
+/** Registry records over the API: database, vault and rules together. */
 const platform = await createPlatform({ after })
 const { a, b, call, database } = platform
 const path = `/organization/${a.organizationId}/containerRegistry`
@@ -25,7 +25,7 @@ async function create(change: object = {}) {
 const secretsOf = async (id: string) =>
   (await platform.rooms.registries.containerRegistries.open(database, a.organizationId, id)).secrets
 
-test('an organization begins with the public images of Docker Hub', async () => {
+test('an organization starts with the public images of Docker Hub', async () => {
   const { body } = await send('GET', path)
   const [first] = Object(body).results
   assert.equal(first.name, 'Docker Hub')
@@ -33,7 +33,7 @@ test('an organization begins with the public images of Docker Hub', async () => 
   assert.equal(first.url, 'https://docker.io')
 })
 
-test('secrets are sealed, and in no answer', async () => {
+test('secrets are sealed and never returned', async () => {
   const created = await create()
   assert.deepEqual(created.config, { username: 'robot' })
   for (const to of [path, `${path}/${created.id}`]) assert.ok(!(await send('GET', to)).text.includes(secret))
@@ -43,7 +43,7 @@ test('secrets are sealed, and in no answer', async () => {
   assert.ok(platform.logged.every((line) => !line.includes(secret)))
 })
 
-test('an absent or empty secret stays, null clears it, and others are replaced', async () => {
+test('an absent or empty secret is kept, null clears it, and others are replaced', async () => {
   const { id, name } = await create({
     kind: 'GCP_ARTIFACT_REGISTRY',
     config: { region: 'eu', json_credentials: secret },
@@ -60,7 +60,7 @@ test('an absent or empty secret stays, null clears it, and others are replaced',
   assert.deepEqual(await secretsOf(id), {})
 })
 
-test('a stored secret is not given to another host or kind', async () => {
+test('a stored secret is not sent to another host or kind', async () => {
   const { id, name } = await create()
   for (const change of [
     { url: 'https://evil.example.com' },
@@ -75,7 +75,7 @@ test('a stored secret is not given to another host or kind', async () => {
   assert.equal(moved.status, 200, moved.text)
 })
 
-test('names are unique, whatever their case; other organizations have names of their own', async () => {
+test('names are unique within an organization, ignoring case', async () => {
   const { name } = await create()
   assert.equal((await send('POST', path, body({ name: name.toUpperCase() }))).status, 409)
   const there = await call(
@@ -87,7 +87,7 @@ test('names are unique, whatever their case; other organizations have names of t
   assert.equal(there.status, 201)
 })
 
-test('each kind has an address of its own, or needs one', async () => {
+test('each kind has its own address, or requires one', async () => {
   const region = { region: 'fr-par', scaleway_secret_key: secret }
   assert.equal(
     (await create({ kind: 'SCALEWAY_CR', url: undefined, config: region })).url,
@@ -107,7 +107,7 @@ test('each kind has an address of its own, or needs one', async () => {
   }
 })
 
-test('addresses that are none, private ones and ones with a password are refused', async () => {
+test('malformed and private addresses and those with a password are rejected', async () => {
   for (const url of [
     'file:///etc/passwd',
     'ftp://registry.example.com',
@@ -129,7 +129,7 @@ test('addresses that are none, private ones and ones with a password are refused
   }
 })
 
-test('what a service uses stays; it is out of date when its registry changes', async () => {
+test('a used registry cannot be deleted, and its change marks services as out of date', async () => {
   const { id, name } = await create()
   const service = await send('POST', `/environment/${a.objects.environmentId}/container`, {
     name: 'uses-it',
@@ -157,7 +157,7 @@ test('what a service uses stays; it is out of date when its registry changes', a
   assert.equal((await send('DELETE', `${path}/${id}`)).status, 204)
 })
 
-test('Helm repositories may be registries of images, by an address of their own', async () => {
+test('Helm repositories may be image registries with their own address', async () => {
   const chart = { name: 'packed', skip_tls_verification: true, config: {} }
   const packed = await send('POST', charts, {
     ...chart,

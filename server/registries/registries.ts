@@ -52,7 +52,10 @@ const nouns = {
 
 const mostOfOneNoun = 1000
 
-/** Container registries, and Helm repositories, as records: the same for both. `images` and `charts` ask them. */
+/**
+ * Container registries or Helm repositories as records: the same code for both. `images` and
+ * `charts` query them.
+ */
 export function createRegistries(options: RegistriesOptions) {
   const ask = createAsk(options.safeFetch)
   const images = createImageRegistry(ask)
@@ -76,14 +79,14 @@ function createStored<Row extends RegistryRow>(options: RegistriesOptions, noun:
   const openSecrets = async (sql: Sql, { id, organization_id, sealed_config }: RegistryRow): Promise<Secrets> => {
     if (sealed_config === null) return {}
     const text = await vault.open(sql, organization_id, cell(id), sealed_config)
-    // What was sealed is what `seal` below was given.
+    // The opened text is what `seal` below received.
     return JSON.parse(text.reveal()) as Secrets
   }
   const seal = async (sql: Sql, organizationId: string, id: string, secrets: Secrets): Promise<string | null> =>
     Object.keys(secrets).length === 0 ? null : vault.seal(sql, organizationId, cell(id), JSON.stringify(secrets))
   const refuseTaken = (name: string) => (error: unknown) => {
     if (!isUniqueViolation(error)) throw error
-    throw new AppError('conflict', `A ${words} with the name "${name}" exists already.`, { cause: error })
+    throw new AppError('conflict', `A ${words} with the name "${name}" already exists.`, { cause: error })
   }
 
   return {
@@ -91,7 +94,7 @@ function createStored<Row extends RegistryRow>(options: RegistriesOptions, noun:
 
     get: (organizationId: string, id: string) => existing(database, organizationId, id),
 
-    /** With its secrets, for asking it. */
+    /** Returns it with its secrets, for queries. */
     async open(sql: Sql, organizationId: string, id: string): Promise<Row & { readonly secrets: Secrets }> {
       const row = await existing(sql, organizationId, id)
       return { ...row, secrets: await openSecrets(sql, row) }
@@ -134,7 +137,7 @@ function createStored<Row extends RegistryRow>(options: RegistriesOptions, noun:
       })
     },
 
-    /** Every kind, with what its configuration has to hold. */
+    /** Lists every kind with the required fields of its configuration. */
     available: () =>
       Object.entries(kinds).map(([kind, { required }]) => ({
         kind,

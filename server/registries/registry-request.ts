@@ -17,18 +17,18 @@ export interface RegistryRequest {
   readonly config: Config
 }
 
-/** The secrets of a configuration, opened. */
+/** The opened secrets of a configuration. */
 export type Secrets = Readonly<Partial<Record<SecretField, string>>>
 export type Kinds = Readonly<Record<string, RegistryKind>>
 
-/** Secrets of a request: those to keep, and those that it clears. Empty ones count as absent. */
+/** The secrets of a request: those to store, and those to clear. Empty ones count as absent. */
 export function splitSecrets(config: Config): { readonly kept: Secrets; readonly cleared: readonly string[] } {
   const given = Object.entries(config).filter(([name]) => isSecretField(name))
   const kept = Object.fromEntries(given.filter(([, value]) => typeof value === 'string' && value !== ''))
   return { kept, cleared: given.filter(([, value]) => value === null).map(([name]) => name) }
 }
 
-/** A secret that was stored for one host is not given to another. */
+/** Rejects a change of the host that would send a stored secret to it. */
 export function mergeSecrets(
   before: RegistryRow,
   after: Pick<RegistryValues, 'kind' | 'url'>,

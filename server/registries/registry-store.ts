@@ -1,7 +1,7 @@
 import type { ContainerRegistryKind, HelmRepositoryKind } from '@quayside/contract/registries.ts'
 import type { Sql } from '../database/index.ts'
 
-/** The two nouns of this room are tables of the same form. */
+/** The two nouns of this room have tables of the same form. */
 export type RegistryTable = 'container_registry' | 'helm_repository'
 const referring = { container_registry: 'container_registry_id', helm_repository: 'helm_repository_id' } as const
 
@@ -15,7 +15,7 @@ export interface RegistryRow {
   readonly kind: string
   readonly url: string
   readonly config: Readonly<Record<string, string | number>>
-  /** The secrets of the configuration: a sealed JSON object of texts. */
+  /** The secrets of the configuration: a sealed JSON object of strings. */
   readonly sealed_config: string | null
   readonly associated_services_count: number
 }
@@ -49,12 +49,12 @@ export async function findRegistry<Row extends RegistryRow>(
   return row
 }
 
-/** Keeps services from beginning to use it for the rest of the transaction. */
+/** Prevents services from starting to use it for the rest of the transaction. */
 export async function lockRegistry(sql: Sql, table: RegistryTable, organizationId: string, id: string): Promise<void> {
   await sql`select id from ${sql(table)} where id = ${id} and organization_id = ${organizationId} for no key update`
 }
 
-/** Locks the organization's row, so that the count stays true until the transaction ends. */
+/** Locks the organization's row, so that the count is valid until the transaction ends. */
 export async function countRegistries(sql: Sql, table: RegistryTable, organizationId: string): Promise<number> {
   await sql`select id from organization where id = ${organizationId} for no key update`
   const [row] = await sql<{ count: number }[]>`
@@ -71,7 +71,7 @@ export async function insertRegistry(
   await sql`insert into ${sql(table)} ${sql({ ...row, config: sql.json(row.config), created_at: now, updated_at: now })}`
 }
 
-/** Services that use it are out of date from now on. */
+/** Marks the services that use it as out of date. */
 export async function updateRegistry(
   sql: Sql,
   table: RegistryTable,
@@ -88,7 +88,7 @@ export async function deleteRegistry(sql: Sql, table: RegistryTable, id: string)
   await sql`delete from ${sql(table)} where id = ${id}`
 }
 
-/** Those that an organization begins with. */
+/** Inserts the initial registries of an organization. */
 export async function addDefaultRegistries(sql: Sql, organizationId: string, now: Date): Promise<void> {
   await sql`
     insert into container_registry (id, organization_id, created_at, updated_at, name, kind, url)

@@ -9,20 +9,20 @@ export interface ListedRepository {
   readonly is_private?: boolean
 }
 
-/** What differs between the providers: addresses, paths, and the form of an item. */
+/** The differences between the providers: addresses, paths, and the form of an item. */
 export interface ProviderApi {
-  /** Where the API answers of a host whose address is `https://host` (or a path below it). */
+  /** The API's address for a host with the address `https://host` (or a path below it). */
   base(address: URL): string
   repositories(workspace: string | null): string
   /** `name` as ListedRepository has it. */
   branches(name: string): string
-  /** The list in an answer, which is an object with one or the list itself. */
+  /** Returns the list of an answer, which is an object with a list or the list itself. */
   items(answer: unknown): unknown
   repository(item: Readonly<Record<string, unknown>>): ListedRepository
 }
 
 const below = (address: URL): string => withoutEnd(address.href, '/')
-/** With the version of the API, unless the address has it already. */
+/** Adds the version of the API unless the address has it already. */
 const versioned = (address: URL, version: string): string =>
   below(address).endsWith(version) ? below(address) : `${below(address)}${version}`
 const text = (value: unknown): string => (typeof value === 'string' || typeof value === 'number' ? String(value) : '')
@@ -75,7 +75,7 @@ export const providerApis: Readonly<Record<'GITHUB' | 'GITLAB' | 'BITBUCKET', Pr
   },
 }
 
-/** Of the addresses for cloning, that for https, without the user name that Bitbucket puts in. */
+/** Returns the https address for cloning, without the user name that Bitbucket adds. */
 function httpsAddress(links: unknown): string {
   const found: unknown = Array.isArray(links) ? links.find((link) => /^https?$/.test(Object(link).name)) : undefined
   const url = URL.parse(text(Object(found).href))

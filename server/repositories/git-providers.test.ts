@@ -32,7 +32,7 @@ test('repositories are listed page by page', async () => {
   })
 })
 
-test('each provider has its own words', async () => {
+test('each provider has its own paths and fields', async () => {
   assert.deepEqual(await providers.repositories(tokenOf('GITLAB'), signal), [
     { id: '7', name: 'team/sub/shop', url: 'https://gitlab.invalid/team/sub/shop.git', is_private: false },
   ])
@@ -47,7 +47,7 @@ test('each provider has its own words', async () => {
   ])
 })
 
-test('branches are those of the repository that is named', async () => {
+test('branches are those of the named repository', async () => {
   for (const [type, name] of [
     ['GITHUB', 'team/shop'],
     ['GITLAB', 'team/sub/shop'],
@@ -58,7 +58,7 @@ test('branches are those of the repository that is named', async () => {
   await assert.rejects(providers.branches(tokenOf('GITHUB'), 'team/none', signal), /status 404/)
 })
 
-test('a name that is none leads to no question', async () => {
+test('a malformed name sends no request', async () => {
   const before = outside.asked.length
   for (const name of [
     '',
@@ -78,7 +78,7 @@ test('a name that is none leads to no question', async () => {
   assert.equal(outside.asked.length, before)
 })
 
-test('a wrong token is told without repeating it', async () => {
+test('a wrong token is reported without repeating it', async () => {
   await assert.rejects(providers.repositories(tokenOf('GITHUB', 'SECRET-WRONG'), signal), (error: Error) => {
     assert.match(error.message, /check the git token/)
     return !error.message.includes('SECRET')
@@ -91,7 +91,7 @@ test('private addresses get no token unless the operator listed them', async () 
   assert.equal(outside.asked.length, before)
 })
 
-test('the hosted editions answer at addresses of their own', () => {
+test('the hosted editions have their own addresses', () => {
   const base = (type: ProviderToken['type'], url: string): string => providerApis[type].base(new URL(url))
   assert.equal(base('GITHUB', 'https://github.com'), 'https://api.github.com')
   assert.equal(base('GITHUB', 'https://github.example.com/'), 'https://github.example.com/api/v3')

@@ -6,10 +6,10 @@ import { type ListedRepository, type ProviderApi, providerApis } from './apis.ts
 
 export type { ListedRepository } from './apis.ts'
 
-/** A stored git token, open. */
+/** A stored git token, opened. */
 export interface ProviderToken {
   readonly type: 'GITHUB' | 'GITLAB' | 'BITBUCKET'
-  /** The host that it is for. */
+  /** The host of the token. */
   readonly git_api_url: string
   readonly workspace: string | null
   readonly token: Secret
@@ -23,7 +23,7 @@ const repositoryName = /^[\w.-]{1,255}(?:\/[\w.-]{1,255}){1,20}$/
 export function createGitProviders(safeFetch: SafeFetch) {
   const ask = createAsk(safeFetch)
 
-  /** Page by page until one is not full. Throws AppError `invalid` that names the host. */
+  /** Reads pages until one is not full. Throws AppError `invalid` with the host's name. */
   async function list(token: ProviderToken, path: string, signal: AbortSignal): Promise<Record<string, unknown>[]> {
     const api = providerApis[token.type]
     const base = api.base(new URL(token.git_api_url))
@@ -45,17 +45,17 @@ export function createGitProviders(safeFetch: SafeFetch) {
   }
 
   return {
-    /** At most 500, the latest first where the provider orders them so. */
+    /** Lists at most 500 repositories, the latest first if the provider sorts them so. */
     async repositories(token: ProviderToken, signal: AbortSignal): Promise<ListedRepository[]> {
       const api = providerApis[token.type]
       const items = await list(token, api.repositories(token.workspace), signal)
       return items.map(api.repository).filter(({ name, url }) => name !== '' && url !== '')
     },
 
-    /** Names of the branches of a repository, `team/shop`; at most 500. */
+    /** Lists at most 500 branch names of a repository such as `team/shop`. */
     async branches(token: ProviderToken, name: string, signal: AbortSignal): Promise<string[]> {
       if (!repositoryName.test(name) || name.split('/').some((part) => /^\.+$/.test(part))) {
-        throw new AppError('invalid', 'name must be that of a repository with its owner, like team/shop.')
+        throw new AppError('invalid', 'name must be a repository with its owner, such as team/shop.')
       }
       const items = await list(token, providerApis[token.type].branches(name), signal)
       return items.map((item) => item['name']).filter((branch) => typeof branch === 'string')
@@ -72,7 +72,7 @@ function refused({ host }: URL, status: number): AppError {
   if (status === 401 || status === 403 || status === 404) {
     return new AppError(
       'invalid',
-      `${host} does not show this (status ${status}): check the git token, its rights and the name.`,
+      `${host} denied the request (status ${status}): check the git token, its rights and the name.`,
     )
   }
   return new AppError('invalid', `${host} answered with status ${status}, where 200 was expected.`)

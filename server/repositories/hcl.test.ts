@@ -27,7 +27,7 @@ f = cond ? "x" : "y" /* end */
   })
 })
 
-test('blocks have types, labels and bodies, one inside the other', () => {
+test('blocks have types, labels and nested bodies', () => {
   const { blocks } = parseHcl('terraform {\n  backend "s3" {\n    key = "k"\n  }\n}\nvariable "x" { default = 1 }\n')
   assert.deepEqual(
     blocks.map(({ type, labels }) => [type, ...labels]),
@@ -37,14 +37,14 @@ test('blocks have types, labels and bodies, one inside the other', () => {
   assert.equal(blocks[1]?.attributes.get('default'), '1')
 })
 
-test('texts become what they stand for', () => {
+test('quoted texts are unescaped', () => {
   assert.equal(literal(`"a\\nb \\"c\\" \\u0041 $\${d}"`), `a\nb "c" A \${d}`)
   assert.equal(literal(written('a = <<-END\n    one\n      two\n    END\n')['a'] ?? ''), 'one\n  two')
   assert.equal(literal(written('a = <<E\none\n{\nE\nb = 2\n')['a'] ?? ''), 'one\n{')
   assert.equal(literal('["a"]'), '["a"]')
 })
 
-test('what is not closed is told with its line', () => {
+test('an unclosed construct is reported with its line', () => {
   for (const text of [
     'a = "x',
     'variable "x" {',
@@ -61,7 +61,7 @@ test('what is not closed is told with its line', () => {
   assert.throws(() => parseHcl('a = 1\nb = "x'), /line 2/)
 })
 
-test('depth and size have bounds', () => {
+test('depth and size are limited', () => {
   assert.throws(() => parseHcl(`${'a {'.repeat(100_000)}`), /too deep/)
   const before = performance.now()
   parseHcl(`a = "\${x}"\n`.repeat(90_000))

@@ -1,6 +1,6 @@
-/** The part of the language of Terraform files that can be read without evaluating anything. */
+/** The part of the Terraform language that can be read without evaluating anything. */
 export interface Body {
-  /** What stands right of `=`, as written. */
+  /** The text after `=`, as written. */
   readonly attributes: ReadonlyMap<string, string>
   readonly blocks: readonly Block[]
 }
@@ -9,7 +9,7 @@ export interface Block extends Body {
   readonly labels: readonly string[]
 }
 
-/** The text is not what it should be; `message` says where. */
+/** The text is not valid HCL. `message` names the place. */
 export class HclError extends Error {}
 
 const deepest = 50
@@ -41,7 +41,7 @@ class Reader {
   }
 
   body(depth: number): Body {
-    if (depth > deepest) throw this.error('blocks that are too deep')
+    if (depth > deepest) throw this.error('blocks that are nested too deep')
     const attributes = new Map<string, string>()
     const blocks: Block[] = []
     for (this.#skip(); !this.atEnd() && this.#text[this.#at] !== '}'; this.#skip()) {
@@ -70,7 +70,7 @@ class Reader {
     return { type, labels, ...body }
   }
 
-  /** To the end of the line, or of what was opened on it. */
+  /** Reads to the end of the line, or to the end of an open bracket. */
   #expression(): string {
     this.#spaces()
     const start = this.#at
@@ -94,7 +94,7 @@ class Reader {
     return this.#text.slice(start, this.#at).trim()
   }
 
-  /** Over a text in quotes, with the expressions in it. */
+  /** Skips a quoted text with the expressions in it. */
   #string(): void {
     const start = this.#at++
     let braces = 0
@@ -157,7 +157,7 @@ class Reader {
     return this.#match(/(?:#|\/\/)[^\n]*/y) !== undefined
   }
 
-  /** Over everything between two statements. */
+  /** Skips blanks and comments between two statements. */
   #skip(): void {
     do this.#match(/[\s,]*/y)
     while (this.#comment())
@@ -166,7 +166,7 @@ class Reader {
 
 const escapes: Readonly<Record<string, string>> = { n: '\n', r: '\r', t: '\t' }
 
-/** The text that an expression stands for where it is a plain text; anything else as written. */
+/** Returns the value of an expression that is a plain text, and any other expression as written. */
 export function literal(expression: string): string {
   const heredoc = /^<<(-?)([A-Za-z_]\w*)[ \t\r]*\n([\s\S]*)\n[ \t]*\2[ \t\r]*$/.exec(`${expression}`)
   if (heredoc) return heredoc[1] === '-' ? unindent(heredoc[3] ?? '') : (heredoc[3] ?? '')

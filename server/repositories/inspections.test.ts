@@ -9,7 +9,7 @@ const treeOf = (files: Record<string, string>) => ({
 const dockerfile =
   'ARG VERSION=1\nFROM node:24 AS build\nARG TOKEN\nFROM build AS next\nFROM --platform=linux/amd64 nginx:1.29\nFROM scratch\n'
 
-test('a Dockerfile tells its arguments and the images that it begins with', async () => {
+test('a Dockerfile shows its arguments and base images', async () => {
   const found = inspect(treeOf({ 'app/docker/Dockerfile': dockerfile, 'app/none': 'RUN x' }), '/app')
   assert.deepEqual(await found.dockerfile('docker/Dockerfile'), {
     dockerfile_path: 'docker/Dockerfile',
@@ -20,7 +20,7 @@ test('a Dockerfile tells its arguments and the images that it begins with', asyn
   await assert.rejects(found.dockerfile('none'), /has no FROM/)
 })
 
-test('files are looked for below the root path', async () => {
+test('files are found below the root path', async () => {
   const found = inspect(treeOf({ 'a/b.yaml': '', 'c.yaml': '' }), 'a/')
   await found.files(['b.yaml', './b.yaml', '/b.yaml'])
   await assert.rejects(found.files(['b.yaml', 'c.yaml']), /files\[1\]/)
@@ -65,7 +65,7 @@ test('Terraform variables come from the .tf files of the directory alone', async
   await assert.rejects(inspect(treeOf({ 'a.tf': 'variable "x" {' }), '').variables(), /"a\.tf" cannot be read: line 1/)
 })
 
-test('.tfvars files tell what they set', async () => {
+test('.tfvars files show the variables that they set', async () => {
   const files = {
     'a/x.tfvars': 'n = 3\ns = "t"\n',
     'a/b/y.tfvars.json': '{"k":["v"],"__proto__":1}',
@@ -87,7 +87,7 @@ test('.tfvars files tell what they set', async () => {
   await assert.rejects(inspect(treeOf(files), 'a').assignments(['z.tfvars']), /no file "a\/z\.tfvars"/)
 })
 
-test('more than four megabytes are not read', async () => {
+test('files of more than four megabytes are not read', async () => {
   const files = Object.fromEntries(Array.from({ length: 5 }, (_, n) => [`${n}.tf`, '#'.repeat(1_000_000)]))
   await assert.rejects(inspect(treeOf(files), '').variables(), /larger than/)
 })

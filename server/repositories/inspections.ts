@@ -8,7 +8,10 @@ const mostFiles = 100
 const mostBytes = 4 * 1024 * 1024
 const longestChartFile = 64 * 1024
 
-/** A directory of a commit, looked into for a form. Every refusal is an AppError `invalid` that says what is not there. */
+/**
+ * Reads a directory of a commit for a form. Every rejection is an AppError `invalid` that names the
+ * missing file.
+ */
 export function inspect(tree: TreeView, rootPath: string) {
   const root = treePath(rootPath.replace(/^\/+/, ''))
   if (root === undefined) throw new AppError('invalid', 'git_repository.root_path must stay inside the repository.')
@@ -20,16 +23,16 @@ export function inspect(tree: TreeView, rootPath: string) {
   const need = async (path: string, what: string): Promise<string> => {
     const text = await read(path)
     if (text !== undefined) return text
-    throw new AppError('invalid', `There is no ${what} at "${at(inside(path))}" on this branch.`)
+    throw new AppError('invalid', `This branch has no ${what} at "${at(inside(path))}".`)
   }
 
   return {
-    /** Its arguments, and the images that its stages begin with. */
+    /** Returns its arguments and the base images of its stages. */
     async dockerfile(path: string) {
       const text = await need(path, 'Dockerfile')
       const dockerfile = readDockerfile(text, at(inside(path)))
       if (!dockerfile.instructions.some(({ keyword }) => keyword === 'FROM')) {
-        throw new AppError('invalid', `"${at(inside(path))}" has no FROM instruction, so it is no Dockerfile.`)
+        throw new AppError('invalid', `"${at(inside(path))}" has no FROM instruction, so it is not a Dockerfile.`)
       }
       return { dockerfile_path: path, arg: [...declaredArguments(text)], repositories: baseImages(dockerfile) }
     },
@@ -37,7 +40,7 @@ export function inspect(tree: TreeView, rootPath: string) {
     async files(paths: readonly string[]): Promise<void> {
       for (const [index, path] of paths.entries()) {
         if (!tree.files.includes(at(inside(path)))) {
-          throw new AppError('invalid', `files[${index}]: there is no file "${at(inside(path))}" on this branch.`)
+          throw new AppError('invalid', `files[${index}]: this branch has no file "${at(inside(path))}".`)
         }
       }
     },
@@ -49,25 +52,25 @@ export function inspect(tree: TreeView, rootPath: string) {
       throw new AppError('invalid', `"${at('Chart.yaml')}" must have a name and a version.`)
     },
 
-    /** Empty for a chart without default values. */
+    /** Returns an empty text for a chart without default values. */
     async defaultValues(): Promise<string> {
       await this.chart()
       return (await read('values.yaml')) ?? ''
     },
 
-    /** Of the files directly in the directory. */
+    /** Reads the files directly in the directory. */
     async variables(): Promise<VariableDefinition[]> {
       const files = below.filter((path) => /\.tf(?:\.json)?$/.test(path) && !path.slice(at('').length).includes('/'))
       const found = await readAll(tree, files)
-      // The worker returns what the function gives.
+      // The worker returns the result of the function.
       return (await readTerraform('definitionsIn', found)) as VariableDefinition[]
     },
 
-    /** Every .tfvars file below the directory, or these. */
+    /** Reads every .tfvars file below the directory, or these. */
     async assignments(paths: readonly string[] | undefined) {
       const files = paths?.map((path) => at(inside(path))) ?? below.filter((path) => /\.tfvars(?:\.json)?$/.test(path))
       const missing = paths ? files.find((path) => !tree.files.includes(path)) : undefined
-      if (missing) throw new AppError('invalid', `mode.paths: there is no file "${missing}" on this branch.`)
+      if (missing) throw new AppError('invalid', `mode.paths: this branch has no file "${missing}".`)
       const found = await readAll(tree, files)
       return (await readTerraform('assignmentsIn', found)) as { source: string; variables: Record<string, string> }[]
     },
@@ -95,7 +98,7 @@ function readDockerfile(text: string, path: string): Dockerfile {
   }
 }
 
-/** Without stages of the same file, `scratch`, and names that hold an argument. */
+/** Leaves out stages of the same file, `scratch`, and names that contain an argument. */
 function baseImages({ instructions }: Dockerfile): string[] {
   const stages = new Set(['scratch'])
   const images = new Set<string>()
@@ -130,7 +133,7 @@ async function readYaml(text: string): Promise<unknown> {
   if (text.length > longestChartFile) throw new AppError('invalid', 'Chart.yaml is larger than 64 KiB.')
   try {
     const { value, problem } = Object(await inWorker({ module, name: 'readChartFile', argument: text }))
-    if (problem !== undefined) throw new AppError('invalid', `Chart.yaml is no YAML: ${problem}`)
+    if (problem !== undefined) throw new AppError('invalid', `Chart.yaml is not valid YAML: ${problem}`)
     return value
   } catch (cause) {
     if (!(cause instanceof OverLimit)) throw cause

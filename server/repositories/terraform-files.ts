@@ -12,7 +12,10 @@ export interface VariableDefinition {
   readonly description: string | null
 }
 
-/** The variables that a file declares; `source` is its path. Throws AppError `invalid` that names file and line. */
+/**
+ * The variables that a file declares; `source` is its path. Throws AppError `invalid` that names
+ * file and line.
+ */
 export function readVariableDefinitions(source: string, text: string): VariableDefinition[] {
   if (source.endsWith('.json')) return ofJson(source, text)
   return parsed(source, () => parseHcl(text)).blocks.flatMap((block) => {

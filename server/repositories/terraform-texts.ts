@@ -1,7 +1,10 @@
 import { AppError } from '../lib/error.ts'
 import { readAssignments, readVariableDefinitions } from './terraform-files.ts'
 
-/** Files by their paths. Both functions run in a worker, so that a large repository holds nobody up: errors are results there. */
+/**
+ * Files by their paths. Both functions run in a worker, so that a large repository holds nobody up:
+ * errors are results there.
+ */
 type Files = readonly { readonly path: string; readonly text: string }[]
 
 export const definitionsIn = (files: Files) =>
