@@ -9,8 +9,8 @@ import { createAddressGuard } from '../lib/address.ts'
 import { systemClock as clock } from '../lib/clock.ts'
 import { masker } from '../lib/masker.ts'
 import { createSafeFetch } from '../lib/safe-fetch.ts'
-import type { Secret } from '../lib/secret.ts'
 import { createCollector, openLineStore } from '../logs/index.ts'
+import type { LineCollector } from '../observations/index.ts'
 import { createGitTokens } from '../organizations/index.ts'
 import { createHostedPushes } from '../pushes/index.ts'
 import type { RecipeOptions } from '../rollout/index.ts'
@@ -69,8 +69,10 @@ export function createFoundation(
   })
   const lines = openLineStore({ directory: data('logs'), clock, log })
   const collector = createCollector({ sourceOf: lineSource(database, engines), store: lines, clock, log })
-  const collect = (service: string, release: string, secrets: readonly Secret[]): void =>
-    collector.follow(service, { release, mask: masker(secrets) })
+  const lineCollector: LineCollector = {
+    isCollected: (service) => collector.following().includes(service),
+    collect: (service, release, secrets) => collector.follow(service, { release, mask: masker(secrets) }),
+  }
   const routes = createRoutePublishers(database, routers, (name) => reconcilerName('routes', name))
   const gitTokens = createGitTokens({ database, vault, clock, guard })
   const readCredential: RecipeOptions['readCredential'] = gitTokens.credential
@@ -89,7 +91,7 @@ export function createFoundation(
     git,
     lines,
     collector,
-    collect,
+    lineCollector,
     routes,
     nameServers: createNameServers(config.nameServers),
     gitTokens,

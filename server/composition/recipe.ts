@@ -7,13 +7,13 @@ import { AppError } from '../lib/error.ts'
 import { createKeyedSlots } from '../lib/keyed-slots.ts'
 import { Secret } from '../lib/secret.ts'
 import { createSlots, type Slots } from '../lib/slots.ts'
+import type { ServiceObserver } from '../observations/index.ts'
 import { loginOf } from '../registries/index.ts'
 import type { RecipeOptions } from '../rollout/index.ts'
 import { internalHost } from '../variables/index.ts'
 import type { Workflows } from '../workflows/index.ts'
 
 import type { Foundation } from './foundation.ts'
-import type { ServiceObserver } from './observing.ts'
 
 const buildLimits = { timeoutSeconds: 1800, maxLogBytes: 50 * 1024 * 1024 }
 
@@ -27,8 +27,7 @@ export function createRecipe(
     readonly onDiskFull: () => void
   },
 ): RecipeOptions {
-  const { config, database, log, vault, git, readCredential, builders, engines, routers, routes, lines, collect } =
-    foundation
+  const { config, database, log, vault, git, readCredential, builders, engines, routers, routes, lines } = foundation
   const deploymentSlots = () => createSlots(config.parallelDeployments, { reserve: config.parallelDeployments })
   const slotsOfNone = deploymentSlots()
   const slotsOf = new Map<string | null, Slots>(engines.all.map(({ name }) => [name, deploymentSlots()]))
@@ -54,7 +53,7 @@ export function createRecipe(
     routerOf: routers.routerOf,
     routesOf: routes.publisherOf,
     lines,
-    collect,
+    collect: foundation.lineCollector.collect,
     workflows: later.workflows,
     endRepair: (service) => later.observer().endRepair(service),
     publicPorts: {

@@ -1,4 +1,3 @@
-import { availableParallelism, totalmem } from 'node:os'
 import {
   addOwner,
   createAccountInfo,
@@ -25,6 +24,7 @@ import { hostedKey, repositoryKey } from '../git/index.ts'
 import type { Rooms } from '../http/index.ts'
 import { systemClock as clock } from '../lib/clock.ts'
 import { newId } from '../lib/id.ts'
+import { machine } from '../lib/machine.ts'
 import { createEnvironments, createOrganizations, createProjects } from '../organizations/index.ts'
 import { createGitWebhooks, createPushRecords, hostedRepositoryUse } from '../pushes/index.ts'
 import { addDefaultRegistries, createRegistries } from '../registries/index.ts'
@@ -44,8 +44,6 @@ import type { Workflows } from '../workflows/index.ts'
 import { copyNames, dataCopier, hostDeclarer, rowCopier, serviceParts } from './copying.ts'
 import type { Foundation } from './foundation.ts'
 
-const mebibyte = 1024 * 1024
-
 const placeOf = ({ organization_id, project_id, environment_id }: ServiceRow) => ({
   organizationId: organization_id,
   projectId: project_id,
@@ -61,11 +59,7 @@ export function createRooms(
   const { config, database, vault, pepper, guard, safeFetch, git, lines, gitTokens, readCredential, formerUrls } =
     foundation
   const declareHosts = hostDeclarer(foundation)
-  const ceiling = {
-    cpu: availableParallelism() * 1000,
-    memory: Math.floor(totalmem() / mebibyte),
-    architecture: process.arch === 'arm64' ? ('ARM64' as const) : ('AMD64' as const),
-  }
+  const ceiling = { cpu: machine.cpuMilli, memory: machine.memoryMiB, architecture: machine.architecture }
   const findClusterId = async (sql: Sql, organizationId: string, id: string | undefined) =>
     (await findCluster(sql, organizationId, id))?.id
   const { capabilitiesOf } = foundation.engines

@@ -24,10 +24,9 @@ export interface JobsOptions {
   readonly workflows: () => Pick<Workflows, 'submit' | 'requestCancel' | 'nudge'>
   /** What a run of the timetable runs; undefined when its job or version is gone. */
   readonly load: (run: JobRunRow) => Promise<LoadedJob | undefined>
-  /** The service's lines are collected from now on, with these texts masked. */
+  /** Begins to collect the lines of a service, with these texts masked. */
   readonly collect: (serviceId: string, releaseId: string, secrets: readonly Secret[]) => void
-  /** The same for a run that is there already. */
-  readonly collectRun: (run: JobRunRow) => void
+  readonly isCollected: (serviceId: string) => boolean
 }
 
 /** A version of a job, ready to run. */

@@ -4,6 +4,7 @@ import { silent } from '../lib/attempt.ts'
 import { failpoint } from '../lib/failpoint.ts'
 import { newId } from '../lib/id.ts'
 import type { Reconciler } from '../workflows/index.ts'
+import { collectRun } from './collect-run.ts'
 import { decideClaim } from './decide.ts'
 import { isActive, runOfTry } from './job-run.ts'
 import { findRuns, forgetFailedRuns, forgetOldRuns, insertRun } from './job-run-store.ts'
@@ -59,7 +60,7 @@ export const createTaskSweeper = (options: JobsOptions, { name, engine }: NamedE
   name: reconcilerName('ended tasks', name),
   everyMs: 5000,
   reconcile: async (signal) => {
-    const { database, clock, collectRun } = options
+    const { database, clock } = options
     const tasks = await engine.listTasks(signal)
     const runs = new Map(
       (
@@ -72,7 +73,7 @@ export const createTaskSweeper = (options: JobsOptions, { name, engine }: NamedE
     const keptFrom = clock.now().getTime() - keptMs
     for (const { run: id } of tasks) {
       const run = runs.get(runOfTry(id))
-      if (run) collectRun(run)
+      if (run) collectRun(options, run)
       const isKept = run && (isActive(run) || run.updated_at.getTime() > keptFrom)
       if (!isKept) await engine.endTask(id, { signal, output: silent })
     }

@@ -96,7 +96,7 @@ async function openCron(
       workflows: () => workflows,
       load: async () => ({ engine, release, retries, secrets: [], advancedSettings, haveImage: async () => {} }),
       collect: () => {},
-      collectRun: () => {},
+      isCollected: () => true,
     }
     const workflow = createJobRunWorkflow(options)
     const workflows = createWorkflows({

@@ -1,5 +1,13 @@
 /** What really runs: seen, written down, and brought back where it drifted from what should run. */
+export { createAnnouncer } from './announcer.ts'
 export { decideRepair, judge, liveEndpoints, type Repair, type Wish } from './decide.ts'
+export { createLineFollower } from './line-follower.ts'
+export { createLiveness } from './liveness.ts'
+export { createNetworkGuards } from './network-guards.ts'
 export { insertObservation, isWished, type WishRow } from './observation-store.ts'
 export { createObserver, type Observer } from './observer.ts'
 export type { ObserverOptions } from './observer-options.ts'
+export { createRestarter } from './restarter.ts'
+export type { LineCollector, OpenRelease, ReleaseOpener, TrafficCarrier } from './roles.ts'
+export { joinObservers, type ServiceObserver } from './service-observers.ts'
+export { createTrafficMover } from './traffic.ts'

@@ -6,11 +6,12 @@ import type { Clock } from '../lib/clock.ts'
 import type { Logger } from '../lib/log.ts'
 import { lockService } from '../services/index.ts'
 import type { Reconciler } from '../workflows/index.ts'
+import type { Announcer } from './announcer.ts'
 import { type Decision, decideReplicas, type Recommendation, type Targets } from './recommend.ts'
 import { rangeOf, wantedReplicas } from './replicas.ts'
 import { listRunning, putScale, type RunningRow } from './scaling-store.ts'
 
-export interface ScalerOptions {
+export interface ScalerOptions extends Announcer {
   readonly database: Database
   /** The engine whose services it scales, under the name by which clusters refer to it. */
   readonly name: string
@@ -19,8 +20,6 @@ export interface ScalerOptions {
   readonly log: Logger
   /** All that there is: replicas of a service together never get more CPU, nor all services' replicas more memory. */
   readonly machine: { readonly cpuMilli: number; readonly memoryMiB: number }
-  /** Another number was written down: somebody has to carry it out. `sentence` tells people. */
-  readonly changed: (serviceId: string, sentence: string) => void
 }
 
 const everyMs = 15_000

@@ -6,11 +6,12 @@ import type { Logger } from '../lib/log.ts'
 import { type Router, type RouterScope, serves } from '../routers/index.ts'
 import { lockService } from '../services/index.ts'
 import type { Reconciler } from '../workflows/index.ts'
+import type { Announcer } from './announcer.ts'
 import { isIdle, type Quiet, stillQuiet } from './idle.ts'
 import { rangeOf, wantedReplicas } from './replicas.ts'
 import { listRunning, putScale, type RunningRow } from './scaling-store.ts'
 
-export interface SleeperOptions {
+export interface SleeperOptions extends Announcer {
   readonly database: Database
   /** The router whose services it watches, with the name of its first engine and its clusters. */
   readonly router: Pick<Router, 'activity'>
@@ -18,8 +19,6 @@ export interface SleeperOptions {
   readonly scope: RouterScope
   readonly clock: Clock
   readonly log: Logger
-  /** Another number was written down: somebody has to carry it out. `sentence` tells people. */
-  readonly changed: (serviceId: string, sentence: string) => void
   /** How often it is looked; default five seconds. */
   readonly everyMs?: number
 }

@@ -5,17 +5,16 @@ import { parseId } from '../lib/id.ts'
 import type { Logger } from '../lib/log.ts'
 import type { Router } from '../routers/index.ts'
 import type { Reconciler } from '../workflows/index.ts'
+import type { Announcer } from './announcer.ts'
 import { startWaking } from './scaling-store.ts'
 
-export interface WakerOptions {
+export interface WakerOptions extends Announcer {
   readonly database: Database
   /** The router that it listens to, with the name of its first engine. */
   readonly router: Pick<Router, 'wakes'>
   readonly name: string
   readonly clock: Clock
   readonly log: Logger
-  /** One replica was written down: somebody has to carry it out. `sentence` tells people. */
-  readonly changed: (serviceId: string, sentence: string) => void
   /** Requests wait although nothing of theirs is asleep: the router has an old table. */
   readonly refreshRoutes: () => void
 }

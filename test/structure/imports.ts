@@ -47,7 +47,7 @@ export const roomImports: Readonly<Record<string, readonly string[]>> = {
   jobs: ['database', 'engines', 'variables', 'vault', 'workflows'],
   lib: [],
   logs: ['engines'],
-  observations: ['database', 'engines', 'scaling', 'workflows'],
+  observations: ['database', 'domains', 'engines', 'logs', 'scaling', 'services', 'workflows'],
   organizations: ['database', 'vault'],
   pushes: ['audit', 'database', 'git', 'requests', 'services', 'vault', 'workflows'],
   registries: ['database', 'vault'],

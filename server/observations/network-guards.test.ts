@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { readConfig } from '../config.ts'
 import type { NetworkGuards } from '../engines/index.ts'
-import type { Foundation } from './foundation.ts'
+import type { Logger } from '../lib/log.ts'
 import { createNetworkGuards, openPorts } from './network-guards.ts'
 
 const { signal } = new AbortController()
@@ -15,10 +15,8 @@ function guarding(settings: Record<string, string>, answers: readonly (boolean |
     (level: string) =>
     ({ reason }: { readonly reason?: string }) =>
       void logged.push(`${level} ${reason ?? 'done'}`)
-  const foundation = {
-    config: readConfig(settings),
-    log: { info: note('info'), warn: note('warn'), debug: note('debug') },
-  }
+  // Nothing else of a logger is called.
+  const log = { info: note('info'), warn: note('warn'), debug: note('debug') } as unknown as Logger
   const engine = {
     checkLiveness: async () => [],
     followRestarts: async () => [],
@@ -28,8 +26,8 @@ function guarding(settings: Record<string, string>, answers: readonly (boolean |
       return answer
     },
   }
-  // The rest of it is not looked at.
-  return { guards: createNetworkGuards(foundation as unknown as Foundation, { name: 'local', engine }), logged, asked }
+  const guards = createNetworkGuards({ config: readConfig(settings), log }, { name: 'local', engine })
+  return { guards, logged, asked }
 }
 
 test('the reason why rules cannot be set is logged once, and again after a success', async () => {

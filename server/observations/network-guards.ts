@@ -1,8 +1,8 @@
 import type { Config } from '../config.ts'
 import { type NamedEngine, type NetworkGuards, type OpenPorts, reconcilerName, type Upkeep } from '../engines/index.ts'
 import { messageOf } from '../lib/error.ts'
+import type { Logger } from '../lib/log.ts'
 import type { Reconciler } from '../workflows/index.ts'
-import type { Foundation } from './foundation.ts'
 
 type Listening = Pick<
   Config,
@@ -37,7 +37,7 @@ export function openPorts(config: Listening): OpenPorts[] {
  * also after somebody has set up the firewall again.
  */
 export function createNetworkGuards(
-  { config, log }: Pick<Foundation, 'config' | 'log'>,
+  { config, log }: { readonly config: Listening & Pick<Config, 'cloudMetadata'>; readonly log: Logger },
   { name, engine }: NamedEngine<Upkeep>,
 ): Reconciler {
   const metadata = config.cloudMetadata

@@ -1,0 +1,67 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { until } from '../../test/support/until.ts'
+import { fakeWorkload } from '../engines/fake/fake-workload.ts'
+import { silentLogger } from '../lib/log.ts'
+import { Secret } from '../lib/secret.ts'
+import { createLineFollower } from './line-follower.ts'
+
+const wish = {
+  id: 'service',
+  organization_id: 'organization',
+  engine: 'local',
+  release_id: 'new',
+  replicas: 1,
+  is_task: false,
+  busy: false,
+  stop_reason: null,
+}
+
+/** A follower that notes what is collected. `open` answers for the releases. */
+function follow(open: (release: string) => Promise<readonly Secret[]>) {
+  const collected: string[] = []
+  const warned: unknown[] = []
+  const follower = createLineFollower({
+    log: { ...silentLogger, warn: (about: unknown) => void warned.push(about) } as typeof silentLogger,
+    lines: { tail: async () => [] },
+    releases: {
+      open: async (_, id) => {
+        const release = { id, service: 'service', environment: '', displayName: 'app', workload: fakeWorkload('app') }
+        return { release, secrets: await open(id), haveImage: async () => {} }
+      },
+    },
+    collector: {
+      isCollected: (service) => service === 'followed',
+      collect: (_, release, secrets) => void collected.push(`${release} ${secrets.length}`),
+    },
+  })
+  return { follower, collected, warned }
+}
+
+test('lines are collected once the secrets of all running releases are known', async () => {
+  const opening = Promise.withResolvers<readonly Secret[]>()
+  const { follower, collected } = follow((id) => (id === 'new' ? opening.promise : Promise.resolve([])))
+  follower.collect(wish, ['old', 'new'])
+  assert.deepEqual(collected, [])
+  opening.resolve([new Secret('hidden')])
+  await until('both are collected', () => collected.length === 2)
+  assert.deepEqual(collected, ['old 0', 'new 1'])
+})
+
+test('a service that is followed, and one of which nothing should run, are left alone', async () => {
+  let opened = 0
+  const { follower } = follow(async () => {
+    opened += 1
+    return []
+  })
+  follower.collect({ ...wish, id: 'followed' }, ['new'])
+  follower.collect({ ...wish, release_id: null }, ['old'])
+  assert.equal(opened, 0)
+})
+
+test('a release that cannot be opened is logged, and no line is collected', async () => {
+  const { follower, collected, warned } = follow(() => Promise.reject(new Error('sealed')))
+  follower.collect(wish, ['new'])
+  await until('it is logged', () => warned.length === 1)
+  assert.deepEqual(collected, [])
+})

@@ -1,0 +1,68 @@
+import { type Database, inTransaction, type Sql } from '../database/index.ts'
+import { leadsElsewhere, leadsTo, readRouteVersion, setEndpoints, touchRoutes } from '../domains/index.ts'
+import type { Clock } from '../lib/clock.ts'
+import { endWaking, setLeaving } from '../scaling/index.ts'
+import { lockService } from '../services/index.ts'
+import { isWished, type WishRow } from './observation-store.ts'
+import type { TrafficCarrier, TrafficMover } from './roles.ts'
+
+/** A table that comes late is handed over by the reconciler of routes. */
+const routerMs = 5_000
+
+/**
+ * Moves traffic under the lock under which a deployment moves it: what was seen before a deployment
+ * must not overrule it.
+ */
+export function createTrafficMover({
+  database,
+  clock,
+  carrier,
+}: {
+  readonly database: Database
+  readonly clock: Clock
+  readonly carrier: TrafficCarrier
+}): TrafficMover {
+  const move = async (sql: Sql, service: string, ...[release, endpoints]: Destination) => {
+    if (!(await isWished(sql, { id: service, release_id: release }))) return false
+    const isWoken = await endWaking(sql, service)
+    return (await setEndpoints(sql, service, release, endpoints, clock.now())) && (isWoken ? 'woken' : 'moved')
+  }
+  /** Runs the work under the lock of a service if the wish is still the present one. Returns whether it is. */
+  const whileWished = (wish: WishRow, work: (sql: Sql) => Promise<unknown>): Promise<boolean> =>
+    inTransaction(database, async (sql) => {
+      await lockService(sql, wish.id)
+      if (!(await isWished(sql, wish))) return false
+      await work(sql)
+      return true
+    })
+  return {
+    moveTraffic: async (service, release, endpoints) => {
+      if (await leadsTo(database, service, release, endpoints)) return
+      const moved = await inTransaction(database, async (sql) => {
+        await lockService(sql, service)
+        return move(sql, service, release, endpoints)
+      })
+      // Requests wait for a service that wakes up: a reconciler would begin too late for them.
+      if (moved === 'woken') await carrier.apply(AbortSignal.timeout(routerMs))
+      else if (moved) carrier.nudge()
+    },
+    isNew: (service, endpoints) => leadsElsewhere(database, service, endpoints),
+    leave: async (wish, { staying, leaving }, signal) => {
+      const stay = (sql: Sql) => setEndpoints(sql, wish.id, wish.release_id, staying, clock.now())
+      if (!(await whileWished(wish, stay))) return false
+      await carrier.apply(signal)
+      const addresses = leaving.flatMap(({ endpoints }) => endpoints.map(({ address, port }) => ({ address, port })))
+      if (addresses.length > 0) await carrier.drained(addresses, signal)
+      const names = leaving.map(({ name }) => name)
+      return whileWished(wish, (sql) => setLeaving(sql, wish.id, names))
+    },
+    failed: async (service) => {
+      if (!(await endWaking(database, service))) return
+      await touchRoutes(database)
+      carrier.nudge()
+    },
+    routesVersion: () => readRouteVersion(database),
+  }
+}
+
+type Destination = readonly [release: string, endpoints: Parameters<TrafficMover['moveTraffic']>[2]]
