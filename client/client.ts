@@ -1,12 +1,5 @@
 /** A typed client computed from the contract, with a function of the same name for every operation. */
-import {
-  type Contract,
-  contract,
-  type Operation,
-  type OperationName,
-  pathParameters,
-  type Static,
-} from '@quayside/contract'
+import { type Contract, contract, type Operation, pathParameters, type Static } from '@quayside/contract'
 import type { Sent, TSchema } from '@quayside/contract/schema.ts'
 
 /** The type of a value on the wire, where times are strings. */
@@ -38,7 +31,12 @@ type Answer<O> = O extends { readonly status: 204 }
  * a required field is itself required.
  */
 export type Input<O extends Operation> = ParametersOf<O['path']> & Part<O, 'query'> & Part<O, 'body'>
-export type Client = { readonly [N in OperationName]: (input: Input<Contract[N]>) => Promise<Answer<Contract[N]>> }
+/** A function for each of some operations. */
+export type ClientOf<C extends Operations> = {
+  readonly [N in keyof C]: (input: Input<C[N]>) => Promise<Answer<C[N]>>
+}
+export type Client = ClientOf<Contract>
+type Operations = Readonly<Record<string, Operation>>
 
 /** A response that is not a success. `message` is from the server. */
 export class ApiError extends Error {
@@ -62,13 +60,19 @@ export interface ClientOptions {
   readonly fetch?: typeof fetch
 }
 
-/** Creates a client. The cast joins the names computed at run time with the types of the same table. */
-export function createClient(options: ClientOptions): Client {
-  const entries = Object.entries<Operation>(contract).map(([name, operation]) => [
+/** Creates a client of the whole API. */
+export const createClient = (options: ClientOptions): Client => createClientOf(contract, options)
+
+/**
+ * Creates a client of some operations. The cast joins the names computed at run time with the types of
+ * the same table.
+ */
+export function createClientOf<const C extends Operations>(operations: C, options: ClientOptions): ClientOf<C> {
+  const entries = Object.entries<Operation>(operations).map(([name, operation]) => [
     name,
     (input: Record<string, unknown>) => send(options, operation, input),
   ])
-  return Object.fromEntries(entries) as Client
+  return Object.fromEntries(entries) as ClientOf<C>
 }
 
 async function send(options: ClientOptions, operation: Operation, input: Record<string, unknown>): Promise<unknown> {

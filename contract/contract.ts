@@ -14,7 +14,7 @@ import { commitOperations } from './resources/commit.ts'
 import { copyOperations } from './resources/copy.ts'
 import { credentialsOperations } from './resources/credentials.ts'
 import { customRoleOperations } from './resources/custom-role.ts'
-import { deploymentHistoryOperations, serviceHistoryOperations } from './resources/deployment-history.ts'
+import { deploymentHistoryOperations } from './resources/deployment-history.ts'
 import { deploymentRuleOperations } from './resources/deployment-rule.ts'
 import { deploymentStageOperations } from './resources/deployment-stage.ts'
 import { environmentOperations } from './resources/environment.ts'
@@ -31,13 +31,19 @@ import { overviewOperations } from './resources/overview.ts'
 import { projectOperations } from './resources/project.ts'
 import { registryOperations } from './resources/registry.ts'
 import { annotationsGroupOperations, labelsGroupOperations } from './resources/tag-group.ts'
-import { importOperation } from './resources/variable-import.ts'
 import { variableOperations } from './resources/variable-operations.ts'
 import { webhookOperations } from './resources/webhook.ts'
-import { kindOperations } from './services/all-kinds.ts'
-import { backupOperations } from './services/backup-operations.ts'
-import { servicePartOperations } from './services/service-part-operations.ts'
-import { specialOperations } from './services/special-operations.ts'
+import { operationsIn } from './services/kind-operations.ts'
+import { kindNames } from './services/kinds.ts'
+import { matrix } from './services/matrix.ts'
+import {
+  environmentLinkOperations,
+  imagePreviewOperations,
+  terraformVersionOperations,
+} from './services/special-operations.ts'
+
+/** The OpenAPI document lists some operations in the order of the names of kinds. */
+const byName = kindNames.toSorted()
 
 export const contract = {
   ...organizationOperations,
@@ -54,6 +60,9 @@ export const contract = {
   ...registryOperations,
   ...gitBrowsingOperations,
   ...gitCheckOperations,
+  ...operationsIn('commits', matrix),
+  ...operationsIn('chartCommits', matrix),
+  ...operationsIn('contributors', matrix),
   ...commitOperations,
   ...lifecycleTemplateOperations,
   ...clusterOperations,
@@ -69,20 +78,27 @@ export const contract = {
   ...environmentActionOperations,
   ...copyOperations,
   ...deploymentHistoryOperations,
-  ...serviceHistoryOperations,
+  ...operationsIn('history', matrix),
   ...overviewOperations,
   ...variableOperations('Environment', '/environment/{environmentId}', 'environment'),
-  ...kindOperations,
-  ...specialOperations,
-  ...backupOperations,
-  ...variableOperations('Application', '/application/{applicationId}', 'service', 'application'),
-  ...variableOperations('Container', '/container/{containerId}', 'service', 'container'),
-  ...variableOperations('Job', '/job/{jobId}', 'service', 'job'),
-  importEnvironmentVariable: importOperation('/application/{applicationId}', 'application'),
-  importContainerEnvironmentVariable: importOperation('/container/{containerId}', 'container'),
-  importJobEnvironmentVariable: importOperation('/job/{jobId}', 'job'),
+  ...operationsIn('services', matrix),
+  ...environmentLinkOperations,
+  ...operationsIn('databases', matrix),
+  ...operationsIn('charts', matrix),
+  ...terraformVersionOperations,
+  ...operationsIn('stacks', matrix),
+  ...operationsIn('jobs', matrix),
+  ...operationsIn('images', matrix),
+  ...imagePreviewOperations,
+  ...operationsIn('backups', matrix),
+  ...operationsIn('variables', matrix),
+  ...operationsIn('imports', matrix),
   ...anyVariableOperations,
-  ...servicePartOperations,
+  ...operationsIn('advancedSettings', matrix, byName),
+  ...operationsIn('restrictions', matrix, byName),
+  ...operationsIn('customDomains', matrix),
+  ...operationsIn('singleCustomDomains', matrix),
+  ...operationsIn('networks', matrix),
 } as const satisfies Record<string, Operation>
 
 export type Contract = typeof contract

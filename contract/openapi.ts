@@ -70,10 +70,10 @@ export function openApi(version: string, { socketsAmongPaths = false }: OpenApiO
   }
 }
 
-/** Returns every operation by path and method, without shared parts. */
-export function plainPaths(): Record<string, Json> {
+/** Returns operations by path and method, without shared parts. */
+export function plainPaths(operations: Readonly<Record<string, Operation>> = contract): Record<string, Json> {
   const paths: Record<string, Record<string, Json>> = {}
-  for (const [operationId, operation] of Object.entries<Operation>(contract)) {
+  for (const [operationId, operation] of Object.entries(operations)) {
     const path = paths[operation.path] ?? {}
     path[operation.method.toLowerCase()] = plain(describe(operationId, operation))
     paths[operation.path] = path

@@ -84,6 +84,12 @@ export interface Operation {
 /** Defines an operation and keeps its literal types. */
 export const operation = <const O extends Operation>(definition: O): O => definition
 
+/** Defines an operation with a part that depends on the kind, and keeps the type of that part. */
+export const operationWith = <const P extends object, const O extends Operation>(part: P, definition: O): O & P => ({
+  ...definition,
+  ...part,
+})
+
 /** Turns `list{Kind}Secrets` with `Application` into `listApplicationSecrets`. */
 export type Named<S, K extends string> = S extends `${infer A}{Kind}${infer B}` ? `${A}${K}${B}` : S
 

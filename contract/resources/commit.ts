@@ -1,6 +1,8 @@
 import { gitProviders } from '../enums.ts'
-import { named, operation } from '../operation.ts'
+import { operation } from '../operation.ts'
 import { Enum, Results, Text, Timestamp, Type, Uuid } from '../schema.ts'
+import type { KindName } from '../services/kinds.ts'
+import { onService, pathOf } from '../services/on-service.ts'
 import { Commit } from './deployment.ts'
 
 /** The author of a commit, as the commit names them. */
@@ -24,45 +26,45 @@ const CommitId = Type.Optional(Text(64))
 const from = Type.Object({ startId: CommitId, gitCommitId: CommitId })
 const read = { method: 'GET', target: 'service', access: 'read', status: 200 } as const
 
-/** The operation that lists the last commits of one kind of service. */
-const commits = <const K extends string, const N extends string>(noun: K, kind: N) =>
-  named(noun, {
-    'list{Kind}Commit': operation({
-      ...read,
-      path: `/${kind}/{${kind}Id}/commit`,
-      handler: 'listCommits',
-      tag: noun,
-      kind,
-      summary:
-        'Lists the last 100 commits of the branch of a service, newest first. 400 if it has no repository or it cannot be read.',
-      query: from,
-      reply: Results(Commit),
-    }),
-  })
-
-export const commitOperations = {
-  ...commits('Application', 'application'),
-  ...commits('Job', 'job'),
-  ...commits('Terraform', 'terraform'),
-  listHelmCommit: operation({
+/** Lists the last commits of one kind of service. */
+export const commitTemplates = <const N extends KindName>(name: N) => ({
+  'list{Kind}Commit': operation({
+    ...onService(name),
     ...read,
-    path: '/helm/{helmId}/commit',
+    path: `${pathOf(name)}/commit`,
+    handler: 'listCommits',
+    summary:
+      'Lists the last 100 commits of the branch of a service, newest first. 400 if it has no repository or it cannot be read.',
+    query: from,
+    reply: Results(Commit),
+  }),
+})
+
+/** The same for kinds that have a repository for their chart and another for its values. */
+export const chartCommitTemplates = <const N extends KindName>(name: N) => ({
+  'list{Kind}Commit': operation({
+    ...onService(name),
+    ...read,
+    path: `${pathOf(name)}/commit`,
     handler: 'listChartCommits',
-    tag: 'Helm',
-    kind: 'helm',
     summary: 'Lists the last 100 commits of the repository of a chart or, with `of=values`, of its values.',
     query: Type.Object({ of: Type.Optional(Enum(['chart', 'values'])) }),
     reply: Results(Commit),
   }),
-  listApplicationContributor: operation({
+})
+
+export const contributorTemplates = <const N extends KindName>(name: N) => ({
+  'list{Kind}Contributor': operation({
+    ...onService(name),
     ...read,
-    path: '/application/{applicationId}/contributor',
+    path: `${pathOf(name)}/contributor`,
     handler: 'listContributors',
-    tag: 'Application',
-    kind: 'application',
     summary: 'Lists the authors of the last 100 commits of the branch of a service, the latest first.',
     reply: Results(Contributor),
   }),
+})
+
+export const commitOperations = {
   getServiceGitWebhookStatus: operation({
     ...read,
     path: '/service/{serviceId}/gitWebhookStatus',

@@ -1,5 +1,7 @@
-import { named, operation } from '../operation.ts'
+import { operation } from '../operation.ts'
 import { base, Enum, NoBody, Nullable, Results, Text, Timestamp, Type } from '../schema.ts'
+import type { KindName } from '../services/kinds.ts'
+import { onService, pathOf } from '../services/on-service.ts'
 
 /** The states of the public API. */
 export const customDomainStatuses = ['VALIDATION_PENDING'] as const
@@ -54,82 +56,70 @@ export const CheckedCustomDomain = Type.Object({
   error_details: Nullable(Type.String()),
 })
 
-/**
- * The operations on custom domains of one kind. `short` names those on a single one. For
- * applications it has no noun.
- */
-export function customDomainOperations<const K extends string, const S extends string, const N extends string>(
-  noun: K,
-  short: S,
-  kind: N,
-) {
-  const path = `/${kind}/{${kind}Id}/customDomain` as const
-  const onService = { target: 'service', kind, tag: `${noun} Custom Domain` } as const
-  const write = { ...onService, access: 'write' } as const
+/** The operations on custom domains of one kind of service. */
+export function customDomainTemplates<const N extends KindName>(name: N) {
+  const path = `${pathOf(name)}/customDomain` as const
+  const one = onService(name, ' Custom Domain')
+  const write = { ...one, access: 'write' } as const
   return {
-    ...named(noun, {
-      'list{Kind}CustomDomain': operation({
-        ...onService,
-        method: 'GET',
-        path,
-        handler: 'listCustomDomains',
-        access: 'read',
-        summary: 'Lists the custom domains of a service, oldest first.',
-        reply: Results(CustomDomain),
-        status: 200,
-      }),
-      'create{Kind}CustomDomain': operation({
-        ...write,
-        method: 'POST',
-        path,
-        handler: 'createCustomDomain',
-        event: { type: 'CREATE', target: 'SERVICE', sub: 'CUSTOM_DOMAIN' },
-        summary:
-          'Adds a custom domain for the default public port of a service. Traffic begins once DNS proves ownership. 409 if the name is taken.',
-        body: CustomDomainRequest,
-        reply: CustomDomain,
-        status: 201,
-      }),
-      'check{Kind}CustomDomain': operation({
-        ...onService,
-        method: 'GET',
-        path: `/${kind}/{${kind}Id}/checkCustomDomain`,
-        handler: 'checkCustomDomains',
-        access: 'read',
-        summary:
-          'Checks in DNS, for at most two seconds, whether the custom domains of a service point here, and names missing records.',
-        reply: Results(CheckedCustomDomain),
-        status: 200,
-      }),
+    'list{Kind}CustomDomain': operation({
+      ...one,
+      method: 'GET',
+      path,
+      handler: 'listCustomDomains',
+      access: 'read',
+      summary: 'Lists the custom domains of a service, oldest first.',
+      reply: Results(CustomDomain),
+      status: 200,
     }),
-    ...named(short, {
-      'edit{Kind}CustomDomain': operation({
-        ...write,
-        method: 'PUT',
-        path: `${path}/{customDomainId}`,
-        handler: 'editCustomDomain',
-        event: { type: 'UPDATE', target: 'SERVICE', sub: 'CUSTOM_DOMAIN' },
-        summary: 'Replaces a custom domain and verifies it at once. 409 if the name is taken.',
-        body: CustomDomainRequest,
-        reply: CustomDomain,
-        status: 200,
-      }),
-      'delete{Kind}CustomDomain': operation({
-        ...write,
-        method: 'DELETE',
-        path: `${path}/{customDomainId}`,
-        handler: 'deleteCustomDomain',
-        event: { type: 'DELETE', target: 'SERVICE', sub: 'CUSTOM_DOMAIN' },
-        summary: 'Deletes a custom domain and stops its traffic.',
-        reply: NoBody,
-        status: 204,
-      }),
+    'create{Kind}CustomDomain': operation({
+      ...write,
+      method: 'POST',
+      path,
+      handler: 'createCustomDomain',
+      event: { type: 'CREATE', target: 'SERVICE', sub: 'CUSTOM_DOMAIN' },
+      summary:
+        'Adds a custom domain for the default public port of a service. Traffic begins once DNS proves ownership. 409 if the name is taken.',
+      body: CustomDomainRequest,
+      reply: CustomDomain,
+      status: 201,
+    }),
+    'check{Kind}CustomDomain': operation({
+      ...one,
+      method: 'GET',
+      path: `${pathOf(name)}/checkCustomDomain`,
+      handler: 'checkCustomDomains',
+      access: 'read',
+      summary:
+        'Checks in DNS, for at most two seconds, whether the custom domains of a service point here, and names missing records.',
+      reply: Results(CheckedCustomDomain),
+      status: 200,
+    }),
+    'edit{Short}CustomDomain': operation({
+      ...write,
+      method: 'PUT',
+      path: `${path}/{customDomainId}`,
+      handler: 'editCustomDomain',
+      event: { type: 'UPDATE', target: 'SERVICE', sub: 'CUSTOM_DOMAIN' },
+      summary: 'Replaces a custom domain and verifies it at once. 409 if the name is taken.',
+      body: CustomDomainRequest,
+      reply: CustomDomain,
+      status: 200,
+    }),
+    'delete{Short}CustomDomain': operation({
+      ...write,
+      method: 'DELETE',
+      path: `${path}/{customDomainId}`,
+      handler: 'deleteCustomDomain',
+      event: { type: 'DELETE', target: 'SERVICE', sub: 'CUSTOM_DOMAIN' },
+      summary: 'Deletes a custom domain and stops its traffic.',
+      reply: NoBody,
+      status: 204,
     }),
   }
 }
 
-const one = {
-  target: 'service',
+const get = {
   method: 'GET',
   handler: 'getCustomDomain',
   access: 'read',
@@ -137,27 +127,18 @@ const one = {
   status: 200,
 } as const
 
-/** Getting one custom domain. For applications and containers it is called the status. */
-export const singleCustomDomainOperations = {
-  getCustomDomainStatus: operation({
-    ...one,
-    path: '/application/{applicationId}/customDomain/{customDomainId}/status',
-    kind: 'application',
-    tag: 'Application Custom Domain',
+/** Gets one custom domain. For applications and containers it is called the status. */
+export const singleCustomDomainTemplates = <const N extends KindName>(name: N) => ({
+  'get{Short}CustomDomainStatus': operation({
+    ...onService(name, ' Custom Domain'),
+    ...get,
+    path: `${pathOf(name)}/customDomain/{customDomainId}/status`,
     summary: 'Returns a custom domain with the state of its verification.',
   }),
-  getContainerCustomDomainStatus: operation({
-    ...one,
-    path: '/container/{containerId}/customDomain/{customDomainId}/status',
-    kind: 'container',
-    tag: 'Container Custom Domain',
-    summary: 'Returns a custom domain with the state of its verification.',
-  }),
-  getHelmCustomDomain: operation({
-    ...one,
-    path: '/helm/{helmId}/customDomain/{customDomainId}',
-    kind: 'helm',
-    tag: 'Helm Custom Domain',
+  'get{Kind}CustomDomain': operation({
+    ...onService(name, ' Custom Domain'),
+    ...get,
+    path: `${pathOf(name)}/customDomain/{customDomainId}`,
     summary: 'Returns a custom domain.',
   }),
-} as const
+})

@@ -1,19 +1,8 @@
 import { origins, serviceTypes, stageStatuses, stageSteps, stepStatuses, triggerActions } from '../enums.ts'
-import { named, operation } from '../operation.ts'
-import {
-  base,
-  Duration,
-  Enum,
-  Integer,
-  Nullable,
-  Page,
-  Results,
-  Timestamp,
-  type TSchema,
-  Type,
-  Uuid,
-} from '../schema.ts'
-import { type KindName, serviceKinds } from '../services/kinds.ts'
+import { operation } from '../operation.ts'
+import { base, Duration, Enum, Integer, Nullable, Page, Results, Timestamp, Type, Uuid } from '../schema.ts'
+import type { KindName } from '../services/kinds.ts'
+import { onService, pathOf } from '../services/on-service.ts'
 import { requestStatuses, stateNames } from '../states.ts'
 import { AuditingData, Commit, DeploymentHistoryService } from './deployment.ts'
 import { EnvironmentStatus, ServiceStepMetrics, StatusDetails, statusesOfKinds } from './status.ts'
@@ -66,30 +55,6 @@ const ofKind = {
 const startId = Type.Object({ startId: Type.Optional(Uuid) })
 const pageSize = Type.Object({ pageSize: Type.Optional(Integer(1)) })
 
-/** The older form of the history of one kind of service. */
-const historyOperation = <const N extends KindName, const K extends string, const H extends string, R extends TSchema>(
-  name: N,
-  noun: K,
-  handler: H,
-  entry: R,
-) =>
-  named(noun, {
-    'list{Kind}DeploymentHistory': operation({
-      method: 'GET',
-      path: `/${name}/{${name}Id}/deploymentHistory`,
-      handler,
-      target: 'service',
-      access: 'read',
-      tag: `${noun} Deployment History`,
-      kind: name,
-      summary:
-        'Lists the deployments of a service, newest first, twenty at a time. `startId` continues after that deployment.',
-      query: startId,
-      reply: Page(entry),
-      status: 200,
-    }),
-  })
-
 /** The result of an application's deployment in its own list. One in progress has none yet. */
 const Brief = Type.Object({
   ...base,
@@ -98,14 +63,31 @@ const Brief = Type.Object({
   status: Type.Optional(Enum(['FAILED', 'SUCCESS'])),
 })
 
-const { application, container, database, job, helm } = serviceKinds
-export const serviceHistoryOperations = {
-  ...historyOperation('application', application.noun, 'listServiceHistoryBrief', Brief),
-  ...historyOperation('container', container.noun, 'listServiceHistoryV1', ofKind.container),
-  ...historyOperation('database', database.noun, 'listServiceHistoryV1', ofKind.database),
-  ...historyOperation('job', job.noun, 'listServiceHistoryV1', ofKind.job),
-  ...historyOperation('helm', helm.noun, 'listServiceHistoryV1', ofKind.helm),
-} as const
+const handlers = {
+  application: 'listServiceHistoryBrief',
+  container: 'listServiceHistoryV1',
+  database: 'listServiceHistoryV1',
+  job: 'listServiceHistoryV1',
+  helm: 'listServiceHistoryV1',
+  terraform: 'listServiceHistoryV1',
+} as const satisfies Record<KindName, string>
+const replies = { ...ofKind, application: Brief } as const
+
+/** The older form of the history of one kind of service. */
+export const historyTemplates = <const N extends KindName>(name: N) => ({
+  'list{Kind}DeploymentHistory': operation({
+    ...onService(name, ' Deployment History'),
+    method: 'GET',
+    path: `${pathOf(name)}/deploymentHistory`,
+    access: 'read',
+    summary:
+      'Lists the deployments of a service, newest first, twenty at a time. `startId` continues after that deployment.',
+    query: startId,
+    handler: handlers[name],
+    reply: Page(replies[name]),
+    status: 200,
+  }),
+})
 
 /** The statuses of an environment, by stages. */
 export const StatusesWithStages = Type.Object({

@@ -1,5 +1,7 @@
-import { named, operation } from '../operation.ts'
+import { operation } from '../operation.ts'
 import { base, Enum, NoBody, Results, Type } from '../schema.ts'
+import type { KindName } from '../services/kinds.ts'
+import { onService, pathOf } from '../services/on-service.ts'
 
 export const restrictionModes = ['EXCLUDE', 'MATCH'] as const
 export const restrictionTypes = ['PATH'] as const
@@ -16,12 +18,12 @@ export const DeploymentRestrictionRequest = Type.Object({
 })
 
 /** Which changed files of a repository trigger an automatic deployment. */
-export function deploymentRestrictionOperations<const K extends string, const N extends string>(noun: K, kind: N) {
-  const path = `/${kind}/{${kind}Id}/deploymentRestriction` as const
-  const onService = { target: 'service', kind, tag: `${noun} Deployment Restriction` } as const
-  return named(noun, {
+export function deploymentRestrictionTemplates<const N extends KindName>(name: N) {
+  const path = `${pathOf(name)}/deploymentRestriction` as const
+  const one = onService(name, ' Deployment Restriction')
+  return {
     'get{Kind}DeploymentRestrictions': operation({
-      ...onService,
+      ...one,
       method: 'GET',
       path,
       handler: 'listDeploymentRestrictions',
@@ -31,7 +33,7 @@ export function deploymentRestrictionOperations<const K extends string, const N 
       status: 200,
     }),
     'create{Kind}DeploymentRestriction': operation({
-      ...onService,
+      ...one,
       method: 'POST',
       path,
       handler: 'createDeploymentRestriction',
@@ -44,7 +46,7 @@ export function deploymentRestrictionOperations<const K extends string, const N 
       status: 201,
     }),
     'edit{Kind}DeploymentRestriction': operation({
-      ...onService,
+      ...one,
       method: 'PUT',
       path: `${path}/{deploymentRestrictionId}`,
       handler: 'editDeploymentRestriction',
@@ -56,7 +58,7 @@ export function deploymentRestrictionOperations<const K extends string, const N 
       status: 200,
     }),
     'delete{Kind}DeploymentRestriction': operation({
-      ...onService,
+      ...one,
       method: 'DELETE',
       path: `${path}/{deploymentRestrictionId}`,
       handler: 'deleteDeploymentRestriction',
@@ -66,5 +68,5 @@ export function deploymentRestrictionOperations<const K extends string, const N 
       reply: NoBody,
       status: 204,
     }),
-  })
+  }
 }

@@ -1,16 +1,18 @@
-import { named, operation } from '../operation.ts'
+import { operation } from '../operation.ts'
 import { Defaulted, Type } from '../schema.ts'
+import type { KindName } from '../services/kinds.ts'
+import { onService, pathOf } from '../services/on-service.ts'
 
 /** The advanced setting `network.ingress.enable_sticky_session` under its previous name. */
 export const Network = Type.Object({ sticky_session: Type.Boolean() })
 export const NetworkRequest = Type.Object({ sticky_session: Defaulted(Type.Boolean(), false) })
 
-export function networkOperations<const K extends string, const N extends string>(noun: K, kind: N) {
-  const path = `/${kind}/{${kind}Id}/network` as const
-  const onService = { target: 'service', kind, tag: `${noun} Configuration`, path, reply: Network } as const
-  return named(noun, {
+export function networkTemplates<const N extends KindName>(name: N) {
+  const path = `${pathOf(name)}/network` as const
+  const one = { ...onService(name, ' Configuration'), path, reply: Network } as const
+  return {
     'get{Kind}Network': operation({
-      ...onService,
+      ...one,
       method: 'GET',
       handler: 'getServiceNetwork',
       access: 'read',
@@ -18,7 +20,7 @@ export function networkOperations<const K extends string, const N extends string
       status: 200,
     }),
     'edit{Kind}Network': operation({
-      ...onService,
+      ...one,
       method: 'PUT',
       handler: 'editServiceNetwork',
       access: 'write',
@@ -28,5 +30,5 @@ export function networkOperations<const K extends string, const N extends string
       body: NetworkRequest,
       status: 201,
     }),
-  })
+  }
 }

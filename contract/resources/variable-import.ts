@@ -1,6 +1,8 @@
 import { variableScopes } from '../enums.ts'
 import { operation } from '../operation.ts'
 import { Defaulted, Enum, List, Type } from '../schema.ts'
+import type { KindName } from '../services/kinds.ts'
+import { onService, pathOf } from '../services/on-service.ts'
 import { key, value } from './variable.ts'
 
 export const VariableImportRequest = Type.Object({
@@ -24,16 +26,15 @@ export const VariableImport = Type.Object({
 /** Ten thousand variables of some hundred bytes each. */
 export const maxImportBytes = 4 * 1024 * 1024
 
-/** The import into one service. Its name differs by kind. */
-export const importOperation = <const P extends string, const K extends string>(path: P, kind: K) =>
-  operation({
-    method: 'POST',
-    path: `${path}/environmentVariable/import`,
-    handler: 'importVariables',
-    target: 'service',
-    kind,
-    access: 'write',
+/** The import into one service. */
+export const importTemplates = <const N extends KindName>(name: N) => ({
+  'import{Short}EnvironmentVariable': operation({
+    ...onService(name),
     tag: 'Variable',
+    method: 'POST',
+    path: `${pathOf(name)}/environmentVariable/import`,
+    handler: 'importVariables',
+    access: 'write',
     event: { type: 'UPDATE', target: 'SERVICE', sub: 'VARIABLE' },
     summary:
       'Imports many variables and secrets into a service at once, all or none. Skips variables of other kinds of services and names in use.',
@@ -41,4 +42,5 @@ export const importOperation = <const P extends string, const K extends string>(
     maxBodyBytes: maxImportBytes,
     reply: VariableImport,
     status: 201,
-  })
+  }),
+})

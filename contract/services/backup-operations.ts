@@ -1,29 +1,30 @@
-import { named, operation } from '../operation.ts'
+import { operation, operationWith } from '../operation.ts'
 import { Backup, BackupPage, BackupPolicy, BackupPolicyRequest, BackupRequest } from '../resources/backup.ts'
 import { NoBody, Type, Uuid } from '../schema.ts'
-import { type KindName, serviceKinds } from './kinds.ts'
-import { type Noun, onService, pathOf } from './on-service.ts'
+import type { KindName } from './kinds.ts'
+import { onService, pathOf } from './on-service.ts'
 
 const event = { type: 'MAINTENANCE', target: 'SERVICE' } as const
 
 /** The public API lists, creates and deletes backups of databases only. */
 const ours = { extension: true } as const
 
-/**
- * The operations on backups of one kind of service. `legacy` is added to those that the public API
- * has for databases.
- */
-const ofKind = <const N extends KindName, const K extends string, const L extends Partial<typeof ours>>(
-  name: N,
-  kind: Noun<K>,
-  legacy: L,
-) => {
-  const all = { ...onService(name, kind), tag: 'Backups' } as const
+const legacy = {
+  application: ours,
+  container: ours,
+  database: {},
+  job: ours,
+  helm: ours,
+  terraform: ours,
+} as const
+
+/** The operations on backups of one kind of service. */
+export const backupTemplates = <const N extends KindName>(name: N) => {
+  const all = { ...onService(name), tag: 'Backups' } as const
   const path = `${pathOf(name)}/backup` as const
   const one = `${path}/{backupId}` as const
-  return named(kind.noun, {
-    'list{Kind}Backup': operation({
-      ...legacy,
+  return {
+    'list{Kind}Backup': operationWith(legacy[name], {
       ...all,
       method: 'GET',
       path,
@@ -35,8 +36,7 @@ const ofKind = <const N extends KindName, const K extends string, const L extend
       reply: BackupPage,
       status: 200,
     }),
-    'addBackup{Kind}': operation({
-      ...legacy,
+    'addBackup{Kind}': operationWith(legacy[name], {
       ...all,
       method: 'POST',
       path,
@@ -48,8 +48,7 @@ const ofKind = <const N extends KindName, const K extends string, const L extend
       reply: Backup,
       status: 201,
     }),
-    'remove{Kind}Backup': operation({
-      ...legacy,
+    'remove{Kind}Backup': operationWith(legacy[name], {
       ...all,
       method: 'DELETE',
       path: one,
@@ -111,12 +110,5 @@ const ofKind = <const N extends KindName, const K extends string, const L extend
       reply: BackupPolicy,
       status: 200,
     }),
-  })
+  }
 }
-
-/** For the kinds that have volumes. */
-export const backupOperations = {
-  ...ofKind('application', serviceKinds.application, ours),
-  ...ofKind('container', serviceKinds.container, ours),
-  ...ofKind('database', serviceKinds.database, {}),
-} as const

@@ -12,6 +12,8 @@ export const serviceKinds = {
   application: {
     type: 'APPLICATION',
     noun: 'Application',
+    /** The noun in the names of operations that public clients know without one for applications. */
+    short: '',
     /** The noun in the name of the operation that lists them. */
     listed: 'Application',
     record: Application,
@@ -24,6 +26,7 @@ export const serviceKinds = {
   container: {
     type: 'CONTAINER',
     noun: 'Container',
+    short: 'Container',
     listed: 'Container',
     record: Container,
     create: ContainerCreate,
@@ -34,6 +37,7 @@ export const serviceKinds = {
   database: {
     type: 'DATABASE',
     noun: 'Database',
+    short: 'Database',
     listed: 'Database',
     record: Database,
     create: DatabaseCreate,
@@ -44,6 +48,7 @@ export const serviceKinds = {
   job: {
     type: 'JOB',
     noun: 'Job',
+    short: 'Job',
     listed: 'Jobs',
     record: Job,
     create: JobCreate,
@@ -54,6 +59,7 @@ export const serviceKinds = {
   helm: {
     type: 'HELM',
     noun: 'Helm',
+    short: 'Helm',
     listed: 'Helms',
     record: Helm,
     create: HelmCreate,
@@ -64,6 +70,7 @@ export const serviceKinds = {
   terraform: {
     type: 'TERRAFORM',
     noun: 'Terraform',
+    short: 'Terraform',
     listed: 'Terraforms',
     record: Terraform,
     create: TerraformCreate,
@@ -75,6 +82,13 @@ export const serviceKinds = {
 
 export type KindName = keyof typeof serviceKinds
 export type Kind = (typeof serviceKinds)[KindName]
+export type KindField = keyof Kind
+
+/** Returns one field of a kind with the type that this kind has. */
+export const fieldOf = <const N extends KindName, const F extends KindField>(
+  name: N,
+  field: F,
+): (typeof serviceKinds)[N][F] => serviceKinds[name][field]
 
 /** The keys of the table, in its order. Object.keys loses their type. */
 export const kindNames = Object.keys(serviceKinds) as KindName[]

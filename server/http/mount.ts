@@ -35,8 +35,12 @@ export interface MountOptions extends ChangeOptions {
  * the body (413, 415) → rate limit (429) → credential (401) → target inside the caller's organization (404) → permission (403) →
  * a change of a target that is being copied (409) → query (400) → body (400) → handler. `test/contract/order.test.ts` checks it.
  */
-export function mountContract(app: FastifyInstance, options: MountOptions): void {
-  for (const operation of Object.values<Operation>(contract)) mountOperation(app, operation, options)
+export function mountContract(
+  app: FastifyInstance,
+  options: MountOptions,
+  operations: Readonly<Record<string, Operation>> = contract,
+): void {
+  for (const operation of Object.values(operations)) mountOperation(app, operation, options)
 }
 
 function mountOperation(app: FastifyInstance, operation: Operation, options: MountOptions): void {
