@@ -1,4 +1,4 @@
-import type { Capability } from './capabilities.ts'
+import { type KindName, kindNames, serviceKinds, shapeOf } from './kinds.ts'
 import type { SettingPlace } from './refused-settings.ts'
 import {
   choice,
@@ -19,7 +19,7 @@ export const advancedSettings = {
   'build.timeout_max_sec': number('AJT', 1800),
   'build.cpu_max_in_milli': number('AJT', 4000),
   'build.ram_max_in_gib': number('AJT', 8),
-  'build.ephemeral_storage_in_gib': needs('terraform-stacks', number('T', null)),
+  'build.ephemeral_storage_in_gib': number('T', null),
   'build.disable_buildkit_cache': flag('AJ', false),
   'build.secrets': own(names('AJ')),
   'build.skip_git_submodules': needs('git-submodules', flag('AJT', true)),
@@ -78,31 +78,25 @@ export const advancedSettings = {
   'cronjob.success_jobs_history_limit': number('J', 1),
 } as const satisfies SettingTable
 
-/** The advanced settings of a kind of service. Databases have none. */
-const settingsByKind: Readonly<Record<string, SettingTable>> = {
-  application: settingsOf(advancedSettings, 'A'),
-  container: settingsOf(advancedSettings, 'C'),
-  helm: settingsOf(advancedSettings, 'H'),
-  job: settingsOf(advancedSettings, 'J'),
-  terraform: settingsOf(advancedSettings, 'T'),
+/** The letters of the kinds. Databases have no settings. */
+const letters: Readonly<Record<KindName, string>> = {
+  application: 'A',
+  container: 'C',
+  database: '-',
+  helm: 'H',
+  job: 'J',
+  terraform: 'T',
 }
-export const settingsOfKind = (kind: string): SettingTable => settingsByKind[kind] ?? {}
-
-/** The capability that an engine needs for any setting of a kind to act. */
-const neededByKind: Readonly<Record<string, Capability>> = { helm: 'helm-charts', terraform: 'terraform-stacks' }
-
-const nouns: Readonly<Record<string, string>> = {
-  application: 'Application',
-  container: 'Container',
-  helm: 'Helm',
-  job: 'Job',
-  terraform: 'Terraform',
-}
+const settingsByKind = new Map<string, SettingTable>(
+  kindNames.map((kind) => [kind, settingsOf(advancedSettings, letters[kind])]),
+)
+/** Returns the advanced settings of a kind of service. */
+export const settingsOfKind = (kind: string): SettingTable => settingsByKind.get(kind) ?? {}
 
 /** Returns the place where the settings of a service of that kind act. */
-export const placeOfKind = (kind: string, able: SettingPlace['able']): SettingPlace => ({
+export const placeOfKind = (kind: KindName, able: SettingPlace['able']): SettingPlace => ({
   table: settingsOfKind(kind),
   able,
-  listed: `GET /default${nouns[kind] ?? ''}AdvancedSettings`,
-  ...(neededByKind[kind] ? { needs: neededByKind[kind] } : {}),
+  listed: `GET /default${serviceKinds[kind].noun}AdvancedSettings`,
+  shape: shapeOf(kind),
 })

@@ -1,11 +1,11 @@
+import type { Shape } from './shapes.ts'
+
 /**
  * The capabilities that advanced settings may need, each with the reason to show if an engine lacks
  * it. An engine lists its own in `EngineCapabilities.settings`, which decides which settings work on
  * its cluster.
  */
 export const capabilities = {
-  'helm-charts': 'the engine of its cluster does not run Helm charts',
-  'terraform-stacks': 'the engine of its cluster does not run Terraform stacks',
   'read-only-root': 'the engine of its cluster cannot make the root filesystem read-only',
   'lifecycle-commands': 'the engine of its cluster runs no commands when a replica starts or stops',
   'node-placement': 'the cluster has one machine, so there is no choice of nodes or zones',
@@ -32,3 +32,11 @@ export const capabilities = {
   'kubernetes-api': 'the cluster has no Kubernetes API',
 } as const
 export type Capability = keyof typeof capabilities
+
+/** The part of an engine's capabilities that advanced settings depend on. */
+export interface Abilities {
+  /** The shapes that the engine runs. */
+  readonly shapes: ReadonlySet<Shape>
+  /** The capabilities that advanced settings may need. Settings that need others are refused. */
+  readonly settings: ReadonlySet<Capability>
+}

@@ -3,6 +3,7 @@ import { Container, ContainerCreate, ContainerEdit } from './container.ts'
 import { Database, DatabaseCreate, DatabaseEdit } from './database.ts'
 import { Helm, HelmCreate, HelmEdit } from './helm.ts'
 import { Job, JobCreate, JobEdit } from './job.ts'
+import type { Shape } from './shapes.ts'
 import { Terraform, TerraformCreate, TerraformEdit } from './terraform.ts'
 
 /**
@@ -11,6 +12,8 @@ import { Terraform, TerraformCreate, TerraformEdit } from './terraform.ts'
 export const serviceKinds = {
   application: {
     type: 'APPLICATION',
+    /** What it becomes on an engine. An engine without this shape does not run the kind. */
+    shape: 'long-running',
     noun: 'Application',
     /** The noun in the names of operations that public clients know without one for applications. */
     short: '',
@@ -25,6 +28,7 @@ export const serviceKinds = {
   },
   container: {
     type: 'CONTAINER',
+    shape: 'long-running',
     noun: 'Container',
     short: 'Container',
     listed: 'Container',
@@ -36,6 +40,7 @@ export const serviceKinds = {
   },
   database: {
     type: 'DATABASE',
+    shape: 'long-running',
     noun: 'Database',
     short: 'Database',
     listed: 'Database',
@@ -47,6 +52,7 @@ export const serviceKinds = {
   },
   job: {
     type: 'JOB',
+    shape: 'task',
     noun: 'Job',
     short: 'Job',
     listed: 'Jobs',
@@ -58,6 +64,7 @@ export const serviceKinds = {
   },
   helm: {
     type: 'HELM',
+    shape: 'chart',
     noun: 'Helm',
     short: 'Helm',
     listed: 'Helms',
@@ -69,6 +76,7 @@ export const serviceKinds = {
   },
   terraform: {
     type: 'TERRAFORM',
+    shape: 'stack',
     noun: 'Terraform',
     short: 'Terraform',
     listed: 'Terraforms',
@@ -96,6 +104,9 @@ export const kindNames = Object.keys(serviceKinds) as KindName[]
 /** The stages of a new environment, in order. */
 export const defaultStages = ['DEFAULT DATABASE', 'DEFAULT JOB', 'DEFAULT CONTAINER', 'DEFAULT APPLICATION'] as const
 
+/** Returns the shape of a kind, as an engine knows it. */
+export const shapeOf = (kind: KindName): Shape => serviceKinds[kind].shape
+
 /** Kinds whose programs run to completion. */
-export const taskKinds: readonly KindName[] = ['job']
-export const isTaskKind = (kind: KindName): boolean => taskKinds.includes(kind)
+export const taskKinds: readonly KindName[] = kindNames.filter((kind) => shapeOf(kind) === 'task')
+export const isTaskKind = (kind: KindName): boolean => shapeOf(kind) === 'task'

@@ -1,15 +1,16 @@
 import { Value } from '@sinclair/typebox/value'
-import { type Capability, capabilities } from './capabilities.ts'
+import { type Abilities, capabilities } from './capabilities.ts'
 import type { AdvancedSetting, SettingTable, SettingValues } from './setting-table.ts'
+import { type Shape, shapes } from './shapes.ts'
 
 /** The place where settings act. */
 export interface SettingPlace {
   /** Every setting of the owner, by key. */
   readonly table: SettingTable
   /** The capabilities of the cluster's engine. Undefined if the cluster has none. */
-  readonly able: ReadonlySet<Capability> | undefined
-  /** The capability that any setting of the owner needs to act. */
-  readonly needs?: Capability
+  readonly able: Abilities | undefined
+  /** The shape that the engine must run for any setting of the owner to act. */
+  readonly shape?: Shape
   /** The operation that lists the settings: `GET /defaultJobAdvancedSettings`. */
   readonly listed: string
 }
@@ -19,9 +20,10 @@ const noEngine = 'no engine of this installation runs anything on its cluster'
 /** Returns why a value other than the default has no effect. Undefined if it has one. */
 export function whyIdle(setting: AdvancedSetting, value: unknown, place: SettingPlace): string | undefined {
   if (setting.granted?.some((granted) => Value.Equal(granted, value))) return undefined
-  if (!place.able) return noEngine
-  const missing = [place.needs, setting.needs].find((needed) => needed !== undefined && !place.able?.has(needed))
-  return missing && capabilities[missing]
+  const { able, shape } = place
+  if (!able) return noEngine
+  if (shape !== undefined && !able.shapes.has(shape)) return shapes[shape].missing
+  return setting.needs === undefined || able.settings.has(setting.needs) ? undefined : capabilities[setting.needs]
 }
 
 /**

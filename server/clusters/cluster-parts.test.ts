@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
-import type { Capability } from '@quayside/contract/services/capabilities.ts'
 import { testDatabase } from '../database/testing.ts'
 import { systemClock as clock } from '../lib/clock.ts'
 import { testVault } from '../vault/testing.ts'
@@ -17,7 +16,7 @@ const parts = createClusterParts({
   clock,
   vault,
   domain: 'apps.test',
-  ableOf: (engine) => (engine === null ? undefined : new Set<Capability>()),
+  ableOf: (engine) => (engine === null ? undefined : { shapes: new Set(), settings: new Set() }),
 })
 const clusters = createClusterRecords({ database, clock, machine: { cpu: 1, memory: 1 } })
 const { organizationId, builtIn } = await addOrganization(database)

@@ -1,4 +1,4 @@
-import type { Capability } from '@quayside/contract/services/capabilities.ts'
+import type { Abilities } from '@quayside/contract/services/capabilities.ts'
 import { clusterSettings } from '@quayside/contract/services/cluster-settings.ts'
 import { refusedSettings } from '@quayside/contract/services/refused-settings.ts'
 import {
@@ -25,7 +25,7 @@ export interface ClusterPartsOptions {
   /** Under which services of the built-in cluster are found. */
   readonly domain: string
   /** Returns the capabilities of an engine; undefined for a cluster without an engine. */
-  readonly ableOf: (engine: string | null) => ReadonlySet<Capability> | undefined
+  readonly ableOf: (engine: string | null) => Abilities | undefined
 }
 
 const cell = (row: string, column: string) => ({ table: 'cluster', row, column })
@@ -121,7 +121,7 @@ export function createClusterParts({ database, clock, vault, domain, ableOf }: C
 function checkSettings(
   { engine, advanced_settings }: ClusterRow,
   sent: SettingValues,
-  able: ReadonlySet<Capability> | undefined,
+  able: Abilities | undefined,
 ): void {
   const problem = settingsProblem(sent)
   if (problem) throw new AppError('invalid', `${problem}.`)

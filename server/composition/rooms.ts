@@ -63,7 +63,7 @@ export function createRooms(
   const findClusterId = async (sql: Sql, organizationId: string, id: string | undefined) =>
     (await findCluster(sql, organizationId, id))?.id
   const { capabilitiesOf } = foundation.engines
-  const ableOf = (engine: string | null) => capabilitiesOf({ engine })?.settings
+  const ableOf = (engine: string | null) => capabilitiesOf({ engine })
   const rules = createRules({ database, clock })
   const deploying: DeploymentsOptions = {
     database,

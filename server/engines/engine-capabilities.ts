@@ -1,14 +1,9 @@
-import type { Capability } from '@quayside/contract/services/capabilities.ts'
+import type { Abilities } from '@quayside/contract/services/capabilities.ts'
 
-/** What a kind of services becomes for an engine. Charts and stacks are not workloads yet. */
-export type Shape = 'long-running' | 'task' | 'chart' | 'stack'
+export type { Shape } from '@quayside/contract/services/shapes.ts'
 
 /** What an engine can do. Its clusters refuse everything else before anything starts. */
-export interface EngineCapabilities {
+export interface EngineCapabilities extends Abilities {
   /** The engine in a message about its cluster: `cluster "x" is <description>`. */
   readonly description: string
-  /** The shapes that the engine runs. */
-  readonly shapes: ReadonlySet<Shape>
-  /** The capabilities that advanced settings may need. Settings that need others are refused. */
-  readonly settings: ReadonlySet<Capability>
 }

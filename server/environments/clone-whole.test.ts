@@ -10,8 +10,8 @@ import { systemClock } from '../lib/clock.ts'
 class AbleEngine extends FakeEngine {
   override readonly capabilities: EngineCapabilities = {
     description: 'an engine of this test',
-    shapes: new Set(['long-running', 'task']),
-    settings: new Set(['helm-charts', 'terraform-stacks']),
+    shapes: new Set(['long-running', 'task', 'chart', 'stack']),
+    settings: new Set(),
   }
 }
 const engine = new AbleEngine({ clock: systemClock })

@@ -201,6 +201,9 @@ test('what runs where is told by kind and cluster alone', () => {
   assert.equal(refusalOfKind(able, 'application', local), undefined)
   assert.equal(refusalOfKind(able, 'database', local), undefined)
   assert.match(refusalOfKind(able, 'helm', local) ?? '', /of the shape "chart": cluster "local"/)
+  const charts = { ...engine.capabilities, shapes: new Set(['chart'] as const) }
+  assert.equal(refusalOfKind({ capabilitiesOf: () => charts }, 'helm', local), undefined)
+  assert.match(refusalOfKind({ capabilitiesOf: () => charts }, 'job', local) ?? '', /of the shape "task"/)
   assert.match(refusalOfKind(able, 'application', { name: 'far', engine: null }) ?? '', /^Cluster "far" is a record/)
 })
 

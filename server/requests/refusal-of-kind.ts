@@ -1,5 +1,6 @@
-import { isTaskKind, type KindName } from '@quayside/contract/services/kinds.ts'
-import type { CapabilitiesOf, EngineCapabilities, Shape } from '../engines/index.ts'
+import { type KindName, shapeOf } from '@quayside/contract/services/kinds.ts'
+import { shapes } from '@quayside/contract/services/shapes.ts'
+import type { CapabilitiesOf, EngineCapabilities } from '../engines/index.ts'
 import { AppError } from '../lib/error.ts'
 
 /** The part of a cluster that decides what can run on it. */
@@ -14,19 +15,8 @@ export interface RefusalOptions {
   readonly capabilitiesOf: CapabilitiesOf
 }
 
-/** The shapes of kinds that are neither run for long nor to their end. */
-const otherShapes: Partial<Record<KindName, Shape>> = { helm: 'chart', terraform: 'stack' }
-const shapeOf = (kind: KindName): Shape => otherShapes[kind] ?? (isTaskKind(kind) ? 'task' : 'long-running')
-
-const reasons: Readonly<Record<Shape, string>> = {
-  'long-running': 'Applications, containers and databases cannot run here, for they are of the shape "long-running"',
-  task: 'Jobs cannot run here, for they are of the shape "task"',
-  chart: 'Helm charts need Kubernetes, for they are of the shape "chart"',
-  stack: 'Terraform stacks cannot be applied yet, for they are of the shape "stack"',
-}
-
 /** Whether an engine with these capabilities runs services of this kind. */
-export const canRun = ({ shapes }: EngineCapabilities, kind: KindName): boolean => shapes.has(shapeOf(kind))
+export const canRun = (engine: EngineCapabilities, kind: KindName): boolean => engine.shapes.has(shapeOf(kind))
 
 /** Returns why services of a kind cannot be deployed on a cluster; undefined if they can. */
 export function refusalOfKind(
@@ -40,7 +30,7 @@ export function refusalOfKind(
   const capabilities = capabilitiesOf({ engine })
   if (!capabilities) return `Cluster "${name}" needs the engine "${engine}", which this installation does not have.`
   if (canRun(capabilities, kind)) return undefined
-  return `${reasons[shapeOf(kind)]}: cluster "${name}" is ${capabilities.description}.`
+  return `${shapes[shapeOf(kind)].refusal}: cluster "${name}" is ${capabilities.description}.`
 }
 
 interface PlacedService {

@@ -10,6 +10,6 @@ export function tellIdleSettings(
   { report }: Pick<Work, 'report'>,
   { kind, advanced_settings }: Pick<ReleaseRow, 'kind' | 'advanced_settings'>,
 ): void {
-  const idle = idleSettings(advanced_settings, placeOfKind(kind, capabilities.settings))
+  const idle = idleSettings(advanced_settings, placeOfKind(kind, capabilities))
   if (idle.length > 0) report.line(`These advanced settings do nothing on this cluster: ${idle.join(', ')}.`, 'warning')
 }

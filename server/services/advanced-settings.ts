@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import { placeOfKind, settingsOfKind } from '@quayside/contract/services/advanced-settings.ts'
-import type { Capability } from '@quayside/contract/services/capabilities.ts'
+import type { Abilities } from '@quayside/contract/services/capabilities.ts'
+import type { KindName } from '@quayside/contract/services/kinds.ts'
 import { refusedSettings } from '@quayside/contract/services/refused-settings.ts'
 import { effectiveSettings, type SettingValues, settingsProblem } from '@quayside/contract/services/setting-table.ts'
 import { type Database, inTransaction } from '../database/index.ts'
@@ -16,14 +17,14 @@ import {
 /** The service that something hangs on. */
 export interface PartOwner {
   readonly id: string
-  readonly kind: string
+  readonly kind: KindName
 }
 
 export interface AdvancedSettingsOptions {
   readonly database: Database
   readonly clock: Clock
   /** Returns the capabilities of an engine; undefined for a cluster without an engine. */
-  readonly ableOf: (engine: string | null) => ReadonlySet<Capability> | undefined
+  readonly ableOf: (engine: string | null) => Abilities | undefined
   /** Returns why a router cannot act on these values. Ignores values that are stored already. */
   readonly problemOf: (sent: SettingValues, stored: SettingValues) => string | undefined
 }

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { Capability } from '@quayside/contract/services/capabilities.ts'
+import type { Abilities } from '@quayside/contract/services/capabilities.ts'
 import { type Cleanup, testDatabase } from '../database/testing.ts'
 import { systemClock } from '../lib/clock.ts'
 import { AppError } from '../lib/error.ts'
@@ -17,12 +17,13 @@ async function openBench(t: Cleanup) {
   await sql`update cluster set engine = 'local'`
   const options = { database: sql, clock: systemClock }
   const problemOf = () => undefined
-  const ableOf = (engine: string | null) => (engine === null ? undefined : new Set<Capability>(['lifecycle-commands']))
+  const able: Abilities = { shapes: new Set(['long-running']), settings: new Set(['lifecycle-commands']) }
+  const ableOf = (engine: string | null) => (engine === null ? undefined : able)
   return {
     sql,
     environment,
     scope: service,
-    service: { id: service.serviceId, kind: service.kind, organizationId: service.organizationId },
+    service: { id: service.serviceId, kind: 'application' as const, organizationId: service.organizationId },
     settings: createAdvancedSettings({ ...options, ableOf, problemOf }),
     restrictions: createRestrictions(options),
     groups: createGroups(options),
@@ -188,14 +189,14 @@ test('a copy has what hangs on the original, under ids of its own', async (t) =>
   await setParts(sql, service, { labels_groups: [group], autoscaling: policy([{}]) }, now)
   await settings.replace(service, { 'build.timeout_max_sec': 1 })
   const restriction = await restrictions.create(service.id, match('src'))
-  const { serviceId, kind } = await addService(sql, environment)
+  const { serviceId } = await addService(sql, environment)
   await copyServiceParts(sql, service.id, serviceId, now)
   const [parts, original] = await partsOf(sql, [serviceId, service.id]).then((of) => [of(serviceId), of(service.id)])
   assert.equal(parts?.labels_groups[0]?.id, group.id)
   assert.equal(parts?.autoscaling?.scalers[0]?.scaler_type, 'cron')
   assert.notEqual(parts?.autoscaling?.id, original?.autoscaling?.id)
   assert.notEqual(parts?.autoscaling?.scalers[0]?.id, original?.autoscaling?.scalers[0]?.id)
-  assert.equal((await settings.get({ id: serviceId, kind }))['build.timeout_max_sec'], 1)
+  assert.equal((await settings.get({ id: serviceId, kind: 'application' }))['build.timeout_max_sec'], 1)
   const [copied] = await restrictions.list(serviceId)
   assert.equal(copied?.value, 'src')
   assert.notEqual(copied?.id, restriction.id)
