@@ -2,14 +2,14 @@ import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 
 /**
- * Overrules every `.gitattributes` of a tree: archives hold the bytes as committed, and files that their authors keep out of
- * release archives (`export-ignore`, often the Dockerfile) are there.
+ * Overrides every `.gitattributes` of a tree: archives contain the bytes as committed, including
+ * files that their authors exclude from release archives (`export-ignore`, often the Dockerfile).
  */
 const attributes = '* -export-ignore -export-subst -text -eol -working-tree-encoding -ident -filter\n'
 
 /**
- * Writes an empty bare repository into a directory that exists and is empty. Without templates, so there are no hooks. What
- * `git init` makes, minus its process.
+ * Writes an empty bare repository into an existing, empty directory. It uses no templates, so there
+ * are no hooks. The result equals that of `git init`, without its process.
  */
 export async function writeBareRepository(
   directory: string,

@@ -7,19 +7,23 @@ export interface CgiCall {
   readonly program: string
   readonly args: readonly string[]
   readonly environment: Readonly<Record<string, string>>
-  /** Done when the program has ended and before the answer ends, so that the client's next call comes after it. */
+  /**
+   * Runs after the program has ended and before the answer ends, so that the client's next call
+   * comes later.
+   */
   readonly before: () => Promise<void>
-  /** Ends the program. */
+  /** Kills the program. */
   readonly signal: AbortSignal
 }
 
-/** Headers of the program that reach the client. */
+/** Headers of the program that are sent to the client. */
 const passed = new Set(['content-type', 'content-length', 'cache-control', 'expires', 'pragma', 'www-authenticate'])
 const maxHeadBytes = 16 * 1024
 
 /**
- * Answers a request with what a CGI program says: the body of the request is its standard input, streamed both ways. Ends
- * with the exit code, when the program and the answer have ended. The program is killed when the client leaves.
+ * Answers a request with the output of a CGI program. The body of the request is its standard
+ * input, and both are streamed. Returns the exit code when the program and the answer have ended.
+ * If the client leaves, the program is killed.
  */
 export async function runCgi(call: CgiCall): Promise<{ readonly exitCode: number | null; readonly stderr: string }> {
   const { request, response, signal } = call
@@ -60,12 +64,15 @@ export async function runCgi(call: CgiCall): Promise<{ readonly exitCode: number
     signal.removeEventListener('abort', stop)
     if (!response.headersSent) response.writeHead(500, { 'content-type': 'text/plain; charset=utf-8' })
     response.end()
-    // The program needed no more of the body: its sender keeps no connection for the rest.
+    // The program ignored the rest of the body, so the connection cannot be reused.
     if (!request.complete) response.once('finish', () => request.socket.destroySoon())
   }
 }
 
-/** The head of a CGI answer, once it is whole: `Status:`, the headers for the client, and what of the body came along. */
+/**
+ * Returns the head of a CGI answer once it is complete: `Status:`, the headers for the client, and
+ * the first bytes of the body.
+ */
 export function splitHead(
   bytes: Buffer,
 ): { readonly status: number; readonly headers: Record<string, string>; readonly rest: Buffer } | undefined {

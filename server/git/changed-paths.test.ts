@@ -16,7 +16,7 @@ import {
 
 const never = new AbortController().signal
 
-test('changed paths of two commits, of a server and of the built-in host; gone commits are said to be gone', async (t) => {
+test('changed paths of two commits are read from a server and the built-in host, and missing commits are reported', async (t) => {
   const server = await startHost(t)
   const work = await newWorkTree(t)
   const url = `${server.origin}/git/app.git`

@@ -3,14 +3,14 @@ import { records } from './git-program.ts'
 import type { Place } from './locate.ts'
 import { fetchInto, type RemoteRepository } from './remote-repository.ts'
 
-/** More than these are not told one by one. */
+/** Maximum number of listed paths. */
 const mostPaths = 10_000
 const mostBytes = 4 * 1024 ** 2
 
 /**
- * Paths of the files that differ between two commits, whatever lies between them; undefined where they are more than 10,000
- * or longer than 4 MiB together. Of a server only the two commits and their directories are fetched. Throws GitError where it has one of
- * them no more or a path is too long.
+ * Returns the paths of files that differ between two commits, or undefined if they are more than
+ * 10,000 or longer than 4 MiB together. From a server it only fetches the two commits and their
+ * directories. Throws GitError if a commit no longer exists or a path is too long.
  */
 export async function readChangedPaths(
   server: RemoteRepository,
@@ -19,7 +19,7 @@ export async function readChangedPaths(
 ): Promise<string[] | undefined> {
   const { before, after, signal } = question
   if (![before, after].every((commit) => /^(?:[0-9a-f]{40}|[0-9a-f]{64})$/.test(commit))) {
-    throw new GitError('commit', 'Commits are compared by their full ids only.')
+    throw new GitError('commit', 'Commits can only be compared by their full ids.')
   }
   if (typeof place === 'string') return differences(server, place, question)
   const gitDirectory = await fetchInto(server, place, {

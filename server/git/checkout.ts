@@ -8,20 +8,23 @@ import { escapingLink, maxLinkSteps } from './links.ts'
 import type { Tags } from './tags.ts'
 import { findEntry, linksUnder, parseTreeRecord, pathInTree, shown, type Tree, type TreeEntry } from './tree.ts'
 
-/** A repository on this disk that has the commit: fetched, or of the built-in git host. No network from here on. */
+/**
+ * A local repository that has the commit: fetched, or of the built-in git host. Reading it needs no
+ * network.
+ */
 export interface CheckoutSource {
   readonly program: GitProgram
   readonly limits: GitLimits
   readonly gitDirectory: string
   readonly commit: string
   readonly tags: Tags
-  /** Called once, when the checkout is disposed of. */
+  /** Called once, when the checkout is disposed. */
   readonly release: () => Promise<void>
 }
 
 type TreeSource = Omit<CheckoutSource, 'release' | 'tags'>
 
-/** Reads what the commit is and lists its tree; says in the output which submodules stay empty. */
+/** Reads the commit and lists its tree. The output names submodules, which stay empty. */
 export async function openCheckout(source: CheckoutSource, attempt: Attempt): Promise<Checkout> {
   const [commit, tree] = await Promise.all([readCommit(source, attempt.signal), readTree(source, attempt.signal)])
   warnOfSubmodules(tree, attempt)
@@ -37,7 +40,7 @@ export async function openCheckout(source: CheckoutSource, attempt: Attempt): Pr
   }
 }
 
-/** How many submodules the output names. */
+/** Maximum number of submodules that the output names. */
 const mostNamed = 20
 
 function warnOfSubmodules(tree: Tree, { output }: Attempt): void {
@@ -45,12 +48,12 @@ function warnOfSubmodules(tree: Tree, { output }: Attempt): void {
   for (const [path, { kind }] of tree) {
     if (kind !== 'submodule') continue
     if (++count > mostNamed) continue
-    output.line(`Submodule "${shown(path)}" is not fetched: its directory stays empty.`, 'warning')
+    output.line(`Submodule "${shown(path)}" is not fetched. Its directory stays empty.`, 'warning')
   }
   if (count > mostNamed) output.line(`${count - mostNamed} further submodules are not fetched.`, 'warning')
 }
 
-/** The tree alone, as it is looked into. */
+/** Reads only the tree. */
 export async function openTree(source: TreeSource, signal: AbortSignal): Promise<TreeView> {
   const tree = await readTree(source, signal)
   const files: string[] = []
@@ -61,7 +64,7 @@ export async function openTree(source: TreeSource, signal: AbortSignal): Promise
   }
 }
 
-/** Paths of plain ASCII, nearly all, are not converted. */
+/** Paths of plain ASCII, which are nearly all, need no conversion. */
 const inUtf8 = (path: string): string => (/[\x80-\xff]/.test(path) ? Buffer.from(path, 'latin1').toString() : path)
 
 async function readCommit(source: CheckoutSource, signal: AbortSignal): Promise<CommitInfo> {
@@ -84,7 +87,7 @@ async function readCommit(source: CheckoutSource, signal: AbortSignal): Promise<
   return parseCommit(stdout.toString(), source.tags)
 }
 
-/** Mode, type and id of a record, with the separators. */
+/** Mode, type and id of a record, with their separators. */
 const longestOtherColumns = '160000 commit '.length + 64 + 1
 
 async function readTree(source: TreeSource, signal: AbortSignal): Promise<Tree> {
@@ -158,10 +161,10 @@ async function archive(source: CheckoutSource, tree: Tree, path: string, signal:
   })
 }
 
-/** No file system takes longer ones. */
+/** No file system accepts longer ones. */
 const maxLinkBytes = 4096
 
-/** What every link says, by its path. */
+/** Reads the target of every link, by its path. */
 async function readLinks(
   source: CheckoutSource,
   links: readonly { readonly path: string; readonly id: string }[],

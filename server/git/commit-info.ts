@@ -1,10 +1,10 @@
 import type { CommitInfo } from './git.ts'
 import type { Tags } from './tags.ts'
 
-/** What git is asked to write of a commit. */
+/** The format of a commit for git. */
 export const commitFormat = '--format=%H%n%ct%n%an%n%B'
 
-/** Reads it. Texts are cut, see CommitInfo. */
+/** Parses a commit. Texts are truncated, see CommitInfo. */
 export function parseCommit(text: string, tags: Tags): CommitInfo {
   const [id = '', seconds = '', author = '', ...message] = text.split('\n')
   const createdAt = new Date(Number(seconds) * 1000)
@@ -17,6 +17,6 @@ export function parseCommit(text: string, tags: Tags): CommitInfo {
   }
 }
 
-/** Cut by whole characters, without control characters other than line break and tab. */
+/** Truncates by whole characters and removes control characters other than line break and tab. */
 const printable = (text: string, maxCharacters: number): string =>
   [...text.slice(0, maxCharacters * 2).replace(/[^\P{Cc}\n\t]/gu, '')].slice(0, maxCharacters).join('').toWellFormed()

@@ -35,7 +35,7 @@ interface Scene {
   readonly repository: OwnedRepository
   readonly lines: string[]
   readonly attempt: Attempt
-  /** Commits the files, pushes them to the branch and gives the commit's id. */
+  /** Commits the files, pushes them to the branch and returns the commit's id. */
   push(files: Record<string, string | Buffer>, branch?: string, message?: string): Promise<string>
 }
 
@@ -74,7 +74,7 @@ async function setScene(t: TestContext, place: Place, limits: Partial<GitLimits>
   }
 }
 
-/** The names in a tar stream, with the content of files and the target of links. */
+/** Returns the names in a tar stream, with the content of files and the target of links. */
 async function unpack(checkout: Checkout, path: string): Promise<Record<string, string>> {
   const found: Record<string, string> = {}
   const tar = (await checkout.archive(path, signal)).pipe(extract())
@@ -146,7 +146,7 @@ for (const place of places) {
     }
   })
 
-  test(`${place}: a branch that is named like an abbreviated commit does not stand for it`, async (t) => {
+  test(`${place}: a branch named like an abbreviated commit is not that commit`, async (t) => {
     const { driver, repository, push } = await setScene(t, place)
     const first = await push({ a: '1' })
     await push({ a: '2' })
@@ -191,7 +191,7 @@ for (const place of places) {
     }
   })
 
-  test(`${place}: a checkout tells the commit, gives files and archives, and leaves nothing behind`, async (t) => {
+  test(`${place}: a checkout returns the commit, files and archives, and leaves nothing behind`, async (t) => {
     const { driver, repository, push, attempt, directory, work } = await setScene(t, place)
     await push({ 'old.txt': 'old' })
     await mkdir(join(work, 'api'))
@@ -241,7 +241,7 @@ for (const place of places) {
     assert.deepEqual(await readdir(join(directory, 'scratch')), [])
   })
 
-  test(`${place}: links that leave the tree, and links in the way, are refused`, async (t) => {
+  test(`${place}: links out of the tree and links on a path are rejected`, async (t) => {
     const { driver, repository, push, attempt, work } = await setScene(t, place)
     const links: Record<string, string> = {
       'absolute/l': '/etc/passwd', 'up/l': '../../x', 'chain/a': 'b/../../x', 'chain/b': 'deep/deeper', 'in/l': '../ok/file',
@@ -288,7 +288,7 @@ for (const place of places) {
     assert.deepEqual(Object.keys(await unpack(checkout, '')).sort(), ['.gitmodules', 'a', 'sub/'])
   })
 
-  test(`${place}: a file of more than the limit is not read, nor a tree or archive of more`, async (t) => {
+  test(`${place}: a file, tree or archive beyond the limit is not read`, async (t) => {
     const scene = await setScene(t, place, { maxFileBytes: 10, maxEntries: 3, maxArchiveBytes: 20_000 })
     const { driver, repository, push, attempt } = scene
     const small = await push({ ten: '0123456789', eleven: '0123456789x', large: 'a'.repeat(30_000) })
@@ -304,7 +304,7 @@ for (const place of places) {
     assert.deepEqual(await readdir(join(scene.directory, 'scratch')), [])
   })
 
-  test(`${place}: a commit that is not there is refused`, async (t) => {
+  test(`${place}: a missing commit is rejected`, async (t) => {
     const { driver, repository, push, attempt, work } = await setScene(t, place)
     await push({ a: '1' })
     const tree = await git(work, 'rev-parse', 'HEAD^{tree}')
@@ -326,14 +326,14 @@ for (const place of places) {
   })
 }
 
-test('home: an organization reads its own repositories only', async (t) => {
+test('home: an organization reads only its own repositories', async (t) => {
   const { driver, repository, push } = await setScene(t, 'home')
   await push({ a: '1' })
   await assert.rejects(driver.resolveHead({ ...repository, organization: organizationB }, signal), { reason: 'denied' })
   await assert.rejects(driver.resolveHead({ url: repository.url }, signal), { reason: 'denied' })
 })
 
-test('home: a pushed replacement does not change what a commit is', async (t) => {
+test('home: a pushed replacement does not change a commit', async (t) => {
   const { driver, repository, push, attempt, work } = await setScene(t, 'home')
   const good = await push({ a: 'good' })
   const evil = await push({ a: 'evil' }, 'other')
@@ -343,7 +343,7 @@ test('home: a pushed replacement does not change what a commit is', async (t) =>
   assert.equal((await unpack(checkout, ''))['a'], 'good')
 })
 
-test('removes what a killed process left behind, before its first use', async (t) => {
+test('removes the files of a killed process before its first use', async (t) => {
   const { driver, repository, push, directory } = await setScene(t, 'server')
   await push({ a: '1' })
   await mkdir(join(directory, 'scratch/left-behind/objects'), { recursive: true })
@@ -351,7 +351,7 @@ test('removes what a killed process left behind, before its first use', async (t
   assert.deepEqual(await readdir(join(directory, 'scratch')), [])
 })
 
-test('a commit that is open already is not fetched again, and stays until the last user leaves', async (t) => {
+test('an open commit is not fetched again, and stays until its last user closes it', async (t) => {
   const { driver, repository, push, attempt, server, directory } = await setScene(t, 'server')
   const id = await push({ a: '1' })
   const first = await driver.checkout(repository, id, attempt)
@@ -367,7 +367,7 @@ test('a commit that is open already is not fetched again, and stays until the la
   assert.deepEqual(await readdir(join(directory, 'scratch')), [])
 })
 
-test('sweeping leaves open checkouts alone', async (t) => {
+test('sweeping keeps open checkouts', async (t) => {
   const { driver, repository, push, attempt } = await setScene(t, 'server')
   const id = await push({ a: '1' })
   await using checkout = await driver.checkout(repository, id, attempt)
@@ -375,7 +375,7 @@ test('sweeping leaves open checkouts alone', async (t) => {
   assert.equal((await checkout.readFile('a', signal))?.toString(), '1')
 })
 
-test('ends what a killed process left at work before it is used, and nothing else', async (t) => {
+test('ends the programs of a killed process before its first use, and no others', async (t) => {
   const { driver, repository, push, directory } = await setScene(t, 'server')
   await push({ a: '1' })
   const beginWaiting = async (home: string) => {

@@ -22,11 +22,17 @@ import { readTags } from './tags.ts'
 import { pathInTree } from './tree.ts'
 
 export interface GitOptions {
-  /** Scratch space, of this driver alone: at the first use what lies there is removed, and what works there is ended. */
+  /**
+   * Scratch directory of this driver alone. The first use empties it and kills programs that run in
+   * it.
+   */
   readonly directory: string
   readonly guard: AddressGuard
   readonly builtInHost?: BuiltInHost
-  /** Is told of each contact with a repository of an organization. Timeouts and unreachable servers are not contacts. */
+  /**
+   * Called on each contact with a repository of an organization. Timeouts and unreachable servers
+   * are not contacts.
+   */
   readonly contacted?: (contact: Contact) => Promise<void>
   readonly limits?: Partial<GitLimits>
   readonly clock?: Clock
@@ -42,11 +48,16 @@ export interface GitDriver extends Git {
   changedPaths(repository: OwnedRepository, ...rest: Rest<Git['changedPaths']>): ReturnType<Git['changedPaths']>
   look<T>(repository: OwnedRepository, signal: AbortSignal, read: (tree: TreeView) => Promise<T>): Promise<T>
   checkout(repository: OwnedRepository, commit: string, attempt: Attempt): Promise<Checkout>
-  /** Removes what a killed process left in the directory. Happens by itself before the first use. */
+  /**
+   * Removes what a killed process left in the directory. Runs automatically before the first use.
+   */
   sweep(): Promise<void>
 }
 
-/** Reads repositories of git servers over https, and those of the built-in git host straight from the disk. */
+/**
+ * Reads repositories of git servers over https, and those of the built-in git host directly from
+ * the disk.
+ */
 export function createGit(options: GitOptions): GitDriver {
   const { guard, builtInHost } = options
   const server = createServerAccess(options)
@@ -104,7 +115,10 @@ export function createGit(options: GitOptions): GitDriver {
   }
 }
 
-/** Reports contacts with this repository; undefined if nobody listens or the repository has no organization. */
+/**
+ * Reports contacts with this repository. Undefined if nobody listens or the repository has no
+ * organization.
+ */
 function contactOf({ organization, url, gitToken }: OwnedRepository, { contacted, clock = systemClock }: GitOptions) {
   if (!contacted || organization === undefined) return undefined
   const checkedAt = clock.now()
@@ -115,7 +129,10 @@ function contactOf({ organization, url, gitToken }: OwnedRepository, { contacted
 interface ServerAccess extends RemoteRepository {
   readonly timeoutMs: number
   sweep(): Promise<void>
-  /** Ends what a killed process left at work and sweeps, at the first call; again when that failed. */
+  /**
+   * The first call ends and removes what a killed process left behind. The next call retries if
+   * that failed.
+   */
   sweepOnce(): Promise<void>
 }
 

@@ -2,11 +2,14 @@ import { randomBytes } from 'node:crypto'
 import { access, readdir, rename, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 
-/** Removes repositories that hold nothing once no call can push to them: a push that is refused leaves none behind. */
+/**
+ * Removes empty repositories once no call can push to them, so that a rejected push leaves none
+ * behind.
+ */
 export interface EmptyRepositories {
   /**
-   * Keeps the repository until the last holder disposes of it. Then it is removed if nothing was ever stored in it.
-   * `removed` runs after the removal of a repository, before the next holder.
+   * Keeps the repository until the last holder disposes of it. Then it is removed if nothing was
+   * ever stored in it. `removed` runs after the removal of a repository, before the next holder.
    */
   hold(path: string, removed?: () => Promise<void>): Promise<AsyncDisposable>
 }
@@ -43,7 +46,10 @@ async function removeIfEmpty(path: string): Promise<boolean> {
   return true
 }
 
-/** Whether a repository exists that has neither references nor objects; what git has not accepted yet does not count. */
+/**
+ * Whether a repository exists that has neither references nor objects; what git has not accepted
+ * yet does not count.
+ */
 async function isEmpty(path: string): Promise<boolean> {
   const objects = await readdir(join(path, 'objects')).catch(whenMissing)
   if (!objects || objects.some((name) => !/^(?:info$|pack$|incoming-|tmp_objdir-)/.test(name))) return false

@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { Secret } from '../lib/secret.ts'
 import { gitEnvironment, type Remote } from './environment.ts'
 
-/** The configuration that git makes of the environment. */
+/** The configuration that git reads from the environment. */
 const configOf = (environment: Record<string, string>): Record<string, string> =>
   Object.fromEntries(
     Array.from({ length: Number(environment['GIT_CONFIG_COUNT']) }, (_, index) => [
@@ -18,7 +18,7 @@ const remote: Remote = {
   credential: { username: 'git', password: new Secret('SECRET-CANARY') },
 }
 
-test('is made of nothing but what is listed', () => {
+test('contains only the listed variables', () => {
   const names = Object.keys(gitEnvironment('/home')).filter((name) => !/^GIT_CONFIG_(?:KEY|VALUE)_\d+$/.test(name))
   assert.deepEqual(names.sort(), [
     'GIT_ALLOW_PROTOCOL', 'GIT_ASKPASS', 'GIT_CONFIG_COUNT', 'GIT_CONFIG_GLOBAL', 'GIT_CONFIG_NOSYSTEM', 'GIT_LFS_SKIP_SMUDGE',
@@ -26,12 +26,12 @@ test('is made of nothing but what is listed', () => {
   ]) // biome-ignore format: a table
 })
 
-test('without a remote no protocol is allowed', () => {
+test('allows no protocol without a remote', () => {
   assert.equal(gitEnvironment('/home')['GIT_ALLOW_PROTOCOL'], 'none')
   assert.equal(gitEnvironment('/home', remote)['GIT_ALLOW_PROTOCOL'], 'https')
 })
 
-test('hooks, links, monitors, submodules, replacements and redirects are off', () => {
+test('disables hooks, links, monitors, submodules, replacements and redirects', () => {
   const config = configOf(gitEnvironment('/home', remote))
   assert.deepEqual(
     [
@@ -52,7 +52,7 @@ test('pins the checked addresses and binds the credential to its origin', () => 
   assert.ok(!JSON.stringify(gitEnvironment('/home', remote)).includes('SECRET-CANARY'))
 })
 
-test('literal addresses need no pin, and the standard port is spelled out', () => {
+test('literal addresses need no pin, and the standard port is written out', () => {
   const literal = configOf(
     gitEnvironment('/home', { url: new URL('https://[2606:2800:220:1::1]/x'), addresses: ['2606:2800:220:1::1'] }),
   )

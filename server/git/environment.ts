@@ -1,23 +1,26 @@
 import { isIP } from 'node:net'
 import type { Repository } from './git.ts'
 
-/** A git server as it was checked: the program connects to these addresses and to nothing else. */
+/** A checked git server. The program connects only to these addresses. */
 export interface Remote {
   readonly url: URL
   readonly addresses: readonly string[]
   readonly credential?: Repository['credential']
-  /** Is told at each contact whether the server shows the repository. */
+  /** Called on each contact with whether the server shows the repository. */
   readonly contacted?: (hasAccess: boolean) => Promise<void>
 }
 
-/** Nothing in a repository, in the system or in a home directory may make git run a program or change what it reads. */
+/**
+ * Settings so that nothing in a repository, in the system or in a home directory makes git run a
+ * program or read other data.
+ */
 const fixed: Readonly<Record<string, string>> = {
   'core.hooksPath': '/dev/null',
   'core.fsmonitor': 'false',
   'core.symlinks': 'false',
-  // `refs/replace/*` would let somebody who may push change what an existing commit id stands for.
+  // With `refs/replace/*` a pusher could change the meaning of an existing commit id.
   'core.useReplaceRefs': 'false',
-  // Larger blobs are streamed instead of being held in memory.
+  // Streams larger blobs instead of loading them into memory.
   'core.bigFileThreshold': '16m',
   'credential.helper': '',
   'safe.bareRepository': 'explicit',
@@ -25,11 +28,11 @@ const fixed: Readonly<Record<string, string>> = {
   'submodule.recurse': 'false',
   'fetch.recurseSubmodules': 'false',
   'transfer.fsckObjects': 'true',
-  // Harmless mistakes of old tools, which the history of many honest repositories contains.
+  // Harmless mistakes of old tools that many honest repositories contain in their history.
   'fetch.fsck.zeroPaddedFilemode': 'ignore',
   'fetch.fsck.badTimezone': 'ignore',
   'fetch.fsck.missingSpaceBeforeDate': 'ignore',
-  // Always one pack, so that its size is all there is to watch.
+  // Always one pack, so that watching its size is enough.
   'fetch.unpackLimit': '1',
   'gc.auto': '0',
   'maintenance.auto': 'false',
@@ -48,8 +51,8 @@ const network: Readonly<Record<string, string>> = {
 }
 
 /**
- * The whole environment of one git process (PATH apart). Without a remote no protocol is allowed at all. The credential
- * travels here and only here, bound to the origin of the remote.
+ * Returns the whole environment of one git process, except PATH. Without a remote no protocol is
+ * allowed at all. The credential is passed only here, bound to the origin of the remote.
  */
 export function gitEnvironment(
   home: string,
@@ -74,7 +77,7 @@ export function gitEnvironment(
   return environment
 }
 
-/** The value of the Authorization header for a git credential. */
+/** Returns the Authorization header for a git credential. */
 export const basicAuthorization = ({ username, password }: NonNullable<Repository['credential']>): string =>
   `Basic ${Buffer.from(`${username}:${password.reveal()}`).toString('base64')}`
 

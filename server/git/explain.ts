@@ -1,11 +1,12 @@
 import { GitError } from './git.ts'
 
 const brokenObjects = (): string =>
-  'The repository contains objects that git refuses as unsafe or broken. Check it with "git fsck --strict".'
+  'The repository contains objects that git rejects as unsafe or broken. Check it with "git fsck --strict".'
 
 const causes: readonly (readonly [RegExp, GitError['reason'], (host: string) => string])[] = [
   [
-    // Missing and forbidden are told apart by no word: which private repositories exist is nobody's business.
+    // One message for missing and forbidden, because it must not reveal which private repositories
+    // exist.
     /Authentication failed|could not read (?:Username|Password)|returned error: 40[134]|repository .*not found|not a git repository/i,
     'denied',
     (host) =>
@@ -25,7 +26,7 @@ const causes: readonly (readonly [RegExp, GitError['reason'], (host: string) => 
   [
     /early EOF|unexpected disconnect|transfer closed with/i,
     'unreachable',
-    (host) => `${host} broke off while it sent the repository. Try again.`,
+    (host) => `${host} closed the connection while it sent the repository. Try again.`,
   ],
   [/pack has bad object|pack is corrupted|inflate/i, 'path', brokenObjects],
   [
@@ -61,7 +62,7 @@ const causes: readonly (readonly [RegExp, GitError['reason'], (host: string) => 
   [/out of memory|No space left|File too large/i, 'limits', () => 'The repository is too large for this server.'],
 ]
 
-/** Turns what git wrote to standard error into what went wrong for the user. `host` is the server that was asked. */
+/** Turns git's standard error into an error for the user. `host` is the contacted server. */
 export function explainFailure(stderr: string, host: string): GitError {
   for (const [pattern, reason, message] of causes) {
     if (pattern.test(stderr)) return new GitError(reason, message(host), { cause: new Error(stderr) })
@@ -71,7 +72,7 @@ export function explainFailure(stderr: string, host: string): GitError {
   })
 }
 
-/** One line, printable, short. */
+/** Returns one short, printable line. */
 function lastLine(stderr: string): string {
   const line = stderr.trim().split('\n').at(-1) ?? ''
   return [...line.replace(/\p{Cc}/gu, ' ')].slice(0, 300).join('') || 'git gave no reason.'

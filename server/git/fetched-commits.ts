@@ -4,17 +4,20 @@ import { basicAuthorization, type Remote } from './environment.ts'
 import { fetchInto, type RemoteRepository } from './remote-repository.ts'
 import { readTags, type Tags } from './tags.ts'
 
-/** A commit on this disk, for one of its users. */
+/** A local commit for one of its users. */
 export interface FetchedCommit {
   readonly gitDirectory: string
   readonly tags: Tags
-  /** The last user's call removes it. */
+  /** The last user's call removes the commit. */
   release(): Promise<void>
 }
 
 type Fetched = Pick<FetchedCommit, 'gitDirectory' | 'tags'> & { users: number }
 
-/** Fetches commits, each alone and without history. One that somebody still has open is not fetched again. */
+/**
+ * Fetches commits, each alone and without history. A commit that is still open is not fetched
+ * again.
+ */
 export function createFetchedCommits(
   server: RemoteRepository,
 ): (remote: Remote, commit: string, attempt: Attempt) => Promise<FetchedCommit> {
@@ -52,7 +55,7 @@ export function createFetchedCommits(
   }
 }
 
-/** Only who shows the same credential shares what was fetched with it. */
+/** Only a caller with the same credential shares a fetched commit. */
 const keyOf = ({ url, credential }: Remote, commit: string): string =>
   createHash('sha256')
     .update([url.href, commit, credential ? basicAuthorization(credential) : ''].join('\n'))

@@ -6,13 +6,16 @@ export type ServicePath = '/info/refs' | '/git-upload-pack' | '/git-receive-pack
 export interface GitPath {
   readonly repository: string
   readonly servicePath: ServicePath
-  /** Does this call write? Undefined where it is no call of the smart protocol at all: answer 403. `query` is without "?". */
+  /**
+   * Whether this call writes. Undefined if it is not a call of the smart protocol: answer 403.
+   * `query` is without "?".
+   */
   needsWrite(method: string, query: string): boolean | undefined
 }
 
 /**
- * Reads `/git/<repository>.git/…` as it stands in the request (not decoded). Undefined for everything else, the files of the
- * old "dumb" protocol included: answer 404.
+ * Parses `/git/<repository>.git/…` as written in the request (not decoded). Undefined for every
+ * other path, including the files of the old "dumb" protocol: answer 404.
  */
 export function parseGitPath(pathname: string): GitPath | undefined {
   const [, repository, path] = /^\/git\/([^/]+)\.git(\/.+)$/.exec(pathname) ?? []
@@ -30,7 +33,10 @@ export function parseGitPath(pathname: string): GitPath | undefined {
 
 const servicePaths: readonly ServicePath[] = ['/info/refs', '/git-upload-pack', '/git-receive-pack']
 
-/** Which of git's two services a call asks for; undefined where method and query do not fit the path. */
+/**
+ * Returns which of git's two services a call uses. Undefined if method and query do not fit the
+ * path.
+ */
 export function serviceOf(
   servicePath: ServicePath,
   method: string,

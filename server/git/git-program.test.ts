@@ -55,7 +55,7 @@ test('the same branch name does run a program where git is not told where option
   assert.deepEqual((await readdir(join(canary, '..'))).sort(), ['canary', 'home'])
 })
 
-test('configuration, hooks and aliases of a repository run nothing that its reader did not ask for', async (t) => {
+test('configuration, hooks and aliases of a repository run nothing', async (t) => {
   const { directory, canary, program, work, head, ask } = await scene(t)
   await git(work, 'config', 'core.fsmonitor', `touch ${canary}`)
   await git(work, 'config', 'core.pager', `touch ${canary}`)
@@ -65,7 +65,7 @@ test('configuration, hooks and aliases of a repository run nothing that its read
   assert.deepEqual(await readdir(directory), ['home'])
 })
 
-test('a stream that is destroyed ends git, and one beyond the limit fails', async (t) => {
+test('a destroyed stream ends git, and one beyond the limit fails', async (t) => {
   const { program, head, ask } = await scene(t)
   const stream = program.open(ask(['-c', 'alias.wait=!sleep 9173', 'wait']))
   await until(async () => (await commandLines('sleep 9173')).length > 1)
@@ -75,7 +75,7 @@ test('a stream that is destroyed ends git, and one beyond the limit fails', asyn
   await assert.rejects(limited.toArray(), { reason: 'limits' })
 })
 
-test('a stream fails when git does, when time runs out and when the caller aborts', async (t) => {
+test('a stream fails when git fails, at the timeout and when the caller aborts', async (t) => {
   const { program, ask } = await scene(t)
   await assert.rejects(program.open(ask(['rev-list', '--end-of-options', 'f'.repeat(40)])).toArray(), {
     reason: 'commit',
@@ -89,7 +89,7 @@ test('a stream fails when git does, when time runs out and when the caller abort
   await assert.rejects(reading, /enough/)
 })
 
-test('splits streams into records, and leaves an unfinished one out', async (t) => {
+test('splits streams into records, without an unfinished one', async (t) => {
   const { program, head, ask } = await scene(t)
   const found = []
   for await (const record of records(program.open(ask(['ls-tree', '-z', '--end-of-options', head])), '\0'))

@@ -9,15 +9,18 @@ import { basicAuthorization, gitEnvironment, type Remote } from './environment.t
 import { explainFailure } from './explain.ts'
 import { GitError } from './git.ts'
 
-/** One run of the git program. Everything that is not an option of ours stands after `--end-of-options` in `args`. */
+/**
+ * One run of the git program. In `args`, every argument that is not our own option follows
+ * `--end-of-options`.
+ */
 export interface GitCall {
   readonly args: readonly string[]
-  /** The bare repository; without one, git gets a directory that does not exist. */
+  /** The bare repository. Without one, git gets a directory that does not exist. */
   readonly gitDirectory?: string
-  /** Allows the network, to this one server. */
+  /** Allows connections to this one server. */
   readonly remote?: Remote
   readonly stdin?: string
-  /** Beside the fixed environment, for commits and a private index. */
+  /** Additions to the fixed environment, for commits and a private index. */
   readonly environment?: Readonly<Record<string, string>>
   readonly output?: LineSink
   readonly signal: AbortSignal
@@ -26,13 +29,18 @@ export interface GitCall {
 }
 
 export interface GitProgram {
-  /** Runs to the end. Throws GitError for a non-zero exit code and when time runs out, or the signal's reason. */
+  /**
+   * Runs to the end. Throws GitError for a non-zero exit code or a timeout, or the signal's reason.
+   */
   run(call: GitCall): Promise<RunResult>
-  /** Standard output as it comes. Fails like `run`, and with GitError('limits') beyond `maxBytes`; destroying it ends git. */
+  /**
+   * Streams standard output. Fails like `run`, and with GitError('limits') beyond `maxBytes`.
+   * Destroying the stream kills git.
+   */
   open(call: Omit<GitCall, 'stdin' | 'output'>): Readable
 }
 
-/** `home` is an empty directory of ours: git must find no configuration and no repository from there. */
+/** `home` is an empty directory of ours, where git finds neither configuration nor a repository. */
 export function createGitProgram(home: string): GitProgram {
   const argv = ({ args, gitDirectory }: GitCall): string[] => [
     `--git-dir=${gitDirectory ?? join(home, 'none')}`,
@@ -52,7 +60,7 @@ export function createGitProgram(home: string): GitProgram {
           env: env(call),
           stdin,
           signal: end.signal,
-          // Never reached: the signal above comes first and tells whose fault it was.
+          // Unreachable: the signal above comes first and knows the reason.
           timeoutMs: call.timeoutMs + 60_000,
           ...(maxBytes === undefined ? {} : { maxBytes }),
           ...(output ? { output: progress(output, mask) } : {}),
@@ -79,7 +87,9 @@ export function createGitProgram(home: string): GitProgram {
   }
 }
 
-/** Must be called in the turn in which the child was started, or its events are missed. */
+/**
+ * Must be called in the same turn in which the child was started. Otherwise its events are missed.
+ */
 function read(child: ChildProcess, call: Omit<GitCall, 'stdin' | 'output'>): AsyncGenerator<Buffer> {
   const end = endOf(call)
   const stop = (): void => killGroup(child)
@@ -89,7 +99,7 @@ function read(child: ChildProcess, call: Omit<GitCall, 'stdin' | 'output'>): Asy
   child.stderr?.on('data', (chunk: Buffer) => {
     stderr = (stderr + chunk.toString()).slice(-8192)
   })
-  // Taken at once: what nobody reads by the time a program has ended is thrown away.
+  // Listens at once: unread output is discarded when a program ends.
   const output = child.stdout?.pipe(new PassThrough()) ?? []
   const exit = Promise.withResolvers<number | null | Error>()
   child.once('error', exit.resolve)
@@ -98,7 +108,7 @@ function read(child: ChildProcess, call: Omit<GitCall, 'stdin' | 'output'>): Asy
   async function* chunks(): AsyncGenerator<Buffer> {
     let room = call.maxBytes ?? Number.POSITIVE_INFINITY
     try {
-      // A stream without encoding gives buffers.
+      // A stream without an encoding emits buffers.
       for await (const chunk of output as AsyncIterable<Buffer>) {
         room -= chunk.length
         if (room < 0)
@@ -118,21 +128,22 @@ function read(child: ChildProcess, call: Omit<GitCall, 'stdin' | 'output'>): Asy
 }
 
 /**
- * Splits a stream of `separator`-terminated records. One byte is one character: names in git have no encoding. Throws
- * GitError('limits') for a record that is longer than `longest`, before all of it is in memory.
+ * Splits a stream into records that end with `separator`. One byte is one character, because names
+ * in git have no encoding. Throws GitError('limits') for a record longer than `longest`, before all
+ * of it is in memory.
  */
 export async function* records(
   stream: Readable,
   separator: string,
   longest = Number.POSITIVE_INFINITY,
 ): AsyncGenerator<string> {
-  // Parts of one record are joined once, when it is complete.
+  // The parts of a record are joined once, when it is complete.
   let rest: string[] = []
   let held = 0
   const check = (length: number): void => {
     if (length > longest) throw new GitError('limits', tooLong)
   }
-  // Without an encoding a byte stream gives buffers.
+  // Without an encoding a byte stream emits buffers.
   for await (const chunk of stream as AsyncIterable<Buffer>) {
     const parts = chunk.toString('latin1').split(separator)
     const last = parts.pop() ?? ''
@@ -176,7 +187,7 @@ function maskOf({ remote }: Pick<GitCall, 'remote'>): (line: string) => string {
   return masker([password, new Secret(basicAuthorization(remote.credential).slice('Basic '.length))])
 }
 
-/** Of each counter only the last line; no empty lines, no control characters. */
+/** Keeps only the last line of each counter and removes empty lines and control characters. */
 function progress(output: LineSink, mask: (line: string) => string): LineSink {
   return {
     line(text) {

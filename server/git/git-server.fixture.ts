@@ -1,4 +1,6 @@
-/** For the tests of this room: the built-in host behind a token check, a git client, and things to commit. */
+/**
+ * For the tests of this room: the built-in host behind a token check, a git client, and commits.
+ */
 import assert from 'node:assert/strict'
 import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { createServer, type IncomingMessage, type RequestListener, type ServerResponse } from 'node:http'
@@ -20,14 +22,14 @@ const tokens: Readonly<Record<string, { organization: string; mayWrite: boolean 
   'token-of-b': { organization: organizationB, mayWrite: true },
 }
 
-/** A directory that is removed after the test. */
+/** Creates a directory that is removed after the test. */
 export async function scratchDirectory(t: TestContext): Promise<string> {
   const directory = await mkdtemp(join(tmpdir(), 'quayside-git-'))
   t.after(() => rm(directory, { recursive: true, force: true, maxRetries: 5 }))
   return directory
 }
 
-/** Listens on loopback until the test ends; gives the origin. */
+/** Listens on loopback until the test ends, and returns the origin. */
 export async function listen(t: TestContext, listener: RequestListener): Promise<string> {
   const server = createServer(listener).listen(0, '127.0.0.1')
   await new Promise((resolve) => server.once('listening', resolve))
@@ -45,11 +47,14 @@ export interface HostServer {
   readonly directory: string
   /** Every request: method, path with query, Authorization header. */
   readonly requests: { readonly what: string; readonly authorization: string | undefined }[]
-  /** How many calls of the host are running. */
+  /** The number of running calls of the host. */
   running(): number
 }
 
-/** The built-in host as a route would use it: Basic authentication with an API token as the password. */
+/**
+ * The built-in host behind a route as in production: Basic authentication with an API token as the
+ * password.
+ */
 export async function startHost(
   t: TestContext,
   options: Omit<Parameters<typeof createGitHost>[0], 'directory'> = {},
@@ -90,7 +95,7 @@ async function answer(host: GitHost, request: IncomingMessage, response: ServerR
 
 export const withToken = (url: string, token: string): string => url.replace('://', `://git:${token}@`)
 
-/** The git client of a user; throws what git says when it fails. */
+/** Runs the git client of a user. Throws git's message if it fails. */
 export async function git(cwd: string, ...args: string[]): Promise<string> {
   const identity = ['-c', 'user.name=Tester', '-c', 'user.email=tester@localhost', '-c', 'protocol.file.allow=always']
   const env = { HOME: '/nonexistent', GIT_CONFIG_NOSYSTEM: '1', GIT_TERMINAL_PROMPT: '0' }
@@ -99,14 +104,14 @@ export async function git(cwd: string, ...args: string[]): Promise<string> {
   return result.stdout.toString().trim()
 }
 
-/** A new repository with a work tree, on branch main, without a commit. */
+/** Creates a repository with a work tree, on branch main, without a commit. */
 export async function newWorkTree(t: TestContext): Promise<string> {
   const directory = await scratchDirectory(t)
   await git(directory, 'init', '--quiet', '--initial-branch=main')
   return directory
 }
 
-/** Writes files and commits everything; gives the commit id. */
+/** Writes files, commits everything and returns the commit id. */
 export async function commit(
   workTree: string,
   files: Record<string, string | Buffer>,
@@ -121,7 +126,7 @@ export async function commit(
   return git(workTree, 'rev-parse', 'HEAD')
 }
 
-/** The command lines of running programs that contain the text. */
+/** Returns the command lines of running programs that contain the text. */
 export async function commandLines(text: string): Promise<string[]> {
   const pids = (await readdir('/proc')).filter((name) => /^\d+$/.test(name))
   const lines = await Promise.all(pids.map((pid) => readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => '')))

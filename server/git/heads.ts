@@ -8,8 +8,8 @@ export interface Head {
 const prefix = 'refs/heads/'
 
 /**
- * Picks the head out of the output of `git ls-remote --symref`: exactly that branch or, without one, main, master or what
- * HEAD stands for. Undefined where there is none of them.
+ * Picks the head from the output of `git ls-remote --symref`: exactly that branch or, without one,
+ * main, master or the target of HEAD. Undefined if none of them exists.
  */
 export function chooseHead(output: string, branch?: string): Head | undefined {
   const commits = new Map<string, string>()

@@ -17,7 +17,7 @@ import {
 
 const { signal } = new AbortController()
 
-/** A repository with three commits: of a git server, or of the built-in host. */
+/** A repository with three commits, on a git server or the built-in host. */
 async function setScene(t: TestContext, place: 'server' | 'home') {
   const { origin, host } = await startHost(t)
   const directory = await scratchDirectory(t)
@@ -43,7 +43,7 @@ async function setScene(t: TestContext, place: 'server' | 'home') {
 }
 
 for (const place of ['server', 'home'] as const) {
-  test(`${place}: the last commits are told, newest first`, async (t) => {
+  test(`${place}: the last commits are listed, newest first`, async (t) => {
     const { driver, repository, ids, scratch } = await setScene(t, place)
     const [first = '', second = '', third = ''] = ids
     const log = await driver.log(repository, { count: 2 }, signal)
@@ -70,7 +70,7 @@ for (const place of ['server', 'home'] as const) {
     assert.deepEqual(await readdir(scratch).catch(() => []), [])
   })
 
-  test(`${place}: files of the head are looked into, links and paths that leave the tree are not`, async (t) => {
+  test(`${place}: files of the head can be read, links and paths outside the tree cannot`, async (t) => {
     const { driver, repository, scratch } = await setScene(t, place)
     await driver.look(repository, signal, async (tree) => {
       assert.deepEqual([...tree.files].sort(), ['a.txt', 'dir/b.txt'])

@@ -8,7 +8,10 @@ import { matchCommit, maxListing, withHistory } from './questions.ts'
 import type { RemoteRepository } from './remote-repository.ts'
 import { readTags } from './tags.ts'
 
-/** The last commits of the head's history, newest first; those from the commit `from` on, which has to be in it. */
+/**
+ * Returns the last commits of the head's history, newest first, starting with the commit `from`,
+ * which must be in it.
+ */
 export async function readLog(
   server: RemoteRepository,
   place: Place,
@@ -41,7 +44,7 @@ export async function readLog(
   })
 }
 
-/** The head's tree, looked into for as long as `read` takes: a server sends each file only when it is read. */
+/** Opens the head's tree while `read` runs. A server sends each file only when it is read. */
 export async function readTreeOf<T>(
   server: RemoteRepository,
   place: Place,

@@ -20,7 +20,7 @@ async function bench(t: TestContext, limits: Partial<HostLimits>) {
   return { server, work, urlOf, push }
 }
 
-test('a push larger than what the repository has left is refused, and nothing of it stays', async (t) => {
+test('a push larger than the repository has room for is rejected and leaves nothing', async (t) => {
   const { server, work, push } = await bench(t, { repositoryBytes: 2 * mebi })
   await push('main')
   await commit(work, { 'large.bin': randomBytes(3 * mebi) })
@@ -31,7 +31,7 @@ test('a push larger than what the repository has left is refused, and nothing of
   assert.equal((await server.host.heads(organizationA, 'app', AbortSignal.timeout(10_000))).size, 1)
 })
 
-test('a full repository refuses a push with the reason, and lets branches be deleted', async (t) => {
+test('a full repository rejects a push with the reason, and branches can be deleted', async (t) => {
   const { work, push } = await bench(t, { repositoryBytes: 2 * mebi, pushBytes: 10 * mebi })
   await commit(work, { 'large.bin': randomBytes(1.8 * mebi) })
   await push('main', 'main:other')
@@ -42,7 +42,7 @@ test('a full repository refuses a push with the reason, and lets branches be del
   await push(':other')
 })
 
-test('an organization that has used up its disk is refused with the reason', async (t) => {
+test('a push of an organization that has used up its disk is rejected with the reason', async (t) => {
   const { push, urlOf, work } = await bench(t, { organizationBytes: 4 * 1024 })
   await assert.rejects(push('main'), /The repositories of the organization take 0 MiB, which is the limit/)
   await assert.rejects(git(work, 'push', urlOf('other'), 'main'), /which is the limit/)
@@ -103,7 +103,7 @@ test('a repository whose branches were all deleted stays', async (t) => {
   assert.deepEqual(await readdir(join(server.directory, organizationA)), ['app.git'])
 })
 
-test('pushes at the same time stay within the limit together', async (t) => {
+test('concurrent pushes stay within the limit together', async (t) => {
   const { server, urlOf } = await bench(t, { organizationBytes: 4 * mebi })
   const pushed = await Promise.allSettled(
     ['a', 'b', 'c', 'd'].map(async (name) => {
@@ -116,7 +116,7 @@ test('pushes at the same time stay within the limit together', async (t) => {
   assert.ok(server.running() >= 0)
 })
 
-test('an organization has so many repositories, and a further one is refused', async (t) => {
+test('the number of repositories of an organization is limited', async (t) => {
   const { work, urlOf, push } = await bench(t, { repositories: 2 })
   await push('main')
   await git(work, 'push', '--quiet', urlOf('second'), 'main')
@@ -124,7 +124,7 @@ test('an organization has so many repositories, and a further one is refused', a
   await push('main:again')
 })
 
-test('a repository has so many references, and a push has so many changes', async (t) => {
+test('the references of a repository and the changes of a push are limited', async (t) => {
   const { work, push } = await bench(t, { refs: 3, commandBytes: 2000 })
   await push('main', 'main:b', 'main:c')
   await assert.rejects(push('main:d'), /has 3 references, which is the limit/)
@@ -144,8 +144,8 @@ test('reads the list of changes of a push in any pieces, in linear time', () => 
   assert.deepEqual(parse(`${list}PACK`), expected)
   const single = createCommandList()
   assert.deepEqual([...list].map((byte) => single.add(Buffer.from(byte))).at(-1), expected)
-  assert.throws(() => parse('0003'), /not of the protocol/)
-  assert.throws(() => parse('xxxx'), /not of the protocol/)
+  assert.throws(() => parse('0003'), /does not use the protocol/)
+  assert.throws(() => parse('xxxx'), /does not use the protocol/)
   const slow = createCommandList()
   const started = systemClock.monotonic()
   for (const byte of Buffer.from(line('x'.repeat(65_000)).repeat(16))) slow.add(Buffer.from([byte]))

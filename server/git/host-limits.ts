@@ -1,15 +1,15 @@
 /** Size limits of repositories of the built-in git host. */
 export interface HostLimits {
-  /** On disk, of one repository and of all repositories of an organization. */
+  /** Bytes on disk of one repository, and of all repositories of an organization. */
   readonly repositoryBytes: number
   readonly organizationBytes: number
-  /** Of an organization. */
+  /** Number of repositories of an organization. */
   readonly repositories: number
-  /** Branches, tags and other references of one repository. */
+  /** Number of branches, tags and other references of one repository. */
   readonly refs: number
-  /** Sent by one push. */
+  /** Bytes of one push. */
   readonly pushBytes: number
-  /** The list of references that one push changes. */
+  /** Bytes of the list of references that one push changes. */
   readonly commandBytes: number
 }
 
@@ -22,7 +22,7 @@ export const defaultHostLimits: HostLimits = {
   commandBytes: 1024 ** 2,
 }
 
-/** A push that is not accepted. `message` is for the person at the git client. */
+/** A rejected push. `message` is for the user of the git client. */
 export class PushRefused extends Error {
   override readonly name = 'PushRefused'
 }

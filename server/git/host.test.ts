@@ -13,7 +13,7 @@ import {
 const urlOf = (server: HostServer, name: string, token: string): string =>
   withToken(`${server.origin}/git/${name}.git`, token)
 
-test('a push makes the repository and a clone gives it back', async (t) => {
+test('a push creates the repository and a clone returns it', async (t) => {
   const server = await startHost(t)
   const work = await newWorkTree(t)
   const id = await commit(work, { 'a.txt': 'one', 'large.bin': randomBytes(3 * 1024 ** 2) })
@@ -41,7 +41,7 @@ test('fetches a shallow clone, a partial clone and one commit by its id', async 
   assert.equal(await git(shallow, 'rev-parse', 'FETCH_HEAD'), first)
 })
 
-test('refuses unknown tokens, and pushes of tokens that may only read', async (t) => {
+test('rejects unknown tokens, and pushes with tokens that may only read', async (t) => {
   const server = await startHost(t)
   const work = await newWorkTree(t)
   await commit(work, { 'a.txt': 'one' })
@@ -51,7 +51,7 @@ test('refuses unknown tokens, and pushes of tokens that may only read', async (t
   assert.match(await git(work, 'ls-remote', urlOf(server, 'app', 'reader-of-a')), /refs\/heads\/main/)
 })
 
-test('two organizations have different repositories of one name', async (t) => {
+test('two organizations have different repositories of the same name', async (t) => {
   const server = await startHost(t)
   const work = await newWorkTree(t)
   const ofA = await commit(work, { 'secret.txt': 'of a' })
@@ -65,7 +65,7 @@ test('two organizations have different repositories of one name', async (t) => {
   await assert.rejects(git(other, 'fetch', '--depth=1', urlOf(server, 'app', 'token-of-b'), ofA), /not our ref/)
 })
 
-test('HEAD follows a first push of master, and the clone right after sees it', async (t) => {
+test('HEAD follows a first push of master, and the next clone sees it', async (t) => {
   const server = await startHost(t)
   const work = await newWorkTree(t)
   const id = await commit(work, { 'a.txt': 'one' })
@@ -82,7 +82,7 @@ test('HEAD follows a first push of master, and the clone right after sees it', a
   assert.match(await git(work, 'ls-remote', urlOf(server, 'app', 'token-of-a'), 'refs/heads/main'), new RegExp(id))
 })
 
-test('refuses pushes of objects that git finds unsafe', async (t) => {
+test('rejects pushes of objects that git considers unsafe', async (t) => {
   const server = await startHost(t)
   const work = await newWorkTree(t)
   await commit(work, { 'a.txt': 'one' })
@@ -114,7 +114,7 @@ async function raw(
   return promise
 }
 
-test('takes compressed and chunked questions of protocol version 2', async (t) => {
+test('accepts compressed and chunked requests of protocol version 2', async (t) => {
   const server = await startHost(t)
   await server.host.ensure(organizationA, 'app')
   const question = Buffer.from('0014command=ls-refs\n0000')
@@ -148,7 +148,7 @@ test('serves no files, no other services and no other methods', async (t) => {
   }
 })
 
-test('ends the git process of a client that leaves', async (t) => {
+test('kills the git process of a client that leaves', async (t) => {
   const server = await startHost(t)
   await server.host.ensure(organizationA, 'app')
   const sent = request(`${server.origin}/git/app.git/git-receive-pack`, {
@@ -196,7 +196,7 @@ test('parses only paths of the smart protocol', () => {
   }
 })
 
-test('makes a repository once, whoever comes first, and none for bad names', async (t) => {
+test('creates a repository once for concurrent callers, and none for invalid names', async (t) => {
   const { host, directory } = await startHost(t)
   const paths = await Promise.all(Array.from({ length: 10 }, () => host.ensure(organizationA, 'app')))
   assert.equal(new Set(paths).size, 1)

@@ -16,34 +16,46 @@ import { type GitHostCall, type PushWatch, refuse, serveCall } from './serve-cal
 
 export type { PushWatch } from './serve-call.ts'
 
-/** Slower than any line that git is used over. */
+/** Slower than any connection that people use git over. */
 const usualPace: PaceLimits = { bytesPerSecond: 1024, graceMs: 20_000 }
-const crowded = 'This token has too many git calls in progress, or its organization has. Try again in a few seconds.'
+const crowded = 'This token or its organization has too many git calls in progress. Try again in a few seconds.'
 
-/** The built-in git host: bare repositories, served over smart HTTP. Names mean nothing without their organization. */
+/**
+ * The built-in git host: bare repositories, served over smart HTTP. A name is only unique within
+ * its organization.
+ */
 export interface GitHost {
   /**
-   * Answers one call with `git http-backend` and ends when it is answered. Before, the route must have: authenticated the
-   * token; taken `organization` from the token and from nowhere else; parsed the path with `parseGitPath` and refused where
-   * `needsWrite` is undefined; checked that the token may read, and set `mayWrite` only where it may write; left the body of
-   * the request unread. A missing repository is answered 404; a push makes it, and leaves none if nothing is stored. Never rejects.
+   * Answers one call with `git http-backend` and ends when it is answered. Before, the route must
+   * have: authenticated the token; taken `organization` from the token and from nowhere else;
+   * parsed the path with `parseGitPath` and refused where `needsWrite` is undefined; checked that
+   * the token may read, and set `mayWrite` only where it may write; left the body of the request
+   * unread. A missing repository is answered 404; a push makes it, and leaves none if nothing is
+   * stored. Never rejects.
    */
   handle(request: IncomingMessage, response: ServerResponse, call: GitHostCall): Promise<void>
-  /** Where the repository lies, whether or not it exists; undefined for names that no repository and no organization has. */
+  /** Returns the path of the repository, whether or not it exists. Undefined for invalid names. */
   repositoryPath(organization: string, name: string): string | undefined
-  /** Makes an empty repository where there is none; safe to run twice at a time. Gives its path. Throws for a bad name. */
+  /**
+   * Creates an empty repository if it does not exist, and returns its path. Safe to run
+   * concurrently. Throws for an invalid name.
+   */
   ensure(organization: string, name: string): Promise<string>
-  /** The branches of a repository, as they are now; none where it is not there. */
+  /** Returns the current branches of a repository, or none if it does not exist. */
   heads(organization: string, name: string, signal: AbortSignal): Promise<Heads>
-  /** What the repositories of each organization take on disk, in bytes. */
+  /** Returns the bytes on disk of each organization's repositories. */
   sizes(signal: AbortSignal): Promise<ReadonlyMap<string, number>>
-  /** Makes the files of a directory the content of main, unless they are already. Gives the commit id of main. */
+  /**
+   * Commits the files of a directory to main unless main already contains them. Returns the commit
+   * id of main.
+   */
   importDirectory(organization: string, name: string, directory: string, message: string): Promise<string>
 }
 
 /**
- * `timeoutMs`: for one call. `maxCalls`: at the same time, shared out among organizations and their callers; more are
- * answered 503. `pace`: a client that sends or reads more slowly is cut off.
+ * `timeoutMs`: the limit of one call. `maxCalls`: concurrent calls, shared out among organizations
+ * and their callers. Further calls get 503. `pace`: the lowest speed of a client. Slower ones are
+ * disconnected.
  */
 export function createGitHost(options: {
   readonly directory: string
@@ -52,9 +64,12 @@ export function createGitHost(options: {
   readonly pace?: PaceLimits
   readonly limits?: Partial<HostLimits>
   readonly log?: Logger
-  /** Is told of pushes. */
+  /** Called for pushes. */
   readonly watch?: PushWatch
-  /** What an organization may add in all; without it, only the limits of repositories hold. */
+  /**
+   * The bytes that an organization may add in total. Without it only the limits of repositories
+   * apply.
+   */
   readonly spareOf?: OrganizationSpare
 }): GitHost {
   const { directory, timeoutMs = 10 * 60_000, maxCalls = 64, pace = usualPace, log = silentLogger, watch } = options

@@ -1,9 +1,9 @@
 import type { GitProgram } from './git-program.ts'
 
-/** Branches with the commits that they point at. */
+/** Branches with the commits that they point to. */
 export type Heads = ReadonlyMap<string, string>
 
-/** The heads of a bare repository on this disk. */
+/** Reads the heads of a bare repository on this disk. */
 export async function readHeads(
   program: GitProgram,
   gitDirectory: string,

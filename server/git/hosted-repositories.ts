@@ -8,10 +8,13 @@ import { isRepositoryName } from './names.ts'
 
 /** The bare repositories of the built-in git host: `<directory>/<organization id>/<name>.git`. */
 export interface HostedRepositories {
-  /** Where it lies, whether or not it exists; undefined for names that no repository and no organization has. */
+  /** Returns its path, whether or not it exists. Undefined for invalid names. */
   pathOf(organization: string, name: string): string | undefined
   exists(path: string): Promise<boolean>
-  /** Makes it where there is none; safe to run twice at a time. Gives its path. Throws for a bad name. */
+  /**
+   * Creates it if it does not exist, and returns its path. Safe to run concurrently. Throws for an
+   * invalid name.
+   */
   ensure(organization: string, name: string): Promise<string>
 }
 
@@ -39,7 +42,7 @@ export function createHostedRepositories(directory: string): HostedRepositories 
     await mkdir(fresh, { recursive: true, mode: 0o700 })
     try {
       await writeBareRepository(fresh, { branch: 'main', config })
-      // Fails where somebody else was faster: a directory never takes the place of one that has something in it.
+      // Fails if another call was faster: a rename never replaces a directory that is not empty.
       await rename(fresh, path)
     } catch (thrown) {
       await rm(fresh, { recursive: true, force: true })

@@ -40,7 +40,7 @@ async function newDriver(
   return { ...createGit({ directory, guard, limits: options.limits ?? {} }), directory }
 }
 
-/** Every way in which a driver goes to the network. */
+/** Every operation of a driver that uses the network. */
 const ways = (driver: GitDriver, url: string): Record<string, () => Promise<unknown>> => ({
   resolveHead: () => driver.resolveHead({ url, credential }, signal),
   resolveCommit: () => driver.resolveCommit({ url, credential, branch: 'main' }, someCommit, signal),
@@ -67,7 +67,7 @@ test('a redirecting server is not followed', async (t) => {
   assert.equal(hits, 0)
 })
 
-test('a hanging server is given up in time, and nothing stays behind', async (t) => {
+test('a hanging server times out and leaves nothing behind', async (t) => {
   const driver = await newDriver(t, { limits: { questionMs: 400, checkoutMs: 400 } })
   const origin = await listen(t, () => {})
   for (const [name, ask] of Object.entries(ways(driver, `${origin}/a.git`))) {
@@ -79,7 +79,10 @@ test('a hanging server is given up in time, and nothing stays behind', async (t)
   assert.deepEqual(await commandLines(origin), [])
 })
 
-/** Sends the bytes one by one for as long as somebody listens; says how many went and whether anybody still does. */
+/**
+ * Sends the bytes one by one while the client listens. Returns how many were sent and whether the
+ * client still listens.
+ */
 function trickle(response: ServerResponse, bytes: Buffer): { sent: number; isOver: boolean } {
   const state = { sent: 0, isOver: false }
   const timer = setInterval(() => {
@@ -93,7 +96,7 @@ function trickle(response: ServerResponse, bytes: Buffer): { sent: number; isOve
   return state
 }
 
-test('a server that trickles is given up in time, whatever it was asked', async (t) => {
+test('a trickling server times out for every operation', async (t) => {
   const driver = await newDriver(t, { limits: { questionMs: 1000, checkoutMs: 1000 } })
   const trickled: { sent: number; isOver: boolean }[] = []
   const origin = await listen(t, (_request, response) => {
@@ -111,7 +114,7 @@ test('a server that trickles is given up in time, whatever it was asked', async 
   assert.deepEqual(await commandLines(origin), [])
 })
 
-test('a server that trickles the objects is given up in time, and nothing of them stays', async (t) => {
+test('a server that trickles the objects times out and leaves nothing behind', async (t) => {
   const trickled: { sent: number; isOver: boolean }[] = []
   const { id, repository } = await hostBehind(t, (pack, response) => {
     response.write(pack.subarray(0, 20_000))
@@ -126,7 +129,10 @@ test('a server that trickles the objects is given up in time, and nothing of the
   assert.deepEqual(await readdir(join(driver.directory, 'scratch')), [])
 })
 
-/** The built-in host with one commit behind it, and a server before it that does this with the answer that carries the objects. */
+/**
+ * The built-in host with one commit, and a server in front of it that changes the answer with the
+ * objects.
+ */
 async function hostBehind(t: TestContext, spoil: (pack: Buffer, response: ServerResponse) => void) {
   const real = await startHost(t)
   const work = await newWorkTree(t)
@@ -157,7 +163,7 @@ const spoiled: Record<string, [(pack: Buffer, response: ServerResponse) => void,
   'closes when half of the objects are sent': [
     (pack, response) => void response.write(pack.subarray(0, pack.length / 2), () => response.destroy()),
     'unreachable',
-    /broke off/,
+    /closed the connection/,
   ],
   'sends objects that are not what their names say': [
     (pack, response) => {
@@ -169,7 +175,7 @@ const spoiled: Record<string, [(pack: Buffer, response: ServerResponse) => void,
   ],
 }
 for (const [what, [spoil, reason, message]] of Object.entries(spoiled)) {
-  test(`a server that ${what} is told as that, and nothing of it stays`, async (t) => {
+  test(`a server that ${what} is reported as that, and leaves nothing behind`, async (t) => {
     const { id, repository } = await hostBehind(t, spoil)
     const driver = await newDriver(t)
     await assert.rejects(driver.checkout(repository, id, silentAttempt), { name: 'GitError', reason, message })
@@ -177,7 +183,7 @@ for (const [what, [spoil, reason, message]] of Object.entries(spoiled)) {
   })
 }
 
-test('a server that fails, or refuses in the middle, is told as that', async (t) => {
+test('a server that fails, or refuses in the middle, is reported as that', async (t) => {
   for (const [status, reason] of [
     [500, 'unreachable'],
     [503, 'unreachable'],
@@ -186,7 +192,7 @@ test('a server that fails, or refuses in the middle, is told as that', async (t)
     const real = await startHost(t)
     await real.host.ensure(organizationA, 'app')
     const origin = await listen(t, (request, response) => {
-      // What comes first is answered as it should be.
+      // The first requests are answered correctly.
       if (request.method === 'POST') return void response.writeHead(status, { 'www-authenticate': 'Basic' }).end()
       request.pipe(
         ask(`${real.origin}${request.url}`, { headers: request.headers }, (answer) => {
@@ -208,7 +214,7 @@ test('a server that fails, or refuses in the middle, is told as that', async (t)
   }
 })
 
-test('a name that no server knows, and a certificate that is not good any more, are told as that', async (t) => {
+test('an unknown host name and an expired certificate are reported as such', async (t) => {
   const unknown = await newDriver(t, { guard: createAddressGuard({ allowedPrivateCidrs: [] }) })
   await assert.rejects(unknown.resolveHead({ url: 'https://nowhere.invalid/a.git' }, signal), {
     name: 'GitError',
@@ -235,18 +241,18 @@ test('a name that no server knows, and a certificate that is not good any more, 
       const message = new RegExp(`certificate of ${host.replace('.', '\\.')}:${port} is not accepted`)
       await assert.rejects(ask, { name: 'GitError', reason: 'unreachable', message }, name)
     }
-    // Neither the path nor the credential was told to whoever has such a certificate.
+    // A server with such a certificate learned neither the path nor the credential.
     assert.equal(requests, 0)
   }
 })
 
-test('the credential goes to the server in a header and is in no command line, log line or error', async (t) => {
+test('the credential is sent in a header and is in no command line, log line or error', async (t) => {
   const seen: { commands: string[]; header: string | undefined } = { commands: [], header: undefined }
   const origin = await listen(t, (request, response) => {
     seen.header = request.headers.authorization
     void commandLines(origin).then((commands) => {
       seen.commands = commands
-      // git shows the user what such an answer says.
+      // git shows the user the text of such an answer.
       response
         .writeHead(500, { 'content-type': 'text/plain' })
         .end(`SECRET-CANARY-1234 ${request.headers.authorization}\n`)
@@ -268,7 +274,7 @@ test('the credential goes to the server in a header and is in no command line, l
   assert.ok(lines.some((line) => line.includes('******')))
 })
 
-test('credentials with line breaks, empty or endless ones are refused before anything is asked', async (t) => {
+test('credentials with line breaks, empty and endless ones are rejected before any request', async (t) => {
   let hits = 0
   const origin = await listen(t, () => hits++)
   const driver = await newDriver(t)
@@ -286,7 +292,7 @@ test('credentials with line breaks, empty or endless ones are refused before any
   assert.equal(hits, 0)
 })
 
-test('a private address gets no connection, whatever name it has', async (t) => {
+test('a private address gets no connection under any name', async (t) => {
   let hits = 0
   const { port } = new URL(await listen(t, () => hits++))
   const names: Record<string, readonly string[]> = {
@@ -305,7 +311,7 @@ test('a private address gets no connection, whatever name it has', async (t) => 
   assert.equal(hits, 0)
 })
 
-test('connects to the address that was checked, not to what the name stands for later', async (t) => {
+test('connects to the checked address, not to a later one of the same name', async (t) => {
   const server = await startHost(t)
   const work = await newWorkTree(t)
   const id = await commit(work, { 'a/b': '1' })
@@ -335,7 +341,7 @@ const serveFiles =
     )
   }
 
-test('the old protocol of plain files is refused, and its alternates get no request', async (t) => {
+test('the old protocol of plain files is rejected, and its alternates get no request', async (t) => {
   let hits = 0
   const canary = await listen(t, () => hits++)
   const files = await scratchDirectory(t)
@@ -353,7 +359,7 @@ test('the old protocol of plain files is refused, and its alternates get no requ
   assert.equal(hits, 0)
 })
 
-test('a repository larger than allowed is given up and removed', async (t) => {
+test('a repository larger than the limit is cancelled and removed', async (t) => {
   const server = await startHost(t)
   const work = await newWorkTree(t)
   const id = await commit(work, { 'large.bin': randomBytes(3 * 1024 ** 2) })
@@ -370,7 +376,7 @@ test('a repository larger than allowed is given up and removed', async (t) => {
   assert.deepEqual(await readdir(join(driver.directory, 'scratch')), [])
 })
 
-/** Writes a tree as it stands, valid or not, and a commit of it; moves main there. */
+/** Writes a tree without validation and a commit of it, and moves main to it. */
 async function plant(bare: string, tree: Buffer, t: TestContext): Promise<{ tree: string; commit: string }> {
   const file = join(await scratchDirectory(t), 'tree')
   await writeFile(file, tree)
@@ -383,7 +389,7 @@ async function plant(bare: string, tree: Buffer, t: TestContext): Promise<{ tree
 const entry = (mode: string, name: string, id: string): Buffer =>
   Buffer.concat([Buffer.from(`${mode} ${name}\0`), Buffer.from(id, 'hex')])
 
-test('trees with names that reach outside are refused', async (t) => {
+test('trees with names that reach outside are rejected', async (t) => {
   const server = await startHost(t)
   const bare = await server.host.ensure(organizationA, 'app')
   const driver = await newDriver(t)
@@ -400,7 +406,7 @@ test('trees with names that reach outside are refused', async (t) => {
   }
 })
 
-test('a tree of trees of trees is given up before it is unfolded', async (t) => {
+test('a tree of trees of trees is rejected before it is unfolded', async (t) => {
   const server = await startHost(t)
   const bare = await server.host.ensure(organizationA, 'app')
   const file = join(await scratchDirectory(t), 'blob')

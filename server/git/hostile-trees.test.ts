@@ -23,7 +23,10 @@ interface Entry {
   readonly id: string
 }
 
-/** A bare repository whose objects are written without git, which would take a process for each directory. */
+/**
+ * A bare repository. Its objects are written without git, which would need a process for each
+ * directory.
+ */
 async function scene(t: TestContext) {
   const gitDirectory = await scratchDirectory(t)
   await writeBareRepository(gitDirectory, { branch: 'main' })
@@ -47,7 +50,7 @@ async function scene(t: TestContext) {
     gitDirectory,
     blob,
     tree,
-    /** The directory below so many others of that name. */
+    /** A chain of this many nested directories of that name. */
     below: (depth: number, name: string, id: string): string =>
       Array.from({ length: depth }).reduce<string>((inner) => tree([{ kind: 'directory', name, id: inner }]), id),
     source: (root: string) => {
@@ -62,9 +65,9 @@ const numbered = (count: number, kind: Entry['kind'], id: string): Entry[] =>
 
 const refused = { name: 'GitError', reason: 'limits' }
 
-test('a path that no file system takes is refused before it is in memory, however often it is in the commit', async (t) => {
+test('a path longer than file systems allow is rejected before it is in memory, however often it occurs', async (t) => {
   const { blob, tree, source, below } = await scene(t)
-  // Some kilobytes of objects, and 1 GB of paths.
+  // A few kilobytes of objects, and 1 GB of paths.
   const many = tree(numbered(1_000, 'file', blob('x')))
   const before = process.memoryUsage.rss()
   await assert.rejects(openTree(source(below(250, 'n'.repeat(4_000), many)), signal), {
@@ -75,13 +78,13 @@ test('a path that no file system takes is refused before it is in memory, howeve
   assert.ok(grown < 200_000_000, `${grown} bytes`)
 })
 
-test('directories below each other without end are refused with the reason', async (t) => {
+test('endlessly nested directories are rejected with the reason', async (t) => {
   const { blob, tree, source, below } = await scene(t)
   const root = below(3_000, 'n', tree(numbered(1, 'file', blob('x'))))
   await assert.rejects(openTree(source(root), signal), { ...refused, message: /fewer directories/ })
 })
 
-test('paths that are too much together are refused, though each is allowed', async (t) => {
+test('paths whose total is too large are rejected, though each is allowed', async (t) => {
   const { blob, tree, source, below } = await scene(t)
   const many = tree(numbered(20_000, 'file', blob('x')))
   await assert.rejects(openTree(source(below(17, 'n'.repeat(230), many)), signal), {
@@ -90,7 +93,7 @@ test('paths that are too much together are refused, though each is allowed', asy
   })
 })
 
-test('directories that are in themselves again and again end at the limit of entries', async (t) => {
+test('directories that contain themselves repeatedly end at the limit of entries', async (t) => {
   const { blob, tree, source } = await scene(t)
   let root = tree(numbered(10, 'file', blob('x')))
   for (let level = 0; level < 10; level++) root = tree(numbered(10, 'directory', root))
@@ -98,7 +101,7 @@ test('directories that are in themselves again and again end at the limit of ent
   await assert.rejects(openTree(one, signal), { ...refused, message: /more than 5000 files/ })
 })
 
-test('links deep in a commit are followed in a moment, or refused', async (t) => {
+test('deep links are followed quickly or rejected', async (t) => {
   const { blob, tree, source, below } = await scene(t)
   const links = tree(numbered(60, 'link', blob('../x')))
   const attempt = { signal, output: silent }
@@ -109,7 +112,7 @@ test('links deep in a commit are followed in a moment, or refused', async (t) =>
   assert.ok(used < 300, `${used} ms of CPU`)
 })
 
-test('a directory of very many others is not listed, and of very many files in turns with other work', async (t) => {
+test('a directory of very many others is not listed, and one of very many files does not block other work', async (t) => {
   const { blob, tree, source, gitDirectory } = await scene(t)
   const { program, limits, commit } = source(
     tree([
@@ -133,7 +136,7 @@ test('a directory of very many others is not listed, and of very many files in t
   await assert.rejects(list('nowhere'), { reason: 'path', message: /has no directory "nowhere"/ })
 })
 
-test('a commit of very many submodules is told in a few lines', async (t) => {
+test('a commit with very many submodules is reported in a few lines', async (t) => {
   const { tree, source } = await scene(t)
   const lines: string[] = []
   const attempt = { signal, output: { line: (text: string) => void lines.push(text) } }
@@ -143,7 +146,7 @@ test('a commit of very many submodules is told in a few lines', async (t) => {
   assert.equal(lines.at(-1), '4980 further submodules are not fetched.')
 })
 
-test('names that look like options, commands or other directories stay names', async (t) => {
+test('names that look like options, commands or other directories are treated as names', async (t) => {
   const { blob, tree, source } = await scene(t)
   const names = ['"\'`$(id)', '-x', '.gIt', '.git\u200c', 'README', 'a\nb', 'con', 'git~1', 'readme', '\u001b[31m']
   const entries = names.toSorted().map((name) => ({ kind: 'file', name, id: blob(name) }) as const)

@@ -3,7 +3,7 @@ import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { GitProgram } from './git-program.ts'
 
-/** Who commits what this server itself puts into a repository. */
+/** The author of commits that this server creates itself. */
 const identity = {
   GIT_AUTHOR_NAME: 'Quayside',
   GIT_AUTHOR_EMAIL: 'quayside@localhost',
@@ -14,8 +14,8 @@ const identity = {
 const branch = 'refs/heads/main'
 
 /**
- * Makes the files of a directory the content of main, as one new commit; without one when they are its content already.
- * Files that the directory's `.gitignore` names stay out. Gives the id of the commit at the head of main.
+ * Commits the files of a directory to main, unless main already has exactly this content. Files
+ * that the directory's `.gitignore` names are excluded. Returns the id of the head commit of main.
  */
 export async function importDirectory(
   program: GitProgram,

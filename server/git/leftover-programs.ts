@@ -1,8 +1,9 @@
 import { readdir, readFile } from 'node:fs/promises'
 
 /**
- * Ends the programs that a killed process left at work with this home: nobody limits their time and what they fetch any more, and
- * nobody reads what they say. To be called before this process starts one. Without /proc they end by themselves, later.
+ * Kills the programs of a killed process with this home: nothing limits their time and their
+ * downloads any more, and nobody reads their output. Must be called before this process starts one.
+ * Without /proc they end later on their own.
  */
 export async function endLeftoverPrograms(home: string): Promise<void> {
   const names = await readdir('/proc').catch(() => [])
@@ -10,12 +11,12 @@ export async function endLeftoverPrograms(home: string): Promise<void> {
 }
 
 async function endIfAtHome(pid: number, home: string): Promise<void> {
-  // Those of other users cannot be read, and are not ours.
+  // Programs of other users are unreadable and not ours.
   const environment = await readFile(`/proc/${pid}/environ`, 'utf8').catch(() => '')
   if (!environment.split('\0').includes(`HOME=${home}`)) return
   try {
     process.kill(pid, 'SIGKILL')
   } catch {
-    // It has ended meanwhile.
+    // It has ended in the meantime.
   }
 }

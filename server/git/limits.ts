@@ -1,18 +1,18 @@
-/** What one repository may cost. */
+/** Limits of reading one repository. */
 export interface GitLimits {
-  /** For questions that a caller waits for: heads, commits, directories. */
+  /** Timeout of requests that a caller waits for: heads, commits, directories. */
   readonly questionMs: number
-  /** For fetching one commit, and for reading it afterwards. */
+  /** Timeout of fetching one commit, and of reading it afterwards. */
   readonly checkoutMs: number
   /** Bytes on disk of one fetch. */
   readonly maxFetchBytes: number
   readonly maxArchiveBytes: number
   readonly maxFileBytes: number
-  /** Files, links and directories of one commit. */
+  /** Number of files, links and directories of one commit. */
   readonly maxEntries: number
-  /** Bytes of one path: file systems take no longer ones. */
+  /** Bytes of one path. File systems accept no longer ones. */
   readonly maxPathBytes: number
-  /** Bytes of all paths of one commit together: directories of a few bytes can be in it many times. */
+  /** Bytes of all paths of one commit together. A directory of a few bytes can occur many times. */
   readonly maxTreeBytes: number
 }
 

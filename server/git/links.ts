@@ -1,11 +1,14 @@
 import { GitError } from './git.ts'
 
-/** How many links are followed before they count as a loop. */
+/** Maximum number of links to follow before they count as a loop. */
 const maxFollowed = 255
-/** How many names all links may have on their ways together. */
+/** Maximum number of names that all links may pass through together. */
 export const maxLinkSteps = 100_000
 
-/** A name of the tree that is a link or above one. Looking up a name takes the same time at every depth. */
+/**
+ * A name of the tree that is a link or an ancestor of one. A lookup takes the same time at every
+ * depth.
+ */
 interface Node {
   target?: string
   readonly below: Map<string, Node>
@@ -17,8 +20,9 @@ interface Walk {
 }
 
 /**
- * Returns the first link that points outside, directly or through other links. `targets` is what each link says, by its path. Walks as
- * a file system would, where every name on the way may be a link itself. Throws GitError('limits') for a maze of links.
+ * Returns the first link that points outside, directly or through other links. `targets` contains
+ * the target of each link by its path. It resolves paths like a file system, where every name on
+ * the way may be a link. Throws GitError('limits') for a maze of links.
  */
 export function escapingLink(targets: ReadonlyMap<string, string>): string | undefined {
   const walk = { root: nodesOf(targets), stepsLeft: maxLinkSteps }
@@ -28,7 +32,7 @@ export function escapingLink(targets: ReadonlyMap<string, string>): string | und
 
 const newNode = (): Node => ({ below: new Map() })
 const maze = (): GitError =>
-  new GitError('limits', 'The repository has too many symbolic links, or they lead to each other too often.')
+  new GitError('limits', 'The repository has too many symbolic links, or they point to each other too often.')
 
 function nodesOf(targets: ReadonlyMap<string, string>): Node {
   const root = newNode()
@@ -47,9 +51,9 @@ function nodesOf(targets: ReadonlyMap<string, string>): Node {
 }
 
 function escapes(link: string, walk: Walk): boolean {
-  /** Undefined for a name that has no link below it. */
+  /** Undefined for a name without a link below it. */
   const at: (Node | undefined)[] = []
-  /** The names that follow, the next one last. */
+  /** The remaining names, the next one last. */
   const ahead = link.split('/').reverse()
   let followed = 0
   for (let name = ahead.pop(); name !== undefined; name = ahead.pop()) {
@@ -67,7 +71,7 @@ function escapes(link: string, walk: Walk): boolean {
       continue
     }
     if (target.startsWith('/')) return true
-    // A loop leads nowhere, so not outside.
+    // A loop has no target, so it does not point outside.
     if (++followed > maxFollowed) return false
     const names = target.split('/')
     walk.stepsLeft -= names.length

@@ -6,14 +6,17 @@ import { GitError, type Repository } from './git.ts'
 import { isBranchName } from './names.ts'
 import { parseRepositoryAddress } from './repository-address.ts'
 
-/** A repository, and whose it is: names of the built-in git host mean nothing without their organization. */
+/**
+ * A repository with its organization, because names of the built-in git host are only unique within
+ * one.
+ */
 export type OwnedRepository = Repository & {
   readonly organization?: string
-  /** The stored git token that the credential comes from, and the version of its credential. */
+  /** The stored git token of the credential, and the version of its credential. */
   readonly gitToken?: { readonly id: string; readonly version: number }
 }
 
-/** One contact with a repository: the server, or the built-in git host, showed it or did not. */
+/** One contact with a repository: the server or the built-in git host showed it, or did not. */
 export interface Contact {
   readonly organizationId: string
   readonly url: string
@@ -26,13 +29,19 @@ export interface Contact {
 export type Place = string | Remote
 
 export interface BuiltInHost {
-  /** Of `<public URL>/git/<name>.git`: the present one, and former ones that stored addresses still name. */
+  /**
+   * Origins of `<public URL>/git/<name>.git`: the current one, and previous ones in stored
+   * addresses.
+   */
   readonly origins: readonly string[]
-  /** The bare repository of that name; undefined where the organization has none. */
+  /** Returns the bare repository with that name. Undefined if the organization has none. */
   repositoryPath(name: string, organization: string | undefined): string | undefined
 }
 
-/** Where git finds this repository, everything about it checked. Throws GitError, or the signal's reason. */
+/**
+ * Resolves a repository to a place that git can read, with every check. Throws GitError, or the
+ * signal's reason.
+ */
 export async function locate(
   repository: OwnedRepository,
   options: {
@@ -56,7 +65,7 @@ export async function locate(
     const exists = path !== undefined && existsSync(path)
     await contacted?.(exists)
     if (exists) return path
-    throw new GitError('denied', `There is no repository "${address.name}" here. Push it first.`)
+    throw new GitError('denied', `The repository "${address.name}" does not exist here. Push it first.`)
   }
   const credential = checkCredential(repository.credential)
   const addresses = await checkedAddresses(guard, address.url, options)

@@ -15,7 +15,8 @@ const refusedBranches = [
   'a\n', 'a\0', 'é', '@', '+main', 'a?b', 'a[b',
 ]
 for (const name of refusedBranches) {
-  test(`the branch name ${JSON.stringify(name.slice(0, 40))} is refused`, () => assert.equal(isBranchName(name), false))
+  test(`the branch name ${JSON.stringify(name.slice(0, 40))} is rejected`, () =>
+    assert.equal(isBranchName(name), false))
 }
 
 test('commit ids are 7 to 64 lower-case hexadecimal digits', () => {
@@ -48,7 +49,7 @@ test('names of repositories are plain', () => {
   }
 })
 
-test('paths inside a tree have one spelling', () => {
+test('each path inside a tree has one spelling', () => {
   for (const [text, path] of [
     ['', ''],
     ['/', ''],

@@ -1,4 +1,7 @@
-/** May this text be the name of a branch? Stricter than git: nothing that a shell, a ref pattern or an option could be made of. */
+/**
+ * Whether the text is a valid name of a branch. Stricter than git: nothing that could be a shell
+ * command, a ref pattern or an option.
+ */
 export const isBranchName = (text: string): boolean =>
   /^[A-Za-z0-9][A-Za-z0-9._/+@#-]{0,243}$/.test(text) &&
   text.split('/').every((part) => part !== '' && !part.startsWith('.') && !part.endsWith('.lock')) &&
@@ -16,12 +19,12 @@ export const isRepositoryName = (text: string): boolean =>
   !/\.(?:lock|git)$/.test(text)
 
 /**
- * A path inside a tree as `a/b`, '' for the top (also written `.` or `/`), or undefined where the text leaves the tree, is
- * absolute, or could be taken for an option, an escape or git's own directory.
+ * Returns a path inside a tree as `a/b`, and '' for the top (also written `.` or `/`). Undefined if
+ * the text leaves the tree, is absolute, or could be an option, an escape or git's own directory.
  */
 export function treePath(text: string): string | undefined {
   if (text === '/') return ''
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: exactly those are refused
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: exactly these are rejected
   if (text.length > 4096 || text.startsWith('/') || /[\u0000-\u001f\u007f\\]|%(?:2e|2f|5c|00)/i.test(text))
     return undefined
   const parts = text.split('/').filter((part) => part !== '' && part !== '.')

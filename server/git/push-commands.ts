@@ -2,18 +2,18 @@ import { once } from 'node:events'
 import type { IncomingMessage } from 'node:http'
 import { PushRefused } from './host-limits.ts'
 
-/** The reference changes that the first part of a push lists. */
+/** The reference changes in the first part of a push. */
 export interface PushCommands {
   readonly count: number
-  /** It creates and updates nothing. */
+  /** Whether it creates and updates nothing. */
   readonly onlyDeletes: boolean
-  /** The client understands messages on their own channel. */
+  /** Whether the client understands messages on a separate channel. */
   readonly hasSideBand: boolean
 }
 
 /**
- * Reads the list of references that a push changes, and puts it back for git. Throws PushRefused if it is longer than
- * `maxBytes`, compressed, or not of git's protocol.
+ * Reads the list of references that a push changes, and puts it back for git. Throws PushRefused if
+ * it is longer than `maxBytes`, compressed, or not of git's protocol.
  */
 export async function readPushCommands(
   request: IncomingMessage,
@@ -42,7 +42,7 @@ export async function readPushCommands(
   }
 }
 
-/** Reads the list of changes in pieces of any size. Reads each byte once. */
+/** Parses the list of changes from pieces of any size. Reads each byte once. */
 export function createCommandList(): { add(chunk: Buffer): PushCommands | undefined } {
   const found = { count: 0, onlyDeletes: true, hasSideBand: false }
   let [pieces, size, needed]: [Buffer[], number, number] = [[], 0, 4]
@@ -65,7 +65,7 @@ export function createCommandList(): { add(chunk: Buffer): PushCommands | undefi
       while (bytes.length >= needed) {
         const line = bytes.subarray(0, needed)
         if (take(line) === 'end') return found
-        // A line whose length alone is known so far is taken again, whole.
+        // If only the length of a line is known so far, the line is read again when it is complete.
         if (needed === 4) bytes = bytes.subarray(line.length)
       }
       pieces = [bytes]
@@ -79,7 +79,7 @@ function lengthOf(line: Buffer): number {
   const digits = line.toString('latin1', 0, 4)
   const length = /^[0-9a-f]{4}$/i.test(digits) ? Number.parseInt(digits, 16) : Number.NaN
   if (length === 0 || length > 4) return length
-  throw new PushRefused('The push is not of the protocol of git.')
+  throw new PushRefused('The push does not use the protocol of git.')
 }
 
 function note(found: { count: number; onlyDeletes: boolean; hasSideBand: boolean }, line: string): void {
@@ -90,7 +90,7 @@ function note(found: { count: number; onlyDeletes: boolean; hasSideBand: boolean
   found.hasSideBand ||= capabilities.split(' ').includes('side-band-64k')
 }
 
-/** The answer that makes a git client show a message and end. */
+/** Returns the answer that makes a git client show a message and exit. */
 export function refusalPacket(message: string, { hasSideBand }: Pick<PushCommands, 'hasSideBand'>): Buffer {
   const text = Buffer.from(`${hasSideBand ? '\x03' : 'ERR '}${message}\n`)
   return Buffer.concat([Buffer.from((text.length + 4).toString(16).padStart(4, '0')), text])

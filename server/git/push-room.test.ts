@@ -7,7 +7,7 @@ import type { GitProgram } from './git-program.ts'
 import { defaultHostLimits } from './host-limits.ts'
 import { createPushRoom } from './push-room.ts'
 
-test('a push that ends while another is measured still counts for it', async (t) => {
+test('a push that ends during the measurement of another one still counts for it', async (t) => {
   const organization = await mkdtemp(join(tmpdir(), 'quayside-room-'))
   t.after(() => rm(organization, { recursive: true }))
   const path = join(organization, 'one.git')
@@ -33,7 +33,7 @@ test('a push that ends while another is measured still counts for it', async (t)
   assert.ok(second.bytes <= MiB, `${second.bytes}`)
 })
 
-test('pushes at the same time stay together within what the organization may still take of the disk', async (t) => {
+test('concurrent pushes together stay within the disk limit of the organization', async (t) => {
   const organization = await mkdtemp(join(tmpdir(), 'quayside-room-'))
   t.after(() => rm(organization, { recursive: true }))
   const path = join(organization, 'one.git')

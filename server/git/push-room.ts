@@ -4,30 +4,45 @@ import { run } from '../lib/run.ts'
 import type { GitProgram } from './git-program.ts'
 import { type HostLimits, PushRefused } from './host-limits.ts'
 
-/** How long the disk may take to be measured. */
+/** Timeout of measuring the disk. */
 const measureMs = 20_000
 
-/** Says how much a push may bring. Pushes in progress reserve their share, so together they stay within the limits. */
+/**
+ * Limits the size of a push. Pushes in progress reserve their share, so together they stay within
+ * the limits.
+ */
 export interface PushRoom {
-  /** Throws PushRefused if the organization may have no further repository, or has no room. `path`: of a repository that does not exist. */
+  /**
+   * Throws PushRefused if the organization may not have another repository, or has no room. `path`:
+   * of a repository that does not exist.
+   */
   checkNew(path: string, signal: AbortSignal): Promise<void>
-  /** `bytes` is 0 if nothing may be added; then references can still be deleted. Disposing gives the share back. */
+  /**
+   * `bytes` is 0 if nothing may be added. References can still be deleted then. Disposing returns
+   * the share.
+   */
   reserve(path: string, signal: AbortSignal): Promise<Disposable & { readonly bytes: number; readonly full: string }>
 }
 
-/** Returns how many bytes an organization may add, by what its repositories take now, and why it may add none. */
+/**
+ * Returns how many bytes an organization may add to the current size of its repositories, and the
+ * reason if it may add none.
+ */
 export type OrganizationSpare = (
   organization: string,
   repositoryBytes: number,
 ) => Promise<{ readonly bytes: number; readonly full: string }>
 
-/** Without a limit on all that an organization takes. */
+/** No limit on the total of an organization. */
 const unlimited: OrganizationSpare = async () => ({ bytes: Number.MAX_SAFE_INTEGER, full: '' })
 
 export function createPushRoom(program: GitProgram, limits: HostLimits, spareOf = unlimited): PushRoom {
   /** By the directory of the organization, and by that of the repository. */
   const reserved = new Map<string, number>()
-  /** One for each measurement in progress. It may have missed what a push brought that ended meanwhile. */
+  /**
+   * One entry for each measurement in progress. It may have missed the data of a push that has
+   * ended meanwhile.
+   */
   const measurements = new Set<(path: string, bytes: number) => void>()
   const giveBack = (path: string, bytes: number): void => {
     for (const note of measurements) note(path, bytes)
@@ -84,7 +99,7 @@ export function createPushRoom(program: GitProgram, limits: HostLimits, spareOf 
   }
 }
 
-/** Pure: why nothing may be added; empty if something may. */
+/** Returns the reason why nothing may be added, empty if something may. */
 export function whyFull(
   left: { readonly repository: number; readonly organization: number; readonly refs: number },
   limits: HostLimits,
@@ -98,14 +113,15 @@ export function whyFull(
 
 const inMiB = (bytes: number): string => `${Math.round(bytes / 1024 ** 2)} MiB`
 
-/** Returns the bytes on disk of each path: a directory or what is directly in it. */
+/** Returns the bytes on disk of each path: a directory or a direct entry of it. */
 async function measure(directory: string, paths: readonly string[], signal: AbortSignal): Promise<number[]> {
   const args = ['-k', '-x', '--max-depth=1', '--', directory]
   const { stdout, exitCode } = await run('du', args, { signal, timeoutMs: measureMs, stdin: '' })
   const lines = stdout.toString().split('\n')
   return paths.map((path) => {
     const line = lines.find((text) => text.endsWith(`\t${path}`))
-    // Files of a push that ends meanwhile are gone when they are looked at: du says so with its exit code.
+    // Files of a push that ends meanwhile disappear during the measurement, which du reports by its
+    // exit code.
     if (line !== undefined) return Number.parseInt(line, 10) * 1024
     throw new Error(`the size of ${basename(path)} could not be measured (exit code ${exitCode})`)
   })

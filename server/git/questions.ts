@@ -8,7 +8,10 @@ import { parseTreeRecord, shown } from './tree.ts'
 
 export const maxListing = 16 * 1024 ** 2
 
-/** The head of the branch, or of main, master or HEAD. Throws GitError('branch') where there is none. */
+/**
+ * Finds the head of the branch, or of main, master or HEAD. Throws GitError('branch') if there is
+ * none.
+ */
 export async function readHead(
   server: RemoteRepository,
   place: Place,
@@ -47,19 +50,19 @@ export async function readHead(
   throw new GitError(
     'branch',
     branch === undefined
-      ? 'The repository has no branch main or master, and no default branch. Push a commit, or name the branch.'
+      ? 'The repository has neither a branch main or master nor a default branch. Push a commit, or name the branch.'
       : `The repository has no branch "${branch}". Check the name of the branch, or push it.`,
   )
 }
 
-/** As `ls-remote` writes it. */
+/** As written by `ls-remote`. */
 const line = '--format=%(objectname)%09%(refname)'
 const currentLine = '--format=%(if)%(HEAD)%(then)ref: %(refname)%09HEAD%0a%(objectname)%09HEAD%(end)'
 const currentHead = (output: string): Head | undefined => chooseHead(output)
 
 /**
- * The full id of a commit that the branch's history contains. Only the history itself is fetched, and only what it lists
- * counts: a server also gives away commits of forks when asked by id. Throws GitError('commit').
+ * Returns the full id of a commit in the branch's history. Only the history itself is fetched and
+ * searched, because a server also returns commits of forks by id. Throws GitError('commit').
  */
 export async function searchCommit(
   server: RemoteRepository,
@@ -67,14 +70,17 @@ export async function searchCommit(
   question: { readonly head: Head; readonly commit: string; readonly signal: AbortSignal },
 ): Promise<string> {
   const { head, commit, signal } = question
-  // This depth stands for "all of it"; saying it refuses servers of the old protocol, which knows no depth.
+  // This depth means "all of it". It also rejects servers of the old protocol, which does not
+  // support a depth.
   const flags = ['--depth=2147483647', '--filter=tree:0']
   return withHistory(server, place, { ...question, flags }, (gitDirectory) =>
     matchCommit(server, gitDirectory, { head, commit, signal }),
   )
 }
 
-/** The one commit of the head's history that begins with these digits. Throws GitError('commit'). */
+/**
+ * Returns the only commit of the head's history with these first digits. Throws GitError('commit').
+ */
 export async function matchCommit(
   { program, limits }: RemoteRepository,
   gitDirectory: string,
@@ -88,7 +94,7 @@ export async function matchCommit(
   }
   const [id, another] = found
   if (another !== undefined) {
-    throw new GitError('commit', `Several commits begin with ${commit}. Give more digits of the commit id.`)
+    throw new GitError('commit', `Several commits begin with ${commit}. Use more digits of the commit id.`)
   }
   if (id !== undefined) return id
   throw new GitError(
@@ -97,10 +103,13 @@ export async function matchCommit(
   )
 }
 
-/** How many directories are listed: a form shows them all. */
+/** Maximum number of listed directories. A form shows all of them. */
 const mostDirectories = 10_000
 
-/** The names of the directories directly under a directory of the branch's head, sorted. Throws GitError('path', 'limits'). */
+/**
+ * Returns the names of the directories directly under a directory of the branch's head, sorted.
+ * Throws GitError('path', 'limits').
+ */
 export async function readDirectories(
   server: RemoteRepository,
   place: Place,
@@ -111,7 +120,7 @@ export async function readDirectories(
   return withHistory(server, place, { ...question, flags }, async (gitDirectory) => {
     const listing = server.program.open({
       gitDirectory,
-      // Trees come one by one as they are looked at.
+      // Trees arrive one by one while they are read.
       ...(typeof place === 'string' ? {} : { remote: place }),
       args: [
         'ls-tree',
@@ -144,7 +153,10 @@ const tooMany = (directory: string): string =>
 
 const inUtf8 = (path: string): string => Buffer.from(path, 'latin1').toString()
 
-/** The repository on this disk, or what the flags fetch of the head's history, for as long as `read` takes. */
+/**
+ * Opens the repository on this disk, or the part of the head's history that the flags fetch, while
+ * `read` runs.
+ */
 export async function withHistory<T>(
   server: RemoteRepository,
   place: Place,

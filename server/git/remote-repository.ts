@@ -5,7 +5,7 @@ import type { GitProgram } from './git-program.ts'
 import type { GitLimits } from './limits.ts'
 import { type Scratch, withinSize } from './scratch.ts'
 
-/** What it takes to read from git servers. */
+/** Dependencies for reading from git servers. */
 export interface RemoteRepository {
   readonly program: GitProgram
   readonly scratch: Scratch
@@ -15,7 +15,7 @@ export interface RemoteRepository {
 
 export interface Fetch {
   readonly refspec: string | readonly string[]
-  /** Any commit id of the repository: tells how long its ids are. */
+  /** Any commit id of the repository, for the length of its ids. */
   readonly commit: string
   readonly flags: readonly string[]
   readonly timeoutMs: number
@@ -25,7 +25,10 @@ export interface Fetch {
 
 const always = ['--no-tags', '--no-auto-maintenance', '--no-write-fetch-head', '--no-recurse-submodules']
 
-/** Fetches into a new private repository and gives its directory; the caller removes it. Throws GitError. */
+/**
+ * Fetches into a new private repository and returns its directory, which the caller removes. Throws
+ * GitError.
+ */
 export async function fetchInto(server: RemoteRepository, remote: Remote, fetch: Fetch): Promise<string> {
   const { program, scratch, limits, clock } = server
   const gitDirectory = await scratch.create(fetch.commit)

@@ -30,7 +30,7 @@ test('reads addresses of the built-in host, which need not be public', () => {
   })
 })
 
-test('plain http and other ports are for networks that the operator listed', () => {
+test('plain http and other ports are only for networks that the operator listed', () => {
   for (const url of ['http://10.1.0.1/a.git', 'https://10.1.0.1:3000/a.git', 'http://git.inside:3000/a.git']) {
     assert.equal(parseRepositoryAddress(url, lenient).at, 'server')
     assert.throws(() => parseRepositoryAddress(url, strict), { reason: 'address' })

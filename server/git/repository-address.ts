@@ -3,7 +3,7 @@ import { targetProblem } from '../lib/target.ts'
 import { GitError } from './git.ts'
 import { isRepositoryName } from './names.ts'
 
-/** Where a repository is: with a git server, or with the git host of this very process. */
+/** The place of a repository: a git server, or the git host of this process. */
 export type RepositoryAddress =
   | { readonly at: 'server'; readonly url: URL }
   | { readonly at: 'home'; readonly name: string }
@@ -13,8 +13,9 @@ const refuse = (message: string): never => {
 }
 
 /**
- * Reads the address of a repository without any network. `home` are the origins of the built-in git host. Throws
- * GitError('address'); the message never repeats the address, which may hold a credential.
+ * Parses the address of a repository without any network. `home`: the origins of the built-in git
+ * host. Throws GitError('address'). The message never repeats the address, which may contain a
+ * credential.
  */
 export function parseRepositoryAddress(
   text: string,

@@ -2,9 +2,10 @@ import { withoutEnds } from '../lib/trim.ts'
 import { isRepositoryName } from './names.ts'
 
 /**
- * What two addresses of one repository have in common: `host/owner/name` in lower case, or `/git/name` for one of the built-in git
- * host, whose origins `home` are. Scheme, user, `.git` and slashes at the end do not count, nor does the port of ssh; the port of http
- * does. Undefined for what is no address of a repository.
+ * Returns a key that is equal for all addresses of one repository: `host/owner/name` in lower case,
+ * or `/git/name` for the built-in git host with the origins `home`. Scheme, user, `.git`, trailing
+ * slashes and the port of ssh are ignored. The port of http is not. Undefined for texts that are
+ * not the address of a repository.
  */
 export function repositoryKey(address: string, home: readonly string[]): string | undefined {
   if (address.length > 4096 || /[\s\p{Cc}]/u.test(address)) return undefined
@@ -21,7 +22,10 @@ export function repositoryKey(address: string, home: readonly string[]): string 
   return keyOf(url.hostname, url.pathname)
 }
 
-/** Of a repository of the built-in git host. No host begins with a slash, so it is never that of another address. */
+/**
+ * The key of a repository of the built-in git host. No host begins with a slash, so it equals no
+ * other key.
+ */
 export const hostedKey = (name: string): string => `/git/${name}`
 
 function homeKeyOf(path: string): string | undefined {

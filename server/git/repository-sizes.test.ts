@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import { repositorySizes } from './repository-sizes.ts'
 
-test('repositories are measured by organization; other directories and missing ones count for nobody', async (t) => {
+test('repositories are measured by organization, without other directories and missing ones', async (t) => {
   const directory = await mkdtemp(join(tmpdir(), 'quayside-sizes-'))
   t.after(() => rm(directory, { recursive: true }))
   const signal = AbortSignal.timeout(20_000)

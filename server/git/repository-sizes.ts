@@ -3,19 +3,20 @@ import { basename } from 'node:path'
 import { parseId } from '../lib/id.ts'
 import { run } from '../lib/run.ts'
 
-/** All repositories of all organizations are looked through. */
+/** Timeout of measuring all repositories of all organizations. */
 const measureMs = 5 * 60_000
 
-/** Returns what the repositories of each organization take on disk, in bytes. */
+/** Returns the bytes on disk of each organization's repositories. */
 export async function repositorySizes(directory: string, signal: AbortSignal): Promise<ReadonlyMap<string, number>> {
   await mkdir(directory, { recursive: true, mode: 0o700 })
   const args = ['-k', '-x', '--max-depth=1', '--', directory]
-  // Files of a push that ends meanwhile are gone when they are looked at: du reports it with its exit code.
+  // Files of a push that ends meanwhile disappear during the measurement, which du reports by its
+  // exit code.
   const { stdout } = await run('du', args, { signal, timeoutMs: measureMs, stdin: '' })
   return readSizes(stdout.toString())
 }
 
-/** Pure: the lines of du that name an organization. */
+/** Parses the lines of du that name an organization. */
 export function readSizes(output: string): ReadonlyMap<string, number> {
   const sizes = new Map<string, number>()
   for (const line of output.split('\n')) {

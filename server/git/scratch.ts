@@ -5,16 +5,16 @@ import type { Clock } from '../lib/clock.ts'
 import { writeBareRepository } from './bare-repository.ts'
 import { GitError } from './git.ts'
 
-/** Private bare repositories that live as long as one fetch or one checkout. */
+/** Private bare repositories for one fetch or one checkout each. */
 export interface Scratch {
-  /** A new empty one, mode 0700, for commits whose ids are as long as `commit`. */
+  /** Creates an empty one, mode 0700, for commits with ids of the length of `commit`. */
   create(commit: string): Promise<string>
   remove(directory: string): Promise<void>
-  /** Removes what an earlier process left behind. */
+  /** Removes the repositories of an earlier process. */
   sweep(): Promise<void>
 }
 
-/** Everything under `root` belongs to this Scratch alone. */
+/** Only this Scratch may use `root` and everything under it. */
 export function createScratch(root: string): Scratch {
   const live = new Set<string>()
 
@@ -44,8 +44,9 @@ export function createScratch(root: string): Scratch {
 }
 
 /**
- * Runs a fetch into a scratch repository and ends it when the repository outgrows `maxBytes`: then throws
- * GitError('limits'). Looks four times a second, so what comes in between may exceed it.
+ * Runs a fetch into a scratch repository and kills it if the repository grows beyond `maxBytes`.
+ * Throws GitError('limits') then. It checks four times a second, so data that arrives in between
+ * may exceed the limit.
  */
 export async function withinSize<T>(
   options: {

@@ -14,7 +14,7 @@ import { type PushCommands, readPushCommands, refusalPacket } from './push-comma
 import type { PushRoom } from './push-room.ts'
 import { watchPace } from './watch-pace.ts'
 
-/** A call whose rights have been checked; see `GitHost.handle`. */
+/** A call with checked rights; see `GitHost.handle`. */
 export interface GitHostCall {
   /** The organization of the caller's token. */
   readonly organization: string
@@ -23,20 +23,23 @@ export interface GitHostCall {
   /** Without "?". */
   readonly query: string
   readonly mayWrite: boolean
-  /** Who it is, for git's own record. */
+  /** The name of the caller for git's reflog. */
   readonly remoteUser: string
-  /** The client's address, seen through trusted proxies; for git's own record. */
+  /** The client's address, read through trusted proxies, for git's reflog. */
   readonly clientAddress: string
-  /** The credential of the caller: calls of the same one share its places. */
+  /** The credential of the caller. Calls with the same one share its slots. */
   readonly callerId: string
 }
 
 /**
- * Is told of pushes before and after, so that none can be lost: what was begun and never ended is looked for by whoever watches.
- * `heads` reads the branches as they are when it is called.
+ * Is called before and after pushes, so that none is lost: the watcher looks for pushes that began
+ * and never ended. `heads` reads the current branches.
  */
 export interface PushWatch {
-  /** Before git takes anything in; a rejection refuses the push. Gives what ends it: does so once, and never rejects. */
+  /**
+   * Called before git accepts anything. A rejection rejects the push. Returns a function that
+   * records its end, once, and never rejects.
+   */
   begin(push: {
     readonly organization: string
     readonly repository: string
@@ -51,10 +54,10 @@ export interface CallServer {
   readonly repositories: HostedRepositories
   readonly empty: EmptyRepositories
   readonly program: GitProgram
-  /** An empty directory for git to be at home in. */
+  /** An empty directory as git's home. */
   readonly home: string
   readonly timeoutMs: number
-  /** How fast clients must send and read. */
+  /** The lowest speed at which clients may send and read. */
   readonly pace: PaceLimits
   readonly limits: HostLimits
   readonly room: PushRoom
@@ -62,10 +65,10 @@ export interface CallServer {
   readonly watch?: PushWatch | undefined
 }
 
-/** Pushes end with git's own tidying up, which the environment otherwise turns off. */
+/** Pushes end with git's own clean-up, which the environment otherwise disables. */
 const housekeeping = { 'gc.auto': '6700', 'maintenance.auto': 'true' }
 
-/** One pack a push, so that its size is all that it adds; git takes 0 for no limit. */
+/** One pack per push, so that its size is all that the push adds. git reads 0 as no limit. */
 const receiving = (bytes: number): Record<string, string> => ({
   'receive.maxInputSize': String(Math.max(1, bytes)),
   'receive.unpackLimit': '1',
@@ -97,7 +100,7 @@ export async function serveCall(
     await repositories.ensure(call.organization, call.repository)
   }
   const isPush = call.servicePath === '/git-receive-pack'
-  // Read before anything is written down of the push: it may be refused.
+  // Read before the push is recorded, because the push may still be rejected.
   const commands = isPush
     ? await readPushCommands(request, { maxBytes: server.limits.commandBytes, signal })
     : undefined
@@ -131,13 +134,15 @@ export function refuse(response: ServerResponse, status: number, message: string
   response.writeHead(status, headers).end(`${message}\n`)
 }
 
-/** In the words of git's own protocol: of a refused POST, git clients show the status alone. */
+/** Answers in git's own protocol, because git clients show only the status of a rejected POST. */
 function refusePush(response: ServerResponse, message: string, commands: PushCommands): void {
   const headers = { 'content-type': 'application/x-git-receive-pack-result', connection: 'close' }
   response.writeHead(200, headers).end(refusalPacket(message, commands))
 }
 
-/** A repository whose main was never pushed to shows its master, or else its first branch, as the default. */
+/**
+ * A repository without a pushed main shows its master, or else its first branch, as the default.
+ */
 async function followHead(server: CallServer, gitDirectory: string, signal: AbortSignal): Promise<void> {
   const run = async (...args: string[]): Promise<string> =>
     (await server.program.run({ gitDirectory, args, signal, timeoutMs: server.timeoutMs })).stdout.toString()
@@ -158,7 +163,7 @@ function cgiEnvironment(
     CONTENT_TYPE: headers['content-type'],
     CONTENT_LENGTH: headers['content-length'],
     HTTP_CONTENT_ENCODING: headers['content-encoding'],
-    // Anything else than the known form has no business in an environment.
+    // Only the known form may go into an environment.
     GIT_PROTOCOL: /^version=[012]$/.exec(String(headers['git-protocol'] ?? ''))?.[0],
   }
   const given = Object.entries(optional).flatMap(([name, value]) =>

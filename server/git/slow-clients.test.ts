@@ -43,7 +43,7 @@ for (const service of ['git-upload-pack', 'git-receive-pack']) {
   })
 }
 
-test('a client that sends below the least rate is cut off, even if it never stops', async (t) => {
+test('a client that sends below the lowest rate is cut off, even if it never stops', async (t) => {
   const server = await startHost(t, { pace })
   await fill(t, server, 100)
   const headers = { authorization, 'content-type': 'application/x-git-receive-pack-request', 'content-length': '1000000' }
@@ -51,7 +51,7 @@ test('a client that sends below the least rate is cut off, even if it never stop
   let isOpen = true
   sent.on('error', () => (isOpen = false))
   sent.on('close', () => (isOpen = false))
-  // The first packet is said to be long: git waits for the rest of it.
+  // The first packet announces a long length, so git waits for the rest of it.
   sent.write('fff0')
   while (isOpen) {
     sent.write('0')
@@ -83,7 +83,7 @@ test('a client that does not read the answer is cut off', async (t) => {
   socket.destroy()
 })
 
-test('a client that reads in time gets a large repository whole', async (t) => {
+test('a client that reads in time gets a large repository completely', async (t) => {
   const server = await startHost(t, { pace: { ...pace, graceMs: 10_000 } })
   const url = await fill(t, server, 30 * 1024 ** 2)
   const copy = await newWorkTree(t)

@@ -28,12 +28,12 @@ test('of several tags of a commit the highest version counts', async () => {
   assert.equal(await tagOf(), undefined)
 })
 
-test('an annotated tag counts for its commit, and odd names for nothing', async () => {
+test('an annotated tag belongs to its commit, and malformed names are ignored', async () => {
   const output = `${id('f')}\trefs/tags/v1\n${id('a')}\trefs/tags/v1^{}\n${id('b')}\trefs/tags/a b\n${id('c')}\trefs/heads/x\nnonsense`
   assert.deepEqual([...(await chooseTags(output))], [[id('a'), 'v1']])
 })
 
-test('hundreds of thousands of tags of one commit hold up nothing else', async () => {
+test('hundreds of thousands of tags of one commit do not block other work', async () => {
   const lines = Array.from({ length: 200_000 }, (_, n) => `${id('a')}\trefs/tags/v1.0.0-rc${n}`)
   let [turns, isOver] = [0, false]
   const others = (async () => {

@@ -3,10 +3,13 @@ import { isBranchName } from './names.ts'
 import { maxListing } from './questions.ts'
 import type { RemoteRepository } from './remote-repository.ts'
 
-/** The tag of each commit that has one. */
+/** The tag of each tagged commit. */
 export type Tags = ReadonlyMap<string, string>
 
-/** Reads the tags of a repository. A server that does not tell them leaves commits without tags; that fails nothing. */
+/**
+ * Reads the tags of a repository. If a server does not list them, commits have no tags and nothing
+ * fails.
+ */
 export async function readTags(server: RemoteRepository, place: Place, signal: AbortSignal): Promise<Tags> {
   const { program, limits } = server
   const question = { signal, timeoutMs: limits.questionMs, maxBytes: maxListing }
@@ -22,13 +25,13 @@ export async function readTags(server: RemoteRepository, place: Place, signal: A
   }
 }
 
-/** As `ls-remote` writes it: an annotated tag has a second line with the commit. */
+/** As written by `ls-remote`: an annotated tag has a second line with the commit. */
 const format = '--format=%(objectname)%09%(refname)%(if)%(*objectname)%(then)%0a%(*objectname)%09%(refname)^{}%(end)'
 
-/** How many tags are read until others have a turn. */
+/** Number of tags to read before other work gets a turn. */
 const mostInTurn = 2_000
 
-/** Hands the items on, and lets others have a turn now and then. */
+/** Passes the items on and regularly lets other work run. */
 async function* inTurns<T>(items: Iterable<T>): AsyncGenerator<T> {
   let count = 0
   for (const item of items) {
@@ -38,15 +41,15 @@ async function* inTurns<T>(items: Iterable<T>): AsyncGenerator<T> {
 }
 
 /**
- * Returns the tag of each commit: of several the highest version, and without versions the last one by its name. A server may have some
- * hundred thousand tags.
+ * Returns the tag of each commit: of several the highest version, and without versions the last one
+ * by name. A server may have several hundred thousand tags.
  */
 export async function chooseTags(output: string): Promise<Tags> {
   const commits = new Map<string, string>()
   for await (const line of inTurns(output.split('\n'))) {
     const [id = '', ref = ''] = line.split('\t')
     if (!/^[0-9a-f]{40,64}$/.test(id) || !ref.startsWith(prefix)) continue
-    // The line of the commit comes after that of the tag object.
+    // The line of the commit follows that of the tag object.
     const name = ref.slice(prefix.length).replace(/\^\{\}$/, '')
     if (isBranchName(name)) commits.set(name, id)
   }
@@ -59,7 +62,7 @@ export async function chooseTags(output: string): Promise<Tags> {
 }
 const prefix = 'refs/tags/'
 
-/** Versions are above other names, and a release is above what leads to it. */
+/** Versions rank above other names, and a release above its prereleases. */
 function compareTags(one: string, other: string): number {
   const [a, b] = [versionOf(one), versionOf(other)]
   if (a && b) {

@@ -9,7 +9,7 @@ const id = 'a'.repeat(40)
 const treeOf = (...records: string[]): Tree =>
   new Map(records.flatMap((record) => parseTreeRecord(record) ?? []).map(({ path, entry }) => [path, entry]))
 
-test('reads the records of ls-tree, names with line breaks and tabs included', () => {
+test('reads the records of ls-tree, including names with line breaks and tabs', () => {
   const tree = treeOf(
     `100755 blob ${id}\ta\tb\nc`,
     `040000 tree ${id}\td`,
@@ -42,7 +42,7 @@ for (const [name, links, expected] of linkCases) {
   test(`links: ${name}`, () => assert.equal(escapingLink(new Map(Object.entries(links))), expected))
 }
 
-test('a maze of links is given up, quickly', () => {
+test('a maze of links is rejected quickly', () => {
   const maze = new Map(
     Array.from({ length: 5_000 }, (_, n) => [`l${n}`, `${'a/../'.repeat(400)}l${(n + 1) % 5_000}`] as const),
   )
@@ -63,7 +63,7 @@ test('chooses the exact branch, or main before master before HEAD', () => {
   assert.equal(chooseHead('ref: refs/heads/a;id\tHEAD\n' + line('HEAD', 'd')), undefined)
 })
 
-test('a missing repository and a forbidden one are explained in the same words', () => {
+test('a missing repository and a forbidden one have the same message', () => {
   const answers = [
     "fatal: repository 'https://h/x.git/' not found",
     "fatal: Authentication failed for 'https://h/x.git/'",
@@ -74,7 +74,7 @@ test('a missing repository and a forbidden one are explained in the same words',
   assert.ok(answers.every(({ reason }) => reason === 'denied'))
 })
 
-test('what git says without a known meaning becomes one short printable line', () => {
+test('an unknown message of git becomes one short printable line', () => {
   const { message } = explainFailure(`first\n\u001b[31mfatal: ${'x'.repeat(1000)}`, 'h')
   assert.ok(message.length < 400 && !message.includes('\u001b') && !message.includes('first'))
 })

@@ -2,8 +2,9 @@ import { GitError } from './git.ts'
 import { treePath } from './names.ts'
 
 /**
- * Every entry of a commit's tree by path, directories included. Paths and names are held one byte a character (latin1), as
- * git does not say their encoding and two names must never fall together.
+ * Every entry of a commit's tree by path, including directories. Paths and names use one character
+ * per byte (latin1), because git does not define their encoding and two names must never become
+ * equal.
  */
 export type Tree = ReadonlyMap<string, TreeEntry>
 
@@ -13,7 +14,7 @@ export interface TreeEntry {
   readonly id: string
 }
 
-/** Of a record of `git ls-tree -r -t -z`; undefined where it is none. */
+/** Parses a record of `git ls-tree -r -t -z`. Undefined for other texts. */
 export function parseTreeRecord(record: string): { readonly path: string; readonly entry: TreeEntry } | undefined {
   const [, mode, id, path] = /^(\d{6}) [a-z]+ ([0-9a-f]+)\t(.+)$/s.exec(record) ?? []
   if (mode === undefined || id === undefined || path === undefined) return undefined
@@ -26,7 +27,7 @@ function kindOf(mode: string): TreeEntry['kind'] {
   return mode === '160000' ? 'submodule' : 'file'
 }
 
-/** The path as it stands in a Tree. Throws GitError('path') for one that leaves the tree. */
+/** Returns the path as a Tree stores it. Throws GitError('path') for a path outside the tree. */
 export function pathInTree(text: string): string {
   const path = treePath(text)
   if (path === undefined)
@@ -34,7 +35,10 @@ export function pathInTree(text: string): string {
   return Buffer.from(path).toString('latin1')
 }
 
-/** The entry at a path; '' is not looked up here. Throws GitError('path') when the entry or a directory above it is a link. */
+/**
+ * Finds the entry at a path other than ''. Throws GitError('path') if the entry or a directory
+ * above it is a link.
+ */
 export function findEntry(tree: Tree, path: string): TreeEntry | undefined {
   const parts = path.split('/')
   for (let length = 1; length <= parts.length; length++) {
@@ -42,14 +46,14 @@ export function findEntry(tree: Tree, path: string): TreeEntry | undefined {
     if (tree.get(above)?.kind === 'link') {
       throw new GitError(
         'path',
-        `"${shown(above)}" is a symbolic link, which is not followed. Commit a real file or directory in its place.`,
+        `"${shown(above)}" is a symbolic link, which is not followed. Commit a real file or directory instead.`,
       )
     }
   }
   return tree.get(path)
 }
 
-/** The links under a directory ('' is the top), with paths relative to it. */
+/** Lists the links under a directory ('' is the top), with paths relative to it. */
 export function linksUnder(tree: Tree, directory: string): readonly { readonly path: string; readonly id: string }[] {
   const prefix = directory === '' ? '' : `${directory}/`
   const links: { readonly path: string; readonly id: string }[] = []
@@ -59,7 +63,7 @@ export function linksUnder(tree: Tree, directory: string): readonly { readonly p
   return links
 }
 
-/** A path of a Tree as people read it. */
+/** Returns a path of a Tree in readable form. */
 export const shown = (path: string): string =>
   Buffer.from(path, 'latin1')
     .toString()

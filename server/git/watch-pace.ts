@@ -5,8 +5,8 @@ import { nobodyWaits } from '../lib/nobody-waits.ts'
 import { createPace, type PaceLimits } from '../lib/pace.ts'
 
 /**
- * Watches how fast a client sends its body and reads the answer, until it is disposed of. `signal` is aborted, and the
- * connection closed, once the client is too slow.
+ * Watches how fast a client sends its body and reads the answer, until it is disposed. If the
+ * client is too slow, `signal` is aborted and the connection is closed.
  */
 export function watchPace(
   request: IncomingMessage,
@@ -29,7 +29,7 @@ export function watchPace(
     tooSlow.abort(new Error('the client was too slow'))
     socket.destroy()
   }
-  // Ends with an error when it is disposed of.
+  // Ends with an error when it is disposed.
   watch().catch(() => {})
   return { signal: tooSlow.signal, [Symbol.dispose]: () => ended.abort(nobodyWaits) }
 }
@@ -37,6 +37,6 @@ export function watchPace(
 /** Counts the bytes that the client has sent, and those that the kernel has accepted for it. */
 const passedBytes = (socket: Socket): number => socket.bytesRead + (socket.bytesWritten ?? 0) - socket.writableLength
 
-/** The body is not complete, and nothing of it is left to process. */
+/** Whether the body is incomplete and all received bytes are processed. */
 const waitsToRead = (request: IncomingMessage): boolean =>
   request.method === 'POST' && !request.complete && request.readableLength === 0

@@ -121,12 +121,10 @@ test('a server with little memory refuses what does not fit, and loses nothing o
     // Twice as much as it may take.
     for (let n = 0; n < 3000; n++) senders.push(send(port))
     await until('all is sent or refused', () => senders.every(({ isSent }) => isSent))
-    const refused = senders.filter(({ answer }) => answer.startsWith('HTTP/1.1 503'))
-    assert.ok(refused.length > 100, `${refused.length} were told to come again`)
-    for (const { answer } of refused) {
-      assert.match(answer, /retry-after: 1/i)
-      assert.match(answer, /Too many large bodies/)
-    }
+    // The kernel may accept whole bodies before the server reads the first one.
+    const refused = () => senders.filter(({ answer }) => answer.includes('Too many large bodies'))
+    await until('more than a hundred are refused', () => refused().length > 100)
+    for (const { answer } of refused()) assert.match(answer, /^HTTP\/1\.1 503 [\s\S]*retry-after: 1/i)
     for (let n = 0; n < 20; n++) assert.equal((await write(`SMALL_${n}`, 100)).status, 201)
     // The senders share what is for senders without a credential; there is room left for one with a token.
     assert.equal((await write('LARGE', 20_000)).status, 201)
