@@ -59,11 +59,13 @@ let unlisted = (error: UnlistedTransitionError): void => {
   throw error
 }
 
+/** What a server logs if it writes such a state. */
+export const unlistedMessage = 'the state of a service changed in a way that the table of transitions does not have'
+
 /**
  * A server in production logs them from now on, and the state is written: it has to say what holds, and a deployment must not be
  * lost to a gap of the table.
  */
 export function reportUnlisted(log: Pick<Logger, 'error'>): void {
-  unlisted = (err) =>
-    log.error({ err }, 'the state of a service changed in a way that the table of transitions does not have')
+  unlisted = (err) => log.error({ err }, unlistedMessage)
 }

@@ -3,8 +3,10 @@ import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
+import type { Readable } from 'node:stream'
 import { fileURLToPath } from 'node:url'
 import { start } from '../../server/lib/run.ts'
+import { noteLine } from './bugs-in-output.ts'
 import { until } from './until.ts'
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
@@ -53,6 +55,17 @@ export const settingsOf = (ground: Ground, engineSocket: string): Record<string,
   NODE_COMPILE_CACHE: process.env['NODE_COMPILE_CACHE'] ?? join(tmpdir(), 'quayside-test-compile-cache'),
 })
 
+/** Adds each line of the streams to `output`. Lines that only a bug prints fail the test file, see `noteLine`. */
+export function watchOutput(streams: readonly (Readable | null)[], output: string[]): void {
+  for (const stream of streams) {
+    if (!stream) continue
+    createInterface({ input: stream }).on('line', (line) => {
+      output.push(line)
+      noteLine(line)
+    })
+  }
+}
+
 /** Starts `server/main.ts`. Lines of both streams are added to `output`, unless `stdio` says where they go. */
 export function launchServer(
   env: Readonly<Record<string, string>>,
@@ -61,9 +74,7 @@ export function launchServer(
 ) {
   const child = start(process.execPath, [join(root, 'server/main.ts')], { cwd: root, env, ...(stdio && { stdio }) })
   const from = output.length
-  for (const stream of [child.stdout, child.stderr]) {
-    if (stream) createInterface({ input: stream }).on('line', (line) => output.push(line))
-  }
+  watchOutput([child.stdout, child.stderr], output)
   const { promise: exit, resolve } = Promise.withResolvers<Exit>()
   // Not `exit`: what it printed last is worth having.
   child.once('close', (code, signal) => resolve({ code, signal }))
