@@ -1,7 +1,34 @@
-import Docker from 'dockerode'
 import { readConfig } from '../server/config.ts'
+import type { SocketCall } from '../server/lib/socket-http.ts'
+import { openDocker } from '../test/support/docker.ts'
 
-export const docker = new Docker({ socketPath: readConfig({}).dockerSocket })
+/** The engine of this machine, beside the installation that is measured. */
+export const engine = openDocker(readConfig({}).dockerSocket)
+
+/** Sends one call to the engine. Returns its JSON answer; undefined for 404. */
+export const docker = (
+  method: SocketCall['method'],
+  path: string,
+  query: Readonly<Record<string, unknown>> = {},
+): Promise<unknown> => engine.ask({ method, path, query })
+
+/** What a list of Docker's published API says of a container, a network, a volume or an image. */
+interface Listed {
+  readonly Id: string
+  readonly Name: string
+  readonly Labels: Readonly<Record<string, string>>
+}
+
+/** Lists containers, stopped ones too, networks or images that pass the filters. */
+export async function list(
+  kind: 'containers' | 'networks' | 'images',
+  filters: Readonly<Record<string, readonly string[]>>,
+): Promise<Listed[]> {
+  const path = kind === 'networks' ? '/networks' : `/${kind}/json`
+  const answer = await docker('GET', path, { filters, ...(kind === 'containers' && { all: true }) })
+  // The shape is that of Docker's published API.
+  return Array.isArray(answer) ? (answer as Listed[]) : []
+}
 
 /**
  * Removes everything of an installation from the engine by its label: containers, networks, volumes,
@@ -9,22 +36,18 @@ export const docker = new Docker({ socketPath: readConfig({}).dockerSocket })
  */
 export async function removeInstance(host: string): Promise<void> {
   const shortId = /-([0-9a-f]{8})\.[^.]+$/.exec(host)?.[1] ?? ''
-  const [one] = await docker.listContainers({ all: true, filters: { name: [`quay-${shortId}`] } })
+  const [one] = await list('containers', { name: [`quay-${shortId}`] })
   const instance = one?.Labels['quayside.instance']
   if (shortId === '' || !instance) return
   const filters = { label: [`quayside.instance=${instance}`] }
-  const containers = await docker.listContainers({ all: true, filters })
+  const containers = await list('containers', filters)
   const services = new Set(containers.map(({ Labels }) => Labels['quayside.service']))
-  for (const { Id } of containers) await docker.getContainer(Id).remove({ force: true, v: true }).catch(absent)
-  for (const { Id } of await docker.listNetworks({ filters })) await docker.getNetwork(Id).remove().catch(absent)
-  const { Volumes } = await docker.listVolumes({ filters })
-  for (const { Name } of Volumes ?? []) await docker.getVolume(Name).remove().catch(absent)
+  for (const { Id } of containers) await docker('DELETE', `/containers/${Id}`, { force: true, v: true })
+  for (const { Id } of await list('networks', filters)) await docker('DELETE', `/networks/${Id}`)
+  const { Volumes } = Object(await docker('GET', '/volumes', { filters }))
+  for (const { Name } of (Volumes ?? []) as Listed[]) await docker('DELETE', `/volumes/${Name}`)
   for (const service of services) {
-    const images = await docker.listImages({ filters: { label: [`quayside.service=${service}`] } })
-    for (const { Id } of images) await docker.getImage(Id).remove({ force: true }).catch(absent)
+    const images = await list('images', { label: [`quayside.service=${service}`] })
+    for (const { Id } of images) await docker('DELETE', `/images/${Id}`, { force: true })
   }
-}
-
-export function absent(error: { statusCode?: number }): void {
-  if (error.statusCode !== 404) throw error
 }

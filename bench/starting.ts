@@ -1,5 +1,5 @@
 import { systemClock as clock } from '../server/lib/clock.ts'
-import { absent, docker } from './docker.ts'
+import { docker } from './docker.ts'
 import { absolute, atMost, type Benchmark } from './figure.ts'
 import { ask } from './http.ts'
 import { createInstallation, type Installation } from './installation.ts'
@@ -42,24 +42,20 @@ async function ready(installation: Installation): Promise<number> {
 }
 
 const baseImage = 'quayside/node:24'
-const aside = { repo: 'quayside-bench/node', tag: 'aside' }
+const aside = 'quayside-bench/node:aside'
 
 /** Puts the existing image aside, and restores it afterwards. */
 async function withoutBaseImage<T>(work: () => Promise<T>): Promise<T> {
-  const former = docker.getImage(baseImage)
-  const isThere = await former.inspect().then(
-    () => true,
-    () => false,
-  )
-  if (!isThere) return work()
-  await former.tag(aside)
-  await former.remove({ noprune: true })
+  if ((await docker('GET', `/images/${baseImage}/json`)) === undefined) return work()
+  await docker('POST', `/images/${baseImage}/tag`, { repo: 'quayside-bench/node', tag: 'aside' })
+  await removeName(baseImage)
   try {
     return await work()
   } finally {
-    const kept = docker.getImage(`${aside.repo}:${aside.tag}`)
-    await docker.getImage(baseImage).remove({ noprune: true }).catch(absent)
-    await kept.tag({ repo: 'quayside/node', tag: '24' })
-    await kept.remove({ noprune: true })
+    await removeName(baseImage)
+    await docker('POST', `/images/${aside}/tag`, { repo: 'quayside/node', tag: '24' })
+    await removeName(aside)
   }
 }
+
+const removeName = (image: string): Promise<unknown> => docker('DELETE', `/images/${image}`, { noprune: true })

@@ -1,6 +1,6 @@
 import { systemClock as clock } from '../server/lib/clock.ts'
 import { type Application, createApplication } from './application.ts'
-import { docker } from './docker.ts'
+import { list } from './docker.ts'
 import { atMost, type Benchmark, relative, type Session } from './figure.ts'
 import { bareImage, bareStart, removeBareImage } from './floors/deploy.ts'
 import { createInstallation } from './installation.ts'
@@ -44,7 +44,7 @@ export const waking: Benchmark = {
 
 async function wake({ say }: Session, application: Application): Promise<number> {
   const filters = { label: [`quayside.service=${application.id}`] }
-  const isGone = async () => (await docker.listContainers({ all: true, filters })).length === 0
+  const isGone = async () => (await list('containers', filters)).length === 0
   await until('it sleeps', isGone, { limitMs: 60_000, everyMs: 100 })
   const startedAt = clock.monotonic()
   const { status } = await application.ask('/health')

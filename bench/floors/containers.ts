@@ -1,6 +1,6 @@
 import { connect } from 'node:net'
 import { systemClock as clock } from '../../server/lib/clock.ts'
-import { absent, docker } from '../docker.ts'
+import { engine } from '../docker.ts'
 import { until } from '../until.ts'
 
 /**
@@ -13,24 +13,23 @@ export async function bareContainers(
   command: readonly string[],
   { count, network }: { readonly count: number; readonly network?: string },
 ): Promise<number> {
-  const made = network === undefined ? undefined : await docker.createNetwork({ Name: network })
+  const removeNetwork = network === undefined ? undefined : await engine.createNetwork({ Name: network })
   const startedAt = clock.monotonic()
   const started = await Promise.all(Array.from({ length: count }, () => start(image, command, network ?? 'bridge')))
   const took = clock.monotonic() - startedAt
-  await Promise.all(started.map((container) => container.remove({ force: true }).catch(absent)))
-  await made?.remove().catch(absent)
+  await Promise.all(started.map((container) => container.remove()))
+  await removeNetwork?.()
   return took
 }
 
 async function start(image: string, command: readonly string[], network: string) {
-  const container = await docker.createContainer({
+  const container = await engine.createContainer({
     Image: image,
     Cmd: [...command],
     HostConfig: { NanoCpus: 250_000_000, Memory: 64 * 1024 * 1024, PidsLimit: 512, NetworkMode: network },
   })
   await container.start()
-  const { NetworkSettings } = await container.inspect()
-  const host = NetworkSettings.Networks[network]?.IPAddress ?? ''
+  const host = await container.address(network)
   await until('the bare container answers', () => answers(host), { everyMs: 3 })
   return container
 }

@@ -2,7 +2,7 @@ import { Readable } from 'node:stream'
 import { pack } from 'tar-stream'
 import { systemClock as clock } from '../../server/lib/clock.ts'
 import { limits } from '../application.ts'
-import { absent, docker } from '../docker.ts'
+import { docker, engine } from '../docker.ts'
 import { ask } from '../http.ts'
 import { dockerfile, sourceOf } from '../repository.ts'
 import { until } from '../until.ts'
@@ -30,11 +30,11 @@ export async function bareImage(version: string): Promise<void> {
   files.entry({ name: 'Dockerfile' }, await dockerfile())
   files.entry({ name: 'server.js' }, await sourceOf(version))
   files.finalize()
-  await build(Readable.from(files, { objectMode: false }), version)
+  await engine.build(Readable.from(files, { objectMode: false }), `${image}:${version}`)
 }
 
 export const removeBareImage = async (version: string): Promise<void> =>
-  void (await docker.getImage(`${image}:${version}`).remove({ force: true }).catch(absent))
+  void (await docker('DELETE', `/images/${image}:${version}`, { force: true }))
 
 /**
  * Measures how long the engine alone takes for an existing image: create, start, first 200. In
@@ -42,7 +42,7 @@ export const removeBareImage = async (version: string): Promise<void> =>
  */
 export async function bareStart(version: string): Promise<number> {
   const startedAt = clock.monotonic()
-  const container = await docker.createContainer({
+  const container = await engine.createContainer({
     Image: `${image}:${version}`,
     HostConfig: {
       NanoCpus: limits.cpuMilli * 1_000_000,
@@ -53,24 +53,12 @@ export async function bareStart(version: string): Promise<number> {
   })
   try {
     await container.start()
-    const { NetworkSettings } = await container.inspect()
-    const address = NetworkSettings.Networks['bridge']?.IPAddress ?? ''
+    const address = await container.address('bridge')
     await until('the bare container answers', () => answers(address), { everyMs: 3 })
     return clock.monotonic() - startedAt
   } finally {
-    await container.remove({ force: true }).catch(absent)
+    await container.remove()
   }
-}
-
-async function build(files: Readable, version: string): Promise<void> {
-  const answer = await docker.buildImage(files, { version: '2', t: `${image}:${version}`, dockerfile: 'Dockerfile' })
-  const { promise, resolve, reject } = Promise.withResolvers<void>()
-  docker.modem.followProgress(answer, (error: Error | null, events: { error?: string }[]) => {
-    const failure = events?.find((event) => event.error)?.error
-    if (error || failure) reject(error ?? new Error(failure))
-    else resolve()
-  })
-  await promise
 }
 
 const answers = async (host: string): Promise<boolean> =>

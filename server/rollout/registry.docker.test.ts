@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
-import Docker from 'dockerode'
+import { openDocker } from '../../test/support/docker.ts'
 import { createPlatform, type Platform } from '../../test/support/platform.ts'
 import { type Registry, startRegistry, whyNoRegistry } from '../../test/support/registry.ts'
 import { until } from '../../test/support/until.ts'
@@ -89,7 +89,7 @@ describe('a container of a registry with a password', { skip: skip || (await why
       return status.deployment_request_id === null && status.last_deployment_date !== undefined ? status : undefined
     })
   }
-  const inspect = (name: string) => new Docker({ socketPath }).getImage(name).inspect()
+  const inspect = (name: string) => openDocker(socketPath).inspectImage(name)
   /** What runs: VERSION inside of it. */
   const version = async (): Promise<string> =>
     (await engine.exec(path.slice('/container/'.length), ['node', '-p', 'process.env.VERSION'], limit())).output.trim()

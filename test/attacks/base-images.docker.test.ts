@@ -3,7 +3,6 @@ import { createHash } from 'node:crypto'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { after, before, describe, test } from 'node:test'
-import Docker from 'dockerode'
 import { contextOf, failureOf, recipeOf, recording, tarOf } from '../../server/builders/builder.cases.ts'
 import type { BaseImages, BuildRecipe } from '../../server/builders/builder.ts'
 import { baseImage, ensureBaseImage } from '../../server/builders/docker/base-image.ts'
@@ -11,12 +10,13 @@ import { createDockerBaseImages } from '../../server/builders/docker/docker-base
 import { createDockerBuilder } from '../../server/builders/docker/docker-builder.ts'
 import { engineForTests } from '../../server/builders/docker/engine-for-tests.ts'
 import { changeImage, removeImages, tagImage } from '../../server/engines/docker/test-push.ts'
+import { openDocker } from '../support/docker.ts'
 
 /**
  * A Dockerfile and the images that it names must not make the engine open or read anything else.
  */
 const { socketPath, skip } = await engineForTests()
-const docker = new Docker({ socketPath })
+const docker = openDocker(socketPath)
 const namespace = `attack-${process.pid}`
 const service = `test-base-${process.pid}`
 const signal = AbortSignal.timeout(200_000)
@@ -65,7 +65,7 @@ describe('base images of builds', { skip }, () => {
   /** A step that no earlier one has. */
   const print = (text: string): string =>
     `RUN ${JSON.stringify(['/usr/local/bin/node', '-p', `/* ${process.pid} ${count++} */ ${text}`])}`
-  const tagsOf = async (id: string): Promise<string[]> => (await docker.getImage(id).inspect()).RepoTags
+  const tagsOf = async (id: string): Promise<readonly string[]> => (await docker.inspectImage(id)).RepoTags
 
   test('what a base image asks for by ONBUILD opens no address of the machine', async () => {
     for (const trigger of [
@@ -138,7 +138,7 @@ describe('base images of builds', { skip }, () => {
     })
     const manifest = JSON.stringify([{ Config: 'config.json', RepoTags: [base], Layers: ['layer.tar'] }])
     const files = { 'config.json': config, 'manifest.json': manifest, 'layer.tar': layer }
-    for await (const _ of await docker.loadImage(await tarOf(files)()));
+    await docker.load(await tarOf(files)())
     made.push(base)
     const { message } = await failureOf(build(`FROM ${base}\n`))
     assert.match(message, /made for linux\/s390x, and the engine is linux\//)
@@ -147,7 +147,7 @@ describe('base images of builds', { skip }, () => {
 
   test('nothing is left on the engine of what a build named its images', async () => {
     const base = await image('left', ['ENV WHO=left'])
-    const { Id } = await docker.getImage(base).inspect()
+    const { Id } = await docker.inspectImage(base)
     await Promise.all([build(`FROM ${base}\n${print('1')}\n`), build(`FROM ${base}\n${print('2')}\n`)])
     await failureOf(build(`FROM ${base}\n${print('process.exit(3)')}\n`))
     assert.deepEqual(await tagsOf(Id), [base])
@@ -159,7 +159,7 @@ describe('base images of builds', { skip }, () => {
 
   test('what was built for a service is reached by no name of it', async () => {
     const { built } = await build(`FROM ${baseImage}\n${print('"mine"')}\n`)
-    const { Id } = await docker.getImage(built.digest).inspect()
+    const { Id } = await docker.inspectImage(built.digest)
     const hex = Id.replace('sha256:', '')
     const names = [`${host}/mine:1`, 'mine-of-the-test:1', `docker.io/library/mine-of-the-test:1`]
     for (const name of names.slice(0, 2)) {

@@ -1,8 +1,6 @@
 import assert from 'node:assert/strict'
 import { createServer } from 'node:net'
-
 import { before, describe, type TestContext, test } from 'node:test'
-import Docker from 'dockerode'
 import { contextOf, recipeOf, recording } from '../../server/builders/builder.cases.ts'
 import { baseImage, ensureBaseImage } from '../../server/builders/docker/base-image.ts'
 import { createDockerBuilder } from '../../server/builders/docker/docker-builder.ts'
@@ -12,11 +10,12 @@ import { DockerEngine } from '../../server/engines/index.ts'
 import { systemClock as clock } from '../../server/lib/clock.ts'
 import { newId } from '../../server/lib/id.ts'
 import { run } from '../../server/lib/run.ts'
+import { openDocker } from '../support/docker.ts'
 import { until } from '../support/until.ts'
 
 /** Containers and build steps try programs that listen on all addresses of the machine. */
 const { socketPath, skip } = await engineForTests()
-const docker = new Docker({ socketPath })
+const docker = openDocker(socketPath)
 const instance = `test-host-${process.pid}`
 const engine = new DockerEngine({ socketPath, instance, clock })
 const builder = createDockerBuilder({ socketPath })
@@ -55,7 +54,7 @@ async function container(t: TestContext, network: string, program: string) {
     Labels: { 'quayside.test': instance },
     HostConfig: { NetworkMode: network },
   })
-  t.after(() => one.remove({ force: true }))
+  t.after(() => one.remove())
   await one.start()
   return one
 }
@@ -63,8 +62,7 @@ async function container(t: TestContext, network: string, program: string) {
 async function seenFrom(t: TestContext, network: string, program: string): Promise<unknown> {
   const one = await container(t, network, program)
   await one.wait()
-  const printed = (await one.logs({ stdout: true, stderr: true })).toString()
-  return JSON.parse(printed.slice(printed.indexOf('[')))
+  return JSON.parse(await one.output())
 }
 
 async function seenByStep(program: string): Promise<unknown> {
@@ -99,7 +97,7 @@ describe('programs of the machine', { skip }, () => {
       network,
       'require("http").createServer((_, answer) => answer.end("ok")).listen(80)',
     )
-    const address = (await server.inspect()).NetworkSettings.Networks[network]?.IPAddress ?? ''
+    const address = await server.address(network)
     const ask = () => fetch(`http://${address}`).then((answer) => answer.text())
     assert.equal(await until('the program answers the machine', () => ask().catch(() => undefined)), 'ok')
     assert.deepEqual(await seenFrom(t, network, dialing([[address, 80]])), ['open'])
@@ -110,14 +108,14 @@ describe('programs of the machine', { skip }, () => {
     t.after(() => engine.removeGuards({ isShared: true }, signal))
     await engine.guardNetworks({ host: [{ first: open, last: open, protocol: 'tcp' }] }, signal)
     const subnet = `fd51:${(process.pid % 0xffff).toString(16)}::`
-    const network = await docker.createNetwork({
+    const removeNetwork = await docker.createNetwork({
       Name: instance,
       EnableIPv6: true,
       IPAM: { Driver: 'default', Config: [{ Subnet: `${subnet}/64`, Gateway: `${subnet}1` }] },
       Options: { 'com.docker.network.bridge.name': `qs-t${process.pid % 100_000}` },
       Labels: { 'quayside.test': instance },
     })
-    t.after(() => network.remove())
+    t.after(removeNetwork)
     const program = dialing([
       [`${subnet}1`, closed],
       [`${subnet}1`, open],
@@ -146,7 +144,7 @@ describe('programs of the machine', { skip }, () => {
         PortBindings: { '80/tcp': [{ HostIp: '0.0.0.0', HostPort: String(port) }] },
       },
     })
-    t.after(() => database.remove({ force: true }))
+    t.after(() => database.remove())
     await database.start()
     const ask = () => fetch(`http://127.0.0.1:${port}`).then((answer) => answer.text())
     assert.equal(await until('the port answers this machine', () => ask().catch(() => undefined)), 'ok')

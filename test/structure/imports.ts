@@ -140,7 +140,6 @@ export const libraryPlaces: Readonly<Record<string, readonly string[]>> = {
   '@sinclair/typebox': ['contract/'],
   ajv: ['server/http/'],
   croner: ['server/jobs/timetable.ts'],
-  dockerode: ['server/engines/docker/'],
   'fast-json-stringify': ['server/http/'],
   fastify: ['server/http/'],
   fflate: ['server/lib/zip.ts'],

@@ -1,6 +1,6 @@
-import { request } from 'node:http'
-import { json } from 'node:stream/consumers'
 import { readConfig } from '../../server/config.ts'
+import type { SocketCall } from '../../server/lib/socket-http.ts'
+import { openDocker } from './docker.ts'
 
 /** The engine that servers under test use unless they are told another one. */
 export const usualSocket = readConfig().dockerSocket
@@ -15,7 +15,7 @@ export interface Labelled {
 export interface EngineView {
   readonly socketPath: string
   /** One call of the engine's API; `undefined` for 404. Throws on other refusals. */
-  ask(method: string, path: string, body?: object): Promise<unknown>
+  ask(method: SocketCall['method'], path: string, body?: object): Promise<unknown>
   /** Also stopped ones. */
   containersWith(...labels: string[]): Promise<Labelled[]>
   networksWith(...labels: string[]): Promise<Labelled[]>
@@ -28,7 +28,8 @@ export interface EngineView {
 }
 
 export function viewEngine(socketPath = usualSocket): EngineView {
-  const ask = (method: string, path: string, body?: object): Promise<unknown> => call(socketPath, method, path, body)
+  const docker = openDocker(socketPath)
+  const ask: EngineView['ask'] = (method, path, body) => docker.ask({ method, path, ...(body && { body }) })
   const list = async (path: string, labels: readonly string[]): Promise<Labelled[]> => {
     const answer = await ask('GET', `${path}filters=${encodeURIComponent(JSON.stringify({ label: labels }))}`)
     // Lists of objects by Docker's published API; what a test reads of them is what `Labelled` names.
@@ -62,23 +63,4 @@ export function viewEngine(socketPath = usualSocket): EngineView {
     },
   }
   return view
-}
-
-async function call(socketPath: string, method: string, path: string, body?: object): Promise<unknown> {
-  const { promise, resolve, reject } = Promise.withResolvers<{ status: number; body: unknown }>()
-  const headers = body ? { 'content-type': 'application/json' } : {}
-  const outgoing = request({ socketPath, method, path, headers, timeout: 30_000 }, (answer) => {
-    const status = answer.statusCode ?? 0
-    // Some successes say nothing at all.
-    if (status === 204 || answer.headers['content-length'] === '0')
-      answer.resume().on('end', () => resolve({ status, body: undefined }))
-    else json(answer).then((body) => resolve({ status, body }), reject)
-  })
-  outgoing.on('timeout', () => outgoing.destroy(new Error(`the engine did not answer ${method} ${path}`)))
-  outgoing.on('error', reject)
-  outgoing.end(body && JSON.stringify(body))
-  const { status, body: answered } = await promise
-  if (status === 404) return undefined
-  if (status >= 300) throw new Error(`${method} ${path}: ${status} ${JSON.stringify(answered)}`)
-  return answered
 }

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import Docker from 'dockerode'
+import { openDocker } from '../../../test/support/docker.ts'
 import { baseImage, ensureBaseImage } from './base-image.ts'
 import { engineForTests } from './engine-for-tests.ts'
 
 const { socketPath, skip } = await engineForTests()
-const docker = new Docker({ socketPath })
+const docker = openDocker(socketPath)
 const signal = AbortSignal.timeout(60_000)
 
 /** Runs a program in a container without network and gives what it printed. */
@@ -19,13 +19,12 @@ async function runNode(program: string): Promise<string> {
   })
   try {
     await container.start()
-    const { StatusCode } = await container.wait()
-    const log = await container.logs({ stdout: true, stderr: true })
-    const text = log.subarray(8).toString()
-    assert.equal(StatusCode, 0, text)
-    return text
+    const exitCode = await container.wait()
+    const printed = await container.output()
+    assert.equal(exitCode, 0, printed)
+    return printed
   } finally {
-    await container.remove({ force: true })
+    await container.remove()
   }
 }
 
@@ -41,7 +40,7 @@ test('makes an image in which this Node runs as an ordinary user', { skip }, asy
 
 test('makes it once', { skip }, async () => {
   await ensureBaseImage({ socketPath }, signal)
-  const { Id } = await docker.getImage(baseImage).inspect()
+  const { Id } = await docker.inspectImage(baseImage)
   await ensureBaseImage({ socketPath }, signal)
-  assert.equal((await docker.getImage(baseImage).inspect()).Id, Id)
+  assert.equal((await docker.inspectImage(baseImage)).Id, Id)
 })

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { before, describe, test } from 'node:test'
-import Docker from 'dockerode'
+import { openDocker } from '../../../test/support/docker.ts'
 import { createPlatform } from '../../../test/support/platform.ts'
 import { DockerEngine } from '../../engines/index.ts'
 import { systemClock as clock } from '../../lib/clock.ts'
@@ -13,7 +13,7 @@ import { otherHost, whyNoOtherHost } from './test-other-host.ts'
 
 /** What a step of a build reaches from inside: nothing that is not open to all. */
 const { socketPath, skip } = await engineForTests()
-const docker = new Docker({ socketPath })
+const docker = openDocker(socketPath)
 const service = `test-network-${process.pid}`
 const signal = AbortSignal.timeout(120_000)
 const noOtherHost = await whyNoOtherHost()
@@ -72,7 +72,7 @@ describe('the network of build steps', { skip }, () => {
     const open = { first: Number(apiPort), last: Number(apiPort), protocol: 'tcp' } as const
     await engine.guardNetworks({ host: [open] }, signal)
     t.after(() => engine.removeGuards({ isShared: true }, signal))
-    const network = await docker.createNetwork({ Name: service, Labels: { 'quayside.test': service } })
+    const removeNetwork = await docker.createNetwork({ Name: service, Labels: { 'quayside.test': service } })
     const container = await docker.createContainer({
       Image: baseImage,
       Cmd: ['node', '-e', 'require("net").createServer((socket) => socket.end()).listen(8080)'],
@@ -80,11 +80,11 @@ describe('the network of build steps', { skip }, () => {
       HostConfig: { NetworkMode: service },
     })
     t.after(async () => {
-      await container.remove({ force: true })
-      await network.remove()
+      await container.remove()
+      await removeNetwork()
     })
     await container.start()
-    const address = (await container.inspect()).NetworkSettings.Networks[service]?.IPAddress
+    const address = await container.address(service)
     const ofHost = ['5432', '2375', '2376'].map((port) => `gateway:${port}`)
     const closed = [`${address}:8080`, ...ofHost, `127.0.0.1:${apiPort}`]
     const seen = Object(await seenBy('default', dialing([...closed, `gateway:${apiPort}`])))
@@ -125,12 +125,11 @@ describe('the network of build steps', { skip }, () => {
       HostConfig: { NetworkMode: `quay-env-${environment}` },
     })
     t.after(async () => {
-      await container.remove({ force: true })
+      await container.remove()
       await engine.eraseEnvironment(environment, attempt)
     })
     await container.start()
     await container.wait()
-    const printed = (await container.logs({ stdout: true })).toString()
-    assert.deepEqual(JSON.parse(printed.slice(printed.indexOf('{'))), kept)
+    assert.deepEqual(JSON.parse(await container.output()), kept)
   })
 })

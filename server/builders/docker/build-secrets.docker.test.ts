@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { createHash, randomBytes } from 'node:crypto'
 import { readdir, readFile } from 'node:fs/promises'
 import { before, test } from 'node:test'
-import Docker from 'dockerode'
+import { openDocker } from '../../../test/support/docker.ts'
 import { Secret } from '../../lib/secret.ts'
 import { contextOf, recipeOf, recording } from '../builder.cases.ts'
 import { ensureBaseImage } from './base-image.ts'
@@ -10,7 +10,7 @@ import { createDockerBuilder } from './docker-builder.ts'
 import { engineForTests } from './engine-for-tests.ts'
 
 const { socketPath, skip } = await engineForTests()
-const docker = new Docker({ socketPath })
+const docker = openDocker(socketPath)
 const builder = createDockerBuilder({ socketPath })
 const service = `test-secrets-${process.pid}`
 const canary = `CANARY-${randomBytes(12).toString('hex')}`
@@ -46,11 +46,11 @@ test('a secret reaches the steps that mount it, and is nowhere else, neither mea
   try {
     assert.ok(lines.includes('later false'), lines.join('\n'))
     assert.ok(!lines.join('\n').includes(canary), 'the log')
-    assert.ok(!JSON.stringify(await docker.getImage(reference).history()).includes(canary), 'the history')
-    assert.ok(!JSON.stringify(await docker.getImage(reference).inspect()).includes(canary), 'the configuration')
+    assert.ok(!JSON.stringify(await docker.historyOf(reference)).includes(canary), 'the history')
+    assert.ok(!JSON.stringify(await docker.inspectImage(reference)).includes(canary), 'the configuration')
     // What a step made out of the secret stands in a file of a layer and nowhere else: it shows that the search sees into layers.
     const marker = `MARKER-${createHash('sha256').update(`of ${canary}`).digest('hex')}`
-    assert.deepEqual(await heldBy(await docker.getImage(reference).get(), [marker, canary]), [marker], 'the layers')
+    assert.deepEqual(await heldBy(await docker.archiveOf(reference), [marker, canary]), [marker], 'the layers')
     assert.deepEqual(await processesThatTell(canary), [])
   } finally {
     await builder.prune(service, [], signal)
@@ -58,13 +58,12 @@ test('a secret reaches the steps that mount it, and is nowhere else, neither mea
 })
 
 /** Those of the texts that the bytes of a stream hold, also across its pieces. */
-async function heldBy(stream: NodeJS.ReadableStream, texts: readonly string[]): Promise<string[]> {
+async function heldBy(stream: AsyncIterable<Buffer>, texts: readonly string[]): Promise<string[]> {
   const found = new Set<string>()
   const longest = Math.max(...texts.map(({ length }) => length))
   let tail: Buffer = Buffer.alloc(0)
   for await (const piece of stream) {
-    // A stream of bytes.
-    const bytes = Buffer.concat([tail, piece as unknown as Buffer])
+    const bytes = Buffer.concat([tail, piece])
     for (const text of texts) if (bytes.includes(text)) found.add(text)
     tail = Buffer.from(bytes.subarray(-longest))
   }

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { readdir, readFile } from 'node:fs/promises'
 import { before, describe, test } from 'node:test'
-import Docker from 'dockerode'
+import { openDocker } from '../../../test/support/docker.ts'
 import { systemClock } from '../../lib/clock.ts'
 import {
   type BuildKind,
@@ -18,7 +18,7 @@ import { createDockerBuilder } from './docker-builder.ts'
 import { engineForTests } from './engine-for-tests.ts'
 
 const { socketPath, skip } = await engineForTests()
-const docker = new Docker({ socketPath })
+const docker = openDocker(socketPath)
 const service = `test-${process.pid}`
 let counter = 0
 
@@ -51,7 +51,7 @@ describe('with a Docker Engine', { skip }, () => {
   test('labels images with service and recipe, which are nothing else than asked for', async () => {
     const recipe = recipeOf(service, running(''))
     const { reference } = await builder.build(contextOf(recipe), recipe, recording().attempt)
-    const { Config } = await docker.getImage(reference).inspect()
+    const { Config } = await docker.inspectImage(reference)
     assert.deepEqual(Config.Labels, {
       'quayside.base': `node-${process.versions.node}-${process.arch}`,
       'quayside.service': service,

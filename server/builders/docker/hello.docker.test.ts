@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { readFile } from 'node:fs/promises'
 import { test } from 'node:test'
-import Docker from 'dockerode'
+import { openDocker } from '../../../test/support/docker.ts'
 import { systemClock } from '../../lib/clock.ts'
 import { recipeOf, recording, tarOf } from '../builder.cases.ts'
 import { ensureBaseImage } from './base-image.ts'
@@ -9,7 +9,7 @@ import { createDockerBuilder } from './docker-builder.ts'
 import { engineForTests } from './engine-for-tests.ts'
 
 const { socketPath, skip } = await engineForTests()
-const docker = new Docker({ socketPath })
+const docker = openDocker(socketPath)
 const example = new URL('../../../examples/hello/', import.meta.url)
 
 test('the example is built, answers, and ends when it is asked to', { skip }, async () => {
@@ -31,7 +31,7 @@ test('the example is built, answers, and ends when it is asked to', { skip }, as
   })
   try {
     await container.start()
-    const address = (await container.inspect()).NetworkSettings.Networks['bridge']?.IPAddress
+    const address = await container.address('bridge')
     const page = await answerOf(`http://${address}:8080/`)
     assert.match(page, /<h1>Hello &lt;tests&gt;<\/h1>/)
     assert.deepEqual(JSON.parse(await answerOf(`http://${address}:8080/json`)), {
@@ -39,12 +39,13 @@ test('the example is built, answers, and ends when it is asked to', { skip }, as
       version: '2.5',
     })
     assert.equal(await answerOf(`http://${address}:8080/health`), 'ok\n')
-    await container.stop({ t: 10 })
-    assert.equal((await container.inspect()).State.ExitCode, 0)
-    const log = (await container.logs({ stdout: true, stderr: true })).toString()
-    assert.match(log, /listening on port 8080, version 2\.5\n[\s\S]*GET \/json 200\n[\s\S]*SIGTERM: closing\n$/)
+    assert.equal(await container.stop(10), 0)
+    assert.match(
+      await container.output(),
+      /listening on port 8080, version 2\.5\n[\s\S]*GET \/json 200\n[\s\S]*SIGTERM: closing\n$/,
+    )
   } finally {
-    await container.remove({ force: true })
+    await container.remove()
     await builder.prune(service, [], signal)
   }
 })

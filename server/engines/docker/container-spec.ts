@@ -1,6 +1,6 @@
-import type { ContainerCreateOptions, HostConfig } from 'dockerode'
 import { Secret } from '../../lib/secret.ts'
 import { EngineError, type LongRunning, type PublishedPort, type Release, type Task, type Workload } from '../engine.ts'
+import type { ContainerCreateOptions, HostConfig } from './docker-api.ts'
 import { containerLabels, holderName, networkName, taskLabels, volumeName } from './labels.ts'
 import { writableDirectories } from './read-only-root.ts'
 
@@ -102,7 +102,9 @@ export function taskSpec(
   }
 }
 
-function programSpec(release: Release<Workload>, withInit: boolean): ContainerCreateOptions {
+type ProgramSpec = ContainerCreateOptions & Required<Pick<ContainerCreateOptions, 'HostConfig' | 'NetworkingConfig'>>
+
+function programSpec(release: Release<Workload>, withInit: boolean): ProgramSpec {
   const workload = release.workload
   checkPaths(workload)
   return {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { ContainerInfo } from 'dockerode'
+import type { ContainerInfo } from './docker-api.ts'
 import { isLongUp, KnownStates } from './known-states.ts'
 import { sampleState } from './sample-state.ts'
 

@@ -1,4 +1,4 @@
-import type { ContainerInfo } from 'dockerode'
+import type { ContainerInfo } from './docker-api.ts'
 import type { ReplicaState } from './replica-state.ts'
 
 interface Known {

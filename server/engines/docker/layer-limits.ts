@@ -1,9 +1,9 @@
 import { readFile } from 'node:fs/promises'
-import type { ContainerCreateOptions } from 'dockerode'
 import { type LayerQuota, layerQuota } from '../../lib/layer-quota.ts'
 import type { Workload } from '../engine.ts'
 import { createContainer } from './containers.ts'
 import { type DockerDaemon, isRefusal } from './daemon.ts'
+import type { ContainerCreateOptions } from './docker-api.ts'
 import { inspectImage, inspectPinned } from './local-images.ts'
 
 const gibibyte = 1024 ** 3

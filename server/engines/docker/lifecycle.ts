@@ -1,4 +1,3 @@
-import type { ContainerInfo } from 'dockerode'
 import type { Clock } from '../../lib/clock.ts'
 import { messageOf } from '../../lib/error.ts'
 import { masker } from '../../lib/masker.ts'
@@ -6,6 +5,7 @@ import { EngineError, type LongRunning, secretsIn } from '../engine.ts'
 import { execIn } from './container-output.ts'
 import { inspectContainer, listContainers, stopContainer } from './containers.ts'
 import { type DockerDaemon, isRefusal } from './daemon.ts'
+import type { ContainerInfo } from './docker-api.ts'
 import { label } from './labels.ts'
 import type { ReplicaState } from './replica-state.ts'
 

@@ -1,6 +1,6 @@
-import type { ContainerInfo } from 'dockerode'
 import type { Observation } from '../engine.ts'
 import { inspectContainer } from './containers.ts'
+import type { ContainerInfo } from './docker-api.ts'
 import type { KnownStates } from './known-states.ts'
 import { toObservation } from './observation.ts'
 import type { Host } from './start.ts'

@@ -1,7 +1,7 @@
-import type { ContainerCreateOptions } from 'dockerode'
 import type { Attempt } from '../../lib/attempt.ts'
 import type { Release, Task } from '../engine.ts'
 import { createContainer } from './containers.ts'
+import type { ContainerCreateOptions } from './docker-api.ts'
 import { idleProgram } from './idle-program.ts'
 import { holderName, label, networkName, taskLabels } from './labels.ts'
 import { ensureLocalImage } from './local-image.ts'

@@ -1,5 +1,5 @@
-import type { ContainerInfo } from 'dockerode'
 import type { Release } from '../engine.ts'
+import type { ContainerInfo } from './docker-api.ts'
 import { label, networkNameOf, replicaCount } from './labels.ts'
 import { type ContainerStatus, toStatus } from './replica-state.ts'
 

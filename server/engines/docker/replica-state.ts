@@ -1,5 +1,5 @@
-import type { ContainerInspectInfo } from 'dockerode'
 import type { Endpoint } from '../engine.ts'
+import type { ContainerInspectInfo } from './docker-api.ts'
 import { label, networkNameOf } from './labels.ts'
 import { fetchedAs } from './local-name.ts'
 

@@ -1,4 +1,3 @@
-import type { ContainerInfo } from 'dockerode'
 import type { Attempt } from '../../lib/attempt.ts'
 import { failpoint } from '../../lib/failpoint.ts'
 import { EngineError, type Release, type RunningTask, type Task, type TaskOutcome } from '../engine.ts'
@@ -11,6 +10,7 @@ import {
   startContainer,
   stopContainer,
 } from './containers.ts'
+import type { ContainerInfo } from './docker-api.ts'
 import { writeFiles } from './files.ts'
 import { refuseForgedLabels } from './forged-labels.ts'
 import { label, taskName } from './labels.ts'

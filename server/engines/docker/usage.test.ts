@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { ContainerStats } from 'dockerode'
+import type { ContainerStats } from './docker-api.ts'
 import { baseline, type Sample, sampleOf, usageOf } from './usage.ts'
 
 const mebibyte = 1024 * 1024

@@ -1,8 +1,8 @@
-import type { ContainerStats } from 'dockerode'
 import type { Clock } from '../../lib/clock.ts'
 import type { ReplicaUsage } from '../engine.ts'
 import { absent, inspectContainer } from './containers.ts'
 import type { DockerDaemon } from './daemon.ts'
+import type { ContainerStats } from './docker-api.ts'
 
 /** What one look at a running container's control groups gives. */
 export interface Sample {
@@ -106,8 +106,7 @@ export function sampleOf(stats: ContainerStats): Sample | undefined {
   const cpuNanos = stats.cpu_stats.cpu_usage?.total_usage
   if (usage === undefined || cpuNanos === undefined) return undefined
   // Pages of files that can go at any time are no need of the program. Control groups of version 1 call them otherwise.
-  const members: Readonly<Record<string, number | undefined>> = { ...details }
-  const droppable = members['total_inactive_file'] ?? members['inactive_file'] ?? 0
+  const droppable = details?.total_inactive_file ?? details?.inactive_file ?? 0
   return {
     atMs: Date.parse(stats.read),
     cpuNanos,
