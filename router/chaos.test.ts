@@ -3,7 +3,8 @@ import { Agent, type IncomingMessage, request, type ServerResponse } from 'node:
 import test from 'node:test'
 import type { Random } from '../test/fuzz/random.ts'
 import { seeded } from '../test/support/seed.ts'
-import { portOf, type TestBed, testBed, until } from './test-bed.ts'
+import { until } from '../test/support/until.ts'
+import { portOf, type TestBed, testBed } from './test-bed.ts'
 
 const large = Buffer.alloc(300_000, 'z')
 
@@ -81,12 +82,12 @@ test('the router survives misbehaving applications and clients and leaks no requ
   const clients = Promise.all(Array.from({ length: clientCount }, client))
   for (let swap = 0; swap < swaps; swap++) {
     const share = Math.floor((clientCount * requests * swap) / swaps)
-    await until(() => done >= share, `${share} requests have ended`)
+    await until(`${share} requests have ended`, () => done >= share)
     await bed.lead(swap % 2 ? ports : ports.slice(0, 1))
   }
   await clients
   const counts = async (): Promise<string> => JSON.stringify((await bed.tell('GET', '/health')).body['counts'])
-  await until(async () => (await counts()).includes('"open":0'), 'no request is open')
+  await until('no request is open', async () => (await counts()).includes('"open":0'))
   const endpoints = ports.map((port) => ({ address: '127.0.0.1', port }))
   assert.deepEqual((await bed.tell('POST', '/drain', { endpoints, timeoutMs: 5_000 })).body, { open: 0 })
   t.diagnostic(await counts())

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict'
 import { Agent } from 'node:http'
 import test from 'node:test'
-import { portOf, testBed, textOf, until, untilClosed } from './test-bed.ts'
+import { until } from '../test/support/until.ts'
+import { portOf, testBed, textOf, untilClosed } from './test-bed.ts'
 
 test('the router forwards method, path, headers and body, and returns the response', async (t) => {
   const bed = await testBed(t)
@@ -243,5 +244,5 @@ test('an invalid response becomes 502, and a truncated one is cut off', async (t
     assert.match(answer.body, /shop gave an answer that is not valid HTTP/)
   }
   await assert.rejects(bed.ask({ path: '/half' }))
-  await until(async () => (await bed.tell('GET', '/health')).body['counts'] !== undefined, 'the router lives')
+  await until('the router lives', async () => (await bed.tell('GET', '/health')).body['counts'] !== undefined)
 })

@@ -5,9 +5,10 @@ import { readFile } from 'node:fs/promises'
 import type { Duplex } from 'node:stream'
 import { test } from 'node:test'
 import { type BasicCredential, passwordCost } from '@quayside/contract/routes.ts'
+import { until } from '../test/support/until.ts'
 import { createLog } from './log.ts'
 import { gives } from './password.ts'
-import { portOf, testBed, until, untilClosed } from './test-bed.ts'
+import { portOf, testBed, untilClosed } from './test-bed.ts'
 
 const { bytes, ...cost } = passwordCost
 const salt = Buffer.alloc(16, 7)
@@ -99,7 +100,7 @@ test('the router limits wrong passwords and still accepts known valid ones', asy
     busy = await ask({ headers: as('ann:wrong') })
     return busy.status === 429
   }
-  await until(isBusy, 'there were too many')
+  await until('there were too many', isBusy)
   assert.equal(busy?.headers['retry-after'], '1')
   assert.equal((await ask({ headers: as('ann:open sesame') })).status, 200)
   assert.equal((await ask()).status, 401)

@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
+import { until } from '../test/support/until.ts'
 import { monotonic } from './clock.ts'
 import { limits } from './limits.ts'
 import { isSafeMethod, retryDelay } from './retry.ts'
-import { portOf, type TestBed, testBed, textOf, until } from './test-bed.ts'
+import { portOf, type TestBed, testBed, textOf } from './test-bed.ts'
 
 const failure = { tries: 1, elapsedMs: 0, sent: true, answered: false, safe: true, final: false }
 
@@ -42,7 +43,7 @@ test('an unsent POST waits for the application to come back', async (t) => {
   const port = await closedPort(bed)
   await bed.lead([port], patient)
   const answer = bed.ask({ method: 'POST', body: 'order' })
-  await until(async () => (await retriesOf(bed)) > 2, 'it is tried again')
+  await until('it is tried again', async () => (await retriesOf(bed)) > 2)
   await bed.application((request, response) => {
     textOf(request)
       .then((text) => response.end(`got ${text}`))
@@ -56,7 +57,7 @@ test('a retried request follows the table to another endpoint', async (t) => {
   await bed.lead([await closedPort(bed)], patient)
   const app = await bed.application((_, response) => response.end('new'))
   const answer = bed.ask({ method: 'POST', body: 'order' })
-  await until(async () => (await retriesOf(bed)) > 0, 'it is tried again')
+  await until('it is tried again', async () => (await retriesOf(bed)) > 0)
   await bed.lead([portOf(app)])
   assert.equal((await answer).body, 'new')
 })

@@ -2,8 +2,9 @@ import assert from 'node:assert/strict'
 import type { RequestListener } from 'node:http'
 import { test } from 'node:test'
 import type { RouteRules } from '@quayside/contract/routes.ts'
+import { until } from '../test/support/until.ts'
 import { sleep } from './clock.ts'
-import { portOf, testBed, until, untilClosed } from './test-bed.ts'
+import { portOf, testBed, untilClosed } from './test-bed.ts'
 
 /** Starts a router whose route to applications has these rules. */
 async function bedWith(t: Parameters<typeof testBed>[0], rules: RouteRules, listeners: readonly RequestListener[]) {
@@ -194,7 +195,7 @@ test('the router closes the connection when a client stops reading', async (t) =
   }
   const { raw } = await bedWith(t, { clientTimeoutMs: 200 }, [endless])
   raw('GET / HTTP/1.1\r\nHost: app.localhost\r\n\r\n').pause()
-  await until(() => isCut, 'the answer ends')
+  await until('the answer ends', () => isCut)
 })
 
 test('a connection to an endpoint closes after the idle time of the rule', async (t) => {
@@ -205,7 +206,7 @@ test('a connection to an endpoint closes after the idle time of the rule', async
   await bed.lead([portOf(server)], { rules: { idleTimeoutMs: 2_000 } })
   assert.equal((await bed.ask()).status, 200)
   assert.equal(await open(), 1)
-  await until(async () => (await open()) === 0, 'it closes', 20_000)
+  await until('it closes', async () => (await open()) === 0, { limitMs: 20_000 })
 })
 
 test('a table with invalid rules is rejected', async (t) => {

@@ -2,8 +2,9 @@ import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { type ClientRequest, type IncomingMessage, request } from 'node:http'
 import test from 'node:test'
+import { until } from '../test/support/until.ts'
 import { sleep } from './clock.ts'
-import { portOf, type TestBed, testBed, textOf, until } from './test-bed.ts'
+import { portOf, type TestBed, testBed, textOf } from './test-bed.ts'
 
 const mebibyte = Buffer.alloc(1024 * 1024, 'x')
 
@@ -80,12 +81,12 @@ test('the router forwards 100 MiB both ways without buffering them', async (t) =
   // While the client does not read the response, the sender must stop.
   message.pause()
   let before = -1
-  await until(async () => {
+  await until('the sender is held back', async () => {
     const still = sent === before
     before = sent
     await sleep(100)
     return still
-  }, 'the sender is held back')
+  })
   assert.ok(sent < 60, `${sent} MiB were taken although nobody reads`)
   let received = 0
   message.on('data', (chunk: Buffer) => {
@@ -108,14 +109,13 @@ test('the request ends at the application when the client disconnects', async (t
   const socket = bed.raw('GET /silent HTTP/1.1\r\nHost: app.localhost\r\n\r\n')
   const other = bed.raw('GET /began HTTP/1.1\r\nHost: app.localhost\r\n\r\n')
   await once(other, 'data')
-  await until(() => open200 === 2, 'both requests are open')
+  await until('both requests are open', () => open200 === 2)
   socket.destroy()
   other.destroy()
-  await until(() => open200 === 0, 'both requests ended')
+  await until('both requests ended', () => open200 === 0)
   const { body } = await bed.tell('GET', '/health')
-  await until(
-    async () => JSON.stringify((await bed.tell('GET', '/health')).body['counts']).includes('"open":0'),
-    `${body}`,
+  await until(`${body}`, async () =>
+    JSON.stringify((await bed.tell('GET', '/health')).body['counts']).includes('"open":0'),
   )
 })
 

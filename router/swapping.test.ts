@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict'
 import { Agent, type ServerResponse } from 'node:http'
 import test from 'node:test'
-import { portOf, testBed, until } from './test-bed.ts'
+import { until } from '../test/support/until.ts'
+import { portOf, testBed } from './test-bed.ts'
 
 test('no request fails when the application is replaced repeatedly under load', async (t) => {
   const bed = await testBed(t)
@@ -21,14 +22,14 @@ test('no request fails when the application is replaced repeatedly under load', 
     }
   }
   const clients = Promise.all(Array.from({ length: 8 }, client))
-  await until(() => seen.has('0'), 'the first application answers')
+  await until('the first application answers', () => seen.has('0'))
   for (let swap = 1; swap <= 10; swap++) {
     const next = await start(String(swap))
     await bed.lead([portOf(next)])
     // The old one ends at once, with its open connections.
     current.close().closeAllConnections()
     current = next
-    await until(() => (seen.get(String(swap)) ?? 0) >= 20, `application ${swap} answers`)
+    await until(`application ${swap} answers`, () => (seen.get(String(swap)) ?? 0) >= 20)
   }
   running = false
   await clients
@@ -44,7 +45,7 @@ test('a removed endpoint finishes its open requests, gets no new ones and loses 
   const fresh = await bed.application((_, response) => response.end('new'))
   await bed.lead([portOf(old)])
   const answer = bed.ask()
-  await until(() => waiting.length === 1, 'the request is open at the old one')
+  await until('the request is open at the old one', () => waiting.length === 1)
   await bed.lead([portOf(fresh)])
   assert.equal((await bed.ask()).body, 'new')
   const endpoints = [{ address: '127.0.0.1', port: portOf(old) }]
@@ -54,8 +55,8 @@ test('a removed endpoint finishes its open requests, gets no new ones and loses 
   assert.equal((await answer).body, 'old')
   assert.deepEqual((await drained).body, { open: 0 })
   await until(
-    () => new Promise((resolve) => old.getConnections((_, count) => resolve(count === 0))),
     'the connections to the old one are closed',
+    () => new Promise<boolean>((resolve) => old.getConnections((_, count) => resolve(count === 0))),
   )
   assert.equal(waiting.length, 1)
 })
@@ -70,15 +71,13 @@ test('a shutdown lets open requests finish and refuses new connections', async (
   const agent = new Agent({ keepAlive: true })
   t.after(() => agent.destroy())
   const answer = bed.ask({ agent })
-  await until(() => waiting.length === 1, 'the request is open')
+  await until('the request is open', () => waiting.length === 1)
   assert.equal((await bed.tell('POST', '/shutdown')).status, 202)
-  await until(
-    () =>
-      bed.ask().then(
-        () => false,
-        () => true,
-      ),
-    'new connections are refused',
+  await until('new connections are refused', () =>
+    bed.ask().then(
+      () => false,
+      () => true,
+    ),
   )
   waiting[0]?.end('finished')
   const { body, headers } = await answer

@@ -5,9 +5,10 @@ import { readFile } from 'node:fs/promises'
 import { connect, createServer, type Server, type Socket } from 'node:net'
 import { test } from 'node:test'
 import type { Route } from '@quayside/contract/routes.ts'
+import { until } from '../test/support/until.ts'
 import { silentLog } from './log.ts'
 import { startRouter } from './router.ts'
-import { type TestBed, testBed, until } from './test-bed.ts'
+import { type TestBed, testBed } from './test-bed.ts'
 
 type Life = Parameters<typeof testBed>[0]
 
@@ -84,9 +85,9 @@ test('bytes flow both ways, whichever side speaks first, and a half-closed side 
   })
   const port = await leadFreePort(bed, [first.port])
   const one = client(t, port)
-  await until(() => one.text === 'hello ', 'the application speaks first')
+  await until('the application speaks first', () => one.text === 'hello ')
   one.socket.end('a word')
-  await until(() => one.closed, 'both sides have ended')
+  await until('both sides have ended', () => one.closed)
   assert.deepEqual([one.text, one.error], ['hello heard a word', ''])
 
   const large = await bytesServer(t, echo)
@@ -94,7 +95,7 @@ test('bytes flow both ways, whichever side speaks first, and a half-closed side 
   const two = client(t, port)
   const size = 20_000_000
   two.socket.end(Buffer.alloc(size, 'x'))
-  await until(() => two.ended, 'all came back')
+  await until('all came back', () => two.ended)
   assert.equal(two.bytes, size)
 })
 
@@ -103,15 +104,15 @@ test('new connections go to the new version, and open ones stay until they end',
   const [a, b] = [await bytesServer(t, named('a')), await bytesServer(t, named('b'))]
   const port = await leadFreePort(bed, [a.port])
   const old = client(t, port)
-  await until(() => old.text === 'a', 'the old version answers')
+  await until('the old version answers', () => old.text === 'a')
   await leadPort(bed, port, [b.port])
   const young = client(t, port)
-  await until(() => young.text === 'b', 'the new version answers')
+  await until('the new version answers', () => young.text === 'b')
   const endpoints = [{ address: '127.0.0.1', port: a.port }]
   assert.deepEqual((await bed.tell('POST', '/drain', { endpoints, timeoutMs: 20 })).body, { open: 1 })
   assert.equal(old.closed, false)
   for (const socket of a.sockets) socket.destroy()
-  await until(() => old.ended, 'the connection ends with its application')
+  await until('the connection ends with its application', () => old.ended)
   old.socket.end()
   assert.deepEqual((await bed.tell('POST', '/drain', { endpoints, timeoutMs: 60_000 })).body, { open: 0 })
 })
@@ -120,12 +121,12 @@ test('a port without an application resets connections, and closes without a rou
   const bed = await testBed(t)
   const port = await leadFreePort(bed, [], { reason: 'it is stopped' })
   const refused = client(t, port)
-  await until(() => refused.closed, 'it is broken off')
+  await until('it is broken off', () => refused.closed)
   assert.equal(refused.text, '')
   const app = await bytesServer(t, named('in'))
   await leadPort(bed, port, [app.port], { rules: { deny: ['127.0.0.0/8'] } })
   const denied = client(t, port)
-  await until(() => denied.closed, 'it is not let in')
+  await until('it is not let in', () => denied.closed)
   assert.equal(denied.text, '')
   assert.equal((await bed.tell('PUT', '/routes', { version: ++version, routes: [] })).status, 200)
   const isFree = (): Promise<boolean> =>
@@ -133,7 +134,7 @@ test('a port without an application resets connections, and closes without a rou
       () => true,
       () => false,
     )
-  await until(isFree, 'the port is free')
+  await until('the port is free', isFree)
 })
 
 test('a connection wakes a sleeping service and waits for it', async (t) => {
@@ -145,7 +146,7 @@ test('a connection wakes a sleeping service and waits for it', async (t) => {
   assert.deepEqual((await wakes).body['services'], ['s'])
   const app = await bytesServer(t, echo)
   await leadPort(bed, port, [app.port])
-  await until(() => early.text === 'early', 'what was sent early comes back')
+  await until('what was sent early comes back', () => early.text === 'early')
   const { services } = (await bed.tell('GET', '/activity')).body
   assert.deepEqual(services, [{ service: 's', requests: 1, open: 1 }])
 })
@@ -159,10 +160,10 @@ test('the router reports a TCP port of another program, and opens it once it is 
   await other.close()
   const late = async (): Promise<boolean> => {
     const one = client(t, other.port)
-    await until(() => one.closed || one.text !== '', 'it is answered')
+    await until('it is answered', () => one.closed || one.text !== '')
     return one.text === 'in'
   }
-  await until(late, 'the port answers')
+  await until('the port answers', late)
 })
 
 test('a restarted router listens on its previous ports', async (t) => {
@@ -170,15 +171,15 @@ test('a restarted router listens on its previous ports', async (t) => {
   const app = await bytesServer(t, named('in'))
   const port = await leadFreePort(bed, [app.port])
   const open = client(t, port)
-  await until(() => open.text === 'in', 'it answers')
+  await until('it answers', () => open.text === 'in')
   assert.ok((await readFile(bed.state, 'utf8')).includes(`localhost:${port}`))
   await bed.router.stop(0)
-  await until(() => open.ended || open.closed, 'what is open has ended')
+  await until('what is open has ended', () => open.ended || open.closed)
   const config = { host: '127.0.0.1', port: 0, control: `${bed.control}2`, state: bed.state, trusted: [] }
   const second = await startRouter(config, silentLog)
   t.after(() => second.stop(0))
   const again = client(t, port)
-  await until(() => again.text === 'in', 'it answers again')
+  await until('it answers again', () => again.text === 'in')
 })
 
 test('a table with invalid ports is rejected', async (t) => {

@@ -15,7 +15,6 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { usualConnections } from '@quayside/contract/connection-shares.ts'
 import type { Route } from '@quayside/contract/routes.ts'
-import { monotonic, sleep } from './clock.ts'
 import type { RouterConfig } from './config.ts'
 import { type Log, silentLog } from './log.ts'
 import { type RunningRouter, startRouter } from './router.ts'
@@ -122,19 +121,6 @@ export async function untilClosed(socket: Socket): Promise<string> {
   })
   await new Promise((resolve) => socket.once('close', resolve))
   return text
-}
-
-/** Waits until the condition holds. Fails after `limitMs`. */
-export async function until(
-  condition: () => boolean | Promise<boolean>,
-  what: string,
-  limitMs = 60_000,
-): Promise<void> {
-  const start = monotonic()
-  while (!(await condition())) {
-    assert.ok(monotonic() - start < limitMs, `waited ${limitMs} ms in vain: ${what}`)
-    await sleep(5)
-  }
 }
 
 export async function textOf(message: IncomingMessage): Promise<string> {

@@ -3,8 +3,9 @@ import { randomInt } from 'node:crypto'
 import { createSocket } from 'node:dgram'
 import { test } from 'node:test'
 import type { Route } from '@quayside/contract/routes.ts'
+import { until } from '../test/support/until.ts'
 import { limits } from './limits.ts'
-import { type TestBed, testBed, until } from './test-bed.ts'
+import { type TestBed, testBed } from './test-bed.ts'
 
 type Life = Parameters<typeof testBed>[0]
 
@@ -47,10 +48,10 @@ async function leadFreePort(bed: TestBed, ports: readonly number[], more: Partia
 }
 /** Sends until an answer arrives, because datagrams may be lost. */
 const asks = (client: Awaited<ReturnType<typeof socketOf>>, port: number, text: string, answer: string) =>
-  until(() => {
+  until(`${answer} is heard`, () => {
     client.socket.send(text, port, '127.0.0.1')
     return client.heard.includes(answer)
-  }, `${answer} is heard`)
+  })
 
 test('each client gets its own answers, and its next datagrams follow the table', async (t) => {
   const bed = await testBed(t)
@@ -78,7 +79,7 @@ test('a datagram wakes a sleeping service and is then delivered', async (t) => {
   assert.deepEqual((await wakes).body['services'], ['s'])
   const app = await answering(t, 'woken')
   await leadPort(bed, port, [app.port])
-  await until(() => client.heard.includes('woken early'), 'what was sent early is answered')
+  await until('what was sent early is answered', () => client.heard.includes('woken early'))
 })
 
 test('clients leave a dead replica, and denied networks are ignored', async (t) => {
@@ -91,10 +92,10 @@ test('clients leave a dead replica, and denied networks are ignored', async (t) 
   await leadPort(bed, port, [app.port], { rules: { deny: ['127.0.0.0/8'] } })
   const before = Object(await bed.tell('GET', '/health')).body.counts.refused
   const denied = await socketOf(t)
-  await until(async () => {
+  await until('it is refused', async () => {
     denied.socket.send('hello', port, '127.0.0.1')
     return Object(await bed.tell('GET', '/health')).body.counts.refused > before
-  }, 'it is refused')
+  })
   assert.deepEqual(denied.heard, [])
 })
 
@@ -110,7 +111,7 @@ test('the router reports a UDP port of another program, and opens it once it is 
       () => true,
       () => false,
     )
-  await until(isFree, 'the port is free')
+  await until('the port is free', isFree)
 })
 
 test('one address gets a limited share of the clients of a port, from however many ports', async (t) => {
@@ -120,11 +121,11 @@ test('one address gets a limited share of the clients of a port, from however ma
   const openNow = async (): Promise<number> => Object(await bed.tell('GET', '/health')).body.counts.open
   const senders = await Promise.all(Array.from({ length: limits.udpClientsPerAddress + 8 }, () => socketOf(t)))
   const unheard = () => senders.filter(({ heard }) => heard.length === 0)
-  await until(() => {
+  await until('the address has its part', () => {
     // At most as many at a time as the kernel queues for the router.
     for (const { socket } of unheard().slice(0, 50)) socket.send('flood', port, '127.0.0.1')
     return unheard().length === 8
-  }, 'the address has its part')
+  })
   assert.equal(await openNow(), limits.udpClientsPerAddress)
   const other = await socketOf(t, 0, '127.0.0.2')
   await asks(other, port, 'hello', 'in hello')

@@ -2,7 +2,8 @@ import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import type { Duplex } from 'node:stream'
 import test from 'node:test'
-import { portOf, type TestBed, testBed, until, untilClosed } from './test-bed.ts'
+import { until } from '../test/support/until.ts'
+import { portOf, type TestBed, testBed, untilClosed } from './test-bed.ts'
 
 const ask = (extra = ''): string =>
   `GET /chat HTTP/1.1\r\nHost: app.localhost\r\nConnection: keep-alive, Upgrade\r\nUpgrade: websocket\r\n${extra}\r\n`
@@ -32,13 +33,13 @@ test('an upgraded connection carries bytes both ways, including those sent early
   client.on('data', (chunk) => {
     text += chunk
   })
-  await until(() => text.endsWith('early'), 'the early bytes come back')
+  await until('the early bytes come back', () => text.endsWith('early'))
   assert.match(
     text,
     /^HTTP\/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: websocket\r\nX-Sender: 127.0.0.1\r\n\r\n/,
   )
   client.write('later')
-  await until(() => text.endsWith('later'), 'later bytes come back')
+  await until('later bytes come back', () => text.endsWith('later'))
   const endpoints = [{ address: '127.0.0.1', port }]
   assert.deepEqual((await bed.tell('POST', '/drain', { endpoints, timeoutMs: 20 })).body, { open: 1 })
   client.destroy()
@@ -54,7 +55,7 @@ test('one side of an upgraded connection ends when the other does', async (t) =>
   const second = bed.raw(ask())
   await once(second, 'data')
   second.destroy()
-  await until(() => sockets[1]?.destroyed === true, 'the side of the application ended')
+  await until('the side of the application ended', () => sockets[1]?.destroyed === true)
 })
 
 test('a declined upgrade is answered and its connection closed', async (t) => {

@@ -1,11 +1,12 @@
 import assert from 'node:assert/strict'
 import { Agent, request } from 'node:http'
 import test from 'node:test'
+import { until } from '../test/support/until.ts'
 import { sleep } from './clock.ts'
 import { limits } from './limits.ts'
 import type { Failure } from './pages.ts'
 import { Routes } from './routes.ts'
-import { portOf, type TestBed, testBed, textOf, until } from './test-bed.ts'
+import { portOf, type TestBed, testBed, textOf } from './test-bed.ts'
 import { Waiting } from './waiting.ts'
 
 const fallAsleep = (bed: TestBed): Promise<void> => bed.lead([], { asleep: true, reason: 'it is asleep' })
@@ -28,7 +29,7 @@ test('requests for a sleeping service wait, wake it once, and arrive with their 
   t.after(() => agent.destroy())
   const answers = Array.from({ length: 50 }, (_, n) => bed.ask({ method: 'POST', body: `body ${n}`, agent }))
   assert.deepEqual((await told)['services'], ['service'])
-  await until(async () => (await heldBy(bed)) === 50, 'all are held')
+  await until('all are held', async () => (await heldBy(bed)) === 50)
   const again = await wakes(bed, -1)
   assert.equal(again['sequence'], Number(sequence) + 1)
   assert.deepEqual((await wakes(bed, Number(again['sequence']), 20))['sequence'], again['sequence'])
@@ -56,7 +57,7 @@ test('at most a buffer of a waiting body is read, and it arrives whole', async (
     outgoing.on('response', (answer) => textOf(answer).then(resolve, reject)).on('error', reject)
   })
   outgoing.end(Buffer.alloc(size))
-  await until(async () => (await heldBy(bed)) === 1, 'it is held')
+  await until('it is held', async () => (await heldBy(bed)) === 1)
   await sleep(50)
   assert.ok((outgoing.socket?.writableLength ?? 0) > size / 4, 'most of it is still with the client')
   await bed.lead([portOf(app)])
@@ -77,25 +78,25 @@ test('an upgrade waits for a sleeping service', async (t) => {
   socket.on('data', (chunk) => {
     text += chunk.toString()
   })
-  await until(async () => (await heldBy(bed)) === 1, 'it is held')
+  await until('it is held', async () => (await heldBy(bed)) === 1)
   await bed.lead([portOf(app)])
-  await until(() => text.startsWith('HTTP/1.1 101') && text.endsWith('early'), 'both ends talk')
+  await until('both ends talk', () => text.startsWith('HTTP/1.1 101') && text.endsWith('early'))
 })
 
 test('a held request is dropped when its client disconnects', async (t) => {
   const bed = await testBed(t)
   await fallAsleep(bed)
   const socket = bed.raw('GET / HTTP/1.1\r\nHost: app.localhost\r\n\r\n')
-  await until(async () => (await heldBy(bed)) === 1, 'it is held')
+  await until('it is held', async () => (await heldBy(bed)) === 1)
   socket.destroy()
-  await until(async () => (await heldBy(bed)) === 0, 'nobody waits')
+  await until('nobody waits', async () => (await heldBy(bed)) === 0)
 })
 
 test('held requests fail at once with the reason when the service does not start', async (t) => {
   const bed = await testBed(t)
   await fallAsleep(bed)
   const answer = bed.ask()
-  await until(async () => (await heldBy(bed)) === 1, 'it is held')
+  await until('it is held', async () => (await heldBy(bed)) === 1)
   await bed.lead([], { reason: 'no version of it is running' })
   const { status, body } = await answer
   assert.equal(status, 503)
@@ -116,7 +117,7 @@ test('the number of held requests and their time are limited', async () => {
   assert.deepEqual([waiting.size, failures.length], [limits.heldPerService, 0])
   hold()
   assert.deepEqual([failures[0]?.status, failures[0]?.retryAfterSeconds], [503, 5])
-  await until(() => waiting.size === 0, 'all gave up')
+  await until('all gave up', () => waiting.size === 0)
   assert.equal(failures.length, limits.heldPerService + 1)
   assert.match(failures[1]?.message ?? '', /platform is away/)
 })

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, afterEach, before, describe, it } from 'node:test'
+import { until } from '../../test/support/until.ts'
 import { type Attempt, silent } from '../lib/attempt.ts'
 import { systemClock } from '../lib/clock.ts'
 import { armFailpoints, type Failpoint } from '../lib/failpoint.ts'
@@ -21,15 +22,6 @@ export interface EngineBench {
   /** Removes one replica without the engine's knowing. */
   remove(replica: string): Promise<void>
   close(): Promise<void>
-}
-
-/** Waits for a condition, at most a minute: where much else runs things take long. */
-export async function eventually(what: string, condition: () => Promise<boolean> | boolean): Promise<void> {
-  const end = systemClock.monotonic() + 60_000
-  while (!(await condition())) {
-    if (systemClock.monotonic() > end) assert.fail(`not within a minute: ${what}`)
-    await systemClock.sleep(20)
-  }
 }
 
 const limit = (): AbortSignal => AbortSignal.timeout(120_000)
@@ -169,9 +161,7 @@ function failureCases(get: () => EngineBench): void {
     const cancel = new AbortController()
     const starting = engine.start(release, attempt(cancel.signal))
     const refused = assert.rejects(starting, (error) => error === 'canceled')
-    await eventually('the replica is there', async () =>
-      (await replicasOf(engine, release)).some(({ running }) => running),
-    )
+    await until('the replica is there', async () => (await replicasOf(engine, release)).some(({ running }) => running))
     cancel.abort('canceled')
     await refused
     await engine.retire(release.service, undefined, attempt())
@@ -352,7 +342,7 @@ function logCases(get: () => EngineBench): void {
     const release = newRelease({ ...workload('web'), replicas: { min: 2, max: 2 } })
     await engine.start(release, attempt())
     let lines: LogLine[] = []
-    await eventually('both replicas have printed', async () => {
+    await until('both replicas have printed', async () => {
       lines = await collect(engine.logs(release.service, { follow: false }, limit()))
       return lines.length === 2
     })
@@ -382,9 +372,9 @@ function logCases(get: () => EngineBench): void {
     const following = (async () => {
       for await (const line of engine.logs(old.service, { follow: true }, end.signal)) seen.push(line.release)
     })()
-    await eventually('the first line', () => seen.length === 1)
+    await until('the first line', () => seen.length === 1)
     await engine.start(next, attempt())
-    await eventually('the line of the new replica', () => seen.length === 2)
+    await until('the line of the new replica', () => seen.length === 2)
     await engine.retire(old.service, next.id, attempt())
     end.abort()
     await following

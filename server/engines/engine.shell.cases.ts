@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
-import { attempt, type EngineBench, eventually, newRelease } from './engine.cases.ts'
+import { until } from '../../test/support/until.ts'
+import { attempt, type EngineBench, newRelease } from './engine.cases.ts'
 import type { Release } from './engine.ts'
 
 /** An engine whose replicas know a command for terminals. */
@@ -38,11 +39,11 @@ export function shellCases(name: string, open: () => Promise<ShellBench>): void 
         printed += chunk
       })
       const ended = new Promise((resolve) => stream.once('end', resolve))
-      await eventually('the size', () => printed.includes('size 90x30'))
+      await until('the size', () => printed.includes('size 90x30'))
       await resize(120, 40)
-      await eventually('the new size', () => printed.includes('size 120x40'))
+      await until('the new size', () => printed.includes('size 120x40'))
       stream.write('one two\r')
-      await eventually('the answer', () => printed.includes('said one two'))
+      await until('the answer', () => printed.includes('said one two'))
       stream.write('exit\r')
       await ended
     })
@@ -55,7 +56,7 @@ export function shellCases(name: string, open: () => Promise<ShellBench>): void 
       stream.on('data', (chunk) => got.push(chunk))
       const ended = new Promise((resolve) => stream.once('end', resolve))
       for (let at = 0; at < sent.length; at += 4096) stream.write(sent.subarray(at, at + 4096))
-      await eventually('the bytes', () => Buffer.concat(got).length === sent.length)
+      await until('the bytes', () => Buffer.concat(got).length === sent.length)
       stream.write(Buffer.from([4]))
       await ended
       assert.deepEqual(Buffer.concat(got), sent)
@@ -84,7 +85,7 @@ export function shellCases(name: string, open: () => Promise<ShellBench>): void 
         answer += chunk
       })
       socket.write('GET / HTTP/1.1\r\nHost: x\r\n\r\n')
-      await eventually('the answer', () => answer.startsWith('HTTP/1.1 200') && answer.includes('ok'))
+      await until('the answer', () => answer.startsWith('HTTP/1.1 200') && answer.includes('ok'))
       socket.destroy()
       await assert.rejects(bench.engine.connect(release.service, 8081, replica, limit()), { reason: 'unreachable' })
     })

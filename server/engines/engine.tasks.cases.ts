@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict'
 import { after, afterEach, before, describe, it } from 'node:test'
+import { until } from '../../test/support/until.ts'
 import { armFailpoints, type Failpoint } from '../lib/failpoint.ts'
 import { newId } from '../lib/id.ts'
 import { Secret } from '../lib/secret.ts'
-import { attempt, eventually } from './engine.cases.ts'
+import { attempt } from './engine.cases.ts'
 import type { Engine, LogLine, Release, Task } from './engine.ts'
 
 /**
@@ -187,7 +188,7 @@ function onceCases(get: () => TaskBench): void {
     const leave = new AbortController()
     const waiting = assert.rejects(engine.runTask(release, run, attempt(leave.signal)), (error) => error === 'left')
     const isRunning = async () => (await engine.listTasks(limit())).some((one) => one.run === run && one.running)
-    await eventually('it runs', isRunning)
+    await until('it runs', isRunning)
     leave.abort('left')
     await waiting
     assert.equal(await isRunning(), true)
@@ -208,7 +209,7 @@ function besideCases(get: () => TaskBench): void {
     await engine.prepareTask(release, run, attempt())
     // It is seen ended, or is not seen any more.
     const ended = engine.runTask(release, run, attempt()).catch(() => undefined)
-    await eventually('it runs', async () => (await engine.listTasks(limit())).some((one) => one.running))
+    await until('it runs', async () => (await engine.listTasks(limit())).some((one) => one.running))
     assert.deepEqual(await engine.observe(release.service, limit()), { state: 'absent' })
     assert.equal((await engine.observeAll(limit())).has(release.service), false)
     await engine.eraseEnvironment(release.environment, attempt())

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
+import { until } from '../../test/support/until.ts'
 import { newId } from '../lib/id.ts'
-import { attempt, type EngineBench, eventually, newRelease } from './engine.cases.ts'
+import { attempt, type EngineBench, newRelease } from './engine.cases.ts'
 import type { LongRunning, Release, ReplicaUsage } from './engine.ts'
 
 export interface UsageBench extends EngineBench {
@@ -45,7 +46,7 @@ export function usageCases(name: string, open: () => Promise<UsageBench>): void 
       await bench.engine.start(release, attempt())
       bench.load(release)
       let last: ReplicaUsage[] = []
-      await eventually('the load is seen', async () => {
+      await until('the load is seen', async () => {
         last = await bench.engine.usage(release.service, signal())
         return last.length === 1 && last.every(({ cpuMilli, cpuLimitMilli }) => cpuMilli > 0.5 * cpuLimitMilli)
       })

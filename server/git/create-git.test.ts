@@ -4,6 +4,7 @@ import { mkdir, readdir, symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { extract } from 'tar-stream'
+import { until } from '../../test/support/until.ts'
 import { createAddressGuard } from '../lib/address.ts'
 import type { Attempt } from '../lib/attempt.ts'
 import { killGroup, start } from '../lib/run.ts'
@@ -19,7 +20,6 @@ import {
   organizationB,
   scratchDirectory,
   startHost,
-  until,
   withToken,
 } from './git-server.fixture.ts'
 import type { GitLimits } from './limits.ts'
@@ -387,6 +387,6 @@ test('ends the programs of a killed process before its first use, and no others'
   const left = await beginWaiting(join(directory, 'home'))
   const other = await beginWaiting(join(directory, 'home-of-another'))
   await driver.resolveHead(repository, signal)
-  await until(() => left.signalCode === 'SIGKILL')
+  await until('the program was killed', () => left.signalCode === 'SIGKILL')
   assert.equal(other.signalCode, null)
 })

@@ -3,9 +3,10 @@ import { mkdir, readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { Readable } from 'node:stream'
 import { type TestContext, test } from 'node:test'
+import { until } from '../../test/support/until.ts'
 import { run } from '../lib/run.ts'
 import { createGitProgram, type GitCall, records } from './git-program.ts'
-import { commandLines, commit, git, newWorkTree, scratchDirectory, until } from './git-server.fixture.ts'
+import { commandLines, commit, git, newWorkTree, scratchDirectory } from './git-server.fixture.ts'
 
 const { signal } = new AbortController()
 
@@ -68,9 +69,9 @@ test('configuration, hooks and aliases of a repository run nothing', async (t) =
 test('a destroyed stream ends git, and one beyond the limit fails', async (t) => {
   const { program, head, ask } = await scene(t)
   const stream = program.open(ask(['-c', 'alias.wait=!sleep 9173', 'wait']))
-  await until(async () => (await commandLines('sleep 9173')).length > 1)
+  await until('the program runs', async () => (await commandLines('sleep 9173')).length > 1)
   stream.destroy()
-  await until(async () => (await commandLines('sleep 9173')).length === 0)
+  await until('the program has ended', async () => (await commandLines('sleep 9173')).length === 0)
   const limited = program.open(ask(['archive', '--format=tar', '--end-of-options', head], { maxBytes: 100 }))
   await assert.rejects(limited.toArray(), { reason: 'limits' })
 })

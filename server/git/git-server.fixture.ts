@@ -1,14 +1,12 @@
 /**
  * For the tests of this room: the built-in host behind a token check, a git client, and commits.
  */
-import assert from 'node:assert/strict'
 import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { createServer, type IncomingMessage, type RequestListener, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import type { TestContext } from 'node:test'
-import { systemClock } from '../lib/clock.ts'
 import { run } from '../lib/run.ts'
 import { parseGitPath } from './git-path.ts'
 import { createGitHost, type GitHost } from './host.ts'
@@ -131,12 +129,4 @@ export async function commandLines(text: string): Promise<string[]> {
   const pids = (await readdir('/proc')).filter((name) => /^\d+$/.test(name))
   const lines = await Promise.all(pids.map((pid) => readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => '')))
   return lines.map((line) => line.replaceAll('\0', ' ')).filter((line) => line.includes(text))
-}
-
-/** Waits at most five seconds for something to become true. */
-export async function until(condition: () => boolean | Promise<boolean>): Promise<void> {
-  for (let tries = 0; !(await condition()); tries++) {
-    assert.ok(tries < 6000, 'the condition did not come about within a minute')
-    await systemClock.sleep(10)
-  }
 }

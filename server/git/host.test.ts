@@ -5,10 +5,9 @@ import { request } from 'node:http'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { gzipSync } from 'node:zlib'
+import { until } from '../../test/support/until.ts'
 import { parseGitPath } from './git-path.ts'
-import {
-  commit, git, type HostServer, newWorkTree, organizationA, organizationB, scratchDirectory, startHost, until, withToken,
-} from './git-server.fixture.ts' // biome-ignore format: one line
+import { commit, git, type HostServer, newWorkTree, organizationA, organizationB, scratchDirectory, startHost, withToken } from './git-server.fixture.ts' // biome-ignore format: one line
 
 const urlOf = (server: HostServer, name: string, token: string): string =>
   withToken(`${server.origin}/git/${name}.git`, token)
@@ -161,9 +160,9 @@ test('kills the git process of a client that leaves', async (t) => {
   })
   sent.on('error', () => {})
   sent.write('00')
-  await until(() => server.running() === 1)
+  await until('the call runs', () => server.running() === 1)
   sent.destroy()
-  await until(() => server.running() === 0)
+  await until('no call runs', () => server.running() === 0)
 })
 
 test('parses only paths of the smart protocol', () => {

@@ -8,6 +8,7 @@ import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { expired, selfSigned } from '../../test/support/self-signed.ts'
+import { until } from '../../test/support/until.ts'
 import { type AddressGuard, createAddressGuard } from '../lib/address.ts'
 import { Secret } from '../lib/secret.ts'
 import { createGit, type GitDriver } from './create-git.ts'
@@ -21,7 +22,6 @@ import {
   organizationA,
   scratchDirectory,
   startHost,
-  until,
 } from './git-server.fixture.ts'
 import type { GitLimits } from './limits.ts'
 
@@ -109,7 +109,7 @@ test('a trickling server times out for every operation', async (t) => {
     assert.ok(performance.now() - began < 10_000, name)
     assert.ok((trickled.at(-1)?.sent ?? 0) > 1, `${name}: bytes came`)
   }
-  await until(() => trickled.every(({ isOver }) => isOver))
+  await until('all answers have ended', () => trickled.every(({ isOver }) => isOver))
   assert.deepEqual(await readdir(join(driver.directory, 'scratch')), [])
   assert.deepEqual(await commandLines(origin), [])
 })
@@ -125,7 +125,7 @@ test('a server that trickles the objects times out and leaves nothing behind', a
   await assert.rejects(driver.checkout(repository, id, silentAttempt), { name: 'GitError', reason: 'timeout' })
   assert.ok(performance.now() - began < 20_000)
   assert.ok((trickled.at(-1)?.sent ?? 0) > 1, 'bytes came')
-  await until(() => trickled.every(({ isOver }) => isOver))
+  await until('all answers have ended', () => trickled.every(({ isOver }) => isOver))
   assert.deepEqual(await readdir(join(driver.directory, 'scratch')), [])
 })
 

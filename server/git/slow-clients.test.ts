@@ -6,15 +6,16 @@ import { request } from 'node:http'
 import { connect, type Socket } from 'node:net'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
+import { until } from '../../test/support/until.ts'
 import { systemClock } from '../lib/clock.ts'
-import { commandLines, git, type HostServer, newWorkTree, organizationA, scratchDirectory, startHost, until, withToken } from './git-server.fixture.ts' // biome-ignore format: one line
+import { commandLines, git, type HostServer, newWorkTree, organizationA, scratchDirectory, startHost, withToken } from './git-server.fixture.ts' // biome-ignore format: one line
 
 const pace = { bytesPerSecond: 10_000, graceMs: 400 }
 const authorization = `Basic ${Buffer.from('git:token-of-a').toString('base64')}`
 
 const isCutOff = async (server: HostServer): Promise<void> => {
-  await until(() => server.running() === 0)
-  await until(async () => (await commandLines(server.directory)).length === 0)
+  await until('no call runs', () => server.running() === 0)
+  await until('no program of git runs', async () => (await commandLines(server.directory)).length === 0)
 }
 
 /**
@@ -37,7 +38,7 @@ for (const service of ['git-upload-pack', 'git-receive-pack']) {
     sent.on('error', () => {})
     const closed = new Promise((resolve) => sent.once('close', resolve))
     sent.write('00')
-    await until(() => server.running() === 1)
+    await until('the call runs', () => server.running() === 1)
     await closed
     await isCutOff(server)
   })
@@ -78,7 +79,7 @@ test('a client that does not read the answer is cut off', async (t) => {
       ...[`Content-Length: ${body.length}`, '', body],
     ].join('\r\n'),
   )
-  await until(() => server.running() === 1)
+  await until('the call runs', () => server.running() === 1)
   await isCutOff(server)
   socket.destroy()
 })

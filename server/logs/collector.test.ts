@@ -1,12 +1,13 @@
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
+import { until } from '../../test/support/until.ts'
 import { systemClock } from '../lib/clock.ts'
 import { silentLogger } from '../lib/log.ts'
 import { createCollector } from './collector.ts'
 import type { StoredLine } from './line.ts'
 import type { LineStore } from './line-store.ts'
 import type { CollectorOptions } from './service-feed.ts'
-import { LogSource, openStore, TestClock, temporaryDirectory, until } from './test-support.ts'
+import { LogSource, openStore, TestClock, temporaryDirectory } from './test-support.ts'
 
 interface Stage {
   readonly store: LineStore
@@ -32,8 +33,8 @@ const at = (second: number, ns = 0): string =>
 const hiding = (secret: string) => (text: string) => text.replaceAll(secret, '******')
 const texts = (lines: readonly StoredLine[]): unknown[] => lines.map((line) => line['text'])
 const storedTexts = async (store: LineStore): Promise<unknown[]> => texts(await store.tail('service/one', 100_000))
-const holds = (store: LineStore, count: number): Promise<void> =>
-  until(async () => (await storedTexts(store)).length >= count, `${count} lines are stored`)
+const holds = (store: LineStore, count: number): Promise<true> =>
+  until(`${count} lines are stored`, async () => (await storedTexts(store)).length >= count)
 
 test('stores what the engine reports, masked, and follows each service once', async (t) => {
   const { store, source, collect } = await prepare(t)
@@ -52,7 +53,7 @@ test('stores what the engine reports, masked, and follows each service once', as
   assert.deepEqual(collector.following(), ['one'])
   collector.stopFollowing('one')
   assert.deepEqual(collector.following(), [])
-  await until(() => source.attached === 0, 'the engine is let go')
+  await until('the engine is let go', () => source.attached === 0)
 })
 
 test('while one release follows another, the secrets of both are hidden in what either prints', async (t) => {
@@ -81,7 +82,7 @@ test('goes on after a restart without duplicates or loss, at any line and with l
       source.print(at(1 + round, Math.floor(index / 3)), text, { replica: index % 2 ? 'web-1' : 'web-2' })
       expected.push(text)
     }
-    await until(async () => (await storedTexts(store)).length >= expected.length - (round % 5), 'lines are stored')
+    await until('lines are stored', async () => (await storedTexts(store)).length >= expected.length - (round % 5))
     await collector.close()
   }
   collect().follow('one')
@@ -97,16 +98,16 @@ test('attaches again with growing pauses when the engine breaks off, and loses n
   await holds(store, 1)
   for (const ms of [250, 500, 1000, 2000, 4000, 8000, 15_000, 15_000]) {
     source.break()
-    await until(() => source.attached === 0 && clock.sleeps.length > 0, 'it pauses')
+    await until('it pauses', () => source.attached === 0 && clock.sleeps.length > 0)
     assert.deepEqual(clock.sleeps.splice(0), [ms])
     clock.pass(ms)
-    await until(() => source.attached === 1, 'it is attached again')
+    await until('it is attached again', () => source.attached === 1)
   }
   source.break()
-  await until(() => source.attached === 0, 'the engine is let go')
+  await until('the engine is let go', () => source.attached === 0)
   source.print(at(1), 'b')
   source.print(at(2), 'c')
-  await until(() => clock.sleeps.length > 0, 'it pauses')
+  await until('it pauses', () => clock.sleeps.length > 0)
   clock.pass(15_000)
   await holds(store, 3)
   assert.deepEqual(await storedTexts(store), ['a', 'b', 'c'])
@@ -119,12 +120,12 @@ test('does not wait for the end of a pause when it is told that the service star
   source.print(at(1), 'a')
   await holds(store, 1)
   source.break()
-  await until(() => source.attached === 0, 'the engine is let go')
+  await until('the engine is let go', () => source.attached === 0)
   source.print(at(2), 'b')
-  await until(() => {
+  await until('it is attached again', () => {
     collector.follow('one')
     return source.attached === 1
-  }, 'it is attached again')
+  })
   await holds(store, 2)
 })
 
@@ -134,13 +135,13 @@ test('marks a gap when the engine comes back without the last stored line', asyn
   source.print(at(1), 'a')
   await holds(store, 1)
   source.break()
-  await until(() => source.attached === 0, 'the engine is let go')
+  await until('the engine is let go', () => source.attached === 0)
   source.lines.length = 0
   source.print(at(9), 'z')
-  await until(() => {
+  await until('it is attached again', () => {
     clock.pass(1000)
     return source.attached === 1
-  }, 'it is attached again')
+  })
   await holds(store, 3)
   const [, marker, line] = await store.tail('service/one', 9)
   assert.equal(marker?.['marker'], 'gap')
@@ -165,12 +166,12 @@ test('drops a flood with a marker, and only that service suffers', async (t) => 
   collector.follow('flooding')
   collector.follow('quiet')
   quiet.print(at(1), 'still heard')
-  await until(async () => (await store.tail('service/quiet', 9)).length === 1, 'the quiet service is heard')
+  await until('the quiet service is heard', async () => (await store.tail('service/quiet', 9)).length === 1)
   assert.ok(flooded < 200_000, 'while the flood goes on')
-  await until(() => flooded === 200_000, 'the flood is over')
+  await until('the flood is over', () => flooded === 200_000)
   clock.pass(1000)
   const find = async () => (await store.tail('service/flooding', 9000)).filter((line) => line['marker'] === 'dropped')
-  await until(async () => (await find()).length > 0, 'the drop is told although nothing more came')
+  await until('the drop is told although nothing more came', async () => (await find()).length > 0)
   const lines = await store.tail('service/flooding', 9000)
   const dropped = lines.reduce((sum, line) => sum + (line['marker'] === 'dropped' ? Number(line['lines']) : 0), 0)
   const kept = lines.filter((line) => line['marker'] === undefined)
@@ -197,7 +198,7 @@ test('waits for a slow disk instead of losing lines', async (t) => {
   collect({ store: slow }).follow('one')
   for (let index = 1; index <= 5; index++) source.print(at(index), String(index))
   for (let index = 1; index <= 5; index++) {
-    await until(() => appended === index, 'the next line came')
+    await until('the next line came', () => appended === index)
     await systemClock.sleep(0)
     assert.equal(appended, index)
     const former = open
@@ -222,7 +223,7 @@ test('ends although the engine does not stop when asked', async (t) => {
   }
   const collector = collect({ sourceOf: async () => engine })
   collector.follow('one')
-  await until(() => attached, 'it is attached')
+  await until('it is attached', () => attached)
   const closed = collector.close()
   clock.pass(3000)
   await closed

@@ -2,9 +2,10 @@ import assert from 'node:assert/strict'
 import { appendFile, cp, readdir, readFile, readlink, rm, stat, truncate, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { test } from 'node:test'
+import { until } from '../../test/support/until.ts'
 import { silentLogger } from '../lib/log.ts'
 import type { NewLine, StoredLine, StreamKey } from './line.ts'
-import { openStore, temporaryDirectory, until } from './test-support.ts'
+import { openStore, temporaryDirectory } from './test-support.ts'
 
 const stream: StreamKey = 'service/one'
 const numbered = (from: number, to: number): NewLine[] =>
@@ -159,12 +160,12 @@ test('wakes those who follow, promptly and in order', async (t) => {
   const done = (async () => {
     for await (const line of store.follow(stream, 4, stop.signal)) seen.push(line.seq)
   })()
-  await until(() => seen.length === 6, 'the stored lines arrived')
+  await until('the stored lines arrived', () => seen.length === 6)
   const delays: number[] = []
   for (let seq = 11; seq <= 300; seq++) {
     const start = performance.now()
     void store.append(stream, numbered(seq, seq))
-    await until(() => seen.at(-1) === seq, `line ${seq} arrived`)
+    await until(`line ${seq} arrived`, () => seen.at(-1) === seq)
     delays.push(performance.now() - start)
   }
   stop.abort()
@@ -243,7 +244,7 @@ test('holds few file descriptors for many busy streams', async (t) => {
   for (let round = 1; round <= 3; round++) {
     for (let index = 0; index < 200; index++) void store.append(`service/s${index}`, numbered(round, round))
     await store.flush()
-    await until(async () => (await openFiles(directory)) <= 16, 'at most 16 files are open')
+    await until('at most 16 files are open', async () => (await openFiles(directory)) <= 16)
   }
   for (let index = 0; index < 200; index++) {
     assert.deepEqual(seqs(await store.tail(`service/s${index}`, 9)), [1, 2, 3])
@@ -256,7 +257,7 @@ test('holds no file descriptor for idle streams', async (t) => {
   for (let round = 1; round <= 2; round++) {
     for (let index = 0; index < 20; index++) void store.append(`service/s${index}`, numbered(round, round))
     await store.flush()
-    await until(async () => (await openFiles(directory)) === 0, 'no file is open')
+    await until('no file is open', async () => (await openFiles(directory)) === 0)
   }
   assert.deepEqual(seqs(await store.tail('service/s0', 9)), [1, 2])
 })

@@ -25,15 +25,6 @@ export function openStore(t: TestContext, directory: string, options: Partial<Li
   return store
 }
 
-/** Waits until the condition holds; throws after ten seconds. */
-export async function until(condition: () => boolean | Promise<boolean>, what: string): Promise<void> {
-  const limit = systemClock.monotonic() + 60_000
-  while (!(await condition())) {
-    if (systemClock.monotonic() > limit) throw new Error(`waited in vain until ${what}`)
-    await systemClock.sleep(2)
-  }
-}
-
 /** A clock that stands still until the test moves it. */
 export class TestClock implements Clock {
   /** Every wait that was asked for, in milliseconds. */

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { until } from '../../test/support/until.ts'
 import { type Database, openDatabase } from '../database/index.ts'
 import { testDatabase } from '../database/testing.ts'
 import { systemClock } from '../lib/clock.ts'
@@ -9,14 +10,6 @@ import { addPlace, addService, type Place } from '../variables/testing.ts'
 import { positionOf, type StateChange } from './state-change.ts'
 import { createStateChangePruner } from './state-change-pruner.ts'
 import { createStateChanges } from './state-changes.ts'
-
-async function until(what: string, condition: () => boolean): Promise<void> {
-  const end = systemClock.monotonic() + 60_000
-  while (!condition()) {
-    if (systemClock.monotonic() > end) assert.fail(`not within a minute: ${what}`)
-    await systemClock.sleep(5)
-  }
-}
 
 function feedOf(database: Database, t: { after(work: () => Promise<void>): void }) {
   const feed = createStateChanges({ database, clock: systemClock, log: silentLogger, everyMs: 5 })

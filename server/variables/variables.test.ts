@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, beforeEach, describe, test } from 'node:test'
+import { until } from '../../test/support/until.ts'
 import { testDatabase } from '../database/testing.ts'
 import { systemClock } from '../lib/clock.ts'
 import { AppError, type ErrorCode } from '../lib/error.ts'
@@ -38,12 +39,6 @@ async function bumped(
   const former = await versions()
   await work()
   return (await versions()).map((version, index) => version > (former[index] ?? 0))
-}
-
-/** Polls until the condition holds, for at most a minute. */
-async function until(condition: () => Promise<boolean>): Promise<void> {
-  const limit = AbortSignal.timeout(60_000)
-  while (!(await condition())) await systemClock.sleep(5, limit)
 }
 
 describe('creating', () => {
@@ -394,7 +389,7 @@ describe('removing', () => {
       await sql`delete from variable where id = ${id}`
       edit = variables.editVariable(context, place.project, id, { value: 'x' })
       edit.catch(() => {})
-      await until(async () => {
+      await until('the statement waits', async () => {
         const [row] = await database`
           select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`
         return row !== undefined

@@ -3,7 +3,8 @@ import { once } from 'node:events'
 import { request } from 'node:http'
 import { connect, createServer, type Socket } from 'node:net'
 import { type TestContext, test } from 'node:test'
-import { portOf, testBed, until } from '../../router/test-bed.ts'
+import { portOf, testBed } from '../../router/test-bed.ts'
+import { until } from '../support/until.ts'
 
 /** Group N: how many connections of the router one client may have. Addresses of 127.0.0.0/8 stand for clients. */
 
@@ -56,11 +57,11 @@ const alive = (sockets: readonly Socket[]): number => sockets.filter(({ destroye
 test('N20 one address that opens thousands of connections gets its share, and another one is served', async (t) => {
   const { hold, ask } = await bedFor(t)
   const held = await hold(3_000, '127.0.0.2')
-  await until(() => alive(held) === connections.perClient, 'the connections beyond the share are closed')
+  await until('the connections beyond the share are closed', () => alive(held) === connections.perClient)
   assert.equal(await ask('127.0.0.3'), 'served')
   assert.match(await ask('127.0.0.2'), /hang up|ECONNRESET/)
   for (const socket of held) socket.destroy()
-  await until(async () => (await ask('127.0.0.2')) === 'served', 'its share is free again')
+  await until('its share is free again', async () => (await ask('127.0.0.2')) === 'served')
 })
 
 test('N21 when all connections are taken the longest idle one closes, and requests in progress continue', async (t) => {
@@ -71,10 +72,10 @@ test('N21 when all connections are taken the longest idle one closes, and reques
   })
   await bed.lead([portOf(slow)])
   const waiting = ask('127.0.0.9')
-  await until(async () => Number(Object((await bed.tell('GET', '/health')).body['counts'])['open']) === 1, 'it waits')
+  await until('it waits', async () => Number(Object((await bed.tell('GET', '/health')).body['counts'])['open']) === 1)
   const first = await hold(10, '127.0.0.2')
   const second = await hold(10, '127.0.0.3')
-  await until(() => alive(first) === 9, 'the longest idle one was closed')
+  await until('the longest idle one was closed', () => alive(first) === 9)
   assert.equal(alive(second), 10)
   answer()
   assert.equal(await waiting, 'late')
@@ -83,7 +84,7 @@ test('N21 when all connections are taken the longest idle one closes, and reques
 test('N22 a trusted proxy has more connections than a client', async (t) => {
   const { hold } = await bedFor(t, { trusted: ['127.0.0.4'], connections: { total: 100, perClient: 10 } })
   const held = await hold(100, '127.0.0.4')
-  await until(() => alive(held) === 90, 'nine tenths are kept')
+  await until('nine tenths are kept', () => alive(held) === 90)
 })
 
 test('N23 connections of a TCP port are shared out the same way', async (t) => {
@@ -99,10 +100,10 @@ test('N23 connections of a TCP port are shared out the same way', async (t) => {
   await new Promise((resolve) => free.close(resolve))
   await bed.lead([application], { host: `app.localhost:${port}`, listen: { protocol: 'TCP', port } })
   const first = await hold(60, '127.0.0.2', port)
-  await until(() => alive(first) === 25, 'one client has its share')
+  await until('one client has its share', () => alive(first) === 25)
   const second = await hold(25, '127.0.0.3', port)
   const third = await hold(25, '127.0.0.4', port)
-  await until(() => alive(first) + alive(second) + alive(third) === 60, 'all of them are taken')
+  await until('all of them are taken', () => alive(first) + alive(second) + alive(third) === 60)
   assert.deepEqual([alive(second), alive(third)], [25, 25])
 })
 
@@ -127,7 +128,7 @@ test('N24 a client that never closes its side holds no connection after its last
       client.write(text)
       await once(client, 'end')
       assert.match(answer, /^HTTP\/1\.1 \d{3} /, what)
-      await until(() => !client.write('more') && client.destroyed, `${what} is closed`, 10_000)
+      await until(`${what} is closed`, () => !client.write('more') && client.destroyed)
     }),
   )
 })

@@ -4,9 +4,9 @@ import { Agent, type RequestListener } from 'node:http'
 import type { Duplex } from 'node:stream'
 import { type TestContext, test } from 'node:test'
 import type { Route } from '@quayside/contract/routes.ts'
-import { portOf, type TestBed, testBed, until, untilClosed } from '../../router/test-bed.ts'
-
+import { portOf, type TestBed, testBed, untilClosed } from '../../router/test-bed.ts'
 import { createPlatform } from '../support/platform.ts'
+import { until } from '../support/until.ts'
 
 /**
  * Group O: paths that two programs read differently, at a host name whose services differ by path.
@@ -190,7 +190,7 @@ test('O8 a request that waits for its service is not passed on to the service th
     routes.map((route) => (route.service === 'moved' ? { ...route, endpoints: [], asleep: true } : route)),
   )
   const waiting = bed.raw(request('/old/x'))
-  await until(async () => Number((await bed.tell('GET', '/health')).body['held']) === 1, 'the request waits')
+  await until('the request waits', async () => Number((await bed.tell('GET', '/health')).body['held']) === 1)
   const { routes } = (await bed.tell('GET', '/routes')).body
   assert.ok(Array.isArray(routes))
   const left = routes.filter((route: Route) => route.service !== 'moved')

@@ -2,9 +2,9 @@ import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { connect } from 'node:net'
 import { after, test } from 'node:test'
-import { until } from '../../router/test-bed.ts'
 import { createPlatform } from '../support/platform.ts'
 import { rawRequest, sendRaw } from '../support/raw.ts'
+import { until } from '../support/until.ts'
 
 /** Group E again, as bytes over a connection: what no well-behaved client sends. */
 const platform = await createPlatform({ after })
@@ -132,6 +132,6 @@ test('N25 a client that never closes its side holds no connection after a refusa
     client.on('error', () => client.destroy()).resume()
     client.write(bytes)
     await once(client, 'end')
-    await until(() => !client.write('more') && client.destroyed, `${what}: the connection is closed`, 10_000)
+    await until(`${what}: the connection is closed`, () => !client.write('more') && client.destroyed)
   }
 })

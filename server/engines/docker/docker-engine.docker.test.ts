@@ -6,12 +6,13 @@ import { Readable } from 'node:stream'
 import { buffer } from 'node:stream/consumers'
 import { after, afterEach, before, describe, it } from 'node:test'
 import { pack } from 'tar-stream'
+import { until } from '../../../test/support/until.ts'
 import { silent } from '../../lib/attempt.ts'
 import { systemClock } from '../../lib/clock.ts'
 import { newId } from '../../lib/id.ts'
 import { Secret } from '../../lib/secret.ts'
 import { archiveCases, readArchive } from '../engine.archives.cases.ts'
-import { attempt, engineCases, eventually, newRelease } from '../engine.cases.ts'
+import { attempt, engineCases, newRelease } from '../engine.cases.ts'
 import { type DiskBench, diskCases, type Written } from '../engine.disk.cases.ts'
 import { publishingCases } from '../engine.publishing.cases.ts'
 import { shellCases } from '../engine.shell.cases.ts'
@@ -186,7 +187,7 @@ describe('lifecycle commands', () => {
     assert.equal(await notes(release.service), 'started ')
     const { State } = await bench.inspect(endpoint?.replica ?? '')
     process.kill(State.Pid, 'SIGKILL')
-    await eventually('it runs the command again', async () => {
+    await until('it runs the command again', async () => {
       await bench.engine.followRestarts(limit())
       return (await notes(release.service).catch(() => '')) === 'started started '
     })
@@ -495,7 +496,7 @@ describe('the Docker engine', () => {
     await new Promise((resolve) => stream.once('data', resolve))
     assert.notEqual(await count(), before)
     stop.abort()
-    await eventually('the command is gone', async () => (await count()) === before)
+    await until('the command is gone', async () => (await count()) === before)
   })
 
   it('asks a health command by argument list', async () => {
@@ -625,11 +626,11 @@ describe('the Docker engine', () => {
     const [endpoint] = await bench.engine.start(one, attempt())
     const kill = () => fetch(`http://${endpoint?.address}:9999/`, { signal: limit() }).catch(() => {})
     await kill()
-    await eventually('it has exited and runs again', async () => {
+    await until('it has exited and runs again', async () => {
       const observation = await bench.engine.observe(one.service, limit())
       return observation.state === 'running' && observation.replicas[0]?.exits === 1
     })
-    await eventually('it is failing', async () => {
+    await until('it is failing', async () => {
       await kill()
       return (await bench.engine.observe(one.service, limit())).state === 'failing'
     })
@@ -681,10 +682,10 @@ describe('the Docker engine', () => {
     const following = (async () => {
       for await (const { text } of proxy.engine.logs(one.service, { follow: true }, end.signal)) texts.push(text)
     })()
-    await eventually('some lines', () => texts.length > 10)
+    await until('some lines', () => texts.length > 10)
     const atCut = texts.length
     proxy.cut()
-    await eventually('lines after the cut', () => texts.length > atCut + 20)
+    await until('lines after the cut', () => texts.length > atCut + 20)
     end.abort()
     await following
     assert.deepEqual(
@@ -714,7 +715,7 @@ describe('the Docker engine', () => {
     const proxy = await bench.proxy()
     const one = release(serve(8080, { afterMs: 1_000 }))
     const starting = proxy.engine.start(one, attempt())
-    await eventually('it runs', async () => (await bench.engine.observe(one.service, limit())).state === 'running')
+    await until('it runs', async () => (await bench.engine.observe(one.service, limit())).state === 'running')
     proxy.cut()
     assert.equal((await starting).length, 1)
     const observation = await bench.engine.observe(one.service, limit())

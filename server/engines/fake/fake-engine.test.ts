@@ -1,11 +1,12 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
+import { until } from '../../../test/support/until.ts'
 import { silent } from '../../lib/attempt.ts'
 import { systemClock } from '../../lib/clock.ts'
 import { newId } from '../../lib/id.ts'
 import { Secret } from '../../lib/secret.ts'
 import { archiveCases } from '../engine.archives.cases.ts'
-import { attempt, type EngineBench, engineCases, eventually, newRelease } from '../engine.cases.ts'
+import { attempt, type EngineBench, engineCases, newRelease } from '../engine.cases.ts'
 import { type DiskBench, diskCases } from '../engine.disk.cases.ts'
 import { engineImagesCases, type ImagesBench } from '../engine.images.cases.ts'
 import { publishingCases } from '../engine.publishing.cases.ts'
@@ -181,7 +182,7 @@ describe('the fake engine on demand', () => {
     })()
     engine.print(release.service, 'one')
     engine.print(release.service, 'two')
-    await eventually('both lines', () => texts.length === 2)
+    await until('both lines', () => texts.length === 2)
     end.abort()
     await following
     assert.deepEqual(texts, ['one', 'two'])

@@ -1,11 +1,12 @@
 import assert from 'node:assert/strict'
 import type { Server, ServerResponse } from 'node:http'
 import test from 'node:test'
+import { until } from '../../../test/support/until.ts'
 import { AppError } from '../../lib/error.ts'
 import { type RouterUnderTest, routerCases } from '../router.cases.ts'
 import { askRouter } from './control.ts'
 import { createOwnRouter } from './own-router.ts'
-import { application, ask, routerHome, until } from './testing.ts'
+import { application, ask, routerHome } from './testing.ts'
 
 const { signal } = new AbortController()
 
@@ -32,7 +33,7 @@ async function underTest(): Promise<RouterUnderTest> {
       holding = true
       const answer = ask(home.process.port, host)
       const before = waiting.length
-      await until(() => waiting.length > before, 'the request is open')
+      await until('the request is open', () => waiting.length > before)
       holding = false
       const response = waiting[before]
       return async () => {

@@ -4,12 +4,13 @@ import type { ServerResponse } from 'node:http'
 import { dirname, join } from 'node:path'
 import test from 'node:test'
 import { fileURLToPath } from 'node:url'
+import { until } from '../../../test/support/until.ts'
 import { AppError } from '../../lib/error.ts'
 import { start } from '../../lib/run.ts'
 import { createOwnRouter } from './own-router.ts'
 import { ensureRouterProcess, findRouter, type RouterProcessOptions } from './router-process.ts'
 import { superviseRouter } from './supervise-router.ts'
-import { application, ask, endProcess, isAlive, type RouterHome, routerHome, until } from './testing.ts'
+import { application, ask, endProcess, isAlive, type RouterHome, routerHome } from './testing.ts'
 
 const { signal } = new AbortController()
 
@@ -21,7 +22,7 @@ test('a running router process is adopted, one with another address replaced', a
   assert.deepEqual(again, { pid: home.process.pid, port: home.process.port, adopted: true })
   const other = await ensureRouterProcess({ ...home.options, trusted: ['10.0.0.0/8'] })
   assert.equal(other.adopted, false)
-  await until(() => !isAlive(home.process.pid), 'the old process is gone')
+  await until('the old process is gone', () => !isAlive(home.process.pid))
   assert.equal((await ask(other.port, 'unknown.test')).status, 404)
   assert.equal((await stat(home.options.controlSocket)).mode & 0o777, 0o600)
 })
@@ -114,7 +115,7 @@ test('a process that is replaced lets its successor listen first: nobody is refu
   const table = [route('app.test'), route('slow.test')]
   await createOwnRouter({ controlSocket: home.options.controlSocket }).replaceAll(table, signal)
   const slow = ask(home.process.port, 'slow.test')
-  await until(() => open !== undefined, 'a request is open')
+  await until('a request is open', () => open !== undefined)
   let isOver = false
   const asking = (async () => {
     const answers: string[] = []
@@ -130,7 +131,7 @@ test('a process that is replaced lets its successor listen first: nobody is refu
   assert.ok(isAlive(home.process.pid), 'the former one has a request open')
   open?.end('ended')
   assert.equal((await slow).body, 'begun, ended')
-  await until(() => !isAlive(home.process.pid), 'the former one has ended')
+  await until('the former one has ended', () => !isAlive(home.process.pid))
   const again = await ensureRouterProcess({ ...home.options, trusted: ['10.0.0.0/8'] })
   assert.deepEqual(again, { pid: successor.pid, port: successor.port, adopted: true })
 })
@@ -152,10 +153,10 @@ async function startBeside({ process: { port } }: RouterHome, options: RouterPro
   const more = ['--trusted', options.trusted?.join() ?? '', '--share']
   start(process.execPath, [program, ...place, ...more], { stdio: 'ignore' }).unref()
   let pid = 0
-  await until(async () => {
+  await until('the successor listens', async () => {
     pid = (await findRouter({ controlSocket }))?.pid ?? 0
     return pid > 0
-  }, 'the successor listens')
+  })
   return { pid }
 }
 
@@ -169,7 +170,7 @@ test('a hand-over that was cut off is carried on, whether or not the former one 
     if (!isThere) await endProcess(home.process.pid)
     const taken = await ensureRouterProcess(options)
     assert.deepEqual(taken, { pid: waiting.pid, port: home.process.port, adopted: true })
-    await until(() => !isAlive(home.process.pid), 'the former one has ended')
+    await until('the former one has ended', () => !isAlive(home.process.pid))
     assert.equal((await findRouter({ controlSocket }))?.pid, waiting.pid)
     assert.deepEqual(await readdir(dirname(controlSocket)), ['router.sock'])
   }

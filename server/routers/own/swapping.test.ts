@@ -3,9 +3,10 @@ import { Agent } from 'node:http'
 import { createInterface } from 'node:readline'
 import test from 'node:test'
 import type { RouteEndpoint } from '@quayside/contract/routes.ts'
+import { until } from '../../../test/support/until.ts'
 import { killGroup, start } from '../../lib/run.ts'
 import { createOwnRouter } from './own-router.ts'
-import { ask, routerHome, until } from './testing.ts'
+import { ask, routerHome } from './testing.ts'
 
 const { signal } = new AbortController()
 type Child = ReturnType<typeof start>
@@ -51,14 +52,14 @@ test('own router: no request fails when applications are killed right after they
   }
   const clients = Promise.all(Array.from({ length: 16 }, client))
   for (let swap = 1; swap <= 6; swap++) {
-    await until(() => (seen.get(String(swap - 1)) ?? 0) >= 200, `application ${swap - 1} answers`)
+    await until(`application ${swap - 1} answers`, () => (seen.get(String(swap - 1)) ?? 0) >= 200)
     const next = await applicationProcess(String(swap))
     children.push(next.child)
     await lead(next.endpoint)
     killGroup(current.child)
     current = next
   }
-  await until(() => (seen.get('6') ?? 0) >= 200, 'the last application answers')
+  await until('the last application answers', () => (seen.get('6') ?? 0) >= 200)
   stopped.abort()
   await clients
   const total = [...seen.values()].reduce((sum, count) => sum + count, 0)

@@ -4,7 +4,7 @@ import { Agent, createServer, type RequestListener, request, type Server } from 
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { RouteEndpoint } from '@quayside/contract/routes.ts'
-import { systemClock } from '../../lib/clock.ts'
+import { until } from '../../../test/support/until.ts'
 import { ensureRouterProcess, findRouter, type RouterProcess, type RouterProcessOptions } from './router-process.ts'
 
 /** A router process in a folder of its own, for tests. `close` ends it. */
@@ -37,7 +37,7 @@ export async function routerHome(): Promise<RouterHome> {
 /** Ends a process at once and waits until it is gone. */
 export async function endProcess(pid: number): Promise<void> {
   process.kill(pid, 'SIGKILL')
-  await until(() => !isAlive(pid), `process ${pid} is gone`)
+  await until(`process ${pid} is gone`, () => !isAlive(pid))
 }
 
 export function isAlive(pid: number): boolean {
@@ -46,15 +46,6 @@ export function isAlive(pid: number): boolean {
     return true
   } catch {
     return false
-  }
-}
-
-/** Waits until the condition holds; fails after ten seconds. */
-export async function until(condition: () => boolean | Promise<boolean>, what: string): Promise<void> {
-  const end = systemClock.monotonic() + 60_000
-  while (!(await condition())) {
-    assert.ok(systemClock.monotonic() < end, `waited in vain: ${what}`)
-    await systemClock.sleep(5)
   }
 }
 
