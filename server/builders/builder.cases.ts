@@ -48,6 +48,7 @@ export function builderCases(name: string, subject: () => BuilderSubject): void 
       assert.equal(await builder.has({ ...image, digest: `sha256:${'0'.repeat(64)}` }, signal), false)
       assert.equal(await builder.has({ ...image, reference: `${image.reference}0` }, signal), false)
       assert.ok(lines.includes('it works'), lines.join('\n'))
+      assert.equal(await builder.publish(image, recipe.service, attempt), image.reference)
     })
 
     test('builds the same recipe once, however often and at once it is asked', async () => {

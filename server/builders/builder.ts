@@ -1,4 +1,5 @@
 import type { Readable } from 'node:stream'
+import type { ImageStore } from '../engines/engine.ts'
 import type { Attempt } from '../lib/attempt.ts'
 import type { Secret } from '../lib/secret.ts'
 import type { IgnoreFile } from './ignore-file.ts'
@@ -16,6 +17,13 @@ export interface Builder {
   promote(digest: string, recipe: BuildRecipe, signal: AbortSignal): Promise<Promoted | undefined>
   /** Builds; lines go to the attempt's output while it runs, aborting ends the build. Throws BuildError. */
   build(source: () => Promise<Readable>, recipe: BuildRecipe, attempt: Attempt): Promise<Image>
+  /**
+   * Makes an image available to the engine of the cluster, and returns the reference by which that
+   * engine gets it: its own where both share images, else a digest in a registry. May be repeated.
+   */
+  publish(image: Image, service: string, attempt: Attempt): Promise<string>
+  /** Where images of registries are fetched to before they are published; undefined: the engine of the cluster. */
+  readonly images?: ImageStore
   /** Removes the service's images except those of the given references. */
   prune(service: string, keep: readonly string[], signal: AbortSignal): Promise<void>
 }

@@ -1,5 +1,8 @@
 import { BuildError, type Builder } from './builder.ts'
 
+const refuse = async (): Promise<never> => {
+  throw new BuildError('failed', 'The cluster is a record: no builder of this installation makes images for it.')
+}
 const nothing = async (): Promise<undefined> => undefined
 
 /** Stands for the builder of a cluster that is only a record. It has no images, and makes none. */
@@ -7,8 +10,7 @@ export const noBuilder: Builder = {
   find: nothing,
   has: async () => false,
   promote: nothing,
-  build: async () => {
-    throw new BuildError('failed', 'The cluster is a record: no builder of this installation makes images for it.')
-  },
+  build: refuse,
+  publish: refuse,
   prune: nothing,
 }

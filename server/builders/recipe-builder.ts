@@ -42,6 +42,8 @@ export function createBuilder(
     find: (recipe, signal) => abortable(backend.find(buildOrder(recipe), signal), signal),
     has: (image, signal) => abortable(backend.has(image, signal), signal),
     promote: (digest, recipe, signal) => abortable(backend.promote(digest, buildOrder(recipe), signal), signal),
+    // The engine has what was built on it.
+    publish: async ({ reference }) => reference,
     prune: (service, keep, signal) => abortable(backend.prune(service, keep, signal), signal),
     async build(source, recipe, attempt) {
       checkFrontend(recipe)

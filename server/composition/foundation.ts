@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import { createBuilders } from '../builders/index.ts'
+import { type Builders, createBuilders } from '../builders/index.ts'
 import type { Database } from '../database/index.ts'
 import { createOrganizationDisk } from '../disk/index.ts'
 import { createNameServers, createRoutePublishers } from '../domains/index.ts'
@@ -14,7 +14,7 @@ import type { LineCollector } from '../observations/index.ts'
 import { createGitTokens } from '../organizations/index.ts'
 import { createHostedPushes } from '../pushes/index.ts'
 import type { RecipeOptions } from '../rollout/index.ts'
-import { createRouters } from '../routers/index.ts'
+import { createRouters, type Routers } from '../routers/index.ts'
 import { createRepositoryAccess, findService } from '../services/index.ts'
 import { createStateChanges } from '../state-changes/index.ts'
 import type { Workflows } from '../workflows/index.ts'
@@ -31,8 +31,7 @@ export function createFoundation(
   const engines = createEngines(drivers.engines)
   const builders = createBuilders(drivers.builders)
   const routers = createRouters(drivers.routers)
-  // An engine without a builder or a router is refused now, and not by a deployment.
-  for (const { name: engine } of engines.all) void [builders.builderOf({ engine }), routers.routerOf({ engine })]
+  refuseIncomplete(engines, builders, routers)
   const data = (name: string): string => join(config.dataDirectory, name)
   const guard = createAddressGuard({ allowedPrivateCidrs: config.allowPrivateTargets })
   const safeFetch = createSafeFetch(guard)
@@ -97,6 +96,16 @@ export function createFoundation(
     gitTokens,
     readCredential,
     stateChanges: createStateChanges({ database, clock, log }),
+  }
+}
+
+/** An engine without a builder or a router is refused when the server starts, and not by a deployment. */
+function refuseIncomplete({ all }: Engines, { builderOf }: Builders, { routerOf }: Routers): void {
+  for (const { name, engine } of all) {
+    routerOf({ engine: name })
+    const isPublishing = builderOf({ engine: name }).images !== undefined
+    if (isPublishing === (engine.capabilities.images === 'registry')) continue
+    throw new Error(`the engine "${name}" takes images from another place than its builder puts them`)
   }
 }
 

@@ -6,4 +6,9 @@ export type { Shape } from '@quayside/contract/services/shapes.ts'
 export interface EngineCapabilities extends Abilities {
   /** The engine in a message about its cluster: `cluster "x" is <description>`. */
   readonly description: string
+  /**
+   * Where the engine gets images: `shared`, the builder and the engine have the same images;
+   * `registry`, the builder publishes an image by its digest before the engine runs it.
+   */
+  readonly images: 'shared' | 'registry'
 }

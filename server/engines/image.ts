@@ -6,6 +6,20 @@ export interface RegistryLogin {
   readonly password: Secret
 }
 
+/** Where images are published. */
+export interface RegistryTarget {
+  /** `host/path`, without tag or digest. */
+  readonly repository: string
+  readonly login: RegistryLogin | undefined
+}
+
+/** An image as a registry has it. */
+export interface PublishedImage {
+  /** `host/name@sha256:…`. */
+  readonly reference: string
+  readonly digest: string
+}
+
 /** What a tag stood for when it was asked: from then on the tag means nothing. */
 export interface PinnedImage {
   /** `host/name@sha256:…`; for an image that came from no registry, its id on the engine. */

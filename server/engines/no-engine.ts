@@ -14,7 +14,7 @@ const noReplica = async (): Promise<never> => {
  * ended already, and nothing can be started.
  */
 export const noEngine: Reachable & Runner & Observes & TaskRunner & ImageStore & Terminals & LogSource = {
-  capabilities: { description: 'a record', shapes: new Set(), settings: new Set() },
+  capabilities: { description: 'a record', shapes: new Set(), settings: new Set(), images: 'shared' },
   ping: refuse,
   prepareEnvironment: refuse,
   start: refuse,

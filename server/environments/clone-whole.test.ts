@@ -12,6 +12,7 @@ class AbleEngine extends FakeEngine {
     description: 'an engine of this test',
     shapes: new Set(['long-running', 'task', 'chart', 'stack']),
     settings: new Set(),
+    images: 'shared',
   }
 }
 const engine = new AbleEngine({ clock: systemClock })

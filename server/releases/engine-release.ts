@@ -88,7 +88,7 @@ async function workloadOf(
   const { image, advanced_settings, labels, public_port } = release
   return toWorkload(versioned, {
     service: service.id,
-    image: image?.reference ?? '',
+    image: image?.published ?? image?.reference ?? '',
     variables,
     files,
     aliases: [internalHost(service)],

@@ -5,7 +5,14 @@ import type { Json } from '../lib/json.ts'
 import type { Versioned } from './versioned.ts'
 
 /** The image of a version. `identity`: of its build, where other services may take it. */
-export type ReleaseImage = { readonly reference: string; readonly digest: string; readonly identity?: string }
+export type ReleaseImage = {
+  /** The image at its builder. */
+  readonly reference: string
+  readonly digest: string
+  readonly identity?: string
+  /** The reference by which the engine pulls it, if it does not share images with the builder. */
+  readonly published?: string
+}
 
 /** A commit as rows hold it. */
 export interface CommitJson {

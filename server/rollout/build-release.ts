@@ -23,6 +23,7 @@ import {
 import { aloneWithBuild, builtBefore, identityOf, withIdentity } from './built-before.ts'
 import { imageAgain, versionAgain } from './deployed-version.ts'
 import { setReleaseCommit } from './outcome-store.ts'
+import { publishImage } from './publish-image.ts'
 import { explainLate, type Recipe, type Work, whileUnreachable } from './recipe.ts'
 import { inTurn } from './turn.ts'
 
@@ -48,6 +49,7 @@ export async function buildRelease(options: Recipe, work: Work): Promise<string>
     : null
   if (again) await context.fenced((sql) => setReleaseImage(sql, releaseId, again))
   else await buildFrom(options, work, release)
+  await publishImage(options, work, releaseId)
   report.enter('Built')
   return releaseId
 }

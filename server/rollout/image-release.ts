@@ -16,6 +16,7 @@ import {
 import { enterState } from '../requests/index.ts'
 import { findService, type Origin } from '../services/index.ts'
 import { versionAgain } from './deployed-version.ts'
+import { publishImage } from './publish-image.ts'
 import { explainLate, type Recipe, type Work, whileUnreachable } from './recipe.ts'
 
 /** Fetching an image shall not hold a deployment for longer. */
@@ -42,20 +43,22 @@ export async function fetchRelease(options: Recipe, work: Work, ahead?: AbortSig
         `The image ${frozen.image} was not fetched within ${fetchSeconds} s. Check whether its registry can be reached, and deploy again.`,
       ),
   )
+  await publishImage(options, work, frozen.release, ahead)
   report.enter('Built')
   return frozen.release
 }
 
 /** Has the engine get the image of a version again where it went: by its digest, whatever its tag stands for by now. */
 export async function haveImage(
-  options: Pick<Recipe, 'database' | 'clock' | 'registryLogin' | 'engine'>,
+  options: Pick<Recipe, 'database' | 'clock' | 'registryLogin' | 'images'>,
   organizationId: string,
   release: ReleaseRow,
   attempt: Attempt,
 ): Promise<void> {
-  if (!release.image || buildOf(release)) return
+  // A cluster pulls what is published for it.
+  if (!release.image || release.image.published !== undefined || buildOf(release)) return
   const { reference } = release.image
-  if ((await options.engine.pinImage(reference, undefined, attempt)).isThere) return
+  if ((await options.images.pinImage(reference, undefined, attempt)).isThere) return
   attempt.output.line(`The engine has no image ${reference} any more; it is fetched again.`, 'warning')
   const service = await findService(options.database, release.service_id)
   const origin = service?.origin ?? null
@@ -63,7 +66,7 @@ export async function haveImage(
   const isItsOwn = origin !== null && reference.startsWith(`${registryHost(origin.url)}/`)
   const login = await readLogin(options, organizationId, isItsOwn ? origin : null, attempt.signal)
   await noteFetched(options.database, { reference, isThere: false }, options.clock.now())
-  await options.engine.fetchImage(reference, login, attempt)
+  await options.images.fetchImage(reference, login, attempt)
 }
 
 type Frozen = {
@@ -84,10 +87,10 @@ async function mirror(
   const { context, report, organizationId } = work
   const attempt = { signal, output: report }
   const login = await readLogin(options, organizationId, registryId ? { id: registryId } : null, signal)
-  const { engine } = options
+  const { images } = options
   const wanted = again ?? image
   if (again) report.line('The image that is deployed is taken again, whatever its tag stands for by now.')
-  const pinned = await whileUnreachable(options, signal, report, () => engine.pinImage(wanted, login, attempt)).catch(
+  const pinned = await whileUnreachable(options, signal, report, () => images.pinImage(wanted, login, attempt)).catch(
     (error: unknown) => pinFormer(options, work, image, attempt, error),
   )
   report.line(foundText(image, pinned))
@@ -101,7 +104,7 @@ async function mirror(
   const full = await options.diskRefusal?.(organizationId)
   if (full !== undefined) throw new AppError('conflict', full)
   await context.fenced(note)
-  await whileUnreachable(options, signal, report, () => engine.fetchImage(reference, login, attempt))
+  await whileUnreachable(options, signal, report, () => images.fetchImage(reference, login, attempt))
   await context.fenced(keep)
 }
 
@@ -117,7 +120,7 @@ async function pinFormer(
   const service = await findService(options.database, target.service_id)
   const former = service?.release_id ? await findRelease(options.database, service.release_id) : undefined
   if (!former?.image || imageOf(former, service?.origin ?? null) !== image) throw error
-  const pinned = await options.engine.pinImage(former.image.reference, undefined, attempt)
+  const pinned = await options.images.pinImage(former.image.reference, undefined, attempt)
   if (!pinned.isThere) throw error
   report.line(`${error.message} The image of the version that runs is used again.`, 'warning')
   return { ...pinned, namedBy: 'engine' }

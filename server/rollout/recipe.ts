@@ -87,20 +87,27 @@ export interface RecipeOptions extends RefusalOptions {
 export interface Recipe extends RecipeOptions {
   readonly engine: RolloutEngine
   readonly builder: Builder
+  /** Where images of registries are fetched to. */
+  readonly images: ImageStore
   readonly router: Router
   readonly routes: Pick<RoutePublisher, 'apply'>
   readonly slots: RecipeOptions['slots'] & { readonly deployments: Slots }
 }
 
 /** Returns the recipe for a cluster. Nothing runs on a cluster that is only a record. Throws NoEngineError. */
-export const recipeFor = (options: RecipeOptions, place: EnginePlace): Recipe => ({
-  ...options,
-  engine: engineOrNone(options.engineOf, place),
-  builder: builderOrNone(options.builderOf, place),
-  router: options.routerOf(place),
-  routes: options.routesOf(place),
-  slots: { ...options.slots, deployments: options.deploymentSlots(place) },
-})
+export function recipeFor(options: RecipeOptions, place: EnginePlace): Recipe {
+  const engine = engineOrNone(options.engineOf, place)
+  const builder = builderOrNone(options.builderOf, place)
+  return {
+    ...options,
+    engine,
+    builder,
+    images: builder.images ?? engine,
+    router: options.routerOf(place),
+    routes: options.routesOf(place),
+    slots: { ...options.slots, deployments: options.deploymentSlots(place) },
+  }
+}
 
 /** One service's part of one request, while it runs. */
 export interface Work {

@@ -7,7 +7,7 @@ export const roomImports: Readonly<Record<string, readonly string[]>> = {
   accounts: ['access', 'database', 'vault'],
   audit: ['database'],
   backups: ['database', 'engines', 'jobs', 'services', 'vault', 'workflows'],
-  builders: [],
+  builders: ['engines'],
   clusters: ['database', 'organizations', 'services', 'vault', 'workflows'],
   database: [],
   disk: ['builders', 'database', 'engines', 'services'],

@@ -18,7 +18,9 @@ import {
   type NetworkGuards,
   type Observation,
   type PinnedImage,
+  type PublishedImage,
   type RegistryLogin,
+  type RegistryTarget,
   type Release,
   type ReplicaUsage,
   type RunningTask,
@@ -56,6 +58,7 @@ import { ensureNetwork, eraseNetwork } from './networks.ts'
 import { toObservation } from './observation.ts'
 import { HeldVolumes, resumeAll } from './pause.ts'
 import { pinImage } from './pin-image.ts'
+import { pushImage } from './push-image.ts'
 import { readVolume } from './read-volume.ts'
 import { createRegistries, type Registries } from './registry/registries.ts'
 import type { ReplicaState } from './replica-state.ts'
@@ -93,6 +96,7 @@ export class DockerEngine implements Engine {
     description: 'a Docker Engine, which runs applications, containers, databases and jobs',
     shapes: new Set(['long-running', 'task']),
     settings: new Set(['read-only-root', 'lifecycle-commands']),
+    images: 'shared',
   }
   readonly #host: Host
   readonly #held = new HeldVolumes()
@@ -159,6 +163,11 @@ export class DockerEngine implements Engine {
   /** See the function of that name. */
   fetchBaseImage(image: string, note: NoteImage, attempt: Attempt): Promise<string> {
     return fetchBaseImage(this.#registries, image, note, attempt)
+  }
+
+  /** See the function of that name. */
+  pushImage(image: string, target: RegistryTarget, attempt: Attempt): Promise<PublishedImage> {
+    return pushImage(this.#registries, image, target, attempt)
   }
 
   async prepareEnvironment(environment: string, { signal }: Attempt): Promise<void> {

@@ -75,3 +75,22 @@ export function problemText(kind: ProblemKind, image: string, host: string, said
       return `The image ${image} cannot be fetched: the registry ${host} or the engine said: ${plain}. Check the image's name and its registry, and deploy again.`
   }
 }
+
+/** The message for people if an image cannot be published. */
+export function pushProblemText(kind: ProblemKind, name: string, host: string, said: string): string {
+  const plain = withoutFullStop(said)
+  const what = `The image cannot be published to ${name}`
+  switch (kind) {
+    case 'away':
+    case 'busy':
+      return `${what}: the registry ${host} cannot be reached, or asks to wait (${plain}). Check that it runs and that this machine reaches it, and deploy again.`
+    case 'denied':
+      return `${what}: the registry ${host} does not give access (${plain}). Check the user name and password, and whether they may push there.`
+    case 'disk-full':
+      return `${what}: the disk of this machine is full (${plain}). Free space there, and deploy again.`
+    case 'certificate':
+      return `${what}: the registry ${host} did not prove who it is (${plain}). Give it a valid certificate, or put its authority into /etc/docker/certs.d/${host}/ca.crt.`
+    default:
+      return `${what}: the registry ${host} said: ${plain}. Check the registry, and deploy again.`
+  }
+}

@@ -2,7 +2,7 @@ import type { Attempt } from '../../lib/attempt.ts'
 import { EngineError, type EngineReason } from '../engine.ts'
 import type { ImageReference } from './image-reference.ts'
 import type { Registries } from './registry/registries.ts'
-import { type ProblemKind, pauseMs, problemText, RegistryProblem } from './registry-problem.ts'
+import { type ProblemKind, pauseMs, problemText, pushProblemText, RegistryProblem } from './registry-problem.ts'
 
 /** The reason for a missing answer, with the message for people. */
 export interface Problem {
@@ -42,6 +42,28 @@ export async function tryOften<T>(
       if (bytes() - hadBytes >= progressBytes) tries = 1
       hadBytes = bytes()
       const pause = isEnough(problem) ? undefined : pauseMs(problem, tries)
+      if (pause === undefined) return { problem, text }
+      output.line(`${text.replace(/\. [^.]+$/, '.')} Trying again in ${pause / 1000} s.`, 'warning')
+      await clock.sleep(pause, signal)
+    }
+  }
+}
+
+/** Retries work of a push until it succeeds or a retry cannot help. */
+export async function tryPush<T>(
+  { clock }: Pick<Registries, 'clock'>,
+  { host, name }: ImageReference,
+  { signal, output }: Attempt,
+  work: () => Promise<T>,
+): Promise<T | Problem> {
+  for (let tries = 1; ; tries++) {
+    try {
+      return await work()
+    } catch (error) {
+      signal.throwIfAborted()
+      const { kind: problem, message: said } = problemOf(error)
+      const text = pushProblemText(problem, name, host, said)
+      const pause = pauseMs(problem, tries)
       if (pause === undefined) return { problem, text }
       output.line(`${text.replace(/\. [^.]+$/, '.')} Trying again in ${pause / 1000} s.`, 'warning')
       await clock.sleep(pause, signal)

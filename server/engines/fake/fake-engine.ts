@@ -22,6 +22,7 @@ export class FakeEngine extends FakeInside implements Engine {
     description: 'a Docker Engine, which runs applications, containers, databases and jobs',
     shapes: new Set(['long-running', 'task']),
     settings: new Set(['read-only-root', 'lifecycle-commands']),
+    images: 'shared',
   }
 
   async start(release: Release, attempt: Starting): Promise<Endpoint[]> {

@@ -23,9 +23,12 @@ export interface ClientOptions {
 }
 
 export interface RegistryQuestion {
-  readonly method?: 'GET' | 'HEAD'
+  readonly method?: 'GET' | 'HEAD' | 'POST' | 'PATCH' | 'PUT'
   /** Below the repository: `manifests/…`, `blobs/…`. */
   readonly path: string
+  /** Where the registry said that an upload continues; used instead of the path. */
+  readonly location?: string
+  readonly body?: Buffer
   readonly headers?: Readonly<Record<string, string>>
   readonly signal: AbortSignal
 }
@@ -47,19 +50,21 @@ export class RegistryClient {
     this.#origin = options.place.origin
   }
 
+  /** The answer of the registry itself, whatever its status; dispose of it. Throws RegistryProblem. */
+  async send(question: RegistryQuestion): Promise<SafeStream> {
+    const answer = await this.#askOnce(question)
+    if (answer.status !== 401) return answer
+    const challenge = parseChallenge(answer.headers['www-authenticate'])
+    const authorization = challenge && (await this.#authorize(challenge, question.signal))
+    if (authorization === undefined) return answer
+    await answer[Symbol.asyncDispose]()
+    this.#authorization = authorization
+    return this.#askOnce(question)
+  }
+
   /** The answer with status 200 or 206, after redirects; dispose of it. Throws RegistryProblem. */
   async ask(question: RegistryQuestion): Promise<SafeStream> {
-    let answer = await this.#askOnce(question)
-    if (answer.status === 401) {
-      const challenge = parseChallenge(answer.headers['www-authenticate'])
-      const authorization = challenge && (await this.#authorize(challenge, question.signal))
-      if (authorization !== undefined) {
-        await answer[Symbol.asyncDispose]()
-        this.#authorization = authorization
-        answer = await this.#askOnce(question)
-      }
-    }
-    const found = await this.#follow(answer, question)
+    const found = await this.#follow(await this.send(question), question)
     if (found.status === 200 || found.status === 206) return found
     const said = await saidIn(found)
     await found[Symbol.asyncDispose]()
@@ -87,10 +92,15 @@ export class RegistryClient {
     }
   }
 
-  #urlOf({ path }: RegistryQuestion): URL {
+  /** An upload stays at the registry: another host would be sent the image, and the password. */
+  #urlOf({ path, location }: RegistryQuestion): URL {
     const { place, repository } = this.#options
     const base = withoutEnd(place.origin.pathname, '/')
-    return new URL(`${this.#origin.origin}${base}/v2/${repository}/${path}`)
+    const usual = new URL(`${this.#origin.origin}${base}/v2/${repository}/${path}`)
+    if (location === undefined) return usual
+    const { host, pathname, search } = URL.parse(location, usual.href) ?? usual
+    if (host !== usual.host) throw new RegistryProblem('other', `it has uploads sent to ${host.slice(0, 100)}`)
+    return new URL(`${usual.origin}${pathname}${search}`)
   }
 
   async #follow(first: SafeStream, question: RegistryQuestion): Promise<SafeStream> {
@@ -131,7 +141,7 @@ export class RegistryClient {
   }
 
   /** One request. Only what goes to the registry itself has the rights that its operator gave it. */
-  async #open(url: URL, { method, headers, signal }: RegistryQuestion): Promise<SafeStream> {
+  async #open(url: URL, { method, headers, body, signal }: RegistryQuestion): Promise<SafeStream> {
     const { place, open, clock } = this.#options
     const isOwn = url.origin === this.#origin.origin
     const authorities = isOwn ? await this.#readAuthorities() : undefined
@@ -143,6 +153,7 @@ export class RegistryClient {
     try {
       return await open(url, {
         method: method ?? 'GET',
+        ...(body && { body }),
         headers: { ...headers, 'user-agent': 'quayside' },
         headersTimeoutMs: silenceMs,
         bodyTimeoutMs: silenceMs,

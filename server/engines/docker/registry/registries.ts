@@ -27,6 +27,8 @@ export interface Registries {
   readonly present: PresentLayers
   /** Whose image is being fetched, by pinned reference. */
   readonly fetching: KeyedSlots
+  /** A repository of each blob that was sent, by host and digest. */
+  readonly places: Map<string, string>
   /** Where parts of images lie until the engine has them. */
   spoolDirectory(): Promise<string>
   settings(signal: AbortSignal): Promise<RegistrySettings>
@@ -57,6 +59,7 @@ export function createRegistries(options: RegistriesOptions): Registries {
     floorBytes: options.floorBytes,
     present: new PresentLayers(daemon),
     fetching: createKeyedSlots(),
+    places: new Map(),
     async spoolDirectory() {
       if (spoolDirectory === undefined) return tmpdir()
       emptied ??= rm(spoolDirectory, { recursive: true, force: true })
@@ -90,6 +93,22 @@ export async function sourceOf(
   const repository = name.slice(host.length + 1)
   const places = placesOf(host, await registries.settings(signal))
   return createSource(places.map((place) => new RegistryClient({ open, clock, place, repository, login })))
+}
+
+/** The client for sending an image to a repository. */
+export async function targetOf(
+  registries: Registries,
+  { host, name }: Pick<ImageReference, 'host' | 'name'>,
+  login: RegistryLogin | undefined,
+  signal: AbortSignal,
+): Promise<RegistryClient> {
+  const { open, clock } = registries
+  const places = placesOf(host, await registries.settings(signal))
+  // Mirrors come first, and take nothing.
+  const place = places.at(-1)
+  if (!place || !isAddress(host))
+    throw new EngineError('refused', `"${host.slice(0, 100)}" is not the address of a registry.`)
+  return new RegistryClient({ open, clock, place, repository: name.slice(host.length + 1), login })
 }
 
 /** Whether URLs mean the same host and port by this text: they have no ports beyond 65535, and read numbers as addresses. */

@@ -1,0 +1,33 @@
+import type { ImageStore, PublishedImage, RegistryLogin, RegistryTarget } from '../engines/engine.ts'
+import type { Attempt } from '../lib/attempt.ts'
+import type { Builder } from './builder.ts'
+
+export interface RegistryBuilderOptions {
+  /** Builds the images, and keeps them at its own place. */
+  readonly builder: Builder
+  /** Where that builder keeps images: images of other registries are fetched to there. */
+  readonly images: ImageStore
+  /** Sends an image from there to a registry. Throws EngineError. */
+  readonly push: (image: string, target: RegistryTarget, attempt: Attempt) => Promise<PublishedImage>
+  /** `host/path` in a registry from which the engines of the clusters pull; each service has a repository below it. */
+  readonly repository: string
+  readonly login?: RegistryLogin
+}
+
+/** A builder for clusters on other machines: what another builder makes is published in a registry, by its digest. */
+export const createRegistryBuilder = ({
+  builder,
+  images,
+  push,
+  repository,
+  login,
+}: RegistryBuilderOptions): Builder => ({
+  find: (recipe, signal) => builder.find(recipe, signal),
+  has: (image, signal) => builder.has(image, signal),
+  promote: (digest, recipe, signal) => builder.promote(digest, recipe, signal),
+  build: (source, recipe, attempt) => builder.build(source, recipe, attempt),
+  prune: (service, keep, signal) => builder.prune(service, keep, signal),
+  images,
+  publish: async ({ reference }, service, attempt) =>
+    (await push(reference, { repository: `${repository}/${service}`, login }, attempt)).reference,
+})

@@ -1,0 +1,136 @@
+import type { SafeStream } from '../../../lib/safe-stream.ts'
+import { kindOfStatus, RegistryProblem } from '../registry-problem.ts'
+import { saidIn } from './answers.ts'
+import type { RegistryClient } from './client.ts'
+
+/** The most that is held in memory of a layer. */
+const chunkBytes = 4 * 1024 * 1024
+
+/** A blob that a registry shall have. */
+export interface OutgoingBlob {
+  readonly digest: string
+  readonly size: number
+  /** Reads at most so many bytes from a place on. */
+  read(from: number, length: number): Promise<Buffer>
+}
+
+/** How far a blob was sent; kept between tries, so that the next one continues after the bytes that arrived. */
+export interface UploadState {
+  /** Where the registry takes the rest; undefined before the upload has begun. */
+  location?: string | undefined
+}
+
+export const bufferedBlob = (digest: string, bytes: Buffer): OutgoingBlob => ({
+  digest,
+  size: bytes.length,
+  read: async (from, length) => bytes.subarray(from, from + length),
+})
+
+/** Returns the size of a blob that the registry has in the repository; undefined if it has none. Throws RegistryProblem. */
+export async function blobSize(
+  client: RegistryClient,
+  digest: string,
+  signal: AbortSignal,
+): Promise<number | undefined> {
+  try {
+    await using answer = await client.ask({ method: 'HEAD', path: `blobs/${digest}`, signal })
+    const size = Number(answer.headers['content-length'])
+    return Number.isSafeInteger(size) && size > 0 ? size : undefined
+  } catch (error) {
+    if (error instanceof RegistryProblem && error.kind === 'absent') return undefined
+    throw error
+  }
+}
+
+/**
+ * Sends a blob in chunks. `from` is a repository of the same registry that has it: the registry then
+ * takes it from there, if it can, and nothing is sent. Throws RegistryProblem.
+ */
+export async function uploadBlob(
+  client: RegistryClient,
+  blob: OutgoingBlob,
+  {
+    state,
+    from,
+    signal,
+  }: { readonly state: UploadState; readonly from?: string | undefined; readonly signal: AbortSignal },
+): Promise<'mounted' | 'sent'> {
+  let sent = await sentSoFar(client, state, signal)
+  if (state.location === undefined) {
+    const mount = from === undefined ? '' : `?${new URLSearchParams({ mount: blob.digest, from })}`
+    const path = `blobs/uploads/${mount}`
+    await using begun = await expecting(client, { method: 'POST', path, body: Buffer.alloc(0), signal }, [201, 202])
+    if (begun.status === 201) return 'mounted'
+    state.location = locationOf(begun)
+    sent = 0
+  }
+  while (sent < blob.size) {
+    const body = await blob.read(sent, Math.min(chunkBytes, blob.size - sent))
+    if (body.length === 0) throw new Error(`the file of ${blob.digest} is shorter than ${blob.size} bytes`)
+    const range = `${sent}-${sent + body.length - 1}`
+    const headers = { 'content-type': 'application/octet-stream', 'content-range': range }
+    const { location } = state
+    await using taken = await expecting(client, { method: 'PATCH', path: '', location, headers, body, signal }, [202])
+    state.location = locationOf(taken)
+    sent += body.length
+  }
+  const location = withDigest(state.location, blob.digest)
+  await using _ = await expecting(
+    client,
+    { method: 'PUT', path: '', location, body: Buffer.alloc(0), signal },
+    [201, 204],
+  )
+  return 'sent'
+}
+
+/** Puts a manifest under a tag. Throws RegistryProblem. */
+export async function putManifest(
+  client: RegistryClient,
+  { tag, mediaType, bytes }: { readonly tag: string; readonly mediaType: string; readonly bytes: Buffer },
+  signal: AbortSignal,
+): Promise<void> {
+  const question = {
+    method: 'PUT',
+    path: `manifests/${tag}`,
+    headers: { 'content-type': mediaType },
+    body: bytes,
+  } as const
+  await using _ = await expecting(client, { ...question, signal }, [201])
+}
+
+/** Asks how much of an upload arrived. One that the registry no longer knows is begun again. */
+async function sentSoFar(client: RegistryClient, state: UploadState, signal: AbortSignal): Promise<number> {
+  const { location } = state
+  if (location === undefined) return 0
+  state.location = undefined
+  await using answer = await client.send({ path: '', location, signal })
+  if (answer.status !== 204) return 0
+  const last = /^(?:bytes[= ])?0-(\d+)$/.exec(answer.headers['range'] ?? '')?.[1]
+  // A registry that has nothing yet says 0-0, as one that has a byte does.
+  if (last === undefined || last === '0') return 0
+  state.location = answer.headers['location'] ?? location
+  return Number(last) + 1
+}
+
+async function expecting(
+  client: RegistryClient,
+  question: Parameters<RegistryClient['send']>[0],
+  statuses: readonly number[],
+): Promise<SafeStream> {
+  const answer = await client.send(question)
+  if (statuses.includes(answer.status)) return answer
+  const said = await saidIn(answer)
+  await answer[Symbol.asyncDispose]()
+  // An upload that the registry no longer knows, or knows otherwise, is begun again.
+  const isLost = question.location !== undefined && [404, 416].includes(answer.status)
+  throw new RegistryProblem(isLost ? 'broken' : kindOfStatus(answer.status), said)
+}
+
+function locationOf({ headers }: SafeStream): string {
+  const { location } = headers
+  if (location === undefined) throw new RegistryProblem('other', 'it takes an upload without saying where')
+  return location
+}
+
+const withDigest = (location: string, digest: string): string =>
+  `${location}${location.includes('?') ? '&' : '?'}digest=${encodeURIComponent(digest)}`

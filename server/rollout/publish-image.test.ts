@@ -1,0 +1,115 @@
+import assert from 'node:assert/strict'
+import { after, test } from 'node:test'
+import { createPlatform } from '../../test/support/platform.ts'
+import { until } from '../../test/support/until.ts'
+import { createFakeBuilder, createRegistryBuilder } from '../builders/index.ts'
+import { EngineError, FakeEngine, type RegistryTarget } from '../engines/index.ts'
+import { systemClock as clock } from '../lib/clock.ts'
+import { Secret } from '../lib/secret.ts'
+
+/** An engine on another machine: it runs what a registry has, and gets no images itself. */
+class FarEngine extends FakeEngine {
+  override readonly capabilities = {
+    description: 'an engine on another machine',
+    shapes: new Set(['long-running', 'task'] as const),
+    settings: new Set<never>(),
+    images: 'registry' as const,
+  }
+  imagesOf(service: string): string[] {
+    return this.replicas.of(service).map(({ workload }) => workload.image)
+  }
+  override async pinImage(): Promise<never> {
+    throw new Error('this engine is asked for no image')
+  }
+  override async fetchImage(): Promise<never> {
+    throw new Error('this engine is asked for no image')
+  }
+}
+
+const [far, here] = [new FarEngine({ clock }), new FakeEngine({ clock })]
+const pushed: { readonly image: string; readonly target: RegistryTarget }[] = []
+let failure: Error | undefined
+const digest = `sha256:${'a'.repeat(64)}`
+const login = { username: 'robot', password: new Secret('SECRET') }
+const builder = createRegistryBuilder({
+  builder: createFakeBuilder(),
+  images: here,
+  push: async (image, target) => {
+    if (failure) throw failure
+    pushed.push({ image, target })
+    return { reference: `${target.repository}@${digest}`, digest }
+  },
+  repository: 'registry.example:5000/images',
+  login,
+})
+const platform = await createPlatform(
+  { after },
+  { works: true, engines: [{ name: 'far', engine: far }], builders: [{ name: 'far', builder }] },
+)
+const { a, call, database } = platform
+await database`update cluster set engine = 'far' where id = ${a.clusterId}`
+const [registry] = await database`select id from container_registry where organization_id = ${a.organizationId} limit 1`
+
+const send = async (method: string, path: string, body?: object) => {
+  const answer = await call(a.tokens.ADMIN, method, path, body, { 'x-state-dialect': 'full' })
+  assert.ok(answer.status < 300, answer.text)
+  return Object(answer.body)
+}
+const ended = (wanted: string) =>
+  until(`the deployment ends with ${wanted}`, async () => {
+    const [row] = await database`select status from deployment_request order by seq desc limit 1`
+    if (!['SUCCESS', 'ERROR'].includes(row?.['status'])) return false
+    assert.equal(row?.['status'], wanted)
+    return true
+  })
+
+const { environmentId } = a.objects
+const bare = { ports: [], healthchecks: {} }
+
+test('an image that is built for an engine elsewhere is published, and runs by its digest there', async () => {
+  await platform.addRepository(a)
+  const { applicationId: id } = a.objects
+  await send('POST', `/application/${id}/deploy`, {})
+  await ended('SUCCESS')
+  assert.deepEqual(far.imagesOf(id), [`registry.example:5000/images/${id}@${digest}`])
+  assert.match(pushed.at(-1)?.image ?? '', new RegExp(`^quayside/${id}:`))
+  assert.equal(pushed.at(-1)?.target.login, login)
+  const before = pushed.length
+  await send('POST', `/application/${id}/restart-service`)
+  await ended('SUCCESS')
+  assert.deepEqual(far.imagesOf(id), [`registry.example:5000/images/${id}@${digest}`])
+  assert.equal(pushed.length, before, 'a restart publishes nothing')
+})
+
+test('an image of a registry is fetched to the builder, and published from there', async () => {
+  const container = { ...bare, name: 'fetched', registry_id: registry?.['id'], image_name: 'team/web', tag: '1' }
+  const { id } = await send('POST', `/environment/${environmentId}/container`, container)
+  await send('POST', `/container/${id}/deploy`, {})
+  await ended('SUCCESS')
+  assert.equal(here.images.fetched.length, 1)
+  assert.equal(pushed.at(-1)?.image, here.images.fetched[0])
+  assert.deepEqual(far.imagesOf(id), [`registry.example:5000/images/${id}@${digest}`])
+  const seen = await far.observe(id, new AbortController().signal)
+  for (const { name } of seen.state === 'absent' ? [] : seen.replicas) far.drop(name)
+  await until('it is brought back', () => far.imagesOf(id).length === 1)
+})
+
+test('a registry that does not take the image fails the deployment with its reason', async () => {
+  failure = new EngineError('refused', 'The image cannot be published. Check the registry.')
+  const { applicationId: id } = a.objects
+  await platform.addRepository(a, 'another')
+  await send('POST', `/application/${id}/deploy`, {})
+  await ended('ERROR')
+  const [target] = await database`
+    select t.reason from deployment_target t join deployment_request r on r.id = t.request_id
+    where t.service_id = ${id} order by r.seq desc limit 1`
+  assert.equal(target?.['reason'], failure.message)
+  assert.equal(far.imagesOf(id).length, 1, 'the former version stays')
+  failure = undefined
+})
+
+test('an engine elsewhere whose builder publishes nothing is refused when the server starts', async () => {
+  const wrong = { engines: [{ name: 'local', engine: far }], routers: [{ name: 'local', router: platform.router }] }
+  const drivers = { ...wrong, builders: [{ name: 'local', builder: platform.builder }] }
+  await assert.rejects(platform.another({ drivers }), /takes images from another place than its builder puts them/)
+})
