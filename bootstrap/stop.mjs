@@ -13,14 +13,17 @@ await main(async () => {
   const withApplications = readOptions(['--applications']).includes('--applications')
   const directory = dataDirectoryOf()
   const { lock, ended } = await stopInstallation(directory)
-  const said = ended.length > 0 ? `Stopped: ${ended.join(', ')}.` : `Nothing of ${directory} was running.`
+  const isIdle = ended.length === 0
+  const said = isIdle
+    ? `Nothing to stop: no server, router or PostgreSQL of ${directory} is running.`
+    : `Stopped: ${ended.join(', ')}.`
   const stopped = withApplications ? await stopApplications(directory) : undefined
   console.log(
     stopped === undefined
-      ? `${said} Services keep running.`
+      ? `${said}${isIdle ? '' : ' Services keep running.'}`
       : `${said} ${stopped} ${stopped === 1 ? 'container was' : 'containers were'} stopped.`,
   )
-  console.log('npm start starts it again.')
+  console.log('Start it with npm start.')
   lock.close()
   return 0
 })

@@ -21,7 +21,7 @@ export function limitConnections(server: Server, { connectionLimits, trustedProx
       socket.once('close', () => shares.forget(socket))
       return
     }
-    log.debug({ address }, 'connection refused: its client has as many as it may, or no other one is idle')
+    log.debug({ address }, 'connection refused: its client has reached its limit, or no connection is idle')
     socket.on('error', () => socket.destroy())
     socket.resetAndDestroy()
   })

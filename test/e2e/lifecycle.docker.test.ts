@@ -76,7 +76,7 @@ describe('the life of an installation', () => {
     assert.equal(await runningOf(first), 1)
     const again = await command('stop', first.dataDirectory)
     assert.equal(again.exitCode, 0)
-    assert.match(again.said, /Nothing of .* was running/)
+    assert.match(again.said, /Nothing to stop: no server, router or PostgreSQL of .* is running\./)
     await secondIsWell()
   })
 
