@@ -3,10 +3,13 @@ import type { Clock } from '../lib/clock.ts'
 import { deleteChanges, lockFeed, numberChanges } from './state-change-store.ts'
 
 export const keptMs = 24 * 60 * 60 * 1000
-/** Numbered in one transaction at most. */
+/** Maximum number of changes that are numbered in one transaction. */
 export const mostNumbered = 1000
 
-/** Forgets changes after a day. Those that nobody followed are numbered first, so that whoever comes back can tell what is missing. */
+/**
+ * Deletes changes after a day. Unread ones are numbered first, so that a returning follower knows
+ * what it missed.
+ */
 export const createStateChangePruner = ({
   database,
   clock,
@@ -25,6 +28,6 @@ export const createStateChangePruner = ({
   },
 })
 
-/** How many got a number, and the last number. */
+/** The count of numbered changes, and the last number. */
 export const numberSome = (database: Database): ReturnType<typeof numberChanges> =>
   inTransaction(database, async (sql) => numberChanges(sql, await lockFeed(sql), mostNumbered))

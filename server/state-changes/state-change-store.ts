@@ -12,7 +12,7 @@ export interface StateChangeRow {
 }
 
 export interface FeedRow {
-  /** The number given last. */
+  /** The last assigned number. */
   readonly last_sequence: number
   /** Changes up to this number are deleted. */
   readonly pruned_sequence: number
@@ -22,7 +22,7 @@ export async function readFeed(sql: Sql): Promise<FeedRow> {
   return only(await sql<FeedRow[]>`select last_sequence, pruned_sequence from state_change_feed`)
 }
 
-/** The same; whoever else numbers or deletes changes waits until the transaction ends. */
+/** The same, with a lock against numbering and deleting until the transaction ends. */
 export async function lockFeed(sql: Sql): Promise<FeedRow> {
   return only(await sql<FeedRow[]>`select last_sequence, pruned_sequence from state_change_feed for update`)
 }
@@ -32,7 +32,7 @@ function only([row]: readonly FeedRow[]): FeedRow {
   return row
 }
 
-/** Whether there are changes after this number, numbered or not. */
+/** Whether changes after this number exist, numbered or not. */
 export async function hasNews(sql: Sql, sequence: number): Promise<boolean> {
   const [row] = await sql<{ news: boolean }[]>`
     select exists (select from state_change where sequence is null)
@@ -40,7 +40,10 @@ export async function hasNews(sql: Sql, sequence: number): Promise<boolean> {
   return row?.news === true
 }
 
-/** Numbers at most `limit` committed changes that have no number; gives how many, and the last number. Needs the lock of the feed. */
+/**
+ * Numbers at most `limit` committed changes and returns their count and the last number. Requires
+ * the lock of the feed.
+ */
 export async function numberChanges(
   sql: Sql,
   { last_sequence }: FeedRow,
@@ -58,7 +61,7 @@ export async function numberChanges(
   return { count, last: last_sequence + count }
 }
 
-/** Numbered changes after one number, up to another one, in order; of one organization, or of all. */
+/** Lists numbered changes between two numbers, in order, for one organization or for all. */
 export const listChanges = (
   sql: Sql,
   range: { readonly after: number; readonly upTo: number; readonly limit: number; readonly organizationId?: string },
@@ -69,8 +72,9 @@ export const listChanges = (
   order by sequence limit ${range.limit}`
 
 /**
- * Tells of changes in an environment, each a row of `changes` with a `type` and `data`, as a part of the statement that makes them: for the
- * one kind of change that no trigger tells of, the acceptance of a request.
+ * Records changes in an environment as a part of the statement that makes them. Each is a row of
+ * `changes` with a `type` and `data`. It is for the only kind of change without a trigger, the
+ * acceptance of a request.
  */
 export const telling = (sql: Sql, environmentId: string, changes: Fragment): Fragment => sql`
   insert into state_change (organization_id, project_id, mode, cluster_id, type, data)
@@ -79,7 +83,10 @@ export const telling = (sql: Sql, environmentId: string, changes: Fragment): Fra
   from environment e join project p on p.id = e.project_id cross join (${changes}) c
   where e.id = ${environmentId}`
 
-/** Deletes what was written before that moment. Needs the lock of the feed, and that everything is numbered. */
+/**
+ * Deletes changes written before that moment. Requires the lock of the feed, and that everything is
+ * numbered.
+ */
 export async function deleteChanges(sql: Sql, before: Date): Promise<void> {
   await sql`
     with kept as (select sequence from state_change where created_at >= ${before} order by sequence limit 1),

@@ -1,7 +1,7 @@
 import { runningStates } from '@quayside/contract/running-states.ts'
 import type { StateChangeRow } from './state-change-store.ts'
 
-/** One change, and where it happened: for those who may read only a part of the organization. */
+/** One change and its place, for followers who may read only a part of the organization. */
 export interface StateChange {
   readonly sequence: number
   readonly organizationId: string
@@ -9,17 +9,20 @@ export interface StateChange {
   readonly mode: string | undefined
   readonly clusterId: string | undefined
   readonly type: string
-  /** What clients are sent, without its number. */
+  /** The message to clients, without its number. */
   readonly data: Readonly<Record<string, string>>
 }
 
-/** Where in the feed somebody who comes back goes on. */
+/** The position in the feed at which a returning follower continues. */
 export type Position =
   | { readonly after: number; readonly complete: true }
-  /** Changes after the one he knows are deleted, or he knows a number that was never given: everything has to be read anew. */
+  /**
+   * Whether later changes were deleted, or its number was never assigned. Everything must be read
+   * again then.
+   */
   | { readonly after: number; readonly complete: false }
 
-/** Pure: a row as clients see it. */
+/** Turns a row into the message for clients. */
 export const toStateChange = (row: StateChangeRow): StateChange => ({
   sequence: row.sequence,
   organizationId: row.organization_id,
@@ -35,12 +38,12 @@ export const toStateChange = (row: StateChangeRow): StateChange => ({
   },
 })
 
-/** The API's word for what an engine was seen to run of a service, and for what the runs of a job tell. */
+/** The API's word for the observed state of a service, and for the state of a job's runs. */
 export const runningState = (observed: string | null | undefined) =>
-  // Only words of the table are written to the column, and given by `job_state`.
+  // Only words of the table are written to the column and returned by `job_state`.
   runningStates[(observed ?? 'absent') as keyof typeof runningStates]
 
-/** Pure: `known` is the number that a client has seen last. */
+/** `known` is the last number that a client has seen. */
 export function positionOf(
   known: number,
   feed: { readonly last_sequence: number; readonly pruned_sequence: number },

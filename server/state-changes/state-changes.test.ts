@@ -57,7 +57,7 @@ test('each change of a state is told once, with where it happened, and other wri
   )
 })
 
-test('what runs of a job is told as its runs begin and end, and when it is stopped', async (t) => {
+test('the state of a job is reported as its runs begin and end, and when it is stopped', async (t) => {
   const { sql } = await testDatabase(t)
   const place = await addPlace(sql)
   const { serviceId } = await addService(sql, place.environment, 'job')
@@ -94,7 +94,7 @@ test('what runs of a job is told as its runs begin and end, and when it is stopp
   assert.deepEqual([told[0]?.data['service_id'], told[0]?.data['kind']], [serviceId, 'job'])
 })
 
-test('a backup is told as it, its proof and its restore begin and end', async (t) => {
+test('a backup is reported as it, its proof and its restore begin and end', async (t) => {
   const { sql } = await testDatabase(t)
   const place = await addPlace(sql)
   const { serviceId } = place.service
@@ -123,7 +123,7 @@ test('a backup is told as it, its proof and its restore begin and end', async (t
   assert.deepEqual([type, projectId, data?.['backup_id'], data?.['service_id']], ['backup.status', place.environment.projectId, id, serviceId]) // biome-ignore format: one row
 })
 
-test('services that go with their environment are told by its end alone', async (t) => {
+test('the end of an environment is the only report for its services', async (t) => {
   const { sql } = await testDatabase(t)
   const place = await addPlace(sql)
   const seen: string[] = []
@@ -133,7 +133,7 @@ test('services that go with their environment are told by its end alone', async 
   assert.deepEqual(seen, ['environment.deleted'])
 })
 
-test('a change that is committed later than one written after it is not passed over', async (t) => {
+test('a change that is committed after a later one is not skipped', async (t) => {
   const { sql, url } = await testDatabase(t)
   const place = await addPlace(sql)
   const second = await addService(sql, place.environment)
@@ -161,7 +161,7 @@ test('a change that is committed later than one written after it is not passed o
   assert.ok(Number(seen[0]?.sequence) < Number(seen[1]?.sequence))
 })
 
-test('readers of two servers tell the same in the same order while many write, and whoever comes back misses nothing', async (t) => {
+test('readers of two servers report the same order during many writes, and a returning follower misses nothing', async (t) => {
   const { sql, url } = await testDatabase(t)
   const place = await addPlace(sql)
   const services = await Promise.all(Array.from({ length: 6 }, () => addService(sql, place.environment)))
@@ -198,7 +198,7 @@ test('readers of two servers tell the same in the same order while many write, a
   assert.deepEqual(again.map(({ sequence }) => sequence), [11, 12, 13, 14, 15].map((place) => from + place))
 }) // biome-ignore format: one line
 
-test('nobody reads while nobody follows, and the next one begins with what is new', async (t) => {
+test('nothing is read while nobody follows, and the next follower starts with new changes', async (t) => {
   const { sql } = await testDatabase(t)
   const place = await addPlace(sql)
   let pause = Promise.withResolvers<void>()
@@ -224,7 +224,7 @@ test('nobody reads while nobody follows, and the next one begins with what is ne
   tick()
 })
 
-test('what is nudged is told at once, and not when the pause is over', async (t) => {
+test('a nudged change is reported at once, not after the pause', async (t) => {
   const { sql } = await testDatabase(t)
   const place = await addPlace(sql)
   const seen: string[] = []
@@ -240,7 +240,7 @@ test('what is nudged is told at once, and not when the pause is over', async (t)
   }
 })
 
-test('after a day changes are gone, and who has not seen them all is told so', async (t) => {
+test('changes are deleted after a day, and a follower who missed some is told so', async (t) => {
   const { sql } = await testDatabase(t)
   await addPlace(sql)
   const feed = feedOf(sql, t)

@@ -9,17 +9,26 @@ import { hasNews, listChanges, readFeed } from './state-change-store.ts'
 
 export type Listener = (change: StateChange) => void
 
-/** Lets many follow the changes of their organizations; the table has one reader, and none while nobody follows. */
+/**
+ * Lets many clients follow the changes of their organizations. The table has one reader, and none
+ * while nobody follows.
+ */
 export interface StateChanges {
-  /** Calls the listener for every change of the organization after `from`, in order, until `end`. The listener must not wait. */
+  /**
+   * Calls the listener for every change of the organization after `from`, in order, until `end`.
+   * The listener must not wait.
+   */
   follow(organizationId: string, listener: Listener): Promise<{ readonly from: number; end(): void }>
-  /** All changes up to this number were told, to those whom they concern. */
+  /** Returns the number up to which all changes were passed to their listeners. */
   delivered(): number
-  /** Where somebody goes on who has seen this number last. */
+  /** Returns the position at which a follower continues who has seen this number last. */
   position(known: number): Promise<Position>
-  /** Changes of the organization after one number, up to another one, oldest first, at most 500. */
+  /** Lists at most 500 changes of the organization between two numbers, oldest first. */
   read(organizationId: string, after: number, upTo: number): Promise<StateChange[]>
-  /** Has the reader look now, and not only when its pause is over: for changes that somebody is likely to wait for. */
+  /**
+   * Makes the reader look now instead of after its pause, for changes that someone probably waits
+   * for.
+   */
   nudge(): void
   close(): Promise<void>
 }
@@ -28,7 +37,7 @@ export interface StateChangesOptions {
   readonly database: Database
   readonly clock: Clock
   readonly log: Logger
-  /** How often the reader looks while somebody follows. Default 100. */
+  /** Milliseconds between reads while somebody follows. Default 100. */
   readonly everyMs?: number
 }
 
@@ -59,7 +68,7 @@ export function createStateChanges(options: StateChangesOptions): StateChanges {
   }
 }
 
-/** Who follows which organization. */
+/** The listeners by organization. */
 class Listeners {
   readonly #byOrganization = new Map<string, Set<Listener>>()
 
@@ -87,14 +96,14 @@ class Listeners {
   }
 }
 
-/** The one who reads the table, while somebody follows. */
+/** The reader of the table, active while somebody follows. */
 class Reader {
-  /** All changes up to this number were told. */
+  /** All changes up to this number were passed on. */
   cursor = 0
   readonly #options: StateChangesOptions
   readonly #listeners: Listeners
   readonly #closing = new AbortController()
-  /** While it reads: resolves once it knows where it begins. */
+  /** While it reads: resolves once its start position is known. */
   #begun: Promise<void> | undefined
   #ended: Promise<void> = Promise.resolve()
   #nudged = Promise.withResolvers<void>()
@@ -104,7 +113,9 @@ class Reader {
     this.#listeners = listeners
   }
 
-  /** Reads, unless it does; gives the number after which is told. */
+  /**
+   * Starts reading unless it already does. Returns the number after which changes are passed on.
+   */
   async begin(): Promise<number> {
     this.#begun ??= this.#start()
     await this.#begun
@@ -166,7 +177,7 @@ class Reader {
     }
   }
 
-  /** Numbers what is committed and gives the last number. */
+  /** Numbers committed changes and returns the last number. */
   async #catchUp(): Promise<number> {
     for (;;) {
       const { count, last } = await numberSome(this.#options.database)

@@ -5,7 +5,7 @@ import { batched } from './batched.ts'
 
 const line = (seq: number): StoredLine => ({ seq, at: '2026-01-01T00:00:00Z' })
 
-test('lines that are there come together, at most so many, and one that comes alone is not kept', async () => {
+test('available lines come together up to a limit, and a single line is not held back', async () => {
   const more = Promise.withResolvers<void>()
   async function* lines() {
     for (let seq = 1; seq <= 5; seq++) yield line(seq)

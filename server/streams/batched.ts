@@ -1,6 +1,6 @@
 import type { StoredLine } from '../logs/index.ts'
 
-/** Lines that are there already come together, at most so many; one that comes alone is not kept waiting. */
+/** Returns available lines together, up to a limit. A single line is not held back. */
 export async function* batched(lines: AsyncGenerator<StoredLine>, most: number): AsyncGenerator<StoredLine[]> {
   let next = lines.next()
   for (;;) {

@@ -6,7 +6,10 @@ const statusEveryMs = 10_000
 const metricsEveryMs = 5_000
 const mebibyte = 1024 * 1024
 
-/** Whether the cluster's engine answers: at once, then whenever that changes. Clusters that are records only have nothing to ask. */
+/**
+ * Sends whether the cluster's engine answers: at once, then whenever that changes. Clusters that
+ * are only records have no engine.
+ */
 export function clusterStatus({ engineOf, clock }: Pick<StreamsOptions, 'engineOf' | 'clock'>): Feed {
   return async (call, outlet, signal) => {
     const isOurs = clusterOf(call).engine !== null
@@ -30,7 +33,7 @@ export function clusterStatus({ engineOf, clock }: Pick<StreamsOptions, 'engineO
 const toStatus = (global_status: 'RUNNING' | 'WARNING' | 'ERROR') => ({
   computed_status: {
     global_status,
-    // There is no Kubernetes on it.
+    // It has no Kubernetes.
     kube_version_status: { type: 'UNKNOWN', kube_version: '', expected_kube_version: '' },
     is_max_nodes_size_reached: false,
     node_warnings: {},
@@ -39,7 +42,7 @@ const toStatus = (global_status: 'RUNNING' | 'WARNING' | 'ERROR') => ({
   },
 })
 
-/** What the machine uses, every five seconds. */
+/** Sends the machine's use of resources every five seconds. */
 export function clusterMetrics({ clock }: Pick<StreamsOptions, 'clock'>): Feed {
   return async (call, outlet, signal) => {
     const isOurs = clusterOf(call).engine !== null
@@ -53,7 +56,7 @@ export function clusterMetrics({ clock }: Pick<StreamsOptions, 'clock'>): Feed {
 function thisMachine() {
   const capacity = { cpu_milli: availableParallelism() * 1000, memory_mib: Math.floor(totalmem() / mebibyte) }
   const memory = Math.floor((totalmem() - freemem()) / mebibyte)
-  // The load of the last minute: what waits for a core counts, too.
+  // The load of the last minute, which includes programs that wait for a core.
   const cpu = Math.min(capacity.cpu_milli, Math.round((loadavg()[0] ?? 0) * 1000))
   return {
     name: hostname(),
@@ -70,7 +73,7 @@ function thisMachine() {
   }
 }
 
-/** The one machine; said once. */
+/** Sends the only machine, once. */
 export const clusterNodes: Feed = async (call, outlet, signal) => {
   await outlet.send({ nodes: clusterOf(call).engine === null ? [] : [{ name: hostname() }] })
   await new Promise<void>((resolve) => {

@@ -7,7 +7,10 @@ import type { Feed, StreamsOptions } from './streams.ts'
 
 const mostLines = 200
 
-/** With `version`: what that execution reported, and reports. Without: the last one, and then each that follows it. */
+/**
+ * Sends the past and future log of the execution `version`. Without it, the log of the last
+ * execution and of each later one.
+ */
 export function deploymentLogs(options: Pick<StreamsOptions, 'database' | 'stateChanges' | 'clock' | 'lines'>): Feed {
   return async (call, outlet, signal) => {
     const environment = environmentOf(call)
@@ -39,7 +42,8 @@ export function deploymentLogs(options: Pick<StreamsOptions, 'database' | 'state
     async function tell(execution: string, until: AbortSignal): Promise<void> {
       const lines = options.lines.follow(deploymentStream(execution), 0, until)
       for await (const batch of batched(lines, mostLines)) {
-        // A request that waits takes further services in, and they may change their stages until it begins.
+        // A waiting request may include further services, and their stages may change until it
+        // begins.
         const stages = await stagesOfExecution(options.database, environment.id, execution)
         const toLog = toEnvironmentLog(environment, execution, stages)
         await outlet.send(batch.map((line) => toLog(deploymentLine(line))))

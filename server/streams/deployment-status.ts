@@ -6,8 +6,8 @@ import { type StreamCall, textOf } from './stream-call.ts'
 import type { Feed, StreamsOptions } from './streams.ts'
 
 /**
- * The statuses of an environment by stages, as they are or as the execution `version` leaves them, or of all environments of a project: again
- * whenever one of them changed.
+ * Sends the statuses of an environment by stage, the current ones or those of the execution
+ * `version`, or of all environments of a project. It sends them again whenever one of them changes.
  */
 export function deploymentStatus(
   options: Pick<StreamsOptions, 'database' | 'stateChanges' | 'clock' | 'stages'>,
@@ -16,7 +16,7 @@ export function deploymentStatus(
     const { type, row } = call.subject
     const version = textOf(call, 'version')
     if (version !== undefined && type !== 'environment')
-      throw new AppError('invalid', 'version: name its environment, too.')
+      throw new AppError('invalid', 'version: send its environment too.')
     const concerns = (change: StateChange): boolean =>
       change.type !== 'service.running' &&
       (type === 'environment' ? change.data['environment_id'] === row.id : change.projectId === row.id)

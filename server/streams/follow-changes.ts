@@ -1,12 +1,12 @@
 import type { Clock } from '../lib/clock.ts'
 import type { StateChange, StateChanges } from '../state-changes/index.ts'
 
-/** Changes that come within this time are told together. */
+/** Changes within this time are reported together. */
 const togetherMs = 50
 
 /**
- * Gives an empty set at once (look for the first time), then the environments where something changed, whenever something did. What
- * changes while nobody asks for the next set is in that set: no more waits than one.
+ * Yields an empty set at once, for a first look. Then yields the environments with changes,
+ * whenever there are some. Changes during the processing of a set are combined into the next one.
  */
 export async function* followChanges(
   { stateChanges, clock }: { readonly stateChanges: StateChanges; readonly clock: Clock },

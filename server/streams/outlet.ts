@@ -1,9 +1,9 @@
 import type { Duplex } from 'node:stream'
 
-/** Where a stream is sent. What it gives resolves once the client has taken enough to be sent more. */
+/** The receiver of a stream. Its promises resolve once the client can receive more. */
 export interface Outlet {
-  /** One JSON value. */
+  /** Sends one JSON value. */
   send(message: unknown): Promise<void>
-  /** Carries bytes in both directions until the other side, or the client, ends. */
+  /** Carries bytes in both directions until the other side or the client ends. */
   carry(other: Duplex): Promise<void>
 }

@@ -2,12 +2,12 @@ import type { RunningState } from '@quayside/contract/resources/stream.ts'
 import { runningStates } from '@quayside/contract/running-states.ts'
 import type { ReplicaRow, RunningRow, RunRow } from './running-store.ts'
 
-/** Pure: a replica of a service as a pod with one container. */
+/** Describes a replica of a service as a pod with one container. */
 export function toPod(replica: ReplicaRow, service: Pick<RunningRow, 'observed_state' | 'reason' | 'release_id'>) {
   const { name, running, exits, image = '' } = replica
   const { observed_state, reason, release_id } = service
   const started_at = momentOf(replica.startedAt)
-  // A program that fails again and again runs between two ends, too.
+  // A program that fails repeatedly also runs between two ends.
   const runs = running && (observed_state !== 'failing' || exits === 0)
   const state = runs ? runningStates.running : podState(exits)
   const isWell = state === 'RUNNING' && observed_state !== 'warning'
@@ -29,7 +29,7 @@ export function toPod(replica: ReplicaRow, service: Pick<RunningRow, 'observed_s
   }
 }
 
-/** Pure: a run of a job as a pod with one container, which is named by the run. */
+/** Describes a run of a job as a pod with one container and the id of the run as its name. */
 export function toRunPod(run: RunRow) {
   const { id: name, status, exit_code, reason } = run
   const [started_at, finished_at] = [momentOf(run.started_at), momentOf(run.finished_at)]
@@ -68,7 +68,7 @@ const momentOf = (text: string | null | undefined): number | null => (text == nu
 
 const podState = (exits: number): RunningState => (exits > 0 ? 'ERROR' : 'STARTING')
 
-/** Why it does not run, in the words that clients know. */
+/** The reason why it does not run, in the words that clients know. */
 function wordFor({ exits, exitCode, outOfMemory }: Pick<ReplicaRow, 'exits' | 'exitCode' | 'outOfMemory'>): string {
   if (exitCode !== undefined) return endWord(exitCode, outOfMemory)
   return exits > 0 ? 'CrashLoopBackOff' : ''
@@ -77,7 +77,7 @@ function wordFor({ exits, exitCode, outOfMemory }: Pick<ReplicaRow, 'exits' | 'e
 const endWord = (exitCode: number, outOfMemory: boolean): string =>
   outOfMemory ? 'OOMKilled' : exitCode === 0 ? 'Completed' : 'Error'
 
-/** An engine knows how a program ended only until it is started again. */
+/** An engine knows how a program ended only until it starts again. */
 function lastEnd({ exitCode, outOfMemory, ...moments }: ReplicaRow) {
   const [startedAt, finishedAt] = [momentOf(moments.startedAt), momentOf(moments.finishedAt)]
   if (exitCode === undefined || finishedAt === null) return {}

@@ -7,7 +7,7 @@ import { addPlace, addService } from '../variables/testing.ts'
 import { toServiceStatus } from './running.ts'
 import { listReplicaNames, listRunning } from './running-store.ts'
 
-/** One job in an environment without anything else. */
+/** One job alone in an environment. */
 async function openJob(sql: Database) {
   const { environment, service } = await addPlace(sql)
   await sql`delete from service where id = ${service.serviceId}`
@@ -58,7 +58,7 @@ async function openJob(sql: Database) {
   }
 }
 
-test('a job is what its runs are: none, one that goes on, the last that ended', async (t) => {
+test('the state of a job is that of its runs: none, a running one, or the last ended one', async (t) => {
   const { sql } = await testDatabase(t)
   const { addRun, enter, seen, serviceId } = await openJob(sql)
   await enter('DEPLOYED')
@@ -71,7 +71,7 @@ test('a job is what its runs are: none, one that goes on, the last that ended', 
   const well = await addRun('SUCCESS', 0)
   assert.deepEqual(await summary(), { environment: 'COMPLETED', job: 'COMPLETED', names: [well], listed: [] })
   const badly = await addRun('ERROR', 5, { exit_code: 4, reason: 'exited with code 4' })
-  // What was left out, what waits for its time, and what somebody ended, say nothing.
+  // Skipped, waiting and cancelled runs do not count.
   for (const [minute, status] of [
     [6, 'SKIPPED'],
     [7, 'CANCELED'],
@@ -91,7 +91,7 @@ test('a job is what its runs are: none, one that goes on, the last that ended', 
   assert.deepEqual((await summary()).job, 'COMPLETED')
 })
 
-test('the pods of a job tell when its runs began and ended, and why one failed', async (t) => {
+test('the pods of a job show when its runs began and ended, and why one failed', async (t) => {
   const { sql } = await testDatabase(t)
   const { addRun, enter, seen, release } = await openJob(sql)
   await enter('DEPLOYED')

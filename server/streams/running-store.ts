@@ -3,12 +3,12 @@ import type { State } from '@quayside/contract/states.ts'
 import type { Sql } from '../database/index.ts'
 import type { EnvironmentMode } from '../organizations/index.ts'
 
-/** A service and what was seen to run of it last. */
+/** A service and its last observation. */
 export interface RunningRow {
   readonly environment_id: string
   readonly project_id: string
   readonly mode: EnvironmentMode
-  /** Null: the environment has no service. */
+  /** Null if the environment has no service. */
   readonly id: string | null
   readonly kind: KindName
   readonly name: string
@@ -18,31 +18,34 @@ export interface RunningRow {
   readonly replicas: readonly ReplicaRow[] | null
   readonly release_id: string | null
   readonly action: string | null
-  /** Of a job: those that go on, or the last one that ended by itself; null: it is no job, or there are none. */
+  /**
+   * The current runs of a job, or the last one that ended on its own. Null if it is not a job or
+   * has none.
+   */
   readonly runs: readonly RunRow[] | null
 }
 
 export interface ReplicaRow {
   readonly name: string
   readonly running: boolean
-  /** Absent from what an earlier version wrote down. */
+  /** Absent in records of an earlier version. */
   readonly image?: string
-  /** RFC 3339; absent: it never started. */
+  /** RFC 3339. Absent if it never started. */
   readonly startedAt?: string
-  /** RFC 3339; absent: it never ended. */
+  /** RFC 3339. Absent if it never ended. */
   readonly finishedAt?: string
   readonly exits: number
   readonly exitCode?: number
   readonly outOfMemory: boolean
 }
 
-/** A run of a job; moments in RFC 3339. */
+/** A run of a job. Times are RFC 3339. */
 export interface RunRow {
   readonly id: string
   readonly status: 'RUNNING' | 'SUCCESS' | 'ERROR'
   readonly release_id: string
   readonly image: string | null
-  /** Null: its program never started. */
+  /** Null if its program never started. */
   readonly started_at: string | null
   readonly finished_at: string | null
   readonly tries: number
@@ -50,7 +53,10 @@ export interface RunRow {
   readonly reason: string | null
 }
 
-/** Every service of these environments, or of all of one project or one cluster; an environment without any has a row, too. */
+/**
+ * Lists every service of these environments, or of one project or cluster. An environment without
+ * services has one row too.
+ */
 export const listRunning = (
   sql: Sql,
   where: {
@@ -70,7 +76,9 @@ export const listRunning = (
     and (${where.environmentIds === undefined} or e.id = any(${[...(where.environmentIds ?? [])]}::uuid[]))
   order by e.created_at, e.id, s.created_at, s.id`
 
-/** A run begins to wait for its moment a little before it, and its start is written down when it has ended. */
+/**
+ * A run starts waiting shortly before its time, and its start is only written when it has ended.
+ */
 const runsOf = (sql: Sql) => sql`
   select jsonb_agg(jsonb_build_object('id', r.id, 'status', r.status, 'release_id', r.release_id, 'image', l.image ->> 'reference',
     'started_at', case r.status when 'RUNNING' then greatest(r.updated_at, r.scheduled_at) else r.started_at end,
@@ -82,7 +90,7 @@ const runsOf = (sql: Sql) => sql`
   ) r left join release l on l.id = r.release_id
   where (r.status = 'RUNNING') = (job_state(s.id, s.state) = 'running')`
 
-/** Names of the replicas that run, and the runs of a job that go on. */
+/** Lists the names of running replicas, and the current runs of a job. */
 export async function listReplicaNames(sql: Sql, serviceId: string): Promise<string[]> {
   const [row] = await sql<{ replicas: readonly ReplicaRow[] | null; runs: string[] }[]>`
     select o.replicas, array(select r.id::text from job_run r where r.service_id = s.id and r.status = 'RUNNING'

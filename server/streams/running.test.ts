@@ -6,7 +6,7 @@ import { toPod } from './pods.ts'
 import { environmentRunningState, serviceRunningState, toServiceStatus } from './running.ts'
 import type { ReplicaRow } from './running-store.ts'
 
-/** A container that was deployed, without what was seen of it. */
+/** A deployed container without an observation. */
 const deployed = {
   environment_id: 'e',
   project_id: 'p',
@@ -20,7 +20,7 @@ const deployed = {
   runs: null,
 } as const
 
-test('an environment runs as its services do', () => {
+test('the state of an environment follows its services', () => {
   const cases: [RunningState[], RunningState][] = [
     [[], 'STOPPED'],
     [['STOPPED', 'STOPPED'], 'STOPPED'],
@@ -35,7 +35,7 @@ test('an environment runs as its services do', () => {
   for (const [states, expected] of cases) assert.equal(environmentRunningState(states), expected, states.join())
 })
 
-test('a service is what was seen of it, unless it is being ended', () => {
+test('the state of a service is its observation, unless it is being ended', () => {
   const one = (running: boolean) => ({ name: 'one', running, image: 'image', exits: 0, outOfMemory: false })
   const state = (deployment: 'DEPLOYED' | 'STOPPING', observed_state: string | null, replicas = [one(true)]) =>
     serviceRunningState({ state: deployment, observed_state, replicas })
@@ -48,7 +48,7 @@ test('a service is what was seen of it, unless it is being ended', () => {
   assert.equal(state('DEPLOYED', 'warning', [one(true)]), 'WARNING')
 })
 
-test('a pod tells when its program started; one that never did tells nothing', () => {
+test('a pod shows when its program started, and nothing if it never did', () => {
   const replica = { name: 'one', running: true, image: 'image', exits: 0, outOfMemory: false }
   const row = {
     ...deployed,
@@ -85,7 +85,7 @@ test('a pod that runs tells what keeps it from being reached', () => {
   assert.deepEqual(told('warning', 'its port is in use'), ['WARNING', 'RUNNING', 'Unreachable', 'its port is in use'])
 })
 
-test('a pod whose program never ended runs, also beside one that fails; one between two ends does not', () => {
+test('a pod whose program never ended is running, also beside a failing one; one between two ends is not', () => {
   const replica = { name: 'one', running: true, image: 'image', exits: 0, outOfMemory: false }
   const replicas = [replica, { ...replica, running: false, exits: 3, exitCode: 1 }, { ...replica, exits: 3 }]
   const row = { ...deployed, observed_state: 'failing', reason: 'exited with code 1, 3 times', replicas } as const
@@ -101,7 +101,7 @@ test('a pod whose program never ended runs, also beside one that fails; one betw
   )
 })
 
-test('a pod whose program ended tells how, when and of what image, in a word and in a sentence', () => {
+test('a pod whose program ended shows how and when it ended and its image, as a code and as text', () => {
   const row = {
     ...deployed,
     observed_state: 'failing',
@@ -135,10 +135,10 @@ test('a pod whose program ended tells how, when and of what image, in a word and
   })
   assert.equal(podOf({ exitCode: 137, outOfMemory: true, startedAt, finishedAt }).state_reason, 'OOMKilled')
   assert.equal(podOf({ exitCode: 0, startedAt, finishedAt }).state_reason, 'Completed')
-  // Between two ends: how the last one was is not known any more.
+  // Between two ends the result of the last one is unknown.
   const again = podOf({ running: true, startedAt: finishedAt, finishedAt: startedAt })
   assert.deepEqual([again.state_reason, 'last_terminated_state' in again.containers[0]], ['CrashLoopBackOff', false])
-  // Written down before the moment was.
+  // Recorded by a version that had no time.
   assert.equal('last_terminated_state' in podOf({ exitCode: 3 }).containers[0], false)
 })
 

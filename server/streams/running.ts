@@ -4,7 +4,7 @@ import { runningState } from '../state-changes/index.ts'
 import { toPod, toRunPod } from './pods.ts'
 import type { RunningRow } from './running-store.ts'
 
-/** Pure: what runs in environments, as `/service/status` sends it. */
+/** Describes what runs in environments, as `/service/status` sends it. */
 export const toServiceStatus = (rows: readonly RunningRow[]) => ({
   environments: [...Map.groupBy(rows, (row) => row.environment_id)].map(([id, ofEnvironment]) => {
     const services = ofEnvironment.flatMap((row) => (row.id === null ? [] : [{ ...row, id: row.id }]))
@@ -24,7 +24,7 @@ export const toServiceStatus = (rows: readonly RunningRow[]) => ({
 })
 
 type Service = RunningRow & { readonly id: string }
-/** The keys of the table; Object.keys forgets their type. */
+/** The keys of the table, with their type, which Object.keys drops. */
 const kindNames = Object.keys(statusLists) as RunningRow['kind'][]
 
 const toService = (row: Service) => ({
@@ -35,7 +35,7 @@ const toService = (row: Service) => ({
 })
 
 function podsOf(row: Service) {
-  // What ran before a job was stopped is no part of it any more.
+  // Runs before a job was stopped do not count.
   const runs = runningState(row.observed_state) === 'STOPPED' ? [] : (row.runs ?? [])
   return [...(row.replicas ?? []).map((replica) => toPod(replica, row)), ...runs.map(toRunPod)]
 }
@@ -46,7 +46,7 @@ const also = ({ action }: Service) => ({
   nothing: {},
 })
 
-/** Pure. A service that is being ended is seen to run until it is gone. */
+/** A service that is being ended counts as running until it has ended. */
 export function serviceRunningState(row: Pick<RunningRow, 'state' | 'observed_state' | 'replicas'>): RunningState {
   const seen = runningState(row.observed_state)
   const isEnding = row.state === 'STOPPING' || row.state === 'DELETING'
@@ -57,7 +57,10 @@ export function serviceRunningState(row: Pick<RunningRow, 'state' | 'observed_st
   return isPartly ? 'WARNING' : seen
 }
 
-/** Pure: of an environment, from the states of its services. Beside what runs, jobs that ended well do not count. */
+/**
+ * Computes the state of an environment from its services. Successful jobs do not count beside
+ * running services.
+ */
 export function environmentRunningState(states: readonly RunningState[]): RunningState {
   for (const passing of ['STOPPING', 'STARTING'] as const) if (states.includes(passing)) return passing
   if (states.every((state) => state === 'STOPPED')) return 'STOPPED'

@@ -1,8 +1,9 @@
 import type { Sql } from '../database/index.ts'
 
 /**
- * The releases of a service that a deployment has, which is named by its execution or its request: what it started or kept. By the request,
- * those that a restart or a rollback has started again count, too: their programs have that id in `QOVERY_DEPLOYMENT_ID`.
+ * Finds the releases of a deployment's service, by execution or request: the releases that it
+ * started or kept. By request, releases that a restart or a rollback started again also count,
+ * because their programs have that id in `QOVERY_DEPLOYMENT_ID`.
  */
 export async function listReleasesOf(sql: Sql, serviceId: string, deployment: string): Promise<string[]> {
   const rows = await sql<{ id: string }[]>`

@@ -10,7 +10,7 @@ import type { Feed, StreamsOptions } from './streams.ts'
 const defaultLimit = 1000
 const longestTail = 10_000
 
-/** The last lines that fit the query, then those that come. */
+/** Sends the last lines that match the query, then new ones. */
 export function serviceLogs({ lines, database }: Pick<StreamsOptions, 'database' | 'lines'>): Feed {
   return async (call, outlet, signal) => {
     const { id, name } = serviceOf(call)
@@ -21,7 +21,7 @@ export function serviceLogs({ lines, database }: Pick<StreamsOptions, 'database'
     const start = textOf(call, 'start')
     const count = Number(call.query['limit'] ?? (start === undefined ? defaultLimit : longestTail))
     const stream = serviceStream(id)
-    // The last line, whatever it says: what comes after it is new.
+    // The last line of all: everything after it is new.
     const [last] = await lines.tail(stream, 1)
     const seq = last?.seq ?? 0
     const former = count === 0 ? [] : await lines.tail(stream, count, (line) => line.seq <= seq && fits(line))
@@ -33,12 +33,15 @@ export function serviceLogs({ lines, database }: Pick<StreamsOptions, 'database'
   }
 }
 
-/** The releases whose lines a deployment has; it may be named before it has made one. */
+/** The releases of a deployment, which may have none yet. */
 class ReleasesOf {
   readonly #database: Database
   readonly #serviceId: string
   readonly #deployment: string
-  /** By the release: whether it is one. Each is asked for once, for it was written down before it printed anything. */
+  /**
+   * Whether the release belongs to the deployment. Each is looked up once, because it is recorded
+   * before it prints anything.
+   */
   readonly #known = new Map<string, boolean>()
 
   constructor(database: Database, serviceId: string, deployment: string) {
@@ -55,7 +58,7 @@ class ReleasesOf {
     for (const id of await listReleasesOf(this.#database, this.#serviceId, this.#deployment)) this.#known.set(id, true)
   }
 
-  /** Asks anew where it is a release that was never seen. */
+  /** Looks the releases up again for an unknown one. */
   async learn(release: string): Promise<void> {
     if (release === '' || this.has(release) || this.#known.has(release)) return
     this.#known.set(release, false)
@@ -73,16 +76,16 @@ const toLog = ({ at, text, replica, release, stream, marker }: ServiceLine, cont
   pod_name: replica,
   container_name: container,
   version: release,
-  // How severe a line is, its text alone says.
+  // The severity of a line is only in its text.
   severity_text: '',
   labels: stream === '' ? {} : { stream },
   from_kube: marker !== undefined,
 })
 
-/** Pure: which lines the query asks for. What the log itself says about missing lines always fits. */
+/** Selects the lines of the query. Lines of the log about missing lines always match. */
 function filterOf(call: StreamCall, releases: Pick<ReleasesOf, 'has'> | undefined): (line: StoredLine) => boolean {
   const replica = textOf(call, 'pod_name')
-  // What ran as a try of a job's run has the run's id in its name; replicas have that of their service.
+  // The name of a try contains the run's id, and the name of a replica that of its service.
   const isRun = isId(replica) && replica !== serviceOf(call).id
   const isOfRun = (name: string): boolean => isRun && name.includes(replica)
   const wanted = textOf(call, 'query')?.toLowerCase()

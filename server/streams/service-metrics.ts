@@ -4,7 +4,7 @@ import type { Feed, StreamsOptions } from './streams.ts'
 
 const everyMs = 5_000
 
-/** What each replica uses: a message for each, every five seconds. */
+/** Sends the use of resources of each replica every five seconds, one message each. */
 export function serviceMetrics({ engineOf, clock }: Pick<StreamsOptions, 'engineOf' | 'clock'>): Feed {
   return async (call, outlet, signal) => {
     const { id, cluster_engine } = serviceOf(call)
@@ -20,11 +20,11 @@ const toMetrics = ({ replica, cpuMilli, cpuLimitMilli, memoryMiB, memoryLimitMiB
   pod_name: replica,
   cpu: metric(cpuMilli, cpuLimitMilli, 'mCPU'),
   memory: metric(memoryMiB, memoryLimitMiB, 'MiB'),
-  // Volumes have no size of their own on this engine.
+  // Volumes have no size on this engine.
   storages: [],
 })
 
-/** Pure. A limit of 0 is none. */
+/** A limit of 0 means no limit. */
 function metric(used: number, limit: number, unit: 'mCPU' | 'MiB') {
   const percent = limit === 0 ? 0 : Math.round((used / limit) * 100)
   const status = percent >= 90 ? 'ALERT' : percent >= 75 ? 'WARNING' : 'OK'

@@ -5,7 +5,7 @@ import { listReplicaNames } from './running-store.ts'
 import { serviceOf } from './stream-call.ts'
 import type { Feed, StreamsOptions } from './streams.ts'
 
-/** The replicas that run, again whenever others do. */
+/** Sends the running replicas, again whenever they change. */
 export function servicePods(options: Pick<StreamsOptions, 'database' | 'stateChanges' | 'clock'>): Feed {
   return async (call, outlet, signal) => {
     const service = serviceOf(call)
@@ -22,7 +22,7 @@ export function servicePods(options: Pick<StreamsOptions, 'database' | 'stateCha
   }
 }
 
-/** Those that it listens on, as its settings say. */
+/** The ports on which it listens, from its settings. */
 function portsOf({ settings }: ServiceRow): number[] {
   if ('ports' in settings && Array.isArray(settings.ports)) {
     return settings.ports.map(({ internal_port }: { internal_port: number }) => internal_port)

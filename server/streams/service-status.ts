@@ -5,7 +5,7 @@ import { listRunning } from './running-store.ts'
 import { type StreamCall, textOf } from './stream-call.ts'
 import type { Feed, StreamsOptions } from './streams.ts'
 
-/** What runs: everything first, then the environments where something changed. */
+/** Sends what runs: everything first, then the environments with changes. */
 export function serviceStatus(options: Pick<StreamsOptions, 'database' | 'stateChanges' | 'clock'>): Feed {
   return async (call, outlet, signal) => {
     const place = placeOf(call)

@@ -3,7 +3,10 @@ import { AppError } from '../lib/error.ts'
 import { type StreamCall, serviceOf, textOf } from './stream-call.ts'
 import type { Feed, StreamsOptions } from './streams.ts'
 
-/** A command in a replica of the service, with a terminal if it has a size. It ends with the connection, and the other way round. */
+/**
+ * Runs a command in a replica of the service, with a terminal if it has a size. Command and
+ * connection end together.
+ */
 export function shell({ engineOf }: Pick<StreamsOptions, 'engineOf'>): Feed {
   return async (call, outlet, signal) => {
     const { id, cluster_engine } = serviceOf(call)
@@ -28,7 +31,7 @@ export function shell({ engineOf }: Pick<StreamsOptions, 'engineOf'>): Feed {
   }
 }
 
-/** The bytes of one TCP port of a replica. */
+/** Carries the bytes of one TCP port of a replica. */
 export function forwardPort({ engineOf }: Pick<StreamsOptions, 'engineOf'>): Feed {
   return async (call, outlet, signal) => {
     const replica = replicaOf(call)
@@ -38,7 +41,9 @@ export function forwardPort({ engineOf }: Pick<StreamsOptions, 'engineOf'>): Fee
   }
 }
 
-/** A replica has one container, which has its name. The engine says whether there is such a replica. */
+/**
+ * A replica has one container with the same name. The engine reports whether the replica exists.
+ */
 function replicaOf(call: StreamCall): string | undefined {
   const [pod, container] = [textOf(call, 'pod_name'), textOf(call, 'container_name')]
   if (container === undefined || container === pod || container === serviceOf(call).name) return pod

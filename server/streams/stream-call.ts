@@ -3,26 +3,26 @@ import type { ClusterRow } from '../clusters/index.ts'
 import type { EnvironmentRow, ProjectRow } from '../organizations/index.ts'
 import type { ServiceRow } from '../services/index.ts'
 
-/** What a stream is about, loaded inside the caller's organization. */
+/** The subject of a stream, loaded inside the caller's organization. */
 export type StreamSubject =
   | { readonly type: 'service'; readonly row: ServiceRow }
   | { readonly type: 'environment'; readonly row: EnvironmentRow }
   | { readonly type: 'project'; readonly row: ProjectRow }
   | { readonly type: 'cluster'; readonly row: ClusterRow }
 
-/** One authorised, validated stream. */
+/** One authorized, validated stream. */
 export interface StreamCall {
   readonly subject: StreamSubject
   readonly organizationId: string
-  /** Of the query: texts and numbers, as the contract says. */
+  /** The query: strings and numbers, as the contract defines. */
   readonly query: Readonly<Record<string, string | number | undefined>>
   /** Of the query. */
   readonly command: readonly string[]
-  /** What the caller may read, at this moment. */
+  /** What the caller may currently read. */
   visible(): Visible
 }
 
-/** The service that the stream is about; the contract says which streams are about one. */
+/** Returns the service of the stream. The contract defines which streams have one. */
 export function serviceOf({ subject }: StreamCall): ServiceRow {
   if (subject.type !== 'service') throw new Error('this stream is not about a service')
   return subject.row

@@ -29,8 +29,9 @@ export interface StreamsOptions {
 }
 
 /**
- * Sends until the signal is aborted, or until there is nothing more to come. Throws AppError for what the client can change, EngineError
- * for what the engine says. May return how it ended, for the client.
+ * Sends until the signal is aborted or nothing more can come. Throws AppError for errors that the
+ * client can correct, and EngineError for errors of the engine. May return the reason of its end
+ * for the client.
  */
 export type Feed = (
   call: StreamCall,
@@ -59,5 +60,5 @@ export function createStreams(options: StreamsOptions): Feeds {
   }
 }
 
-/** The contract refuses it before this is asked. */
+/** Unreachable, because the contract rejects it first. */
 const nothing: Feed = async () => {}

@@ -8,7 +8,7 @@ import { claimDue } from './delivery-store.ts'
 
 const now = new Date('2026-01-01T00:00:00Z')
 
-/** Adds webhooks, each with one delivery that is due; returns the organization. */
+/** Adds webhooks, each with one due delivery, and returns the organization. */
 async function addDue(sql: Database, count: number, dueAt: Date): Promise<string> {
   const { organizationId, projectId, environmentId } = (await addPlace(sql)).environment
   const event = newId()

@@ -12,7 +12,7 @@ interface UndispatchedRow {
   readonly payload: DeploymentPayload
 }
 
-/** Whether there may be something to turn into deliveries or to deliver: mostly there is not, and this is asked all the time. */
+/** Whether events or due deliveries exist. Usually there are none, and this runs all the time. */
 export async function mayBeDue(sql: Sql, now: Date): Promise<boolean> {
   const [row] = await sql<{ is_due: boolean }[]>`
     select exists (select from event where dispatched_at is null)
@@ -25,7 +25,7 @@ export const listUndispatched = (sql: Sql, count: number) =>
     select id, seq, organization_id, type, payload from event where dispatched_at is null
     order by seq limit ${count} for update skip locked`
 
-/** One delivery for each webhook; a second try of the same event makes no second one. */
+/** Inserts one delivery per webhook. A second try for the same event inserts none. */
 export async function insertDeliveries(
   sql: Sql,
   event: { id: string; seq: number },
@@ -65,9 +65,10 @@ export interface DueRow {
 }
 
 /**
- * Claims what is due, at most one of each webhook, oldest event first: so a webhook gets its events in order. A claim lasts
- * until `until`; a process that dies meanwhile leaves the delivery to the next one. `sending` holds the organization of each
- * delivery in progress. Organizations take turns, and each has at most `share` deliveries in progress.
+ * Claims due deliveries, at most one per webhook and the oldest event first, so that a webhook gets
+ * its events in order. A claim lasts until `until`. If a process dies, the next one delivers.
+ * `sending` contains the organization of each delivery in progress. Organizations take turns, and
+ * each has at most `share` deliveries in progress.
  */
 export const claimDue = (
   sql: Sql,
@@ -104,7 +105,10 @@ export const claimDue = (
       w.target_url, w.events, w.sealed_target_secret, w.sealed_signing_secret, w.failing_since
     from claimed c join event e on e.id = c.event_id join webhook w on w.id = c.webhook_id`
 
-/** The webhook first, then its delivery: so does a deletion of the webhook, and neither waits for the other in a circle. */
+/**
+ * Locks the webhook before its delivery, in the same order as a deletion of the webhook, which
+ * avoids a deadlock.
+ */
 export async function markDelivered(
   sql: Sql,
   row: DueRow,
@@ -121,15 +125,15 @@ export async function markDelivered(
 export interface Failed {
   readonly status: number | undefined
   readonly failure: string
-  /** The receiver's answer in the form that the API shows; undefined without an answer. */
+  /** The receiver's answer in the form that the API shows. Undefined without an answer. */
   readonly body: string | undefined
-  /** Undefined: it is not tried again. */
+  /** Undefined if it is not retried. */
   readonly again: Date | undefined
-  /** The webhook itself is switched off. */
+  /** Whether the webhook itself is disabled. */
   readonly disable: boolean
 }
 
-/** Nothing of the delivery when it was given up or taken up again meanwhile. */
+/** Changes nothing if the delivery was meanwhile cancelled or claimed again. */
 export async function markFailed(sql: Sql, row: DueRow, failed: Failed, now: Date): Promise<void> {
   const { status, failure, body, again, disable } = failed
   await sql`
@@ -140,5 +144,5 @@ export async function markFailed(sql: Sql, row: DueRow, failed: Failed, now: Dat
       failure = ${failure}, response_body = ${body ?? null}, target_url_used = ${row.target_url}, next_attempt_at = ${again ?? now},
       finished_at = ${again ? null : now}
     where id = ${row.id} and state = 'pending' and attempts = ${row.attempts}`
-  if (disable) await giveUpPending(sql, row.webhook_id, 'The webhook was disabled, for its receiver failed.', now)
+  if (disable) await giveUpPending(sql, row.webhook_id, 'The webhook was disabled because its receiver failed.', now)
 }

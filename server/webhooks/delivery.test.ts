@@ -6,7 +6,7 @@ import { matchesWildcard } from '../lib/wildcard.ts'
 import { signatureHeaders, signingKey } from './message.ts'
 import { nextAttempt, retryAfterMs } from './schedule.ts'
 
-test('a project filter compares without case, and a star stands for any text', () => {
+test('a project filter ignores case, and a star matches any text', () => {
   for (const [pattern, name] of [
     ['shop', 'Shop'],
     ['*', ''],
@@ -27,7 +27,7 @@ test('a project filter compares without case, and a star stands for any text', (
   }
 })
 
-test('a receiver with the public library accepts the signature, and nothing that was changed', () => {
+test('a receiver with the public library accepts the signature and rejects changed messages', () => {
   const secret = `whsec_${Buffer.from('0123456789abcdef0123456789abcdef').toString('base64')}`
   const body = '{"event_type":"DEPLOYMENT_STARTED"}'
   const headers = signatureHeaders('0190aaaa', systemClock.now(), body, signingKey(secret))
@@ -39,7 +39,7 @@ test('a receiver with the public library accepts the signature, and nothing that
   assert.throws(() => receiver.verify(body, old))
 })
 
-test('tries follow the published schedule, up to a tenth later, and end after the eighth', () => {
+test('retries follow the published schedule, up to a tenth later, and end after the eighth', () => {
   const now = new Date('2026-01-01T00:00:00Z')
   for (const [index, wait] of retryAfterMs.entries()) {
     assert.equal(nextAttempt(now, index + 1, 0, undefined)?.getTime(), now.getTime() + wait)

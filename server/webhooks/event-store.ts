@@ -1,7 +1,7 @@
 import type { WebhookEvent } from '@quayside/contract/enums.ts'
 import type { Sql } from '../database/index.ts'
 
-/** Something that happened to a deployment, as receivers are told. */
+/** An event of a deployment, as receivers get it. */
 export interface EventRow {
   readonly id: string
   readonly seq: number
@@ -36,7 +36,7 @@ export interface DeploymentPayload {
   readonly jobs: readonly ServiceSummary[]
   readonly helms: readonly ServiceSummary[]
   readonly terraforms: readonly ServiceSummary[]
-  /** Why services failed: one entry a line. */
+  /** Why services failed: one entry per line. */
   readonly logs: readonly string[]
 }
 
@@ -55,7 +55,7 @@ export interface DeploymentFacts {
   readonly targets: readonly (ServiceSummary & { readonly kind: string; readonly reason: string | null })[]
 }
 
-/** What an event of this request has to tell, as of this moment of the transaction. */
+/** Loads the facts for an event of this request, as of this moment of the transaction. */
 export async function findFacts(sql: Sql, requestId: string): Promise<DeploymentFacts | undefined> {
   const [row] = await sql<DeploymentFacts[]>`
     select r.id as request_id, r.execution_id,
@@ -71,7 +71,7 @@ export async function findFacts(sql: Sql, requestId: string): Promise<Deployment
   return row
 }
 
-/** Writes the event once: a second one of the same kind for the same deployment changes nothing. */
+/** Writes the event once. A second one of the same kind for the same deployment changes nothing. */
 export async function insertEvent(sql: Sql, row: Omit<EventRow, 'seq'>): Promise<void> {
   await sql`
     insert into event (id, organization_id, project_id, environment_id, type, payload_id, payload, created_at)

@@ -22,7 +22,7 @@ const target = (id: string, kind: string, reason: string | null = null) => ({
   reason,
 })
 
-test('services stand in the list of their kind, and the first application has a place of its own', () => {
+test('services are listed under their kind, and the first application has its own fields', () => {
   const payload = toPayload('DEPLOYMENT_SUCCESSFUL', facts([target('db', 'database'), target('web', 'application'), target('api', 'application')]))
   assert.equal(payload.application_id, 'web')
   assert.deepEqual(payload.applications.map(({ id }) => id), ['web', 'api'])
@@ -30,12 +30,12 @@ test('services stand in the list of their kind, and the first application has a 
   assert.deepEqual([payload.id, payload.deployment_id, payload.current_status], ['request', 'environment-7', 'DEPLOYED'])
 }) // biome-ignore format: one line
 
-test('without an application the first service stands for the deployment, without any the request', () => {
+test('without an application the first service represents the deployment, and without services the request does', () => {
   assert.equal(toPayload('DEPLOYMENT_STARTED', facts([target('db', 'database')])).application_id, 'db')
   assert.equal(toPayload('DEPLOYMENT_STARTED', facts([])).application_id, 'request')
 })
 
-test('reasons are told line by line, cut to a size that every receiver takes', () => {
+test('reasons are listed line by line, truncated to a size that every receiver accepts', () => {
   const long = Array.from({ length: 80 }, (_, index) => `line ${index} ${'x'.repeat(2000)}`).join('\n')
   const { logs, current_status } = toPayload(
     'DEPLOYMENT_FAILURE',

@@ -4,8 +4,8 @@ import { newId } from '../lib/id.ts'
 import { type DeploymentFacts, type DeploymentPayload, findFacts, insertEvent } from './event-store.ts'
 
 /**
- * Writes down what happened to a deployment, in the transaction of the change itself: an event exists if and only if its
- * change does. Delivering it is the webhooks room's.
+ * Records an event of a deployment in the transaction of the change itself, so an event exists if
+ * and only if its change does. The reconciler of this room delivers it.
  */
 export async function recordDeploymentEvent(sql: Sql, type: WebhookEvent, requestId: string, now: Date): Promise<void> {
   const facts = await findFacts(sql, requestId)
@@ -32,7 +32,7 @@ const statuses: Record<WebhookEvent, string> = {
 const longestLine = 1000
 const mostLines = 50
 
-/** Pure: what a receiver is told. */
+/** Builds the message for receivers. */
 export function toPayload(type: WebhookEvent, facts: DeploymentFacts): DeploymentPayload {
   const of = (kind: string) =>
     facts.targets.filter((target) => target.kind === kind).map(({ id, name, status }) => ({ id, name, status }))

@@ -5,7 +5,7 @@ import type { WebhookRow } from './webhook-store.ts'
 
 type Filters = Pick<WebhookRow, 'enabled' | 'events' | 'project_names_filter' | 'environment_types_filter'>
 
-/** Pure: whether a webhook wants to be told of an event. Empty filters let everything pass. */
+/** Whether a webhook wants an event. Empty filters match everything. */
 export function wants(webhook: Filters, type: WebhookEvent, payload: DeploymentPayload): boolean {
   const { events, project_names_filter: names, environment_types_filter: modes } = webhook
   if (!webhook.enabled || spellingOf(events, type) === undefined) return false
@@ -14,7 +14,9 @@ export function wants(webhook: Filters, type: WebhookEvent, payload: DeploymentP
   return modes.length === 0 || modes.some((mode) => mode === payload.environment.mode)
 }
 
-/** The spelling under which the webhook registered the event; undefined when it did not. */
+/**
+ * Returns the spelling under which the webhook registered the event, or undefined if it did not.
+ */
 export const spellingOf = (
   events: readonly WebhookEventSpelling[],
   type: WebhookEvent,

@@ -3,7 +3,9 @@ import type { DueRow } from './delivery-store.ts'
 import type { DeploymentPayload } from './event-store.ts'
 import { spellingOf } from './filter.ts'
 
-/** The body of a delivery: the platform's JSON, or a text for a Slack-compatible receiver. */
+/**
+ * Returns the body of a delivery: the platform's JSON, or a text for a Slack-compatible receiver.
+ */
 export function bodyOf(row: DueRow): string {
   const event_type = spellingOf(row.events, row.type) ?? row.type
   if (row.kind === 'SLACK') return JSON.stringify({ text: slackText(event_type, row.payload) })
@@ -22,8 +24,8 @@ function slackText(event: string, { project, environment, applications, logs }: 
 }
 
 /**
- * Headers of the Standard Webhooks signature (its specification, version 1): HMAC-SHA-256 of `id.timestamp.body`. The id is
- * the event's: the same in every repetition.
+ * Returns the headers of the Standard Webhooks signature (its specification, version 1):
+ * HMAC-SHA-256 of `id.timestamp.body`. The id is the event's and is the same for every retry.
  */
 export function signatureHeaders(id: string, sentAt: Date, body: string, key: Buffer): Record<string, string> {
   const timestamp = Math.floor(sentAt.getTime() / 1000)

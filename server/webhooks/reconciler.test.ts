@@ -22,7 +22,9 @@ interface Received {
   readonly headers: IncomingHttpHeaders
   readonly body: string
 }
-/** What the receiver answers next: a status, nothing until the connection ends, or nothing because it breaks off. */
+/**
+ * The receiver's next answer: a status, nothing until the connection ends, or a closed connection.
+ */
 type Reply =
   | { readonly status: number; readonly headers?: Record<string, string>; readonly body?: string }
   | 'silence'
@@ -31,12 +33,12 @@ type Reply =
 interface Bench {
   readonly sql: Database
   readonly received: Received[]
-  /** Answers in order; 204 when there are none left. */
+  /** Answers in order, then 204. */
   readonly replies: Reply[]
   readonly url: string
   register(change?: Partial<WebhookRequest>): Promise<{ id: string; secret: string }>
   happen(type: WebhookEvent, payload?: object): Promise<string>
-  /** Lets time pass, reconciles, and waits until nothing is being sent any more. */
+  /** Advances the clock, reconciles, and waits until no delivery is in progress. */
   pass(ms?: number): Promise<void>
   deliveries(): Promise<{ state: string; attempts: number; failure: string | null; waitMs: number }[]>
   edit(id: string, change: Partial<WebhookRequest>): Promise<unknown>
@@ -103,7 +105,7 @@ async function openBench(t: Cleanup, { isPrivate = true } = {}): Promise<Bench> 
     pass: async (ms = 0) => {
       nowMs += ms
       await reconciler.reconcile(signal)
-      // What is on its way is claimed until exactly then.
+      // A delivery in progress is claimed until exactly then.
       const claimed = new Date(nowMs + 20_000)
       await until('nothing is on its way', async () => {
         const rows = await sql`select from webhook_delivery where state = 'pending' and next_attempt_at = ${claimed}`
@@ -118,7 +120,7 @@ async function openBench(t: Cleanup, { isPrivate = true } = {}): Promise<Bench> 
   }
 } // biome-ignore format: one line
 
-test('an event reaches every webhook that wants it, once, signed as the standard says', async (t) => {
+test('an event reaches every interested webhook once, signed as the standard says', async (t) => {
   const { received, register, happen, pass, deliveries } = await openBench(t)
   const { secret } = await register()
   await register({ enabled: false })
@@ -140,7 +142,7 @@ test('an event reaches every webhook that wants it, once, signed as the standard
   assert.deepEqual((await deliveries()).map(({ state, attempts }) => [state, attempts]), [['delivered', 1]])
 }) // biome-ignore format: one line
 
-test('a secret of the receiver’s own signs, and is sent along as it is', async (t) => {
+test('the receiver’s own secret signs, and is sent unchanged', async (t) => {
   const { received, register, happen, pass } = await openBench(t)
   await register({ target_secret: 'my-own-secret' })
   await happen('DEPLOYMENT_STARTED')
@@ -159,7 +161,7 @@ test('a Slack-compatible receiver gets a text', async (t) => {
   assert.deepEqual(JSON.parse(received[0]?.body ?? ''), { text: 'DEPLOYMENT_STARTED: web in Shop / prod\nweb: no' })
 })
 
-test('a failure is tried again on schedule, under the same id, until it is given up', async (t) => {
+test('a failure is retried on schedule, under the same id, until the last retry', async (t) => {
   const { received, replies, register, happen, pass, deliveries } = await openBench(t)
   await register()
   await happen('DEPLOYMENT_STARTED')
@@ -183,7 +185,7 @@ test('a failure is tried again on schedule, under the same id, until it is given
   assert.equal(received.length, 8)
 })
 
-test('what a receiver took while its answer was lost comes again under the same id, and then no more', async (t) => {
+test('a delivery whose answer was lost is repeated under the same id, and only once', async (t) => {
   const { received, replies, register, happen, pass, deliveries } = await openBench(t)
   await register()
   const id = await happen('DEPLOYMENT_STARTED')
@@ -196,7 +198,7 @@ test('what a receiver took while its answer was lost comes again under the same 
   assert.equal(received[0]?.body, received[1]?.body)
 }) // biome-ignore format: one line
 
-test('events come in order: what comes later waits for what failed', async (t) => {
+test('events arrive in order: later ones wait for a failed one', async (t) => {
   const { received, replies, register, happen, pass } = await openBench(t)
   await register()
   const first = await happen('DEPLOYMENT_STARTED')
@@ -210,7 +212,7 @@ test('events come in order: what comes later waits for what failed', async (t) =
   assert.deepEqual(received.map(({ headers }) => headers['webhook-id']), [first, first, second])
 }) // biome-ignore format: one line
 
-test('any 2xx acknowledges; a redirection does not, and is not followed', async (t) => {
+test('any 2xx acknowledges; a redirect does not, and is not followed', async (t) => {
   const { received, replies, url, register, happen, pass, deliveries } = await openBench(t)
   await register()
   const statuses = [200, 202, 299, 301, 307]
@@ -223,7 +225,7 @@ test('any 2xx acknowledges; a redirection does not, and is not followed', async 
   assert.equal(received.length, 4)
 }) // biome-ignore format: one line
 
-test('429 waits as long as it is told, up to a day', async (t) => {
+test('429 delays the next try as requested, up to a day', async (t) => {
   const { replies, register, happen, pass, deliveries } = await openBench(t)
   await register()
   await happen('DEPLOYMENT_STARTED')
@@ -234,7 +236,7 @@ test('429 waits as long as it is told, up to a day', async (t) => {
   assert.equal((await deliveries())[0]?.waitMs, 24 * 3_600_000)
 }) // biome-ignore format: one line
 
-test('410 switches the webhook off, with all that waits for it', async (t) => {
+test('410 disables the webhook and cancels its pending deliveries', async (t) => {
   const { sql, received, replies, register, happen, pass, deliveries } = await openBench(t)
   await register()
   for (let count = 0; count < 3; count++) await happen('DEPLOYMENT_STARTED')
@@ -246,7 +248,7 @@ test('410 switches the webhook off, with all that waits for it', async (t) => {
   assert.equal(received.length, 1)
 }) // biome-ignore format: one line
 
-test('after five days of failures the webhook is switched off', async (t) => {
+test('a webhook is disabled after five days of failures', async (t) => {
   const { sql, replies, register, happen, pass } = await openBench(t)
   await register()
   replies.push(...Array(40).fill({ status: 500 }))
@@ -257,7 +259,7 @@ test('after five days of failures the webhook is switched off', async (t) => {
   assert.deepEqual([...(await sql`select enabled from webhook`)], [{ enabled: false }])
 })
 
-test('J12: after it was disabled or removed nothing more is sent', async (t) => {
+test('J12: nothing is sent after the webhook was disabled or removed', async (t) => {
   const { received, replies, register, edit, happen, pass, deliveries } = await openBench(t)
   const { id } = await register()
   await happen('DEPLOYMENT_STARTED')
@@ -270,7 +272,7 @@ test('J12: after it was disabled or removed nothing more is sent', async (t) => 
   assert.equal((await deliveries())[0]?.state, 'failed')
 })
 
-test('J5: a body that never ends is cut, and not kept', async (t) => {
+test('J5: an endless body is cut off and not stored', async (t) => {
   const { sql, replies, register, happen, pass } = await openBench(t)
   await register()
   await happen('DEPLOYMENT_STARTED')
@@ -281,7 +283,7 @@ test('J5: a body that never ends is cut, and not kept', async (t) => {
   assert.deepEqual([...(await sql`select state from webhook_delivery`)], [{ state: 'delivered' }])
 })
 
-test('J2: an address that may not be contacted when it is time is a failure, not a contact', async (t) => {
+test('J2: an address that must not be contacted fails without a connection', async (t) => {
   const { sql, received, register, happen, pass, deliveries } = await openBench(t)
   const { id } = await register()
   await sql`update webhook set target_url = 'http://10.0.0.1/x' where id = ${id}`
@@ -291,7 +293,7 @@ test('J2: an address that may not be contacted when it is time is a failure, not
   assert.equal(received.length, 0)
 })
 
-test('a delivery shows the first KiB of what its receiver answered, and the connection error without an answer', async (t) => {
+test('a delivery shows the first KiB of the receiver’s answer, or the connection error', async (t) => {
   const { replies, register, happen, pass, bodies } = await openBench(t, { isPrivate: false })
   const { id } = await register()
   await happen('DEPLOYMENT_STARTED')
@@ -315,7 +317,7 @@ test('a delivery never shows the secret that its receiver sends back', async (t)
   assert.ok(!JSON.stringify(await sql`select d::text from webhook_delivery d`).includes('my-own-secret'))
 })
 
-test('the answer of a receiver in a private network is neither kept nor shown', async (t) => {
+test('the answer of a receiver in a private network is neither stored nor shown', async (t) => {
   const { sql, replies, register, happen, pass, bodies } = await openBench(t)
   const { id } = await register()
   await happen('DEPLOYMENT_STARTED')

@@ -34,12 +34,12 @@ const timeoutMs = 15_000
 /** Longer than any delivery takes. */
 const claimMs = 20_000
 const batch = 50
-/** Deliveries of one organization in progress: slow receivers of one must leave room for others. */
+/** Concurrent deliveries of one organization. Its slow receivers must leave room for others. */
 const share = 20
 
 /**
- * Turns events into deliveries and delivers what is due: at least once, under the same id, in order for each webhook. A
- * receiver that does not answer keeps only its own deliveries waiting.
+ * Turns events into deliveries and sends due ones: at least once, under the same id, in order for
+ * each webhook. A receiver that does not answer delays only its own deliveries.
  */
 export function createWebhookReconciler(options: WebhookReconcilerOptions): Reconciler {
   /** The organization of each delivery in progress. */
@@ -67,7 +67,7 @@ export function createWebhookReconciler(options: WebhookReconcilerOptions): Reco
   }
 }
 
-/** Gives how many events were turned into deliveries. */
+/** Returns how many events were turned into deliveries. */
 const dispatch = ({ database, clock }: WebhookReconcilerOptions): Promise<number> =>
   inTransaction(database, async (sql) => {
     const events = await listUndispatched(sql, batch)
@@ -82,7 +82,7 @@ const dispatch = ({ database, clock }: WebhookReconcilerOptions): Promise<number
 interface Answer {
   readonly status: number | undefined
   readonly failure: string
-  /** As it is shown; undefined without an answer. */
+  /** The answer as shown. Undefined without an answer. */
   readonly body: string | undefined
   readonly retryAfterSeconds?: number | undefined
 }
@@ -104,7 +104,7 @@ async function deliver(options: WebhookReconcilerOptions, row: DueRow, signal: A
   await inTransaction(database, (sql) => markFailed(sql, row, { ...answer, again, disable }, now))
 }
 
-/** One try. What keeps it from being sent at all is a failure like any other. */
+/** Tries once. A problem before sending is a failure like any other. */
 async function send(
   { database, vault, clock, safeFetch }: WebhookReconcilerOptions,
   row: DueRow,

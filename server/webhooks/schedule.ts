@@ -4,14 +4,15 @@ const hour = 60 * minute
 /** Waits before the second, third … try: eight tries over about 28 hours. */
 export const retryAfterMs = [5_000, 5 * minute, 30 * minute, 2 * hour, 5 * hour, 10 * hour, 10 * hour] as const
 
-/** A webhook that answered nothing good for this long is switched off. */
+/** A webhook without a successful answer for this long is disabled. */
 export const disableAfterMs = 120 * hour
 
 const longestToldMs = 24 * hour
 
 /**
- * When to try again after `attempts` tries, up to a tenth later at random so that receivers are not met by a crowd;
- * undefined: not again. A receiver's own wish (Retry-After, in seconds) counts when it is later, up to a day.
+ * Returns the time of the next try after `attempts` tries, delayed by up to a tenth at random to
+ * spread the load. Undefined if there is none. The receiver's Retry-After, in seconds, counts if it
+ * is later, up to a day.
  */
 export function nextAttempt(
   now: Date,

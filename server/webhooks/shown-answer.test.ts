@@ -9,7 +9,7 @@ const answer = (body: string | Buffer, change: { headers?: Record<string, string
   body: Buffer.from(body),
 })
 
-test('an answer is shown as text, without NUL, escape sequences and marks of direction', () => {
+test('an answer is shown as text, without NUL, escape sequences and direction marks', () => {
   assert.equal(shownAnswer(answer('{"ok":true}\r\n'), []), '{"ok":true}\n')
   assert.equal(
     shownAnswer(answer('a\0b\x1b[31mc\x7fd\u009be\u202ef\tg\n'), []),
@@ -19,14 +19,14 @@ test('an answer is shown as text, without NUL, escape sequences and marks of dir
   assert.equal(shownAnswer(answer(''), []), '')
 })
 
-test('at most one KiB is shown, and no half character', () => {
+test('at most one KiB is shown, without a partial character', () => {
   assert.equal(shownAnswer(answer('x'.repeat(16_384)), []), 'x'.repeat(1024))
   assert.equal(shownAnswer(answer('€'.repeat(5000)), []), '€'.repeat(341))
   assert.equal(shownAnswer(answer(`${'x'.repeat(1022)}\u{1f600}`), []), 'x'.repeat(1022))
   assert.ok(Buffer.byteLength(shownAnswer(answer('\x01'.repeat(5000)), [])) <= 1024)
 })
 
-test('a secret that the receiver sends back is masked: plain, in base64, in JSON, and over the limit', () => {
+test('a secret that the receiver sends back is masked: plain, in base64, in JSON, and across the limit', () => {
   const secret = 'quite"secret\\key'
   for (const form of [
     secret,
@@ -41,7 +41,7 @@ test('a secret that the receiver sends back is masked: plain, in base64, in JSON
   assert.equal(over, `${'x'.repeat(1018)}******`)
 })
 
-test('an answer out of a private network, or a compressed one, is not shown', () => {
+test('an answer from a private network or a compressed one is not shown', () => {
   assert.match(shownAnswer(answer('internal', { isPrivate: true }), []), /^The receiver is in a private network/)
   assert.match(shownAnswer(answer('zip', { headers: { 'content-encoding': 'gzip' } }), []), /^The answer is compressed/)
 }) // biome-ignore format: one line

@@ -4,13 +4,13 @@ import { Secret } from '../lib/secret.ts'
 
 const shownBytes = 1024
 
-/** Everything but text: control characters except tab and line feed, and marks that change the direction of text. */
+/** Control characters except tab and line feed, and marks that change the direction of text. */
 const unprintable = /[^\P{Cc}\t\n]|[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/gu
 
 /**
- * Pure: the first KiB of a receiver's answer, as text that is safe to store and to show. Secrets that were sent to the receiver are masked if
- * it sends them back. An answer from a network that only the operator opened is not shown: those who may read the
- * deliveries could otherwise read what is in that network.
+ * Returns the first KiB of a receiver's answer as text that is safe to store and show. Secrets that
+ * were sent to the receiver are masked. An answer from a private network that only the operator
+ * opened is not shown, because readers of deliveries could read that network through it.
  */
 export function shownAnswer(
   { body, headers, isPrivate }: Pick<SafeResponse, 'body' | 'headers' | 'isPrivate'>,
@@ -20,12 +20,12 @@ export function shownAnswer(
   const encoding = headers['content-encoding'] ?? 'identity'
   if (encoding !== 'identity') return 'The answer is compressed, so it is not shown.'
   const forms = secrets.flatMap((text) => [new Secret(text), new Secret(JSON.stringify(text).slice(1, -1))])
-  // Masked as a whole first: a secret that the limit cuts in two would be half shown.
+  // Masked before truncating, because the limit could cut a secret in two.
   const text = masker(forms)(new TextDecoder().decode(body))
   return cut(text.replaceAll('\r\n', '\n').replace(unprintable, '\ufffd'))
 }
 
-/** At most so many bytes of UTF-8, without half a character at the end. */
+/** Returns at most so many bytes of UTF-8, without a partial character at the end. */
 function cut(text: string): string {
   const bytes = Buffer.from(text)
   if (bytes.length <= shownBytes) return text

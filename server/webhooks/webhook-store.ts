@@ -34,7 +34,7 @@ export async function findWebhook(sql: Sql, organizationId: string, id: string):
   return row
 }
 
-/** Locks the organization's row, so that the count stays true until the transaction ends. */
+/** Locks the organization's row, so that the count is valid until the transaction ends. */
 export async function countWebhooks(sql: Sql, organizationId: string): Promise<number> {
   await sql`select id from organization where id = ${organizationId} for no key update`
   const [row] = await sql<{ count: number }[]>`
@@ -50,7 +50,7 @@ export async function insertWebhook(
   await sql`insert into webhook ${sql({ ...row, created_at: now, updated_at: now })}`
 }
 
-/** A replaced webhook starts anew: its failures are forgotten. */
+/** Replaces a webhook and resets its failures. */
 export async function updateWebhook(sql: Sql, id: string, values: WebhookValues, now: Date): Promise<void> {
   await sql`
     update webhook set ${sql({ ...values, updated_at: now, failing_since: null })}, version = version + 1
@@ -63,7 +63,7 @@ export async function deleteWebhook(sql: Sql, organizationId: string, id: string
   return deleted.count === 1
 }
 
-/** Ends what still waits for this webhook. */
+/** Cancels the pending deliveries of this webhook. */
 export async function giveUpPending(sql: Sql, webhookId: string, failure: string, now: Date): Promise<void> {
   await sql`
     update webhook_delivery set state = 'failed', failure = ${failure}, finished_at = ${now}

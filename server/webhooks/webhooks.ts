@@ -36,7 +36,7 @@ export interface WebhooksOptions {
   readonly vault: Vault
   readonly clock: Clock
   readonly guard: AddressGuard
-  /** Deliveries to ourselves would go in circles. */
+  /** The platform's own address, because deliveries to ourselves would loop. */
   readonly publicUrl: string
 }
 
@@ -45,7 +45,7 @@ const mostWebhooks = 50
 const shownDeliveries = 100
 const cell = (row: string, column: string) => ({ table: 'webhook', row, column })
 
-/** Webhooks of an organization, as they are registered. */
+/** The registered webhooks of an organization. */
 export function createWebhooks(options: WebhooksOptions) {
   const { database, vault, clock } = options
 
@@ -98,7 +98,8 @@ export function createWebhooks(options: WebhooksOptions) {
 
     async edit(organizationId: string, id: string, body: WebhookRequest) {
       const values = checked(body, options)
-      // Nobody has the generated one of a webhook that had a secret of its user's: it gets a new one, shown now.
+      // The user's own secret is removed, and nobody knows the generated one. The webhook gets a
+      // new one, shown now.
       const fresh = body.target_secret === null ? newSigningSecret() : undefined
       const row = await inTransaction(database, async (sql) => {
         await existing(sql, organizationId, id)
@@ -146,7 +147,7 @@ function checked(body: WebhookRequest, { guard, publicUrl }: WebhooksOptions): W
   checkAddress(body.target_url, guard, publicUrl)
   const canonical = body.events.map((event) => webhookEventSpellings[event])
   const twice = canonical.findIndex((event, index) => canonical.indexOf(event) !== index)
-  if (twice !== -1) throw new AppError('invalid', `events[${twice}] is there twice, maybe in two spellings.`)
+  if (twice !== -1) throw new AppError('invalid', `events[${twice}] is a duplicate, possibly in another spelling.`)
   return {
     kind: body.kind ?? 'STANDARD',
     target_url: body.target_url,
@@ -167,9 +168,9 @@ function checkAddress(address: string, guard: AddressGuard, publicUrl: string): 
 }
 
 const common = (row: WebhookRow) => ({ ...row, target_secret_set: row.sealed_target_secret !== null })
-/** Events as they were sent. */
+/** The events as they were sent. */
 const savedRecord = (row: WebhookRow) => common(row)
-/** Events by their canonical names. */
+/** The events by their canonical names. */
 const readRecord = (row: WebhookRow) => ({
   ...common(row),
   events: row.events.map((event) => webhookEventSpellings[event]),

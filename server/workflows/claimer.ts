@@ -11,7 +11,7 @@ import type { Wake } from './wake.ts'
 import type { Workflow } from './workflow.ts'
 import { type Claimed, claim, readRunning, releaseOwners, shareOut } from './workflow-store.ts'
 
-/** What one engine works with and what it is doing. */
+/** The dependencies of one engine and its work in progress. */
 export interface Engine extends StatementOptions {
   readonly database: Database
   readonly kinds: ReadonlyMap<string, Workflow>
@@ -24,14 +24,16 @@ export interface Engine extends StatementOptions {
   readonly pollMs: number
   readonly isAlive: (owner: string) => boolean
   readonly wake: Wake
-  /** By id of the workflow, from the claim until nothing of it runs here any more. */
+  /** By id of the workflow, from its claim until no part of it runs here any more. */
   readonly leases: Map<string, Lease>
   readonly holds: Holds
   readonly runs: Set<Promise<void>>
   readonly counts: Record<'claimed' | Ending['state'], number>
 }
 
-/** Claims and launches until the signal is aborted; an absent database is waited for. */
+/**
+ * Claims and launches workflows until the signal is aborted. It waits for an unreachable database.
+ */
 export async function claimUntil(engine: Engine, signal: AbortSignal): Promise<void> {
   const { clock, pollMs, wake } = engine
   let surveyDueAt = 0
@@ -52,7 +54,10 @@ export async function claimUntil(engine: Engine, signal: AbortSignal): Promise<v
   }
 }
 
-/** Finds what no message told: workflows of ours that were cancelled, and owners of this host that died. */
+/**
+ * Finds changes that no message reported: cancelled workflows of ours, and owners of this host that
+ * died.
+ */
 async function survey({ database, clock, log, limitMs, owner, leases, isAlive }: Engine): Promise<void> {
   const running = await within(clock, limitMs, readRunning(database))
   for (const row of running) if (row.cancel_requested) leases.get(row.id)?.cancel()
@@ -67,7 +72,8 @@ async function claimOnce(engine: Engine): Promise<void> {
   const { clock, owner, kinds, leases, leaseSeconds, holds } = engine
   const limit = engine.maxRunning - leases.size
   if (limit <= 0 || kinds.size === 0) return
-  // Counted from before the statement: the database counts from a later moment, so our idea of the lease ends first.
+  // Counted from before the statement: the database counts from a later moment, so our view of the
+  // lease ends first.
   const now = clock.monotonic()
   const validUntil = now + safeMs(leaseSeconds)
   const holding = [...leases.keys(), ...holds.kept(justBegun(leases, now - (leaseSeconds * 1000) / 3))]

@@ -15,7 +15,7 @@ const lease = (...events: ('lose' | 'stop' | 'cancel')[]): Lease => {
 }
 const outage = Object.assign(new Error('gone'), { code: 'CONNECTION_CLOSED' })
 
-test('decides what the end of a run means', () => {
+test('decides the meaning of a run that ended', () => {
   const bug = { thrown: new Error('bug') }
   assert.deepEqual(decideEnding(undefined, lease()), { state: 'done' })
   assert.deepEqual(decideEnding(undefined, lease('cancel')), { state: 'done' })
@@ -25,13 +25,13 @@ test('decides what the end of a run means', () => {
   assert.deepEqual(decideEnding(late, lease()), { state: 'failed', reason: 'failed: late' })
 })
 
-test('ends as canceled only what was cancelled and threw because of it', () => {
+test('ends as canceled only if it was cancelled and threw because of that', () => {
   const wrapped = { thrown: new Error('starting', { cause: new CanceledError('canceled') }) }
   assert.deepEqual(decideEnding(wrapped, lease('cancel')), { state: 'canceled', reason: 'canceled' })
   assert.equal(decideEnding(wrapped, lease()).state, 'failed')
 })
 
-test('lets the loss of the lease and the stop of the process outweigh the outcome', () => {
+test('gives a lost lease and a stopping process precedence over the outcome', () => {
   for (const outcome of [undefined, { thrown: new Error('bug') }, { thrown: outage }]) {
     assert.deepEqual(decideEnding(outcome, lease('stop', 'cancel')), { state: 'stopped' })
     assert.deepEqual(decideEnding(outcome, lease('stop', 'lose')), { state: 'lost' })
@@ -40,7 +40,7 @@ test('lets the loss of the lease and the stop of the process outweigh the outcom
   assert.deepEqual(decideEnding({ thrown }, lease()), { state: 'lost' })
 })
 
-test('interrupts rather than fails what met an outage of the database', () => {
+test('interrupts a run instead of failing it after an outage of the database', () => {
   assert.equal(decideEnding({ thrown: new Error('step', { cause: outage }) }, lease()).state, 'interrupted')
   assert.equal(isOutage(new NoAnswerError('x')), true)
   assert.equal(isOutage(new AppError('unavailable', 'x', { cause: outage })), true)
@@ -50,7 +50,7 @@ test('interrupts rather than fails what met an outage of the database', () => {
   assert.equal(isOutage('text'), false)
 })
 
-test('aborts each signal by what it stands for', () => {
+test('aborts each signal for its own reasons', () => {
   const aborted = (made: Lease): boolean[] => [made.lost.aborted, made.life.aborted, made.work.aborted]
   assert.deepEqual(aborted(lease()), [false, false, false])
   assert.deepEqual(aborted(lease('cancel')), [false, false, true])
@@ -83,7 +83,7 @@ test('doubles the pause after each failure up to a limit', () => {
   )
 })
 
-test('reads state and start of a process whatever its name is', () => {
+test('reads state and start of a process with any name', () => {
   const fields = Array.from({ length: 30 }, (_, index) => index + 4).join(' ')
   assert.deepEqual(parseStat(`12 (a) R (b) S ${fields}`), { letter: 'S', startTicks: '22' })
   assert.equal(parseStat(''), undefined)

@@ -4,21 +4,24 @@ import type { Logger } from '../lib/log.ts'
 import { channel } from './workflow-store.ts'
 
 export interface Ear {
-  /** Tells the other processes that there is work. Calls that come while one is under way are told together. */
+  /**
+   * Notifies the other processes of work. Calls during a notification are combined into the next
+   * one.
+   */
   tell(): void
   close(): Promise<void>
 }
 
 /**
- * Hears what other processes and cancelling transactions say. An economy only: whatever gets lost, also while the
- * connection is down, is found by polling.
+ * Receives the messages of other processes and of cancelling transactions. It only saves time:
+ * polling finds every lost message, also those sent while the connection is down.
  */
 export function createEar(options: {
   readonly database: Database
-  /** Of the same database. Without it nothing is heard. */
+  /** The same database. Without it no messages are received. */
   readonly url: string | undefined
   readonly log: Logger
-  /** What this process says is not for its own ear. */
+  /** Identifies this process, which ignores its own messages. */
   readonly owner: string
   readonly onWork: () => void
   readonly onCancel: (id: string) => void
@@ -42,7 +45,7 @@ export function createEar(options: {
     do {
       again = false
       await database.notify(channel, `work ${owner}`).catch((error) => {
-        log.debug({ reason: messageOf(error) }, 'other processes were not told of work')
+        log.debug({ reason: messageOf(error) }, 'other processes were not notified of work')
       })
     } while (again)
     isTelling = false

@@ -7,11 +7,14 @@ import { listUnfinished, lockUnfinished } from './workflow-store.ts'
 export interface FinisherOptions {
   readonly database: Database
   readonly log: Logger
-  /** Those that tell what is unfinished; others are passed over. */
+  /** Workflows that list their unfinished work. Others are skipped. */
   readonly workflows: readonly Workflow[]
 }
 
-/** Abandons anew what ended without its domain's state, so that nothing waits for ever for a workflow that has ended. */
+/**
+ * Calls `abandoned` again for ended workflows whose domain state is missing, so that nothing waits
+ * forever for an ended workflow.
+ */
 export const createFinisher = (options: FinisherOptions): Reconciler => ({
   name: 'unfinished work',
   everyMs: 5000,
@@ -34,15 +37,15 @@ async function finish({ database, log }: FinisherOptions, workflow: Workflow, id
       const row = workflow.unfinished && (await lockUnfinished(sql, id, workflow.unfinished(sql)))
       if (!row) return false
       await workflow.abandoned(row.input, row.error ?? 'it ended without a reason', sql)
-      // What could be written is kept, even if something is left.
+      // Keeps what could be written, even if a part is missing.
       return workflow.unfinished && (await lockUnfinished(sql, id, workflow.unfinished(sql))) === undefined
     })
-    if (isFinished) log.warn({ workflow: id, kind }, 'what an ended workflow had left unfinished was ended')
+    if (isFinished) log.warn({ workflow: id, kind }, 'the unfinished work of an ended workflow was ended')
   } catch (error) {
     if (isOutage(error)) throw error
     log.error(
       { err: error, workflow: id, kind },
-      'what an ended workflow left unfinished cannot be ended; trying again',
+      'the unfinished work of an ended workflow cannot be ended; trying again',
     )
   }
 }

@@ -5,13 +5,13 @@ import { Holds, isOwnHold } from './holds.ts'
 import { ended, noWork, submit, testWorkflows, workflow } from './testing.ts'
 
 const leaseSeconds = 1
-/** Longer than a lease, on the thread of the process. */
+/** Blocks the thread of the process for longer than a lease. */
 const hold = (): void => {
   const end = systemClock.monotonic() + leaseSeconds * 1500
   while (systemClock.monotonic() < end);
 }
 
-test('parks a workflow whose step holds the thread three times, and no other', async (t) => {
+test('parks only a workflow whose step blocks the thread three times', async (t) => {
   const { sql, start } = await testWorkflows(t)
   const abandoned: { input: unknown; reason: string }[] = []
   let holds = 0
@@ -44,7 +44,7 @@ test('parks a workflow whose step holds the thread three times, and no other', a
   for (const other of others) assert.equal((await ended(sql, other)).state, 'done')
 })
 
-test('does not park a workflow that gets on between two holds of the thread', async (t) => {
+test('does not park a workflow that progresses between two blocks of the thread', async (t) => {
   const { sql, start } = await testWorkflows(t)
   const held = new Set<number>()
   const recipe = workflow('w', async (_input, step) => {
@@ -62,7 +62,7 @@ test('does not park a workflow that gets on between two holds of the thread', as
   assert.equal(held.size, 4)
 })
 
-test('suspects begin one at a time, and one that cannot be claimed keeps nobody waiting', () => {
+test('starts suspects one at a time, and skips one that cannot be claimed', () => {
   const holds = new Holds()
   holds.note(['a', 'b', 'c'])
   assert.deepEqual(holds.kept(new Set()), ['b', 'c'])
@@ -75,7 +75,7 @@ test('suspects begin one at a time, and one that cannot be claimed keeps nobody 
   assert.deepEqual([holds.kept(new Set()), holds.count('a')], [[], 0])
 })
 
-test('a gap without work is not a hold: the machine slept, or the process was stopped', () => {
+test('a gap without CPU time is not a block: the machine slept, or the process was stopped', () => {
   assert.ok(isOwnHold(16_000, 15_000))
   assert.ok(isOwnHold(16_000, 2_000), 'on a crowded machine')
   assert.ok(!isOwnHold(16_000, 100))

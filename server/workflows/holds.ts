@@ -1,6 +1,6 @@
-/** After so many leases in a row that a workflow lost while the thread was held, it is parked. */
+/** A workflow is parked after it lost this many leases in a row while the thread was blocked. */
 export const mostHolds = 3
-/** A workflow that could not be claimed so often has ended, or runs elsewhere. */
+/** A workflow that failed to be claimed this often has ended or runs elsewhere. */
 const mostMisses = 60
 
 interface Suspect {
@@ -9,14 +9,14 @@ interface Suspect {
 }
 
 /**
- * Counts how often workflows lost their lease because this process was busy on its own thread. Which of the running
- * workflows held the thread is unknown, so all of them become suspects, and suspects then begin one at a time: only the one
- * that holds the thread again is counted again.
+ * Counts how often workflows lost their lease because this process was busy on its own thread. It
+ * is unknown which of the running workflows blocked the thread, so all of them become suspects.
+ * Suspects then start one at a time, so only the one that blocks the thread again is counted again.
  */
 export class Holds {
   readonly #suspects = new Map<string, Suspect>()
 
-  /** The thread was held, and these workflows lost their leases. */
+  /** The thread was blocked, and these workflows lost their leases. */
   note(ids: Iterable<string>): void {
     for (const id of ids) {
       const known = this.#suspects.get(id)
@@ -28,21 +28,21 @@ export class Holds {
     return this.#suspects.get(id)?.holds ?? 0
   }
 
-  /** The workflow has ended, or has recorded a step: it does get on. */
+  /** The workflow has ended or recorded a step, so it makes progress. */
   forget(id: string): void {
     this.#suspects.delete(id)
   }
 
   /**
-   * The suspects that must not be claimed now. `begun`: the workflows claimed within the last lease. At most one suspect is
-   * left out, the one whose turn it is.
+   * Returns the suspects that must not be claimed now: all but one at most, the next in turn.
+   * `begun`: the workflows claimed within the last lease.
    */
   kept(begun: ReadonlySet<string>): string[] {
     const ids = [...this.#suspects.keys()]
     return ids.some((id) => begun.has(id)) ? ids : ids.slice(1)
   }
 
-  /** The suspect whose turn it was could not be claimed: the next one has its turn. */
+  /** The suspect in turn could not be claimed, so the next one gets its turn. */
   missed(claimed: ReadonlySet<string>): void {
     const [first] = this.#suspects
     if (!first || claimed.has(first[0])) return
@@ -53,7 +53,8 @@ export class Holds {
 }
 
 /**
- * Whether the process itself was busy in a gap between two ticks. While a machine sleeps, or a process is stopped, next to no
- * time of the processor is used; on a crowded machine a busy thread gets far less than all of it.
+ * Whether the process itself was busy in a gap between two ticks. While a machine sleeps or a
+ * process is stopped, almost no CPU time is used. On a crowded machine a busy thread gets much less
+ * than all of it.
  */
 export const isOwnHold = (gapMs: number, cpuMs: number): boolean => cpuMs >= gapMs / 10

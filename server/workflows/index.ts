@@ -1,12 +1,15 @@
 /**
- * Durable work: workflows made of recorded steps, and reconcilers that keep something true, on PostgreSQL alone.
+ * Durable work: workflows of recorded steps, and reconcilers that keep a property true, on
+ * PostgreSQL alone.
  *
- * Promised: a submitted workflow runs to exactly one end, also when processes are killed at any moment; one at a time per
- * key, in order of submission; a step that ended well is never run again; whoever lost a workflow writes nothing for it
- * any more; a cancel reaches the running step at once; a workflow that never gets on is parked and others go on.
+ * Guarantees: a submitted workflow ends exactly once, even if processes are killed at any moment.
+ * Workflows of a key run one at a time, in order of submission. A successful step never runs again.
+ * A process that lost a workflow writes nothing more for it. A cancel reaches the running step at
+ * once. A workflow without progress is parked, and others continue.
  *
- * Not promised: that a step runs only once (look for its effect first); that effects outside the database stop at the very
- * moment a lease is lost (work must heed its signal); order between keys; any schedule by the wall clock.
+ * No guarantees: a step may run more than once (look for its effect first). Effects outside the
+ * database may continue for a moment after a lease is lost (work must obey its signal). There is no
+ * order between keys, and no schedule by wall-clock time.
  */
 
 export { createFinisher, type FinisherOptions } from './finisher.ts'

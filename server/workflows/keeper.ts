@@ -12,18 +12,22 @@ export interface KeeperOptions {
   readonly clock: Clock
   readonly log: Logger
   readonly leaseSeconds: number
-  /** What is being run; the keeper looks at it anew on every tick. */
+  /** The leases of running workflows. The keeper reads them again on every tick. */
   readonly leases: ReadonlyMap<string, Lease>
-  /** Is told of leases that this process lost because it was busy itself. */
+  /** Called with the leases that this process lost because it was busy itself. */
   readonly holds: Pick<Holds, 'note'>
 }
 
-/** How long after sending its claim or renewal a lease can be relied on: it ends for us before it ends in the database. */
+/**
+ * How long a lease is safe after sending its claim or renewal. It ends for us before it ends in the
+ * database.
+ */
 export const safeMs = (leaseSeconds: number): number => leaseSeconds * 800
 
 /**
- * Renews the leases of what is run every third of a lease until the signal is aborted, and ends those for the run that
- * could not be renewed in time, however long the database takes to answer.
+ * Renews the leases of running workflows three times per lease until the signal is aborted. If a
+ * lease could not be renewed in time, it ends the lease for the run, however long the database
+ * takes to answer.
  */
 export async function keepLeases(options: KeeperOptions, signal: AbortSignal): Promise<void> {
   const { clock, leases, leaseSeconds } = options
@@ -42,19 +46,19 @@ export async function keepLeases(options: KeeperOptions, signal: AbortSignal): P
     const wasLong = gapMs > (leaseSeconds * 1000) / 3
     expire(options, now, wasLong && isOwnHold(gapMs, seen.cpuMs - before.cpuMs))
     before = seen
-    // Not awaited: leases have to be ended in time also while the database does not answer.
+    // Not awaited, because leases must end in time even if the database does not answer.
     if (leases.size > 0 && now >= dueAt && !isRenewing) void renewNow(now)
     await clock.sleep((leaseSeconds * 1000) / 15, signal).catch(() => {})
   }
 }
 
-/** The time, and how much of it this thread has used. */
+/** The time, and the CPU time of this thread. */
 function lookAtClocks(clock: Clock): { readonly now: number; readonly cpuMs: number } {
   const { user, system } = process.threadCpuUsage()
   return { now: clock.monotonic(), cpuMs: (user + system) / 1000 }
 }
 
-/** Ends the leases that ran out. They are counted if this process was too busy to renew them. */
+/** Ends the leases that ran out. Counts them if this process was too busy to renew them. */
 function expire({ leases, holds, leaseSeconds, log }: KeeperOptions, now: number, wasBusy: boolean): void {
   const lost = [...leases.values()].filter((lease) => lease.expire(now))
   if (lost.length === 0) return
@@ -63,7 +67,7 @@ function expire({ leases, holds, leaseSeconds, log }: KeeperOptions, now: number
   log.warn({ workflows: ids, wasBusy, leaseSeconds }, 'leases ran out')
 }
 
-/** False when some could not be renewed now and should be tried again soon. */
+/** Returns false if some leases could not be renewed and should be retried soon. */
 async function renewOnce({ database, clock, log, leaseSeconds, leases }: KeeperOptions): Promise<boolean> {
   const held = [...leases.values()].filter((lease) => !lease.lost.aborted)
   if (held.length === 0) return true
@@ -80,7 +84,7 @@ async function renewOnce({ database, clock, log, leaseSeconds, leases }: KeeperO
       }
       return renewed
     })
-    // Asked again after the limit; an answer that comes later counts all the same, from when it was asked for.
+    // Retried after the limit. A later answer still counts, from the time of its request.
     const renewed = await within(clock, limitMs, answered)
     const left = held.filter((lease) => !renewed.has(lease.id) && leases.get(lease.id) === lease)
     if (left.length > 0) await dropTaken(left, await within(clock, limitMs, readRunning(database)))
@@ -91,7 +95,9 @@ async function renewOnce({ database, clock, log, leaseSeconds, leases }: KeeperO
   }
 }
 
-/** A lease that was not renewed was taken over, or its row is only locked by somebody: that one is tried again. */
+/**
+ * A lease that was not renewed was taken over, or its row is only locked. A locked one is retried.
+ */
 function dropTaken(left: readonly Lease[], running: readonly { id: string; fence: string }[]): void {
   const fences = new Map(running.map(({ id, fence }) => [id, fence]))
   for (const lease of left) {

@@ -1,9 +1,10 @@
 import { CanceledError, LeaseLostError } from './workflow.ts'
 
 /**
- * One process's right to run one workflow, and how its end is told. Three signals, each a part of the next:
- * `lost` (another process may own the workflow now: nothing can be written any more), `life` (lost, or this process
- * stops: nothing new is begun, what ended is still recorded), `work` (life, or the workflow was cancelled).
+ * One process's right to run one workflow. Three signals report its end, each included in the next:
+ * `lost` (another process may own the workflow, so nothing can be written any more), `life` (lost,
+ * or this process is stopping: nothing new begins, but ended steps are still recorded), `work`
+ * (life, or the workflow was cancelled).
  */
 export class Lease {
   readonly id: string
@@ -17,7 +18,10 @@ export class Lease {
   readonly #cancel = new AbortController()
   #validUntil: number
 
-  /** `validUntil`: monotonic milliseconds until which the lease is safe without a renewal; `begunAt`: when it was claimed. */
+  /**
+   * `validUntil`: monotonic milliseconds until which the lease is safe without a renewal;
+   * `begunAt`: the time of the claim.
+   */
   constructor(id: string, fence: string, validUntil: number, begunAt = 0) {
     this.id = id
     this.fence = fence
@@ -32,7 +36,7 @@ export class Lease {
     return this.#cancel.signal.aborted
   }
 
-  /** Answers may come in another order than they were asked for. */
+  /** Answers may arrive in another order than their requests. */
   renew(validUntil: number): void {
     this.#validUntil = Math.max(this.#validUntil, validUntil)
   }
@@ -54,7 +58,7 @@ export class Lease {
   }
 
   stop(): void {
-    this.#stop.abort(new LeaseLostError(`workflow ${this.id} goes on elsewhere: this process stops`))
+    this.#stop.abort(new LeaseLostError(`workflow ${this.id} continues elsewhere: this process stops`))
   }
 
   cancel(): void {

@@ -1,13 +1,14 @@
 import { databaseErrorToAppError } from '../database/index.ts'
 
-/** A statement that got no answer in time: its connection may be dead without having said so. */
+/** A statement got no answer in time. Its connection may be dead without an error. */
 export class NoAnswerError extends Error {
   override readonly name = 'NoAnswerError'
 }
 
 /**
- * Whether the database could not do its work just now, so that the same statement may succeed a moment later. Looks
- * through causes. An error of anything else than the database is no outage, whatever its code.
+ * Whether the database was temporarily unable to work, so that the same statement may succeed
+ * later. It inspects causes. An error from anything but the database is not an outage, whatever its
+ * code.
  */
 export function isOutage(error: unknown): boolean {
   for (let cause = error; cause instanceof Error; cause = cause.cause) {
@@ -17,10 +18,13 @@ export function isOutage(error: unknown): boolean {
   return false
 }
 
-/** PostgreSQL ended the session because its transaction waited too long for us. */
+/** PostgreSQL ended the session because its transaction was idle for too long. */
 const wasIdle = (error: Error): boolean => 'code' in error && (error.code === '25P03' || error.code === '25P04')
 
-/** Milliseconds to wait after that many failures in a row: doubling from `firstMs` to `mostMs`, with up to a half taken off by chance. */
+/**
+ * Milliseconds to wait after that many consecutive failures: doubles from `firstMs` to `mostMs`,
+ * minus up to a half at random.
+ */
 export const backOff = (
   failures: number,
   firstMs: number,

@@ -7,7 +7,7 @@ import { aborted, ended, readSteps, readWorkflow, submit, testWorkflows, until, 
 
 const nobody = { isAlive: () => true }
 
-test('goes on when the database comes back, without repeating steps that ended', async (t) => {
+test('continues when the database comes back, without repeating ended steps', async (t) => {
   const { sql, url, start } = await testWorkflows(t)
   const path = await cutDatabase(t, url)
   const { promise: isCut, resolve: afterCut } = Promise.withResolvers<void>()
@@ -39,7 +39,7 @@ test('goes on when the database comes back, without repeating steps that ended',
   assert.equal(engine.counts().lost, 0)
 })
 
-test('takes its workflows up again after an outage that was longer than a lease', async (t) => {
+test('resumes its workflows after an outage longer than a lease', async (t) => {
   const { sql, url, start } = await testWorkflows(t)
   const path = await cutDatabase(t, url)
   let runs = 0
@@ -72,7 +72,7 @@ test('starts without a database and stops without one', async (t) => {
   assert(systemClock.monotonic() - begun < 20_000)
 })
 
-test('runs everything although all its sessions are ended again and again', { timeout: 60_000 }, async (t) => {
+test('runs everything while all its sessions are ended repeatedly', { timeout: 60_000 }, async (t) => {
   const { sql, url, start } = await testWorkflows(t)
   const path = await cutDatabase(t, url)
   await sql`create table effect (workflow uuid, step text, primary key (workflow, step))`
@@ -100,7 +100,7 @@ test('runs everything although all its sessions are ended again and again', { ti
   assert.equal((await sql`select from workflow_step where status = 'SUCCESS'`).length, 180)
 })
 
-test('hears of work again after its listening connection was ended', async (t) => {
+test('is notified of work again after its listening connection was ended', async (t) => {
   const { sql, url, start } = await testWorkflows(t)
   const other = start([], { url })
   const engine = start([workflow('w', async () => {})], { url, pollMs: 600_000 })
@@ -115,7 +115,7 @@ test('hears of work again after its listening connection was ended', async (t) =
   await until('the count', () => engine.counts().done === 2)
 })
 
-test('finds work that nobody told of within seconds', async (t) => {
+test('finds unreported work within seconds', async (t) => {
   const { sql, start } = await testWorkflows(t)
   const engine = start([workflow('w', async () => {})])
   const first = await submit(sql, engine, 'w')
@@ -146,7 +146,8 @@ test('leases are renewed while all connections of the pool wait', async (t) => {
     await until('all wait', async () => {
       const rows =
         await sql`select from pg_stat_activity where application_name = 'waiting' and wait_event = 'advisory'`
-      // The driver may have sent several over one connection: another one takes the next that is free.
+      // The driver may have sent several over one connection. The next free connection takes
+      // another one.
       if (rows.length < 2) waiting.push(pool`select pg_advisory_lock_shared(1)`.catch(() => {}))
       return rows.length === 2
     })

@@ -2,13 +2,14 @@ import { readFileSync, readlinkSync } from 'node:fs'
 import { newId } from '../lib/id.ts'
 
 /**
- * Names processes so that another process of the same host can tell whether one still lives: `<host>/<pid>/<start ticks>`,
- * to which more parts may be appended. The host is one boot of one machine, seen from one process namespace: neither a
- * cloned machine nor a container can take another's processes for its own.
+ * Names processes so that another process on the same host can check whether one is alive:
+ * `<host>/<pid>/<start ticks>`, with optional further parts. The host is one boot of one machine,
+ * seen from one process namespace, so neither a cloned machine nor a container can mistake
+ * another's processes for its own.
  */
 export const processOwner = (): string => `${host}/${process.pid}/${readState(process.pid)?.startTicks ?? newId()}`
 
-/** False only where the owner was a process of this host that has ended for certain. */
+/** Returns false only if the owner was a process of this host that has certainly ended. */
 export function isAlive(owner: string): boolean {
   const [ownerHost, pidText, startTicks] = owner.split('/')
   const pid = Number(pidText)
@@ -18,7 +19,10 @@ export function isAlive(owner: string): boolean {
   return !isGone(pid)
 }
 
-/** What /proc/<pid>/stat says; the program's name, which may contain anything, ends at the last parenthesis. */
+/**
+ * Parses /proc/<pid>/stat. The program's name may contain any character and ends at the last
+ * parenthesis.
+ */
 export function parseStat(stat: string): { letter: string; startTicks: string } | undefined {
   const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
   const [letter, startTicks] = [fields[0], fields[19]]
@@ -32,7 +36,7 @@ function readHost(): string {
     const boot = readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim()
     return `${boot}.${readlinkSync('/proc/self/ns/pid').replace(/\D/g, '')}`
   } catch {
-    // Without /proc nothing can be told about other processes: all of them count as alive until their leases end.
+    // Without /proc other processes cannot be checked. They count as alive until their leases end.
     return newId()
   }
 }
@@ -45,7 +49,7 @@ function readState(pid: number): { letter: string; startTicks: string } | undefi
   }
 }
 
-/** /proc may hide the processes of other users: only the kernel's "no such process" counts. */
+/** /proc may hide the processes of other users, so only the kernel's "no such process" counts. */
 function isGone(pid: number): boolean {
   try {
     process.kill(pid, 0)

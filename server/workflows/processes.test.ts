@@ -29,11 +29,14 @@ function startWorker(t: TestContext, options: WorkerOptions): Worker {
   return { child, exited }
 }
 
-/** Submits only. */
+/** Only submits. */
 const submitter = ({ sql }: TestWorkflows) =>
   createWorkflows({ database: sql, workflows: [], clock: systemClock, log: silentLogger, maxRunning: 0 })
 
-/** Starts a new worker whenever the last one died, until the workflow has ended; how many it took. */
+/**
+ * Starts a new worker whenever the last one died, until the workflow has ended. Returns the number
+ * of workers.
+ */
 async function workUntilEnded(t: TestContext, db: TestWorkflows, id: string, options: Partial<WorkerOptions>[]) {
   let started = 0
   for (;;) {
@@ -44,18 +47,18 @@ async function workUntilEnded(t: TestContext, db: TestWorkflows, id: string, opt
   }
 }
 
-test('comes to the same end when it is killed at every point', { timeout: 110_000 }, async (t) => {
+test('reaches the same end when it is killed at every point', { timeout: 110_000 }, async (t) => {
   const db = await testWorkflows(t)
   await createTables(db.sql)
   for (const point of deadlyPoints) await db.sql`insert into kill_at values (${point})`
   const id = await submit(db.sql, submitter(db), 'deadly')
-  // Nobody who waited for a lease to end would come to the end of this test.
+  // A test that waited for a lease to end would exceed its timeout.
   const options = [{ failpoint: 'workflow.claimed:kill', leaseSeconds: 3600 }, { leaseSeconds: 3600 }]
   const { row, started } = await workUntilEnded(t, db, id, options)
   assert.deepEqual([row.state, row.error], ['done', null])
   assert.equal(started, deadlyPoints.length + 2)
   const runs = await db.sql`select step, count(*)::int as runs from run group by step order by step`
-  // Two kills are inside of each step; those before and after it do not run it again.
+  // Two kills are inside each step. Kills before and after a step do not run it again.
   assert.deepEqual(
     [...runs],
     ['a', 'b', 'c'].map((step) => ({ step, runs: 3 })),
@@ -67,7 +70,7 @@ test('comes to the same end when it is killed at every point', { timeout: 110_00
   )
 })
 
-test('parks what kills every process that runs it, and goes on with the next', { timeout: 60_000 }, async (t) => {
+test('parks a workflow that kills every process, and continues with the next', { timeout: 60_000 }, async (t) => {
   const db = await testWorkflows(t)
   await createTables(db.sql)
   const engine = submitter(db)
@@ -116,7 +119,7 @@ test('two processes, one killed: everything is done, in order, one at a time per
   assert(twice.length <= 8)
 })
 
-test('a process that was stopped and wakes after a take-over writes nothing', { timeout: 60_000 }, async (t) => {
+test('a stopped process that wakes after a take-over writes nothing', { timeout: 60_000 }, async (t) => {
   const db = await testWorkflows(t)
   await createTables(db.sql)
   const { child } = startWorker(t, { url: db.url, leaseSeconds: 60 })

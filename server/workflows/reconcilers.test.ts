@@ -18,7 +18,7 @@ test('runs a reconciler at the start and again after its interval', async (t) =>
   await until('three runs', () => runs >= 3)
 })
 
-test('runs it at once when nudged, once more when it was running, and never twice at a time', async (t) => {
+test('runs it at once when nudged, again if it was running, and never twice at a time', async (t) => {
   let runs = 0
   let active = 0
   const gates = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
@@ -43,10 +43,10 @@ test('runs it at once when nudged, once more when it was running, and never twic
   running.nudge('one')
   await until('third run', () => runs === 3)
   assert.deepEqual(running.counts(), { one: { runs: 3, failures: 0 } })
-  assert.throws(() => running.nudge('two'), /no reconciler "two"/)
+  assert.throws(() => running.nudge('two'), /reconciler "two" does not exist/)
 })
 
-test('goes on after errors, which are counted, and leaves others alone', async (t) => {
+test('continues after errors, which it counts, without affecting others', async (t) => {
   let others = 0
   const running = runReconcilers({
     ...base,
@@ -85,12 +85,12 @@ test('aborts a run that takes too long', async (t) => {
   await until('failure', () => running.counts()['one']?.failures === 1)
 })
 
-test('refuses two of the same name', () => {
+test('rejects two of the same name', () => {
   const reconciler = one(async () => {})
   assert.throws(() => runReconcilers({ ...base, reconcilers: [reconciler, reconciler] }), /two reconcilers/)
 })
 
-test('waits the interval give or take a tenth, longer after failures', () => {
+test('waits the interval within a tenth, and longer after failures', () => {
   assert.equal(
     nextDelay(1000, 0, () => 0),
     900,

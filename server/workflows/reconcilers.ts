@@ -10,15 +10,15 @@ export interface ReconcilersOptions {
   readonly reconcilers: readonly Reconciler[]
   readonly clock: Clock
   readonly log: Logger
-  /** Ends them all, as `stop` does, without waiting. */
+  /** Ends all of them, like `stop`, without waiting. */
   readonly signal: AbortSignal
-  /** After how long one run is aborted. Default ten minutes. */
+  /** The limit of one run in milliseconds. Default ten minutes. */
   readonly limitMs?: number
   readonly random?: () => number
 }
 
 export interface Reconcilers {
-  /** Runs it at once, or once more when it is running just now. Throws on a name that does not exist. */
+  /** Runs it at once, or once more if it is running now. Throws for an unknown name. */
   nudge(name: string): void
   stop(): Promise<void>
   counts(): Readonly<Record<string, { readonly runs: number; readonly failures: number }>>
@@ -26,13 +26,19 @@ export interface Reconcilers {
 
 const longestBackOffMs = 60_000
 
-/** Milliseconds until the next run: the interval give or take a tenth, or longer after failures in a row. */
+/**
+ * Milliseconds until the next run: the interval within a tenth, or longer after consecutive
+ * failures.
+ */
 export function nextDelay(everyMs: number, failures: number, random: () => number): number {
   if (failures === 0) return everyMs * (0.9 + random() * 0.2)
   return backOff(failures + 1, everyMs, Math.max(everyMs, longestBackOffMs), random)
 }
 
-/** Runs each reconciler now and then every `everyMs`, never twice at the same time. Errors are logged, counted and tried again. */
+/**
+ * Runs each reconciler now and then every `everyMs`, never twice at the same time. Errors are
+ * logged, counted and retried.
+ */
 export function runReconcilers(options: ReconcilersOptions): Reconcilers {
   const stopping = new AbortController()
   const signal = AbortSignal.any([options.signal, stopping.signal])
@@ -56,7 +62,7 @@ export function runReconcilers(options: ReconcilersOptions): Reconcilers {
   return {
     nudge: (name) => {
       const wake = wakes.get(name)
-      if (!wake) throw new Error(`there is no reconciler "${name}"`)
+      if (!wake) throw new Error(`the reconciler "${name}" does not exist`)
       wake.wake()
     },
     stop: async () => {

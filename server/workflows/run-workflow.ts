@@ -9,7 +9,7 @@ import { readEnded } from './step-store.ts'
 import { CanceledError, LeaseLostError, type RunContext, type Workflow } from './workflow.ts'
 import { type Claimed, type EndState, end, lock, release } from './workflow-store.ts'
 
-/** One workflow being run by this process. */
+/** A workflow that this process is running. */
 export interface Run extends StatementOptions {
   readonly database: Database
   readonly lease: Lease
@@ -17,10 +17,10 @@ export interface Run extends StatementOptions {
   readonly workflow: Workflow
   /** How long aborted work may take to stop. */
   readonly graceMs: number
-  /** How long a transaction of the run's may wait for its own process before the database gives it up. */
+  /** How long a transaction of the run may be idle before the database ends it. */
   readonly idleMs: number
   readonly maxAttempts: number
-  /** How often workflows were lost because this process was busy itself. */
+  /** Counts how often workflows were lost because this process was busy itself. */
   readonly holds: Pick<Holds, 'count' | 'forget'>
 }
 
@@ -31,7 +31,7 @@ export type Ending =
   | { readonly state: 'stopped' }
   | { readonly state: 'lost' }
 
-/** Runs a claimed workflow and writes how it ended. Throws only what is a bug of this room. */
+/** Runs a claimed workflow and writes its end. Throws only for bugs of this room. */
 export async function runWorkflow(run: Run): Promise<Ending> {
   const { claimed, lease } = run
   if (claimed.cancel_requested) lease.cancel()
@@ -55,7 +55,7 @@ function whyHopeless({ claimed, holds, maxAttempts }: Run): string | undefined {
 async function runOnce(run: Run): Promise<{ thrown: unknown } | undefined> {
   const { claimed, database, lease } = run
   try {
-    // Nobody has run it before the first claim, so that there is nothing to read.
+    // Nothing ran it before the first claim, so there are no steps to read.
     const ended = claimed.fence === '1' ? new Map() : await persist(run, lease, () => readEnded(database, lease.id))
     await run.workflow.run(claimed.input, createStep(run, ended), createContext(run))
     return undefined
@@ -64,7 +64,10 @@ async function runOnce(run: Run): Promise<{ thrown: unknown } | undefined> {
   }
 }
 
-/** What a run's outcome means. A loss or a stop outweighs everything: what the recipe made of it may be its consequence. */
+/**
+ * Decides the meaning of a run's outcome. A loss or a stop takes precedence, because the outcome
+ * may be its consequence.
+ */
 export function decideEnding(
   outcome: { thrown: unknown } | undefined,
   lease: { readonly lost: AbortSignal; readonly life: AbortSignal; readonly isCanceled: boolean },
@@ -118,8 +121,9 @@ async function write(run: Run, ending: Ending): Promise<void> {
 }
 
 /**
- * Ends in one transaction with the domain's own state; without it when that cannot be written, for a workflow must end. That is made up
- * for by the reconciler in finisher.ts.
+ * Ends the workflow in one transaction with the domain's own state. If that state cannot be
+ * written, it ends without it, because a workflow must end. The reconciler in finisher.ts writes
+ * the state later.
  */
 async function abandon(run: Run, ending: { state: Exclude<EndState, 'done'>; reason: string }): Promise<void> {
   const { claimed, database, lease } = run
@@ -136,7 +140,7 @@ async function abandon(run: Run, ending: { state: Exclude<EndState, 'done'>; rea
       if (lease.lost.aborted || failures > 3) throw error
       run.log.error(
         { err: error, workflow: lease.id, kind: claimed.kind, failures },
-        'end of a workflow was not written',
+        'the end of a workflow could not be written',
       )
       await pause(run.clock, backOff(failures, 200, 2000), lease.lost)
     }

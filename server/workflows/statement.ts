@@ -7,14 +7,17 @@ import { backOff, isOutage, NoAnswerError } from './outage.ts'
 export interface StatementOptions {
   readonly clock: Clock
   readonly log: Logger
-  /** How long one statement may take. */
+  /** The limit of one statement. */
   readonly limitMs: number
 }
 
-// A reason that is there already: making one, with its stack, for every statement would be noticed.
+// A shared reason: creating one with its stack for every statement would be expensive.
 const done = new Error('settled')
 
-/** The promise's outcome, or NoAnswerError after `limitMs`, or the signal's reason when that is aborted first. */
+/**
+ * Returns the promise's outcome. Rejects with NoAnswerError after `limitMs`, or with the signal's
+ * reason if that is aborted first.
+ */
 export async function within<T>(clock: Clock, limitMs: number, promise: Promise<T>, signal?: AbortSignal): Promise<T> {
   const settled = new AbortController()
   const limit = clock.sleep(limitMs, signal ? AbortSignal.any([settled.signal, signal]) : settled.signal)
@@ -31,7 +34,10 @@ export async function within<T>(clock: Clock, limitMs: number, promise: Promise<
   }
 }
 
-/** Repeats a write through outages of the database for as long as the lease holds. The write must be repeatable. */
+/**
+ * Repeats a write through outages of the database for as long as the lease holds. The write must be
+ * repeatable.
+ */
 export async function persist<T>(options: StatementOptions, lease: Lease, write: () => Promise<T>): Promise<T> {
   for (let failures = 1; ; failures++) {
     lease.lost.throwIfAborted()
@@ -39,13 +45,13 @@ export async function persist<T>(options: StatementOptions, lease: Lease, write:
       return await within(options.clock, options.limitMs, write(), lease.lost)
     } catch (error) {
       if (!isOutage(error)) throw error
-      options.log.warn({ workflow: lease.id, reason: messageOf(error), failures }, 'database did not take a write')
+      options.log.warn({ workflow: lease.id, reason: messageOf(error), failures }, 'the database rejected a write')
       await pause(options.clock, backOff(failures, 50, 2000), lease.lost)
     }
   }
 }
 
-/** Sleeps; an abort is told by the signal's own reason. */
+/** Sleeps. On an abort it throws the signal's own reason. */
 export async function pause(clock: Clock, ms: number, signal: AbortSignal): Promise<void> {
   try {
     await clock.sleep(ms, signal)

@@ -2,20 +2,24 @@ import type { Sql } from '../database/index.ts'
 import type { Json } from '../lib/json.ts'
 import type { Holding } from './workflow-store.ts'
 
-// Every write names the fence and takes a lock that a take-over has to wait for, so that it is wholly before it or not at all.
+// Every write names the fence and takes a lock that a take-over waits for, so it happens entirely
+// before the take-over or not at all.
 
-/** Names and results of the steps that ended well. */
+/** Names and results of the successful steps. */
 export async function readEnded(sql: Sql, workflowId: string): Promise<Map<string, Json | undefined>> {
   const rows = await sql<{ name: string; result: string | null }[]>`
     select name, result::text as result from workflow_step where workflow_id = ${workflowId} and status = 'SUCCESS'`
   return new Map(rows.map(({ name, result }) => [name, parseResult(result)]))
 }
 
-/** Text as it is stored; nothing where the step gave nothing, which is not the same as `null`. */
+/** The text to store. Undefined if the step returned nothing, which differs from `null`. */
 export const formatResult = (result: Json | undefined): string | null => JSON.stringify(result) ?? null
 export const parseResult = (text: string | null): Json | undefined => (text === null ? undefined : JSON.parse(text))
 
-/** Seconds since the first start of the step, or undefined when the workflow is no longer held. */
+/**
+ * Returns the seconds since the first start of the step, or undefined if the workflow is no longer
+ * held.
+ */
 export async function begin(sql: Sql, held: Holding, name: string): Promise<number | undefined> {
   const [row] = await sql<{ seconds: number }[]>`
     with held as (
@@ -29,7 +33,10 @@ export async function begin(sql: Sql, held: Holding, name: string): Promise<numb
   return row?.seconds
 }
 
-/** Records a step that was reached but not begun, or begun by an earlier holder, because the workflow was cancelled. */
+/**
+ * Records a step that was not begun, or was begun by an earlier holder, because the workflow was
+ * cancelled.
+ */
 export async function skip(sql: Sql, held: Holding, name: string): Promise<boolean> {
   const skipped = await sql`
     with held as (
@@ -43,7 +50,7 @@ export async function skip(sql: Sql, held: Holding, name: string): Promise<boole
   return skipped.count === 1
 }
 
-/** False when the workflow is no longer held. `isProgress`: forgets the claims counted so far. */
+/** Returns false if the workflow is no longer held. `isProgress`: resets the count of claims. */
 export async function succeed(
   sql: Sql,
   held: Holding,
@@ -61,7 +68,7 @@ export async function succeed(
   return ended.count === 1
 }
 
-/** False when the workflow is no longer held. */
+/** Returns false if the workflow is no longer held. */
 export async function fail(
   sql: Sql,
   held: Holding,

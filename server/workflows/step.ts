@@ -16,7 +16,7 @@ interface Named {
   readonly options: StepOptions
 }
 
-/** The step function of one run; `ended` holds the results that earlier runs recorded. */
+/** The step function of one run. `ended` contains the results that earlier runs recorded. */
 export function createStep(run: Run, ended: ReadonlyMap<string, Json | undefined>): Step {
   const results = new Map(ended)
   const active = new Set<string>()
@@ -24,7 +24,7 @@ export function createStep(run: Run, ended: ReadonlyMap<string, Json | undefined
 
   async function take({ name, work, options }: Named): Promise<Json | undefined> {
     if (results.has(name)) return results.get(name)
-    if (active.has(name)) throw new Error(`step "${name}" is already being run: parallel steps need different names`)
+    if (active.has(name)) throw new Error(`step "${name}" is already running: parallel steps need different names`)
     active.add(name)
     try {
       await refuseCanceled(run, name, options)
@@ -37,9 +37,9 @@ export function createStep(run: Run, ended: ReadonlyMap<string, Json | undefined
     }
   }
 
-  // The result was recorded by the step of this name, so it has the type that this step's work gives;
-  // work that gives nothing gives undefined.
-  // biome-ignore lint/suspicious/noConfusingVoidType: a step may give nothing
+  // The result was recorded by the step with this name, so it has the type of this step's work.
+  // Work that returns nothing returns undefined.
+  // biome-ignore lint/suspicious/noConfusingVoidType: a step may return nothing
   return async <T extends Json | undefined | void>(
     name: string,
     work: (attempt: Pick<Attempt, 'signal'>) => Promise<T>,
@@ -72,7 +72,7 @@ async function attempt(run: Run, step: Named, isProgress: boolean): Promise<Json
     run.log.debug({ workflow: lease.id, step: step.name, ms }, 'step finished')
     return steps.parseResult(text)
   } catch (error) {
-    // Neither a loss nor a stop is the step's doing: whoever goes on with the workflow runs it again.
+    // The step caused neither the loss nor the stop. The next holder of the workflow runs it again.
     lease.life.throwIfAborted()
     await recordFailure(run, step.name, error)
     throw error
@@ -97,5 +97,8 @@ async function recordFailure(run: Run, name: string, error: unknown): Promise<vo
 
 const taken = 'another process took it over'
 
-/** A text column takes neither NUL nor half a surrogate pair; whole build logs do not belong there. */
+/**
+ * A text column accepts neither NUL nor an unpaired surrogate. Whole build logs do not belong
+ * there.
+ */
 export const storable = (text: string): string => text.slice(0, longestText).replaceAll('\0', '').toWellFormed()

@@ -7,7 +7,7 @@ import { LeaseLostError, StepTimeoutError } from './workflow.ts'
 
 const nobody = { isAlive: () => true }
 
-test('hands running workflows over when it stops, without repeating what ended', async (t) => {
+test('hands over running workflows when it stops, without repeating ended steps', async (t) => {
   const { sql, start } = await testWorkflows(t)
   const ran: string[] = []
   const recipe = (who: string) =>
@@ -31,7 +31,7 @@ test('hands running workflows over when it stops, without repeating what ended',
   assert.equal(a.counts().stopped, 1)
 })
 
-test('records a step that ends while the process stops', async (t) => {
+test('records a step that ends while the process is stopping', async (t) => {
   const { sql, start } = await testWorkflows(t)
   const { promise: begun, resolve: begin } = Promise.withResolvers<void>()
   let runs = 0
@@ -76,7 +76,7 @@ test('counts the deadline of a step from its first start', async (t) => {
   await until('the count', () => b.counts().done === 1)
 })
 
-test('does not begin a step again whose deadline passed in between', async (t) => {
+test('does not start a step again after its deadline has passed', async (t) => {
   const { sql, start } = await testWorkflows(t)
   let runs = 0
   const recipe = workflow('w', async (_input, step) => {
@@ -92,7 +92,7 @@ test('does not begin a step again whose deadline passed in between', async (t) =
   assert.equal(runs, 1)
 })
 
-test('writes nothing after another owner took over', async (t) => {
+test('writes nothing after another owner has taken over', async (t) => {
   const { sql, start } = await testWorkflows(t)
   await sql`create table note (text text)`
   const { promise: taken, resolve: take } = Promise.withResolvers<void>()
@@ -134,7 +134,7 @@ test('writes nothing after another owner took over', async (t) => {
   assert.deepEqual(abandoned, [])
 })
 
-test('is not taken over in the middle of a fenced transaction', async (t) => {
+test('is not taken over during a fenced transaction', async (t) => {
   const { sql, url, start } = await testWorkflows(t)
   const { promise: go, resolve: letGo } = Promise.withResolvers<void>()
   await sql`create table note (text text)`
@@ -189,7 +189,8 @@ for (const [where, jumpMs] of Object.entries(jumps)) {
     jumpedMs = jumpMs
     const wrong: Clock = { ...systemClock, now: () => new Date(Date.now() + jumpMs) }
     const b = start([recipe('b'), workflow('other', async () => {})], { ...options, clock: wrong })
-    // Whatever it finds to be taken over it takes with what is new: at once, and when the first lease would be over.
+    // It would claim anything that is free together with new work: at once, and when the first
+    // lease would be over.
     const looks = async (): Promise<void> => void (await ended(sql, await submit(sql, b, 'other')))
     await looks()
     await isRenewed(5.5)
@@ -201,7 +202,7 @@ for (const [where, jumpMs] of Object.entries(jumps)) {
   })
 }
 
-test('takes over what is left as soon as the database says so, however far its own clock is behind', async (t) => {
+test('takes over as soon as the database allows it, however far its own clock is behind', async (t) => {
   const { sql, start } = await testWorkflows(t)
   const id = newId()
   await sql`
@@ -212,7 +213,7 @@ test('takes over what is left as soon as the database says so, however far its o
   assert.equal((await ended(sql, id, 10_000)).fence, '2')
 })
 
-test('gives a run up before its lease ends when it cannot be renewed', async (t) => {
+test('cancels a run before its lease ends if it cannot be renewed', async (t) => {
   const { sql, start } = await testWorkflows(t)
   const { promise: lost, resolve: lose } = Promise.withResolvers<{ reason: unknown; left: number }>()
   const a = start(
@@ -229,7 +230,7 @@ test('gives a run up before its lease ends when it cannot be renewed', async (t)
   )
   await submit(sql, a, 'w')
   await until('step', async () => (await sql`select from workflow_step`).length === 1)
-  // A lock that nobody gives back keeps renewals away.
+  // A lock that is never released blocks renewals.
   await sql.begin(async (tx) => {
     await tx`select from workflow for update`
     await lost
@@ -239,7 +240,7 @@ test('gives a run up before its lease ends when it cannot be renewed', async (t)
   assert(left > 0, `${left} s left`)
 })
 
-test('keeps leases that are renewed, and renews others while one row is locked', async (t) => {
+test('keeps renewed leases, and renews others while one row is locked', async (t) => {
   const { sql, start } = await testWorkflows(t)
   const { promise: go, resolve: letGo } = Promise.withResolvers<void>()
   const recipe = workflow('w', async (_input, step) => {
@@ -265,7 +266,7 @@ test('keeps leases that are renewed, and renews others while one row is locked',
   assert.equal((await readWorkflow(sql, free)).fence, '1')
 })
 
-test('parks a workflow that never gets on, tells its owner, and goes on with others', async (t) => {
+test('parks a workflow without progress, notifies its owner, and continues with others', async (t) => {
   const { sql, start } = await testWorkflows(t)
   await sql`
     insert into workflow (id, kind, key, input, state, owner, fence, lease_until, attempts)
@@ -287,7 +288,7 @@ test('parks a workflow that never gets on, tells its owner, and goes on with oth
   assert.deepEqual(ran, ['o'])
 })
 
-test('forgets earlier attempts when a step ends', async (t) => {
+test('resets the count of attempts when a step ends', async (t) => {
   const { sql, start } = await testWorkflows(t)
   const id = newId()
   await sql`
@@ -322,7 +323,7 @@ test('takes over at once from an owner that is known to be dead, and later from 
   assert.equal((await readWorkflow(sql, other)).fence, '1')
 })
 
-test('runs again what the process claimed without hearing of it', async (t) => {
+test('runs a workflow again whose claim got no answer', async (t) => {
   const { sql, start } = await testWorkflows(t)
   const engine = start([workflow('w', async () => {})], nobody)
   const first = await submit(sql, engine, 'w', { key: 'k' })

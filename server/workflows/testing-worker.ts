@@ -6,7 +6,8 @@ import { until } from './testing.ts'
 import { LeaseLostError, type RunContext, type Step, type Workflow } from './workflow.ts'
 import { createWorkflows } from './workflows.ts'
 
-// A process that runs workflows until it is killed, or until whoever started it has ended. Its workflows say in tables what they do.
+// A process that runs workflows until it is killed, or until its parent has ended. Its workflows
+// record their work in tables.
 
 export interface WorkerOptions {
   readonly url: string
@@ -15,7 +16,7 @@ export interface WorkerOptions {
   readonly failpoint?: string
 }
 
-/** What the workflows write to; for whoever starts workers. */
+/** The tables of the workflows, for the parents of workers. */
 export const createTables = async (sql: Database): Promise<void> => {
   await sql`create table run (n bigserial, workflow uuid, key text, number int, step text, pid int)`
   await sql`create table effect (workflow uuid, step text, primary key (workflow, step))`
@@ -25,7 +26,10 @@ export const createTables = async (sql: Database): Promise<void> => {
   await sql`create table note (text text)`
 }
 
-/** `waits`: whether the gated workflow waits for its gate; only the process that is to lose does. */
+/**
+ * `waits`: whether the gated workflow waits for its gate. Only the process that is going to lose
+ * does.
+ */
 export function recipes(sql: Database, waits: boolean): Workflow[] {
   const abandoned = async (): Promise<void> => {}
   return [
@@ -55,7 +59,7 @@ const kill = (): Promise<null> => {
   return new Promise(() => {})
 }
 
-/** Every place at which the deadly workflow may kill its process, each once. */
+/** Every point at which the deadly workflow may kill its process, each once. */
 export const deadlyPoints = [
   ...['a', 'b', 'c'].flatMap((name) => [`before ${name}`, `in ${name}`, `effect of ${name}`, `after ${name}`]),
   'end',
@@ -81,7 +85,10 @@ async function runDeadly(sql: Database, step: Step, context: RunContext): Promis
   await at('end')
 }
 
-/** Notes it when somebody else works for the same key: PostgreSQL frees the lock of a killed process by itself. */
+/**
+ * Records if another process works for the same key. PostgreSQL releases the lock of a killed
+ * process.
+ */
 function workAlone(sql: Database, key: string, about: { workflow: string; number: number }): Promise<null> {
   return sql.begin(async (tx) => {
     const [row] = await tx<{ alone: boolean }[]>`select pg_try_advisory_xact_lock(hashtext(${key})) as alone`
@@ -123,5 +130,5 @@ async function work(options: WorkerOptions): Promise<void> {
 }
 
 const given = process.argv[2]
-// Parsed from what `startWorker` wrote.
+// Parsed from the arguments of `startWorker`.
 if (import.meta.main && given) await work(JSON.parse(given) as WorkerOptions)

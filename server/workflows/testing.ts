@@ -9,10 +9,13 @@ import type { Step, Workflow } from './workflow.ts'
 import type { CountsFor } from './workflow-store.ts'
 import { createWorkflows, type Workflows, type WorkflowsOptions } from './workflows.ts'
 
-/** The same as in all tests, but asks more often: some states of a workflow last for milliseconds. */
+/**
+ * The same as in all tests, but with a shorter interval, because some states of a workflow last for
+ * milliseconds.
+ */
 export const until: typeof untilOf = (what, ask, options) => untilOf(what, ask, { everyMs: 5, ...options })
 
-/** A workflow from its run function; how it was abandoned is written to `abandoned` of the given list. */
+/** Builds a workflow from its run function. Adds to the list `abandoned` when it is abandoned. */
 export function workflow(
   name: string,
   run: Workflow['run'],
@@ -34,7 +37,7 @@ export interface TestWorkflows {
   start(workflows: readonly Workflow[], options?: Partial<WorkflowsOptions>): Workflows
 }
 
-/** A database, and engines on it which are stopped before it goes. */
+/** Creates a database, and engines on it that stop before the database is removed. */
 export async function testWorkflows(t: Cleanup): Promise<TestWorkflows> {
   const engines: Workflows[] = []
   t.after(async () => {
@@ -79,11 +82,11 @@ export interface WorkflowRow {
 export async function readWorkflow(sql: Database, id: string): Promise<WorkflowRow> {
   const [row] = await sql<WorkflowRow[]>`
     select state, error, attempts, fence::text as fence, owner, finished_at from workflow where id = ${id}`
-  if (!row) throw new Error(`there is no workflow ${id}`)
+  if (!row) throw new Error(`the workflow ${id} does not exist`)
   return row
 }
 
-/** The workflow's row once it has ended. */
+/** Returns the workflow's row once it has ended. */
 export const ended = (sql: Database, id: string, limitMs = 60_000): Promise<WorkflowRow> =>
   until(
     `end of workflow ${id}`,
@@ -104,7 +107,7 @@ export async function readSteps(
   return [...rows]
 }
 
-/** Work that heeds its signal and does nothing else. */
+/** Work that only waits for its signal. */
 export const aborted = (signal: AbortSignal, onBegin = (): unknown => undefined): Promise<never> =>
   new Promise((_, reject) => {
     onBegin()

@@ -1,12 +1,15 @@
 import type { Clock } from '../lib/clock.ts'
 
-/** Lets one loop wait until it is woken. A wake that comes while the loop is busy makes its next wait return at once. */
+/**
+ * Lets one loop wait until it is woken. If it is woken while it is busy, its next wait returns at
+ * once.
+ */
 export interface Wake {
   wake(): void
   wait(ms: number): Promise<void>
 }
 
-/** Without a reason, every abort would make an exception with its stack. */
+/** Without a shared reason, every abort would create an exception with its stack. */
 const isWoken = 'woken'
 
 export function createWake(clock: Clock): Wake {

@@ -11,13 +11,14 @@ interface Bounds {
   readonly late: () => Error
 }
 
-/** setTimeout takes no more. */
+/** The maximum delay of setTimeout. */
 const longestMs = 2 ** 31 - 1
 
 /**
- * Runs work until it ends, its time is over or the signal is aborted. Work that was told to stop gets `graceMs` to do so
- * and is then left behind: a result that comes in time counts, otherwise the reason of the abort is thrown. Work that fails
- * because the database was away is begun again, for steps are repeatable.
+ * Runs work until it ends, its time is over or the signal is aborted. Aborted work gets `graceMs`
+ * to stop. A result within that time counts. Otherwise the reason of the abort is thrown and the
+ * work is left behind. Work that fails because of a database outage is started again, because steps
+ * are repeatable.
  */
 export async function workUntil<T>(
   run: StatementOptions & { readonly graceMs: number },
@@ -51,13 +52,16 @@ async function retryOutages<T>(
     } catch (error) {
       if (signal.aborted) throw signal.reason
       if (!isOutage(error)) throw error
-      run.log.warn({ reason: messageOf(error), failures }, 'step met a database that did not answer')
+      run.log.warn({ reason: messageOf(error), failures }, 'a step got no answer from the database')
       await pause(run.clock, backOff(failures, 100, 5000), signal)
     }
   }
 }
 
-/** The work's outcome, or the signal's reason when the work has not settled `graceMs` after the abort. */
+/**
+ * Returns the work's outcome, or throws the signal's reason if the work has not settled `graceMs`
+ * after the abort.
+ */
 async function leaveBehind<T>(
   { clock, graceMs }: Pick<StatementOptions, 'clock'> & { readonly graceMs: number },
   work: Promise<T>,

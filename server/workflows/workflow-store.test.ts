@@ -9,7 +9,7 @@ import { claim, insert, renew, shareOut } from './workflow-store.ts'
 const keysOf = (rows: readonly { key: string }[]): string[] => Array.from(rows, ({ key }) => key).sort()
 const taking = { ...shareOut(10), owner: 'a', kinds: ['w'], limit: 10, leaseSeconds: 15, holding: [] as string[] }
 
-test('claims the first waiting one of each key that nothing runs for, oldest first', async (t) => {
+test('claims the first waiting workflow of each idle key, oldest first', async (t) => {
   const { sql } = await testDatabase(t)
   const ids: string[] = []
   for (const key of ['z', 'a', 'z', 'b', 'a']) {
@@ -34,7 +34,7 @@ test('claims the first waiting one of each key that nothing runs for, oldest fir
   assert.equal((await claim(sql, { ...taking, owner: 'c' })).length, 0)
 })
 
-test('claims beside another claim that has not committed without waiting for it', async (t) => {
+test('claims without waiting for another uncommitted claim', async (t) => {
   const { sql } = await testDatabase(t)
   const keys = ['a', 'b', 'c', 'd']
   for (const key of keys) await insert(sql, { id: newId(), kind: 'w', key, input: {}, countsFor: 'platform' })
@@ -46,7 +46,7 @@ test('claims beside another claim that has not committed without waiting for it'
   })
 })
 
-test('claims what has run out again, with a new fence, but nothing that is held', async (t) => {
+test('claims an expired workflow again with a new fence, but no held one', async (t) => {
   const { sql } = await testDatabase(t)
   await insert(sql, { id: newId(), kind: 'w', key: 'k', input: {}, countsFor: 'platform' })
   const [before] = await claim(sql, { ...taking, leaseSeconds: 0.05 })

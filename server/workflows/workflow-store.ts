@@ -1,7 +1,7 @@
 import type { Fragment, Sql } from '../database/index.ts'
 import type { Json } from '../lib/json.ts'
 
-/** What proves who writes: every write of a run names both. */
+/** Identifies the writer. Every write of a run names both. */
 export interface Holding {
   readonly id: string
   readonly fence: string
@@ -11,7 +11,7 @@ export interface Claimed extends Holding {
   readonly kind: string
   readonly key: string
   readonly input: Json
-  /** This claim included. */
+  /** Including this claim. */
   readonly attempts: number
   readonly cancel_requested: boolean
 }
@@ -20,7 +20,10 @@ export type EndState = 'done' | 'failed' | 'canceled' | 'parked'
 
 export const channel = 'workflow'
 
-/** The organization whose work it is, by its own id or by that of something it has; `platform` if no organization can cause it. */
+/**
+ * The organization that owns the work, by its own id or by that of one of its objects; `platform`
+ * if no organization can cause it.
+ */
 export type CountsFor =
   | { readonly organizationId: string }
   | { readonly environmentId: string }
@@ -47,31 +50,34 @@ function organizationOf(sql: Sql, of: CountsFor): Fragment {
       select p.organization_id from environment e join project p on p.id = e.project_id where e.id = ${environment})`
 }
 
-/** Inserts the workflow for the one row of `from`, the rest of a `select`; its id must be a new one. */
+/** Inserts the workflow if `from`, the rest of a `select`, has a row. Its id must be new. */
 export const submission = (sql: Sql, row: NewRow, from: Fragment): Fragment => sql`
     insert into workflow (id, kind, key, input, organization_id)
     select ${row.id}::uuid, ${row.kind}, ${row.key}, ${JSON.stringify(row.input)}::text::jsonb,
       ${organizationOf(sql, row.countsFor)} from ${from}`
 
-/** False when the id was there before. */
+/** Returns false if the id already exists. */
 export async function insert(sql: Sql, row: NewRow): Promise<boolean> {
   const inserted = await sql`${submission(sql, row, sql`(values (1)) once`)} on conflict (id) do nothing`
   return inserted.count === 1
 }
 
-/** How many of its places an engine leaves to whom. */
+/** How an engine shares out its places. */
 export interface Places {
-  /** Places that are free in this process. */
+  /** Free places in this process. */
   readonly limit: number
-  /** Workflows that one organization may have running. */
+  /** Maximum number of running workflows of one organization. */
   readonly perOrganization: number
-  /** Places that only the platform and organizations without a running workflow may take. */
+  /** Places reserved for the platform and for organizations without a running workflow. */
   readonly reserve: number
-  /** Places of the reserve that only the platform may take. */
+  /** Places of the reserve that only the platform may use. */
   readonly platformReserve: number
 }
 
-/** Decides the shares of an engine: half for one organization, a fifth for those that run nothing, a fiftieth for the platform. */
+/**
+ * Decides the shares of an engine: half for one organization, a fifth for those without a running
+ * workflow, a fiftieth for the platform.
+ */
 export const shareOut = (maxRunning: number): Omit<Places, 'limit'> => ({
   perOrganization: Math.max(1, Math.ceil(maxRunning / 2)),
   reserve: Math.floor(maxRunning / 5),
@@ -88,11 +94,12 @@ interface Taking extends Places {
 }
 
 /**
- * Takes up to `limit` workflows: those whose lease ran out, those that an earlier claim of this owner took without its
- * answer arriving, and the first waiting one of every key that nothing runs for. Only database time is compared.
- * `rank` is the number of workflows that the organization would have running: organizations take turns by it, and the
- * platform comes first. Rows are locked one by one by their id, as many as are taken: the planner, whose idea of the
- * queue's length is mostly outdated, has no choice in that.
+ * Claims up to `limit` workflows: expired ones, those of an earlier claim of this owner whose
+ * answer was lost, and the first waiting one of every idle key. It only compares database time.
+ * `rank` is the number of workflows that the organization would have running. Organizations take
+ * turns by it, and the platform comes first. Rows are locked one by one by their id, only as many
+ * as are claimed. The planner has no choice in that, because its estimate of the queue's length is
+ * mostly outdated.
  */
 export async function claim(sql: Sql, options: Taking): Promise<Claimed[]> {
   const { owner, leaseSeconds, limit, perOrganization, heldBack = [] } = options
@@ -138,8 +145,8 @@ export async function claim(sql: Sql, options: Taking): Promise<Claimed[]> {
 }
 
 /**
- * Renews those that are still held and not locked by somebody at this moment. A locked row is left out rather than
- * waited for: one long transaction must not cost all the others their leases.
+ * Renews the leases that are still held and whose rows are not locked. A locked row is skipped,
+ * because waiting for one long transaction must not cost all other workflows their leases.
  */
 export async function renew(
   sql: Sql,
@@ -158,7 +165,7 @@ export async function renew(
     returning w.id, w.cancel_requested`
 }
 
-/** Everything that is running, over all processes. */
+/** Lists everything that is running, over all processes. */
 export async function readRunning(
   sql: Sql,
 ): Promise<{ id: string; fence: string; owner: string | null; cancel_requested: boolean }[]> {
@@ -173,7 +180,10 @@ export async function releaseOwners(sql: Sql, owners: readonly string[]): Promis
   return released.count
 }
 
-/** Hands a running workflow back, to be claimed again after so many seconds. From now on its holder can write nothing. */
+/**
+ * Releases a running workflow, which can be claimed again after so many seconds. Its holder can no
+ * longer write.
+ */
 export async function release(
   sql: Sql,
   held: Holding,
@@ -186,7 +196,7 @@ export async function release(
     where id = ${held.id} and fence = ${held.fence} and state = 'running'`
 }
 
-/** False when the workflow is no longer held. */
+/** Returns false if the workflow is no longer held. */
 export async function end(sql: Sql, held: Holding, state: EndState, error: string | null): Promise<boolean> {
   const ended = await sql`
     update workflow set state = ${state}, error = ${error}, finished_at = now(), owner = null, lease_until = null
@@ -195,8 +205,9 @@ export async function end(sql: Sql, held: Holding, state: EndState, error: strin
 }
 
 /**
- * Locks the workflow against being taken over until the transaction ends; false when it is no longer held. Renewals are
- * not kept waiting. A holder that is stopped in the middle loses its session, and with it the lock, after `idleMs`.
+ * Locks the workflow against a take-over until the transaction ends. Returns false if it is no
+ * longer held. Renewals do not wait for the lock. A holder that is stopped in the middle loses its
+ * session and the lock after `idleMs`.
  */
 export async function lock(sql: Sql, held: Holding, idleMs: number): Promise<boolean> {
   const locked = await sql`
@@ -205,7 +216,10 @@ export async function lock(sql: Sql, held: Holding, idleMs: number): Promise<boo
   return locked.length === 1
 }
 
-/** Marks for cancelling; the state that this leaves behind, or undefined where there is nothing to cancel any more. */
+/**
+ * Marks the workflow for cancelling. Returns its new state, or undefined if it can no longer be
+ * cancelled.
+ */
 export async function cancel(sql: Sql, id: string): Promise<'canceled' | 'running' | undefined> {
   const [row] = await sql<{ state: 'canceled' | 'running' }[]>`
     update workflow set cancel_requested = true,
@@ -218,7 +232,10 @@ export async function cancel(sql: Sql, id: string): Promise<'canceled' | 'runnin
   return row?.state
 }
 
-/** The ids of those `unfinished` ones of a kind whose workflow has ended. Few are unfinished, and those are looked up one by one. */
+/**
+ * Lists the `unfinished` ids of a kind whose workflow has ended. Few are unfinished, and each is
+ * looked up alone.
+ */
 export async function listUnfinished(sql: Sql, kind: string, unfinished: Fragment): Promise<string[]> {
   const rows = await sql<{ id: string }[]>`
     select ended.id from (${unfinished}) as unfinished (id) cross join lateral (
@@ -227,7 +244,7 @@ export async function listUnfinished(sql: Sql, kind: string, unfinished: Fragmen
   return rows.map(({ id }) => id)
 }
 
-/** Undefined where it is finished by now, or another process is about to. */
+/** Returns undefined if it is already finished, or if another process is finishing it. */
 export async function lockUnfinished(
   sql: Sql,
   id: string,
@@ -235,7 +252,7 @@ export async function lockUnfinished(
 ): Promise<{ input: Json; error: string | null } | undefined> {
   const [row] = await sql<{ input: Json; error: string | null }[]>`
     select input, error from workflow where id = ${id} for update skip locked`
-  // Looked at under the lock: another process may have finished it while this one began.
+  // Checked under the lock, because another process may have finished it meanwhile.
   const left = row && (await sql`select from (${unfinished}) as unfinished (id) where id = ${id}`)
   return left?.length === 1 ? row : undefined
 }

@@ -2,53 +2,66 @@ import type { Attempt } from '../lib/attempt.ts'
 import type { Json } from '../lib/json.ts'
 
 /**
- * Durable work on PostgreSQL. A workflow is a function made of named steps; a step that ended is never run again, its
- * recorded result is handed back instead. A step may run twice when the process dies between its effect and the record:
- * look for the effect first. At most one workflow per key runs at any moment, over all processes; others wait in order.
+ * Durable work on PostgreSQL. A workflow is a function of named steps. An ended step never runs
+ * again: its recorded result is returned instead. A step may run twice if the process dies between
+ * its effect and the record, so it looks for the effect first. At most one workflow per key runs at
+ * any moment, over all processes. Others wait in order.
  */
 export interface Workflow<Input extends Json = Json> {
   readonly name: string
-  /** Ends normally or throws; a throw that is not the lease's loss ends the workflow as failed. */
+  /** Returns or throws. A throw other than the loss of the lease ends the workflow as failed. */
   run(input: Input, step: Step, context: RunContext): Promise<void>
   /**
-   * Called inside the transaction that ends a workflow which threw or was parked by the poison guard: writes the domain's
-   * terminal state. `sql` is that transaction. Where it throws again and again the workflow ends without that state; what
-   * `unfinished` still gives then is abandoned anew, later.
+   * Writes the domain's terminal state after the workflow threw or was parked. `sql` is the
+   * transaction that ends the workflow. If it throws repeatedly, the workflow ends without that
+   * state, and it is called again later for every id in `unfinished`.
    */
   abandoned(input: Input, reason: string, sql: import('../database/database.ts').Sql): Promise<void>
-  /** The ids of workflows whose terminal state is not written in the domain, as a `select` of one column. */
+  /** The ids of workflows without a terminal state in the domain, as a `select` of one column. */
   unfinished?(sql: import('../database/database.ts').Sql): import('../database/database.ts').Fragment
   /**
-   * The ids of waiting workflows that must not begin yet, as a `select` of one column. Workflows behind them with the same key wait,
-   * too. Asked at each claim: it must be cheap if nothing is held back.
+   * The ids of waiting workflows that must not begin yet, as a `select` of one column. Later
+   * workflows with the same key wait too. It runs at each claim, so it must be cheap if nothing is
+   * held back.
    */
   heldBack?(sql: import('../database/database.ts').Sql): import('../database/database.ts').Fragment
 }
 
 export interface RunContext {
   readonly id: string
-  /** Aborted with CanceledError when the workflow is cancelled, with LeaseLostError when another process owns it now. */
+  /**
+   * Aborted with CanceledError if the workflow is cancelled, with LeaseLostError if another process
+   * owns it.
+   */
   readonly signal: AbortSignal
-  /** Writes of the workflow's own go through this: the transaction fails with LeaseLostError when the lease is lost. */
+  /**
+   * Runs a transaction for the workflow's own writes. It fails with LeaseLostError if the lease is
+   * lost.
+   */
   fenced<T>(work: (sql: import('../database/database.ts').Sql) => Promise<T>): Promise<T>
 }
 
 export interface StepOptions {
-  /** Counted from the first start of this step, over restarts. Default 600 s. The attempt's signal is aborted with StepTimeoutError. */
+  /**
+   * Counted from the first start of this step, across restarts. Default 600 s. Aborts the attempt's
+   * signal with StepTimeoutError.
+   */
   readonly deadlineSeconds?: number
-  /** Runs even after the workflow was cancelled: for clean-up and for writing the end. */
+  /** Runs also after the workflow was cancelled: for clean-up and for writing the end. */
   readonly evenIfCanceled?: boolean
 }
 
-/** Runs `work` unless a result is recorded; steps with different names may run at the same time. */
-// biome-ignore lint/suspicious/noConfusingVoidType: a step may give nothing
+/**
+ * Runs `work` unless its result is recorded. Steps with different names may run at the same time.
+ */
+// biome-ignore lint/suspicious/noConfusingVoidType: a step may return nothing
 export type Step = <T extends Json | undefined | void>(
   name: string,
   work: (attempt: Pick<Attempt, 'signal'>) => Promise<T>,
   options?: StepOptions,
 ) => Promise<T>
 
-/** Keeps something true without any input; safe to run at any moment. */
+/** Keeps a property true without any input. Safe to run at any moment. */
 export interface Reconciler {
   readonly name: string
   readonly everyMs: number

@@ -8,7 +8,7 @@ import { createFinisher } from './finisher.ts'
 import { aborted, ended, noWork, readSteps, readWorkflow, submit, testWorkflows, until, workflow } from './testing.ts'
 import { CanceledError, StepTimeoutError, type Workflow } from './workflow.ts'
 
-test('runs a workflow to its end and keeps its steps', async (t) => {
+test('runs a workflow to its end and records its steps', async (t) => {
   const { sql, start } = await testWorkflows(t)
   const seen: unknown[] = []
   const engine = start([
@@ -33,7 +33,7 @@ test('runs a workflow to its end and keeps its steps', async (t) => {
   await until('the count', () => engine.counts().done === 1)
 })
 
-test('takes the same id once', async (t) => {
+test('accepts the same id once', async (t) => {
   const { sql, start } = await testWorkflows(t)
   let runs = 0
   const engine = start([workflow('w', async () => void runs++)])
@@ -83,7 +83,7 @@ test('runs one workflow per key at a time, in the order of submission', async (t
   for (const numbers of order.values()) assert.deepEqual(numbers, [0, 1, 2, 3, 4, 5, 6, 7, 8, 9])
 })
 
-test('cancels into the running step at once and still runs the steps that clean up', async (t) => {
+test('cancels the running step at once and still runs the steps that clean up', async (t) => {
   const { sql, url, start } = await testWorkflows(t)
   const abandoned: { reason: string }[] = []
   let isReached = false
@@ -115,7 +115,7 @@ test('cancels into the running step at once and still runs the steps that clean 
         abandoned as [],
       ),
     ],
-    // Whoever only looks from time to time would find it after minutes.
+    // Polling alone would find it after minutes.
     { url, leaseSeconds: 3600, pollMs: 600_000 },
   )
   const id = await submit(sql, engine, 'w')
@@ -140,7 +140,7 @@ test('cancels into the running step at once and still runs the steps that clean 
   assert.equal(await engine.requestCancel(sql, id), 'ended')
 })
 
-test('finds a cancel that nobody told of', async (t) => {
+test('finds an unreported cancel', async (t) => {
   const { sql, start } = await testWorkflows(t)
   const engine = start([workflow('w', async (_input, step) => step('long', ({ signal }) => aborted(signal)))])
   const id = await submit(sql, engine, 'w')
@@ -184,7 +184,7 @@ test('ends a waiting workflow in the transaction that cancels it', async (t) => 
   assert.deepEqual(abandoned, [])
 })
 
-test('ends a workflow that throws together with what its owner writes about it', async (t) => {
+test('ends a workflow that throws together with the state of its owner', async (t) => {
   const { sql, start } = await testWorkflows(t)
   await sql`create table note (reason text)`
   const engine = start([
@@ -208,7 +208,7 @@ test('ends a workflow that throws together with what its owner writes about it',
   assert.deepEqual(await readSteps(sql, id), [{ name: 'bad', status: 'ERROR', error: 'no  disk', ended: true }])
 })
 
-test('ends a workflow also when its owner cannot write about it', async (t) => {
+test('ends a workflow also if its owner cannot write the state', async (t) => {
   const { sql, start } = await testWorkflows(t)
   let calls = 0
   const engine = start([
@@ -226,7 +226,7 @@ test('ends a workflow also when its owner cannot write about it', async (t) => {
   assert.equal(calls, 3)
 })
 
-test('what its owner could not write is written later, once, and what cannot be yet keeps nothing else', async (t) => {
+test('a state that its owner could not write is written later, once, without blocking others', async (t) => {
   const { sql, start } = await testWorkflows(t)
   await sql`create table thing (id uuid, reason text)`
   const broken = { all: true, one: '' }
@@ -278,7 +278,7 @@ test('what its owner could not write is written later, once, and what cannot be 
   )
 })
 
-test('runs steps of different names at the same time and refuses the same name', async (t) => {
+test('runs steps of different names at the same time and rejects the same name', async (t) => {
   const { sql, start } = await testWorkflows(t)
   const both = Promise.withResolvers<void>()
   let active = 0
@@ -300,11 +300,11 @@ test('runs steps of different names at the same time and refuses the same name',
   ])
   const id = await submit(sql, engine, 'w')
   assert.equal((await ended(sql, id)).error, null)
-  assert.match(String(refused), /step "a" is already being run/)
+  assert.match(String(refused), /step "a" is already running/)
   assert.equal(active, 2)
 })
 
-test('ends a step at its deadline, whether or not the work listens', async (t) => {
+test('ends a step at its deadline, even if the work ignores its signal', async (t) => {
   const { sql, start } = await testWorkflows(t)
   const errors: unknown[] = []
   const engine = start(
@@ -326,7 +326,7 @@ test('ends a step at its deadline, whether or not the work listens', async (t) =
   assert.match(String(errors[0]), /step "s0" did not end within 0.1 s/)
 })
 
-test('does not claim kinds that it does not know, nor what waits behind them', async (t) => {
+test('does not claim unknown kinds, nor the workflows that wait behind them', async (t) => {
   const { sql, start } = await testWorkflows(t)
   const engine = start([workflow('known', async () => {})], { pollMs: 20 })
   const unknown = await submit(sql, engine, 'unknown', { key: 'k' })
@@ -341,7 +341,7 @@ test('does not claim kinds that it does not know, nor what waits behind them', a
   assert.equal((await ended(sql, behind)).state, 'done')
 })
 
-test('runs no more workflows at a time than it may', async (t) => {
+test('runs no more workflows at a time than allowed', async (t) => {
   const { sql, start } = await testWorkflows(t)
   let active = 0
   let most = 0

@@ -16,27 +16,27 @@ import { type CountsFor, cancel, insert, submission } from './workflow-store.ts'
 export interface WorkflowsOptions {
   readonly database: Database
   /**
-   * Of the same database, for a connection that listens and one that renews leases. Without it this process hears of others' work and
-   * cancels by polling only.
+   * The same database, for a connection that listens and one that renews leases. Without it this
+   * process finds work and cancels of others only by polling.
    */
   readonly url?: string
-  /** Only workflows of these kinds are run here; others wait for a process that knows them. */
+  /** Only workflows of these kinds run here. Others wait for a process that knows them. */
   readonly workflows: readonly Workflow[]
   readonly clock: Clock
   readonly log: Logger
-  /** Unique per process; default: host, process and when it was started. */
+  /** Unique per process. Default: host, process and its start time. */
   readonly owner?: string
   /** Default 15. */
   readonly leaseSeconds?: number
-  /** Workflows run at the same time by this process. */
+  /** Maximum number of workflows that this process runs at the same time. */
   readonly maxRunning: number
-  /** Claims in a row without a step that ended, after which a workflow is parked. Default 10. */
+  /** A workflow is parked after this many consecutive claims without an ended step. Default 10. */
   readonly maxAttempts?: number
-  /** How long work that was aborted may take to stop. Default 10,000. */
+  /** Milliseconds that aborted work may take to stop. Default 10,000. */
   readonly graceMs?: number
-  /** How soon work is found that nobody told of. Default 1,000. */
+  /** Milliseconds until unreported work is found. Default 1,000. */
   readonly pollMs?: number
-  /** Says of an owner whether its process still lives; "yes" where that cannot be known. */
+  /** Whether the process of an owner is alive. True if that cannot be known. */
   readonly isAlive?: (owner: string) => boolean
 }
 
@@ -46,28 +46,35 @@ export interface Submission {
   /** Workflows with the same key run one after the other, in the order of submission. */
   readonly key: string
   readonly input: Json
-  /** Whose share of the places it uses. */
+  /** The owner whose share of the places it uses. */
   readonly countsFor: CountsFor
 }
 
-/** Since this process started; `running` as of now. */
+/** Counts since the start of this process. `running` is current. */
 export type Counts = Readonly<Record<'running' | keyof Engine['counts'], number>>
 
 export interface Workflows {
-  /** In the caller's transaction; call `nudge` after its commit. False when a workflow with this id was there before. */
+  /**
+   * Inserts in the caller's transaction. Call `nudge` after its commit. Returns false if a workflow
+   * with this id exists.
+   */
   submit(sql: Sql, submission: Submission): Promise<boolean>
-  /** The same as a part of a statement of the caller's: inserts for the one row of `from`, or for none. */
+  /** The same as a part of the caller's statement: inserts if `from` has a row. */
   submission(sql: Sql, submission: Submission, from: Fragment): Fragment
   /**
-   * In the caller's transaction. `canceled`: it was waiting and has ended now; its `abandoned` is not called, the caller
-   * writes what follows in the same transaction. `running`: its signal is aborted after the commit. `ended`: too late.
+   * Cancels in the caller's transaction. `canceled`: it was waiting and has ended. Its `abandoned`
+   * is not called, so the caller writes the state in the same transaction. `running`: its signal is
+   * aborted after the commit. `ended`: too late.
    */
   requestCancel(sql: Sql, id: string): Promise<'canceled' | 'running' | 'ended'>
-  /** Looks for work now, here and in the other processes. */
+  /** Looks for work now, in this process and in the others. */
   nudge(): void
-  /** Once in the life of the engine. Does not wait for the database and does not fail without it. */
+  /** Can be called once. Does not wait for the database and does not fail without it. */
   start(): void
-  /** Claims nothing more, aborts what runs, waits for it and hands it over to be taken up at once. */
+  /**
+   * Claims nothing more, aborts running workflows, waits for them and releases them, so that they
+   * can be claimed at once.
+   */
   stop(): Promise<void>
   counts(): Counts
 }
@@ -88,7 +95,7 @@ export function createWorkflows(options: WorkflowsOptions): Workflows {
       active?.ear.tell()
     },
     start: () => {
-      if (active || claiming.signal.aborted) throw new Error('workflows can be started once only')
+      if (active || claiming.signal.aborted) throw new Error('workflows can only be started once')
       const onCancel = (id: string): void => leases.get(id)?.cancel()
       active = {
         ear: createEar({ database, url: options.url, log, owner, onWork: wake.wake, onCancel }),
@@ -101,7 +108,8 @@ export function createWorkflows(options: WorkflowsOptions): Workflows {
       wake.wake()
       await active?.claims
       for (const lease of leases.values()) lease.stop()
-      // Time for the work to stop and to write that it is handed over. What takes longer is taken up when its lease ends.
+      // Time for work to stop and to release its lease. Slower work is claimed again when its lease
+      // ends.
       await within(clock, engine.graceMs + limitMs, Promise.all(runs)).catch(() => {})
       for (const lease of leases.values()) lease.lose('this process stopped')
       active?.ear.tell()
@@ -113,7 +121,9 @@ export function createWorkflows(options: WorkflowsOptions): Workflows {
   }
 }
 
-/** On a connection of its own where there can be one: behind whatever else waits for the database, renewals would come too late. */
+/**
+ * Uses a separate connection if possible, because renewals would be late behind other statements.
+ */
 async function keepOnLine(engine: Engine, url: string | undefined, signal: AbortSignal): Promise<void> {
   const line = url === undefined ? undefined : openDatabase({ url, max: 1, name: 'quayside leases' })
   await keepLeases({ ...engine, database: line ?? engine.database }, signal)
@@ -133,7 +143,8 @@ function createEngine(options: WorkflowsOptions): Engine {
     leaseSeconds,
     limitMs: Math.min(5000, leaseSeconds * 500),
     idleMs: leaseSeconds * 1000,
-    // With a part of its own, for two engines of one process must not take each other's claims for lost ones of theirs.
+    // With its own part, because two engines of one process must not take each other's claims for
+    // their own lost ones.
     owner: `${options.owner ?? processOwner()}/${newId()}`,
     kinds,
     wake: createWake(options.clock),

@@ -296,7 +296,7 @@ test('/deployment/status tells the execution that is named, and says that there 
   assert.deepEqual([unknown.code, unknown.reason], [1007, 'version: the environment has no execution nothing.'])
   const ofProject = await connect('/deployment/status', query({ version: `${environment}-1`, environment: undefined }))
     .ended
-  assert.deepEqual([ofProject.code, ofProject.reason], [1007, 'version: name its environment, too.'])
+  assert.deepEqual([ofProject.code, ofProject.reason], [1007, 'version: send its environment too.'])
 })
 
 test('what is sent as events is what the document says, and what is no WebSocket is answered with 404', async () => {
