@@ -7,9 +7,7 @@ import { type SocketCall, SocketHttp, SocketRefusal } from '../../lib/socket-htt
 import { EngineError } from '../engine.ts'
 
 /** One request to the Docker daemon. */
-export interface DaemonCall extends Omit<SocketCall, 'headers'> {
-  /** For the registry that the daemon is to ask. */
-  readonly login?: { readonly username: string; readonly password: string }
+export interface DaemonCall extends SocketCall {
   /** How long the answer may take; for a stream, its beginning. */
   readonly timeoutMs?: number
 }
@@ -129,15 +127,8 @@ export class DockerDaemon {
   }
 }
 
-/** The call with the signal that also knows its time-out. A login goes in the header of Docker's API, in its base64 with padding. */
-const asSent = ({ login, ...call }: DaemonCall, signal: AbortSignal): SocketCall => ({
-  ...call,
-  signal,
-  ...(login && { headers: { 'x-registry-auth': inBase64(JSON.stringify(login)) } }),
-})
-
-const inBase64 = (said: string): string =>
-  Buffer.from(said).toString('base64').replaceAll('+', '-').replaceAll('/', '_')
+/** The call with the signal that also knows its time-out. */
+const asSent = (call: DaemonCall, signal: AbortSignal): SocketCall => ({ ...call, signal })
 
 /** The promise, or the signal's reason when that comes first. */
 async function settled<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {

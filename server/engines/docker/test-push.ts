@@ -68,7 +68,7 @@ export async function pushImage(socketPath: string, reference: string, login: Re
       method: 'POST',
       path: `/images/${repo}/push`,
       query: { tag },
-      login: { username: login.username, password: login.password.reveal() },
+      headers: registryAuth(login),
       signal: limit(),
       timeoutMs: 60_000,
     }),
@@ -83,7 +83,7 @@ export async function pullImage(socketPath: string, reference: string, login: Re
       method: 'POST',
       path: '/images/create',
       query: { fromImage, tag },
-      login: { username: login.username, password: login.password.reveal() },
+      headers: registryAuth(login),
       signal: limit(),
       timeoutMs: 60_000,
     }),
@@ -110,6 +110,12 @@ export async function removeImagesOf(socketPath: string, host: string): Promise<
   const names = images.flatMap(({ RepoTags, RepoDigests }) => [...(RepoTags ?? []), ...(RepoDigests ?? [])])
   const ours = names.filter((name) => (fetchedAs(name) ?? name).startsWith(`${host}/`))
   await removeImages(socketPath, ours)
+}
+
+/** Docker's own pushes and pulls take a login in this header; the platform has none of them. */
+function registryAuth({ username, password }: RegistryLogin): Record<string, string> {
+  const said = Buffer.from(JSON.stringify({ username, password: password.reveal() })).toString('base64')
+  return { 'x-registry-auth': said.replaceAll('+', '-').replaceAll('/', '_') }
 }
 
 function taken(reference: string): [string, string] {
