@@ -1,6 +1,6 @@
 import type { Permission } from '@quayside/contract/operation.ts'
 import type { CustomRights, RoleName } from '@quayside/contract/roles.ts'
-import type { Fragment, Sql } from '../database/index.ts'
+import { type Fragment, type Sql, withoutOwner } from '../database/index.ts'
 import { type ComposedStatement, column, composeStatement } from './composed-statement.ts'
 import type { Credential } from './credential.ts'
 import { gather } from './gather.ts'
@@ -67,7 +67,8 @@ const loaders = new WeakMap<Sql, Map<TargetQuery, Loader>>()
 function loaderOf(sql: Sql, query: TargetQuery): Loader {
   const ofPool = loaders.get(sql) ?? new Map<TargetQuery, Loader>()
   loaders.set(sql, ofPool)
-  const loader = ofPool.get(query) ?? gather((wanted: readonly Wanted[]) => loadTogether(sql, query, wanted))
+  const loader =
+    ofPool.get(query) ?? gather((wanted: readonly Wanted[]) => withoutOwner(() => loadTogether(sql, query, wanted)))
   ofPool.set(query, loader)
   return loader
 }

@@ -5,6 +5,7 @@ export { type EmbeddedDatabase, type EmbeddedOptions, embeddedUrl, startEmbedded
 export { tryLock as exclusiveLock } from './exclusive.ts'
 export { type Listening, listen } from './listen.ts'
 export { type Migration, migrate, schemaState } from './migrate.ts'
+export { withOwner, withoutOwner } from './owners.ts'
 export { openDatabase, type PoolOptions } from './pool.ts'
 export { createPulse, type Pulse } from './pulse.ts'
 export { readSetting, settingOr, writeSetting } from './setting-store.ts'

@@ -1,10 +1,9 @@
 import postgres from 'postgres'
-import { AppError } from '../lib/error.ts'
 import { newId } from '../lib/id.ts'
-import { createSlots } from '../lib/slots.ts'
 import { arrayTypes } from './array-types.ts'
 import type { Database } from './database.ts'
 import { connectSocket } from './driver-socket.ts'
+import { beginInTurn, currentOwner, divideByOwner, shareConnections } from './owners.ts'
 import { TransactionGuard } from './transaction-guard.ts'
 import { withUnits } from './unit-of-work.ts'
 import { withWholeResults } from './whole-results.ts'
@@ -12,7 +11,7 @@ import { withWholeResults } from './whole-results.ts'
 export interface PoolOptions {
   /** `postgres://user:password@host:port/database`; a unix socket's directory is the parameter `host`, as for libpq. */
   readonly url: string
-  /** Connections at most, beside those of units of work. Few are enough: each takes many queries at a time. */
+  /** Connections at most, beside those that owners share. Few are enough: each takes many queries at a time. */
   readonly max?: number
   /** How the connections call themselves in pg_stat_activity. */
   readonly name?: string
@@ -28,19 +27,11 @@ export interface PoolOptions {
  * seconds; see `databaseErrorToAppError`. `end()` waits a second for what is still running, unless `timeout` (seconds) is given.
  */
 export function openDatabase(options: PoolOptions): Database {
-  const pool = connectGuarded(options)
-  // Units of work hold a connection for as long as a request takes. Of their own, so that nobody else waits for one.
-  let units: Database | undefined
-  const slots = createSlots(unitConnections - reservedUnits, { reserve: reservedUnits, perOwner: unitsOfOwner })
-  const { end } = pool
-  const both = Object.assign(pool, {
-    end: async (limit?: { timeout?: number }) => void (await Promise.all([end(limit), units?.end(limit)])),
-  })
-  return withUnits(both, async (work, owner = newId()) => {
-    using _ = slots.takeNow(owner) ?? (await slots.take(AbortSignal.timeout(unitPatienceMs), owner).catch(crowded))
-    units ??= connectGuarded({ ...options, max: unitConnections })
-    return await units.begin(work)
-  })
+  const open = (max: number): Database => connectGuarded({ ...options, max })
+  // Units of work hold a connection for as long as a request takes, so they have connections of their own.
+  const [statements, units] = [shareConnections(open), shareConnections(open)]
+  const database = divideByOwner(connectGuarded(options), statements, units)
+  return withUnits(database, (work, owner = currentOwner() ?? newId()) => beginInTurn(units, owner, work))
 }
 
 function connectGuarded(options: PoolOptions): Database {
@@ -58,18 +49,6 @@ function connectGuarded(options: PoolOptions): Database {
 }
 
 const endTimeoutSeconds = 1
-/** Units of work at the same time; further ones wait. */
-const unitConnections = 6
-/** Connections that one owner may hold: its units may all wait for one lock. */
-const unitsOfOwner = 4
-/** Connections that only owners without a unit may take. */
-const reservedUnits = 1
-/** For which they wait at most: what stands behind much slow work is better sent again. */
-const unitPatienceMs = 10_000
-const crowded = (): never => {
-  throw new AppError('unavailable', 'Too much waits for the database. Try again in a moment.')
-}
-
 type Work = (sql: postgres.TransactionSql) => unknown
 
 /** What the driver calls; `onnotify` is missing in its types. */

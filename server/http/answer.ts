@@ -1,16 +1,21 @@
 import type { Operation } from '@quayside/contract'
 import type { FastifyReply, FastifyRequest } from 'fastify'
+import { withOwner } from '../database/index.ts'
 import { type ChangeOptions, createChanger } from './change.ts'
 import { etagOf, hasCurrent, readTags } from './conditions.ts'
-import { type Asked, contentTypeOf, type Handle, send, serialize } from './reply.ts'
+import { type Asked, contentTypeOf, type Handle, ownerOf, send, serialize } from './reply.ts'
 import { isVersioned } from './siblings.ts'
 
+type Answer = (asked: Asked) => Promise<unknown>
+
+/** Creates the answer of an operation. All its statements take the share of the caller's organization. */
+export function createAnswer(operation: Operation, handle: Handle, options: ChangeOptions): Answer {
+  const answer = answerOf(operation, handle, options)
+  return (asked) => withOwner(ownerOf(asked.call), () => answer(asked))
+}
+
 /** How an operation is answered: read, read with an ETag, or changed in one transaction. */
-export function createAnswer(
-  operation: Operation,
-  handle: Handle,
-  options: ChangeOptions,
-): (asked: Asked) => Promise<unknown> {
+function answerOf(operation: Operation, handle: Handle, options: ChangeOptions): Answer {
   if (operation.event) return createChanger({ ...operation, event: operation.event }, handle, options)
   const versioned = isVersioned(operation)
   return async ({ call, request, reply }) => {

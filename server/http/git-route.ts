@@ -1,7 +1,7 @@
 import { mayUseRepository, type Place } from '@quayside/contract/roles.ts'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { authorize, type ReadCredential } from '../access/index.ts'
-import type { Database } from '../database/index.ts'
+import { type Database, withOwner } from '../database/index.ts'
 import { type GitHost, parseGitPath } from '../git/index.ts'
 import { AppError, errorCodes } from '../lib/error.ts'
 import type { Budgets } from './budgets.ts'
@@ -54,7 +54,8 @@ async function handle(options: GitRouteOptions, request: FastifyRequest, reply: 
   const { repository, servicePath } = path
   const organization = caller.organizationId
   // What the rights of others are does not depend on the project.
-  const usedAt = 'custom' in caller.rights ? await options.placesOfRepository(organization, repository) : []
+  const placesOf = () => options.placesOfRepository(organization, repository)
+  const usedAt = 'custom' in caller.rights ? await withOwner(organization, placesOf) : []
   const mayWrite = mayUseRepository(caller.rights, 'write', usedAt)
   if (needsWrite && !mayWrite) throw new AppError('forbidden', pushText)
   if (!needsWrite && !mayUseRepository(caller.rights, 'read', usedAt)) throw noSuchRepository()

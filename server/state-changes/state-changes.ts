@@ -1,4 +1,4 @@
-import type { Database } from '../database/index.ts'
+import { type Database, withoutOwner } from '../database/index.ts'
 import type { Clock } from '../lib/clock.ts'
 import { messageOf } from '../lib/error.ts'
 import type { Logger } from '../lib/log.ts'
@@ -117,7 +117,8 @@ class Reader {
    * Starts reading unless it already does. Returns the number after which changes are passed on.
    */
   async begin(): Promise<number> {
-    this.#begun ??= this.#start()
+    // All organizations wait for the one reader.
+    this.#begun ??= withoutOwner(() => this.#start())
     await this.#begun
     return this.cursor
   }

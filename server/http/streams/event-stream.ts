@@ -1,7 +1,7 @@
 import { eventStream } from '@quayside/contract/event-stream.ts'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { authorize, type ReadCredential } from '../../access/index.ts'
-import type { Database } from '../../database/index.ts'
+import { type Database, withOwner } from '../../database/index.ts'
 import { parseId } from '../../lib/id.ts'
 import { organizationTarget } from '../../organizations/index.ts'
 import type { StateChanges } from '../../state-changes/index.ts'
@@ -73,7 +73,9 @@ async function open(options: EventStreamOptions, request: FastifyRequest, reply:
   // Beats keep it open; who is gone is found by them, and by the kernel.
   socket.setKeepAlive(true, 15_000)
   if (!socket.destroyed) openStreams.add(client)
-  await client.begin(organization, lastEventId(request), following.from).catch(() => socket.destroy())
+  await withOwner(organization, () => client.begin(organization, lastEventId(request), following.from)).catch(() =>
+    socket.destroy(),
+  )
 }
 
 /** Clients that lost their connection come back after a pause of their own, so that not all come at once. */

@@ -5,7 +5,7 @@ import type { Stream, StreamPath } from '@quayside/contract/streams.ts'
 import type { WebSocket } from 'ws'
 import { type Authorized, type ReadCredential, visible } from '../../access/index.ts'
 import { recordChange } from '../../audit/index.ts'
-import type { Database } from '../../database/index.ts'
+import { type Database, withOwner } from '../../database/index.ts'
 import type { Clock } from '../../lib/clock.ts'
 import { AppError, messageOf } from '../../lib/error.ts'
 import type { Logger } from '../../lib/log.ts'
@@ -70,7 +70,7 @@ export async function runStream(
   const call = { subject, organizationId, ...query, visible: () => visible((authorized ?? first).caller) }
   try {
     await record(options, admitted, outcome.found, query)
-    const ending = await feeds[path](call, connection, connection.signal)
+    const ending = await withOwner(organizationId, () => feeds[path](call, connection, connection.signal))
     connection.close(closeCodes.done, typeof ending === 'string' ? ending : '')
   } catch (error) {
     if (connection.signal.aborted) return
