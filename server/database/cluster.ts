@@ -17,11 +17,14 @@ export interface ClusterOptions {
   readonly user: DatabaseUser | undefined
   readonly sizes: Sizes
   readonly signal: AbortSignal
-  /** Whether an empty database is made where none is. */
+  /** Whether to create an empty database if none exists. */
   readonly create: boolean
 }
 
-/** Makes the data directory when there is none, checks its version when there is one, and writes the configuration. */
+/**
+ * Creates the data directory or checks the version of an existing one, and writes the
+ * configuration.
+ */
 export async function prepareCluster(options: ClusterOptions): Promise<void> {
   const { place, binaries } = options
   const version = await readFile(join(place.cluster, 'PG_VERSION'), 'utf8').catch(() => undefined)
@@ -31,14 +34,17 @@ export async function prepareCluster(options: ClusterOptions): Promise<void> {
   } else if (version.trim() !== binaries.major) {
     throw new AppError(
       'unavailable',
-      `The database in ${place.cluster} was made by PostgreSQL ${version.trim()}, this Quayside brings ${binaries.major}. Start the Quayside that made it, or dump it there and restore it into a new data directory.`,
+      `The database in ${place.cluster} was created by PostgreSQL ${version.trim()}, but this Quayside contains ${binaries.major}. Start the Quayside that created it, or dump it there and restore it into a new data directory.`,
     )
   }
   await writeFile(join(place.home, 'pg_hba.conf'), accessText)
   await writeFile(join(place.home, 'postgresql.conf'), settingsText(place, options.sizes))
 }
 
-/** In a directory beside, renamed at the end: an interrupted start leaves nothing that looks like a database. */
+/**
+ * Creates it in a temporary directory and renames that at the end, so an interrupted start leaves
+ * nothing that looks like a database.
+ */
 async function createCluster({ place, binaries, user, sizes, signal }: ClusterOptions): Promise<void> {
   for (const name of await readdir(place.home)) {
     if (name.startsWith('cluster.new-')) await rm(join(place.home, name), { recursive: true, force: true })
@@ -52,7 +58,7 @@ async function createCluster({ place, binaries, user, sizes, signal }: ClusterOp
   await syncDirectory(dirname(place.home))
 }
 
-/** Without locale and encoding on the command line they come from the environment: LANG=C would give SQL_ASCII. */
+/** Locale and encoding are set here, because the environment's LANG=C would mean SQL_ASCII. */
 const initdbArgs = (directory: string, sizes: Sizes): string[] => [
   `--pgdata=${directory}`,
   `--username=${superuser}`,
@@ -81,7 +87,7 @@ async function initialize(call: {
     })
   }
   const limit = AbortSignal.any([call.signal, AbortSignal.timeout(60_000)])
-  // a plain kill lets initdb stop its helper process; what it leaves behind is removed by the next start
+  // A plain kill lets initdb stop its helper process. The next start removes its files.
   const onAbort = (): void => void child.kill('SIGTERM')
   limit.addEventListener('abort', onAbort, { once: true })
   child.once('error', reject)

@@ -35,7 +35,7 @@ for (const [name, query, code] of cases) {
   })
 }
 
-test('a socket that closed under the driver is unavailable, too', () => {
+test('a socket that closed under the driver is unavailable too', () => {
   for (const code of ['ERR_SOCKET_CLOSED', 'ERR_STREAM_DESTROYED', 'EAGAIN', 'ECONNRESET']) {
     const error = Object.assign(new Error('gone'), { code, query: 'select' })
     assert.equal(databaseErrorToAppError(error)?.code, 'unavailable', code)
@@ -43,13 +43,13 @@ test('a socket that closed under the driver is unavailable, too', () => {
   }
 })
 
-test('conditions that pass are unavailable', async () => {
+test('temporary conditions are unavailable', async () => {
   for (const code of ['40001', '40P01', '57014', '57P01', '57P03', '53100', '53300', '08006', '55P03']) {
     assert.equal(databaseErrorToAppError(await raised(code))?.code, 'unavailable', code)
   }
 })
 
-test('the operator gets the name of the constraint, nobody the values', async () => {
+test('details contain the name of the constraint, but no values', async () => {
   const error = await failure((db) => db`insert into child values (77, 1)`)
   const mapped = databaseErrorToAppError(error)
   assert.deepEqual(mapped?.details, { code: '23503', constraint: 'child_parent', table: 'child' })
@@ -60,7 +60,7 @@ test('the operator gets the name of the constraint, nobody the values', async ()
   assert.equal(isUniqueViolation(await failure((db) => db`insert into parent values (1)`)), true)
 })
 
-test("errors of others are not the database's", () => {
+test('errors from elsewhere are not converted', () => {
   const refused = Object.assign(new Error('connect ECONNREFUSED'), { code: 'ECONNREFUSED' })
   for (const error of [refused, new AppError('notFound', 'no'), new Error('23505'), 'text', undefined]) {
     assert.equal(databaseErrorToAppError(error), undefined)

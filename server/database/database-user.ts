@@ -2,14 +2,14 @@ import { readFile } from 'node:fs/promises'
 import { AppError } from '../lib/error.ts'
 import { run } from '../lib/run.ts'
 
-/** The account that PostgreSQL runs as: it refuses to run as root. */
+/** The account that PostgreSQL runs as, because it refuses to run as root. */
 export interface DatabaseUser {
   readonly name: string
   readonly uid: number
   readonly gid: number
 }
 
-/** The accounts of a passwd(5) text. */
+/** Parses the accounts of a passwd(5) text. */
 export function parsePasswd(text: string): DatabaseUser[] {
   return text.split('\n').flatMap((line) => {
     const [name, , uid, gid] = line.split(':')
@@ -19,7 +19,7 @@ export function parsePasswd(text: string): DatabaseUser[] {
   })
 }
 
-/** PostgreSQL's usual account first, our own second. Undefined: neither exists. */
+/** Prefers PostgreSQL's usual account to our own. Undefined if neither exists. */
 export function chooseUser(users: readonly DatabaseUser[]): DatabaseUser | undefined {
   return ['postgres', ownName].map((name) => users.find((user) => user.name === name && user.uid !== 0)).find(Boolean)
 }
@@ -27,8 +27,9 @@ export function chooseUser(users: readonly DatabaseUser[]): DatabaseUser | undef
 const ownName = 'quayside'
 
 /**
- * Undefined where this process is not root: PostgreSQL then runs as the same user. As root: the account `postgres`, else
- * `quayside`, which is made when it is missing, else `nobody` where accounts cannot be made.
+ * Returns undefined if this process is not root: PostgreSQL then runs as the same user. As root it
+ * returns the account `postgres`, else `quayside`, which is created if it is missing, else `nobody`
+ * if accounts cannot be created.
  */
 export async function databaseUser(signal: AbortSignal): Promise<DatabaseUser | undefined> {
   if (process.getuid?.() !== 0) return undefined
@@ -49,7 +50,7 @@ export async function databaseUser(signal: AbortSignal): Promise<DatabaseUser | 
   if (user) return user
   throw new AppError(
     'unavailable',
-    `PostgreSQL must not run as root, and the account "${ownName}" could not be made. Make it (useradd --system ${ownName}), start Quayside as another user, or set QUAYSIDE_DATABASE_URL.`,
+    `PostgreSQL must not run as root, and the account "${ownName}" could not be created. Create it (useradd --system ${ownName}), start Quayside as another user, or set QUAYSIDE_DATABASE_URL.`,
   )
 }
 

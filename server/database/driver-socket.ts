@@ -1,23 +1,27 @@
 import { Socket } from 'node:net'
 
-/** Where a connection goes; the driver's parsed options. */
+/** The address of a connection: the driver's parsed options. */
 export interface Target {
   readonly path: string | false | undefined
   readonly host: readonly string[]
   readonly port: readonly number[]
 }
 
-/** Errors with which connections to the database ended. The driver hands some of them on as they are: to whoever waits for a `begin`. */
+/**
+ * Errors that ended connections to the database. The driver passes some of them unchanged to
+ * callers that wait for a `begin`.
+ */
 const lost = new WeakSet<Error>()
 
-/** Whether a connection to the database ended with this very error. */
+/** Whether exactly this error ended a connection to the database. */
 export const endedConnection = (error: Error): boolean => lost.has(error)
 
 /**
- * The socket under one database connection, which spares the driver (3.4.9) what it gets wrong. It loses queries that it is handed
- * between a socket's `error` and its `close`: both come as one here. It tries for ever where the other side closes before it said
- * anything: a close without a word is an error. It answers the first query of the next connection with the farewell of the last
- * one: PostgreSQL's last message becomes the socket's error.
+ * The socket of one database connection. It works around three bugs of the driver (3.4.9). The
+ * driver loses queries that it receives between a socket's `error` and its `close`: this socket
+ * emits both together. It retries forever if the server closes a connection before it answers: here
+ * that is an error. It answers the first query of the next connection with the last error of the
+ * previous one: here PostgreSQL's last message becomes the socket's error.
  */
 class DriverSocket extends Socket {
   /** The driver checks a TLS certificate against this name. */
@@ -54,14 +58,16 @@ class DriverSocket extends Socket {
 }
 
 /**
- * The error with which PostgreSQL ends a connection, where the chunk ends with that message; it may begin in the middle of another one. A
- * message is a letter, its length without the letter, and its body; an error's (`E`) body are fields of a letter and a text, of which V is
- * the severity, C the code and M the text for people. Values in rows cannot be taken for it: none has a byte 0.
+ * Returns the error with which PostgreSQL ends a connection, if the chunk ends with that message.
+ * The chunk may begin in the middle of another message. A message is a letter, its length without
+ * the letter, and its body. The body of an error (`E`) has fields of a letter and a text: V is the
+ * severity, C the code and M the readable text. Values of rows cannot be mistaken for it, because
+ * they contain no byte 0.
  */
 export function findFarewell(chunk: Buffer): { before: Buffer; error: Error } | undefined {
   const severity = Math.max(chunk.lastIndexOf('VFATAL\0'), chunk.lastIndexOf('VPANIC\0'))
   let start = severity - firstFieldBytes
-  // Before it stands the same in the language of the server.
+  // The same severity in the server's language comes before it.
   const earliest = Math.max(0, start - longestSeverityBytes)
   while (start >= earliest && !isLastMessage(chunk, start)) start--
   if (start < earliest) return undefined
@@ -71,22 +77,24 @@ export function findFarewell(chunk: Buffer): { before: Buffer; error: Error } | 
   return { before: chunk.subarray(0, start), error: Object.assign(new Error(field('M')), { code: field('C') }) }
 }
 
-/** The letter of the message, its length, and at least the letter and the end of the field before. */
+/**
+ * The letter of the message, its length, and at least the letter and the end of the previous field.
+ */
 const firstFieldBytes = 7
 const longestSeverityBytes = 64
 
-/** Whether an error begins there and the chunk ends with it. */
+/** Whether an error begins at this position and the chunk ends with it. */
 const isLastMessage = (chunk: Buffer, start: number): boolean =>
   chunk[start] === 0x45 && start + 1 + chunk.readUInt32BE(start + 1) === chunk.length
 
 const closedSilently = (): Error =>
   Object.assign(new Error('the database closed the connection before it answered'), { code: 'ECONNRESET' })
 
-/** A socket that is about to be connected; what is written to it waits. */
+/** A socket that is about to be connected. Written data waits. */
 export function connectSocket(target: Target): Socket {
   const [host] = target.host
   const socket = new DriverSocket(target.path ? undefined : host)
-  // not before the driver listens to its events
+  // Only after the driver listens to its events.
   setImmediate(() => {
     if (socket.destroyed) return
     if (target.path) socket.connect({ path: target.path })

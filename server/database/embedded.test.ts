@@ -21,7 +21,7 @@ await writeFile(join(shared, 'cluster.new-1', 'PG_VERSION'), 'half')
 const [first, second] = await Promise.all([open(shared), open(shared)])
 after(() => first.stop())
 
-test('two starts on an empty directory, with remains of an interrupted one, give one PostgreSQL', async () => {
+test('two starts on an empty directory with files of an interrupted start run one PostgreSQL', async () => {
   assert.equal(first.pid(), second.pid())
   assert.deepEqual((await readdir(shared)).sort(), [
     'cluster',
@@ -32,11 +32,11 @@ test('two starts on an empty directory, with remains of an interrupted one, give
   ])
 })
 
-test('others find it while it runs', async () => {
+test('other processes find it while it runs', async () => {
   assert.equal(await embeddedUrl(shared), first.url)
 })
 
-test('it keeps every text, and everything that it acknowledged', async (t) => {
+test('it keeps every text and everything that it acknowledged', async (t) => {
   const db = openDatabase({ url: first.url })
   t.after(() => db.end())
   const rows = await db<{ name: string; setting: string }[]>`
@@ -61,7 +61,7 @@ test('only its user can enter the directories of data and socket', async () => {
   assert.equal((await stat(join(shared, 'cluster'))).uid, owner?.uid ?? process.getuid?.())
 })
 
-test('values of rows do not get into its log', async (t) => {
+test('its log contains no values of rows', async (t) => {
   const db = openDatabase({ url: first.url })
   t.after(() => db.end())
   await db`create table logged (secret text primary key, n int)`
@@ -71,7 +71,7 @@ test('values of rows do not get into its log', async (t) => {
   assert.doesNotMatch(await readFile(join(shared, 'postgresql.log'), 'utf8'), /canary/)
 })
 
-test('a start takes a running PostgreSQL over, also while it is in use', async (t) => {
+test('a start adopts a running PostgreSQL, also while it is in use', async (t) => {
   const db = openDatabase({ url: first.url })
   t.after(() => db.end())
   const [before] = await db`select pg_backend_pid() as pid`
@@ -80,7 +80,7 @@ test('a start takes a running PostgreSQL over, also while it is in use', async (
   assert.equal(since?.['pid'], before?.['pid'])
 })
 
-test('nothing acknowledged is lost when PostgreSQL is killed under writers, and they go on within seconds', async (t) => {
+test('no acknowledged write is lost when PostgreSQL is killed, and writers continue within seconds', async (t) => {
   const db = openDatabase({ url: first.url })
   const watching = new AbortController()
   const watch = first.watch(watching.signal)
@@ -121,7 +121,7 @@ test('nothing acknowledged is lost when PostgreSQL is killed under writers, and 
   t.diagnostic(`${acknowledged.size} acknowledged, ${stored.size} stored`)
 })
 
-test('a PostgreSQL that is killed with all of its processes leaves no shared memory behind', async (t) => {
+test('a PostgreSQL that is killed with all of its processes leaves no shared memory', async (t) => {
   const directory = await reachableDirectory(t)
   const segments = async (): Promise<string[]> => (await readdir(join(directory, 'cluster', 'pg_dynshmem'))).sort()
   const killed = (await open(directory)).pid()
@@ -142,7 +142,7 @@ test('a PostgreSQL that is killed with all of its processes leaves no shared mem
   assert.ok(found.length <= before.length)
 })
 
-test('a killed PostgreSQL that nobody collects (a zombie) does not hinder the next start', async (t) => {
+test('a killed PostgreSQL that remains as a zombie does not prevent the next start', async (t) => {
   const program = await readlink(`/proc/${first.pid()}/exe`)
   await first.stop()
   const user = await databaseUser(signal)
@@ -165,7 +165,7 @@ test('a killed PostgreSQL that nobody collects (a zombie) does not hinder the ne
   assert.ok(isRunning(await stateOf(again.pid())))
 })
 
-test('a database that vanished while it was in use is not replaced by an empty one', async (t) => {
+test('a database that disappears while it is in use is not replaced by an empty one', async (t) => {
   const directory = await reachableDirectory(t)
   const embedded = await open(directory)
   const watching = new AbortController()
@@ -183,7 +183,7 @@ test('a database that vanished while it was in use is not replaced by an empty o
   await assert.rejects(stat(join(directory, 'cluster')), { code: 'ENOENT' })
 })
 
-test('a PostgreSQL that is killed before it is ready is started again', async (t) => {
+test('a PostgreSQL that is killed before it is ready is restarted', async (t) => {
   const directory = await reachableDirectory(t)
   await (await open(directory)).stop()
   const pids: number[] = []
@@ -196,7 +196,7 @@ test('a PostgreSQL that is killed before it is ready is started again', async (t
   assert.equal(embedded.pid(), pids[2])
 })
 
-test('a PostgreSQL that does not start says why', async (t) => {
+test('a PostgreSQL that does not start reports the reason', async (t) => {
   const directory = await reachableDirectory(t)
   await writeFile(join(directory, 'postgresql.local.conf'), 'shared_buffers = plenty\n')
   await assert.rejects(open(directory), {
@@ -205,13 +205,13 @@ test('a PostgreSQL that does not start says why', async (t) => {
   })
 })
 
-test('a directory of another PostgreSQL version is refused before anything is touched', async (t) => {
+test('a directory of another PostgreSQL version is rejected before anything changes', async (t) => {
   const directory = await reachableDirectory(t)
   await mkdir(join(directory, 'cluster'))
   await writeFile(join(directory, 'cluster', 'PG_VERSION'), '14\n')
   await assert.rejects(open(directory), {
     code: 'unavailable',
-    message: /made by PostgreSQL 14, this Quayside brings 18/,
+    message: /created by PostgreSQL 14, but this Quayside contains 18/,
   })
   assert.deepEqual(await readdir(join(directory, 'cluster')), ['PG_VERSION'])
 })

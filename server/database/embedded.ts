@@ -15,29 +15,34 @@ import { openServerLog, rotateServerLog, tailOfServerLog } from './server-log.ts
 import type { Sizes } from './settings.ts'
 
 export interface EmbeddedOptions {
-  /** Holds the database; made when missing. */
+  /** The directory of the database. Created if it does not exist. */
   readonly directory: string
   readonly log: Logger
-  /** Aborts the start; a PostgreSQL that has started is ended by `stop`. */
+  /** Aborts the start. A PostgreSQL that has started is ended by `stop`. */
   readonly signal: AbortSignal
   readonly sizes?: Partial<Sizes>
   readonly clock?: Clock
-  /** Notified of each process that is started, before it is ready. */
+  /** Called with each started process before it is ready. */
   readonly spawned?: (pid: number) => void
 }
 
 export interface EmbeddedDatabase {
-  /** For `openDatabase`, and for any client of libpq: the socket's directory is the parameter `host`. */
+  /** For `openDatabase` and any client of libpq: the parameter `host` is the socket's directory. */
   readonly url: string
-  /** Of the PostgreSQL package. */
+  /** The version of the PostgreSQL package. */
   readonly version: string
-  /** Where the data really is: `directory`, or a place below /var/lib/quayside (see place.ts). */
+  /**
+   * The actual directory of the data: `directory`, or one below /var/lib/quayside (see place.ts).
+   */
   readonly home: string
-  /** Of the postmaster; changes when it was started again. */
+  /** The process id of the postmaster. It changes with every restart. */
   pid(): number
-  /** Starts PostgreSQL again whenever it died, until the signal is aborted. Ends then without an error. Never makes a new database. */
+  /**
+   * Restarts PostgreSQL whenever it dies, until the signal is aborted. Then it returns without an
+   * error. It never creates a new database.
+   */
   watch(signal: AbortSignal): Promise<void>
-  /** Ends PostgreSQL. Abort `watch` first. */
+  /** Stops PostgreSQL. Abort `watch` first. */
   stop(): Promise<void>
 }
 
@@ -54,9 +59,10 @@ interface Launch {
 const usualSizes: Sizes = { durable: true, maxConnections: 40, sharedBuffersMb: 32 }
 
 /**
- * Starts the PostgreSQL that comes with Quayside, or takes over the one that already runs on the directory: it survives a server
- * that was killed. Listens on a socket that only its own user and root can reach, never on the network. No backup is made here.
- * Throws AppError `unavailable` with what to do when it cannot run.
+ * Starts Quayside's own PostgreSQL, or adopts the one that already runs on the directory, because
+ * it survives a killed server. It listens on a socket that only its user and root can reach, never
+ * on the network. It makes no backup. Throws AppError `unavailable` with the solution if it cannot
+ * run.
  */
 export async function startEmbedded(options: EmbeddedOptions): Promise<EmbeddedDatabase> {
   const user = await databaseUser(options.signal)
@@ -82,7 +88,9 @@ export async function startEmbedded(options: EmbeddedOptions): Promise<EmbeddedD
   }
 }
 
-/** Where the database in `directory` answers while a server keeps it running. Starts nothing. */
+/**
+ * Returns the URL of the database in `directory` while a server keeps it running. Starts nothing.
+ */
 export const embeddedUrl = async (directory: string): Promise<string> =>
   urlOf(await preparePlace(directory, await databaseUser(AbortSignal.timeout(10_000))))
 
@@ -91,7 +99,10 @@ const urlOf = ({ sockets }: Place): string =>
 
 const logOf = (place: Place): string => join(place.home, 'postgresql.log')
 
-/** Under a lock: two servers on one directory start one PostgreSQL. `create` as in ClusterOptions. */
+/**
+ * Runs under a lock, so that two servers on one directory start one PostgreSQL. `create` as in
+ * ClusterOptions.
+ */
 function launchOrAdopt(launch: Launch, create: boolean, signal: AbortSignal): Promise<number> {
   const { place, log, clock, user } = launch
   return exclusively(
@@ -101,7 +112,7 @@ function launchOrAdopt(launch: Launch, create: boolean, signal: AbortSignal): Pr
       const running = await findPostmaster(place.cluster)
       if (running && (await isOurs(running, launch))) {
         await untilReady(running.pid, launch, signal)
-        log.info({ pid: running.pid }, 'running PostgreSQL was taken over')
+        log.info({ pid: running.pid }, 'adopted the running PostgreSQL')
         return running.pid
       }
       if (running) await stopPostmaster(running.pid, place.cluster, clock)
@@ -115,16 +126,19 @@ function launchOrAdopt(launch: Launch, create: boolean, signal: AbortSignal): Pr
   )
 }
 
-/** The same program and the same socket; otherwise it was started by another version of Quayside or by hand. */
+/**
+ * Whether program and socket are the same. If not, another version of Quayside or a person started
+ * it.
+ */
 async function isOurs(running: { pid: number; sockets: string }, { place, binaries }: Launch): Promise<boolean> {
   const program = await readlink(`/proc/${running.pid}/exe`).catch(() => '')
   return running.sockets === place.sockets && program === (await realpath(binaries.postgres))
 }
 
-/** Of processes that are killed one after the other before they are ready. */
+/** Maximum number of consecutive processes that are killed before they are ready. */
 const mostLaunches = 5
 
-/** A PostgreSQL that was killed before it was ready is started again, a few times. */
+/** Restarts a PostgreSQL that was killed before it was ready, a few times. */
 async function launchUntilReady(launch: Launch, signal: AbortSignal): Promise<number> {
   const { place, clock, log, spawned } = launch
   for (let left = mostLaunches; ; left--) {
@@ -135,15 +149,18 @@ async function launchUntilReady(launch: Launch, signal: AbortSignal): Promise<nu
       await untilReady(pid, launch, signal)
       return pid
     } catch (error) {
-      // Told to stop meanwhile: nobody else knows of it.
+      // Asked to stop meanwhile. Nobody else knows of this process.
       if (signal.aborted) await stopPostmaster(pid, place.cluster, clock)
       if (signal.aborted || left <= 1 || !wasKilled()) throw error
-      log.warn({ pid }, 'PostgreSQL was killed before it was ready and is started again')
+      log.warn({ pid }, 'PostgreSQL was killed before it was ready; restarting it')
     }
   }
 }
 
-/** PostgreSQL gets a session of its own and the log as its output, so that it outlives this process. */
+/**
+ * Starts PostgreSQL in its own session with the log as its output, so that it outlives this
+ * process.
+ */
 async function launchPostmaster({ place, binaries, user }: Launch): Promise<{ pid: number; wasKilled: () => boolean }> {
   await rotateServerLog(logOf(place))
   const log = await openServerLog(logOf(place))
@@ -166,7 +183,10 @@ async function launchPostmaster({ place, binaries, user }: Launch): Promise<{ pi
   }
 }
 
-/** Recovery after a crash takes as long as it takes: waits while the process lives, five minutes at most. */
+/**
+ * Waits while the process lives, for at most five minutes, because recovery after a crash may be
+ * slow.
+ */
 async function untilReady(pid: number, { place, clock }: Launch, signal: AbortSignal): Promise<void> {
   const until = clock.monotonic() + 300_000
   while (clock.monotonic() < until) {
@@ -200,10 +220,10 @@ async function watch(
       pauseMs = checkEveryMs
       if (clock.monotonic() < rotateAt) continue
       rotateAt = clock.monotonic() + rotateEveryMs
-      await rotateServerLog(logOf(place)).catch((err) => log.warn({ err }, 'log of PostgreSQL was not rotated'))
+      await rotateServerLog(logOf(place)).catch((err) => log.warn({ err }, "PostgreSQL's log could not be rotated"))
       continue
     }
-    log.warn({ pid: pid.get() }, 'PostgreSQL died and is started again')
+    log.warn({ pid: pid.get() }, 'PostgreSQL died; restarting it')
     try {
       pid.set(await launchOrAdopt(launch, false, signal))
     } catch (err) {

@@ -2,7 +2,7 @@ import { writeFile } from 'node:fs/promises'
 import { describeSchema } from './schema.ts'
 import { testDatabase } from './testing.ts'
 
-// Writes schema.sql anew, to be done after a migration was added: node server/database/emit-schema.ts
+// Writes schema.sql. Run it after adding a migration: node server/database/emit-schema.ts
 
 const cleanups: (() => Promise<void>)[] = []
 const { sql } = await testDatabase({ after: (work) => void cleanups.push(work) })

@@ -4,7 +4,7 @@ import test from 'node:test'
 import { start } from '../lib/run.ts'
 import { exclusively, tryLock } from './exclusive.ts'
 
-test('work under one name never overlaps, under two names it may', async () => {
+test('work under one name never overlaps, under two names it can', async () => {
   const name = `test ${process.pid} overlap`
   let inside = 0
   let most = 0
@@ -42,7 +42,7 @@ test('waiting for a lock ends with the signal', async () => {
   })
 })
 
-test('the lock is given back when the work fails', async () => {
+test('the lock is released when the work fails', async () => {
   const name = `test ${process.pid} failing`
   await assert.rejects(
     exclusively(name, async () => Promise.reject(new Error('no'))),

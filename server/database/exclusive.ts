@@ -3,8 +3,9 @@ import { createServer, type Server } from 'node:net'
 import { type Clock, systemClock } from '../lib/clock.ts'
 
 /**
- * Runs `work` while no other process of this machine runs work under the same name. The lock is a listening socket in Linux'
- * abstract name space: taken atomically, and given back by the kernel however the process ends, so it is never stale.
+ * Runs `work` while no other process of this machine runs work under the same name. The lock is a
+ * listening socket in Linux' abstract namespace. It is taken atomically, and the kernel releases it
+ * however the process ends, so it is never stale.
  */
 export async function exclusively<T>(
   name: string,
@@ -24,7 +25,10 @@ export async function exclusively<T>(
   }
 }
 
-/** The lock when it is free, else undefined. `close` gives it back; it does not keep the process alive. */
+/**
+ * Returns the lock if it is free, else undefined. `close` releases it. It does not keep the process
+ * alive.
+ */
 export async function tryLock(name: string): Promise<Server | undefined> {
   const { promise, resolve, reject } = Promise.withResolvers<Server | undefined>()
   const server = createServer((socket) => socket.destroy())

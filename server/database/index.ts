@@ -1,4 +1,5 @@
-// The database: opens, migrates and, where none is given, runs PostgreSQL. What is stored is said in the rooms' `*-store.ts`.
+// The database: opens and migrates PostgreSQL, and runs it if no other is configured. The rooms'
+// `*-store.ts` define the content.
 export type { Database, Fragment, Sql } from './database.ts'
 export { databaseErrorToAppError, isUniqueViolation, violatedConstraint } from './database-error.ts'
 export { type EmbeddedDatabase, type EmbeddedOptions, embeddedUrl, startEmbedded } from './embedded.ts'

@@ -18,7 +18,7 @@ test('a segment is unused if it is older than every running PostgreSQL', () => {
   assert.deepEqual(unusedSegments([at(1)], []), [at(1)])
 })
 
-test('a start removes segments of a killed PostgreSQL, and keeps segments that a running one could use', async (t) => {
+test('a start removes segments of a killed PostgreSQL, and keeps those that a running one could use', async (t) => {
   const directory = await mkdtemp(join(tmpdir(), 'quayside-segments-'))
   t.after(() => rm(directory, { recursive: true, force: true }))
   const { signal } = new AbortController()

@@ -3,28 +3,32 @@ import { join } from 'node:path'
 import { messageOf } from '../lib/error.ts'
 import type { Logger } from '../lib/log.ts'
 
-/** A segment of shared memory; `changedMs` is when it was last changed, in milliseconds since 1970. */
+/**
+ * A segment of shared memory; `changedMs` is when it was last changed, in milliseconds since 1970.
+ */
 export interface Segment {
   readonly path: string
   readonly changedMs: number
 }
 
 /**
- * Pure: returns the segments that no process can use. A PostgreSQL creates its segments after its own start, so a segment that
- * is older than every running PostgreSQL belongs to none of them. `startsMs` holds their starts.
+ * Returns the segments that no process can use. A PostgreSQL creates its segments after its own
+ * start, so a segment that is older than every running PostgreSQL belongs to none of them.
+ * `startsMs` are their start times.
  */
 export const unusedSegments = (segments: readonly Segment[], startsMs: readonly number[]): Segment[] =>
   segments.filter(({ changedMs }) => startsMs.every((startMs) => changedMs < startMs - marginMs))
 
-/** The kernel states starts in hundredths of a second after a boot that it states in seconds. */
+/** The kernel reports starts in hundredths of a second since a boot that it reports in seconds. */
 const marginMs = 2000
 const ticksPerSecond = 100
 const segmentName = /^PostgreSQL\.\d+$/
 
 /**
- * Removes the segments that versions before `dynamic_shared_memory_type = mmap` left in /dev/shm when they were killed. Looks
- * only at segments of the account that PostgreSQL runs as. Other installations may share the account, so what a running
- * PostgreSQL of it could use stays. Never throws: a segment that stays takes memory, and nothing else.
+ * Removes the segments that versions before `dynamic_shared_memory_type = mmap` left in /dev/shm
+ * when they were killed. It only considers segments of the account that PostgreSQL runs as. Other
+ * installations may share the account, so it keeps everything that a running PostgreSQL of it could
+ * use. It never throws, because a remaining segment only costs memory.
  */
 export async function removeLeftSegments(uid: number, log: Logger, directory = '/dev/shm'): Promise<void> {
   try {
@@ -48,7 +52,10 @@ async function segmentsOf(uid: number, directory: string): Promise<Segment[]> {
   return found.flatMap(({ path, facts }) => (facts?.uid === uid ? [{ path, changedMs: facts.mtimeMs }] : []))
 }
 
-/** When each running PostgreSQL of the account began. Throws if /proc cannot say. */
+/**
+ * Returns the start time of each running PostgreSQL of the account. Throws if /proc has no such
+ * data.
+ */
 async function startsOf(uid: number): Promise<number[]> {
   const bootSeconds = Number(
     (await readFile('/proc/stat', 'utf8'))
@@ -62,13 +69,13 @@ async function startsOf(uid: number): Promise<number[]> {
   return starts.flatMap((ticks) => (ticks === undefined ? [] : [(bootSeconds + ticks / ticksPerSecond) * 1000]))
 }
 
-/** Undefined for a process of another account, of another program, or that is gone. */
+/** Undefined for a process of another account or program, or one that has ended. */
 async function startOf(process: string, uid: number): Promise<number | undefined> {
   if ((await stat(process).catch(ifGone))?.uid !== uid) return undefined
   const program = (await readlink(join(process, 'exe')).catch(ifGone)) ?? ''
   if (!program.replace(' (deleted)', '').endsWith('/postgres')) return undefined
   const text = (await readFile(join(process, 'stat'), 'utf8').catch(ifGone)) ?? ''
-  // The 22nd field; the second one, the name in parentheses, may hold blanks.
+  // The 22nd field. The second one, the name in parentheses, may contain blanks.
   const ticks = Number(text.slice(text.lastIndexOf(')') + 2).split(' ')[19])
   return text === '' ? undefined : ticks
 }

@@ -5,7 +5,7 @@ import { listen } from './listen.ts'
 import { until } from './test-support.ts'
 import { testDatabase } from './testing.ts'
 
-test('hears notifications of its channel, again after its connection was lost, and ends with the signal', async (t) => {
+test('receives notifications of its channel, also after a lost connection, and ends with the signal', async (t) => {
   const { sql, url } = await testDatabase(t)
   const heard: string[] = []
   let listening = 0
@@ -32,7 +32,7 @@ test('hears notifications of its channel, again after its connection was lost, a
   assert.deepEqual(heard, ['first', 'second'])
 })
 
-test('goes on trying while there is no PostgreSQL', async () => {
+test('keeps trying while PostgreSQL is unreachable', async () => {
   const ending = new AbortController()
   const warnings: string[] = []
   const log = silentLogger.child({})

@@ -9,15 +9,16 @@ export interface Listening {
   readonly signal: AbortSignal
   /** Called for every NOTIFY on the channel. */
   readonly onMessage: (payload: string) => void
-  /** Called whenever listening begins, also after a lost connection: look for what was missed in between. */
+  /** Called whenever listening begins, also after a lost connection: look for missed changes. */
   readonly onListening?: () => void
 }
 
 const longestPauseMs = 1_000
 
 /**
- * Listens on a connection of its own until the signal is aborted, and again whenever that connection is lost (the driver's own
- * `listen` gives up when its first new try fails). Notifications are hints: none is promised to arrive. Ends without an error.
+ * Listens on its own connection until the signal is aborted, and again whenever that connection is
+ * lost. The driver's own `listen` stops when its first retry fails. Notifications are hints and may
+ * be lost. Returns without an error.
  */
 export async function listen(options: Listening): Promise<void> {
   let pauseMs = 0
@@ -36,13 +37,13 @@ export async function listen(options: Listening): Promise<void> {
   }
 }
 
-/** Ends with an error when the connection is lost, without one when the signal is aborted. */
+/** Rejects when the connection is lost, and resolves when the signal is aborted. */
 async function listenOnce(
   { url, channel, signal, onMessage, onListening }: Listening,
   onSuccess: () => void,
 ): Promise<void> {
   const { promise: ended, resolve, reject } = Promise.withResolvers<void>()
-  // an early loss is reported by the statement too
+  // The statement also reports an early loss.
   ended.catch(() => {})
   const db = connect(
     { url, max: 1, name: `quayside listen ${channel}`, statementTimeoutMs: 0 },

@@ -14,20 +14,20 @@ const run = (db: Database, ...migrations: Migration[]) => migrate(db, { log: sil
 const applied = (...migrations: Migration[]) =>
   migrations.map((each) => ({ name: each.name, checksum: checksumOf(each) }))
 
-test('only what is not applied yet is pending', () => {
+test('only migrations that are not applied are pending', () => {
   assert.deepEqual(pendingMigrations([one, two], [], 'it'), [one, two])
   assert.deepEqual(pendingMigrations([one, two], applied(one), 'it'), [two])
   assert.deepEqual(pendingMigrations([one, two], applied(one, two), 'it'), [])
 })
 
-test('a database of a newer version is refused, and the way out named', () => {
+test('a database of a newer version is rejected with a solution', () => {
   assert.throws(() => pendingMigrations([one], applied(one, two), 'the database "x"'), {
     code: 'unavailable',
     message: /the database "x" was used by a newer Quayside.*0002_two\.sql.*QUAYSIDE_DATABASE_URL.*data directory/,
   })
 })
 
-test('a migration that was changed after it was applied is refused', () => {
+test('a migration that was changed after it was applied is rejected', () => {
   const changed = migration(one.name, `${one.text} `)
   assert.throws(() => pendingMigrations([changed], applied(one), 'it'), {
     code: 'unavailable',
@@ -35,13 +35,13 @@ test('a migration that was changed after it was applied is refused', () => {
   })
 })
 
-test('a migration in front of an applied one is refused', () => {
+test('a migration before an applied one is rejected', () => {
   assert.throws(() => pendingMigrations([one, two], applied(two), 'it'), {
     message: /0001_one\.sql is missing.*0002_two\.sql/,
   })
 })
 
-test('migrations are applied once and in order, however many servers try at once', async (t) => {
+test('concurrent servers apply migrations once and in order', async (t) => {
   const { sql, url } = await emptyDatabase(t)
   const others = [1, 2, 3].map(() => openDatabase({ url, max: 2 }))
   t.after(async () => void (await Promise.all(others.map((db) => db.end()))))
@@ -51,7 +51,7 @@ test('migrations are applied once and in order, however many servers try at once
   assert.deepEqual(await run(sql, one, two), [])
 })
 
-test('a migration that fails leaves nothing of itself', async (t) => {
+test('a failed migration leaves nothing behind', async (t) => {
   const { sql } = await emptyDatabase(t)
   const broken = migration('0002_broken.sql', 'create table two (id int); select nonsense;')
   await assert.rejects(run(sql, one, broken), /migration 0002_broken\.sql failed/)
@@ -63,7 +63,7 @@ test('a migration that fails leaves nothing of itself', async (t) => {
   assert.deepEqual(await run(sql, one, two), [two.name])
 })
 
-test('a migrator that is killed half-way leaves nothing, and the next one goes on', async (t) => {
+test('a migrator that is killed halfway leaves nothing, and the next one continues', async (t) => {
   const { sql, url } = await emptyDatabase(t)
   const slow = migration('0001_slow.sql', 'create table slow (id int); select pg_sleep(60);')
   const db = openDatabase({ url, name: 'killed migrator', max: 1 })
@@ -79,7 +79,7 @@ test('a migrator that is killed half-way leaves nothing, and the next one goes o
   assert.equal((await sql`select from pg_tables where tablename = 'slow'`).length, 0)
 })
 
-test('a database that does not keep every text is refused', async (t) => {
+test('a database that cannot store every text is rejected', async (t) => {
   const { sql } = await emptyDatabase(t, `encoding 'SQL_ASCII' locale_provider libc locale 'C' template template0`)
   await assert.rejects(run(sql, one), { code: 'unavailable', message: /encoding SQL_ASCII/ })
   assert.equal((await sql`select from pg_tables where tablename in ('one', 'schema_migration')`).length, 0)

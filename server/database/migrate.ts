@@ -6,7 +6,7 @@ import type { Logger } from '../lib/log.ts'
 import type { Database, Sql } from './database.ts'
 
 export interface Migration {
-  /** The file's name, for example 0001_initial.sql: their order is the order of the migrations. */
+  /** The file's name, for example 0001_initial.sql. Their order is the order of the migrations. */
   readonly name: string
   readonly text: string
 }
@@ -17,21 +17,22 @@ interface Applied {
 }
 
 const directory = new URL('migrations/', import.meta.url)
-/** Any number, the same in every version: the key of the advisory lock. */
+/** The key of the advisory lock: an arbitrary number, the same in every version. */
 const lockKey = 6_830_113_544
 
-/** The migrations that this version brings, in order. */
+/** The migrations of this version, in order. */
 export async function readMigrations(): Promise<Migration[]> {
   const names = (await readdir(directory)).filter((name) => name.endsWith('.sql')).sort()
   return Promise.all(names.map(async (name) => ({ name, text: await readFile(new URL(name, directory), 'utf8') })))
 }
 
-/** Same text, same checksum. */
+/** Equal texts have equal checksums. */
 export const checksumOf = (migration: Migration): string => createHash('sha256').update(migration.text).digest('hex')
 
 /**
- * Which migrations are still to be applied. Throws AppError `unavailable` where the database does not fit this version: its schema
- * is newer, or a migration was edited or put in between after it had been applied.
+ * Returns the migrations to apply. Throws AppError `unavailable` if the database does not fit this
+ * version: its schema is newer, or a migration was changed or inserted after later ones had been
+ * applied.
  */
 export function pendingMigrations(
   known: readonly Migration[],
@@ -64,7 +65,10 @@ export function pendingMigrations(
 
 const refusal = (message: string): AppError => new AppError('unavailable', message)
 
-/** Names of the migrations that a database has, and of those that `migrate` would apply to it. Throws as `pendingMigrations` does. */
+/**
+ * Returns the names of a database's migrations, and of those that `migrate` would apply. Throws
+ * like `pendingMigrations`.
+ */
 export async function schemaState(
   db: Database,
   migrations?: readonly Migration[],
@@ -77,8 +81,9 @@ export async function schemaState(
 }
 
 /**
- * Brings the schema up to date: each migration in a transaction of its own, under an advisory lock, so that any number of servers
- * may try at once and a kill at any moment leaves complete migrations only. Returns the names of those that it applied.
+ * Brings the schema up to date. Each migration runs in its own transaction under an advisory lock,
+ * so any number of servers may try at once, and a kill at any moment leaves only complete
+ * migrations. Returns the names of the applied ones.
  */
 export async function migrate(
   db: Database,
@@ -121,7 +126,10 @@ async function applyNext(sql: Sql, known: readonly Migration[], where: string): 
 
 const oldestServer = 150_000
 
-/** Refuses a server that is too old, and a database that would not keep every text. Returns the database's name for messages. */
+/**
+ * Rejects a server that is too old, and a database that cannot store every text. Returns the
+ * database's name for messages.
+ */
 async function checkServer(db: Database): Promise<string> {
   const [server] = await db<{ name: string; encoding: string; version: number }[]>`
     select datname as name, pg_encoding_to_char(encoding) as encoding, current_setting('server_version_num')::int as version

@@ -12,7 +12,10 @@ const current = new AsyncLocalStorage<string>()
  */
 export const withOwner = <T>(owner: string, work: () => T): T => current.run(owner, work)
 
-/** Runs `work` for the platform, also inside an owner's work: for what several owners wait for together. */
+/**
+ * Runs `work` for the platform, also inside an owner's work: for what several owners wait for
+ * together.
+ */
 export const withoutOwner = <T>(work: () => T): T => current.exit(work)
 
 /** Returns the owner for whom the current work runs. */
@@ -50,7 +53,10 @@ const takeSlot = ({ slots }: SharedConnections, owner: string): Promise<Disposab
     throw new AppError('unavailable', 'The database is overloaded. Try again in a moment.')
   })
 
-/** Opens a transaction once the owner has a connection for it. Takes the arguments of the driver's `begin`. */
+/**
+ * Opens a transaction once the owner has a connection for it. Takes the arguments of the driver's
+ * `begin`.
+ */
 export async function beginInTurn(shared: SharedConnections, owner: string, ...args: readonly unknown[]) {
   using _ = shared.slots.takeNow(owner) ?? (await takeSlot(shared, owner))
   return await Reflect.apply(shared.pool().begin, undefined, args)
@@ -90,7 +96,10 @@ function sendInTurn<T>(shared: SharedConnections, owner: string, made: T): T {
   return made
 }
 
-/** Divides connections: the platform has `platform`; owners share `statements`, and `units` for their transactions. */
+/**
+ * Divides connections: the platform has `platform`; owners share `statements`, and `units` for
+ * their transactions.
+ */
 export function divideByOwner(platform: Database, statements: SharedConnections, units: SharedConnections): Database {
   const unsafe: Database['unsafe'] = (...args) => {
     const owner = currentOwner()

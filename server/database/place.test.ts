@@ -10,7 +10,7 @@ import { temporaryDirectory } from './test-support.ts'
 const nobody = { name: 'nobody', uid: 65534, gid: 65534 }
 const asRoot = process.getuid?.() === 0 ? {} : { skip: 'needs root' }
 
-test('permissions count for owner, group or others, the first that fits', () => {
+test('permissions apply for owner, group or others, the first that matches', () => {
   const user = { name: 'user', uid: 7, gid: 8 }
   assert.equal(grants({ mode: 0o100, uid: 7, gid: 0 }, user, 1), true)
   assert.equal(grants({ mode: 0o011, uid: 7, gid: 8 }, user, 1), false)
@@ -20,7 +20,7 @@ test('permissions count for owner, group or others, the first that fits', () => 
   assert.equal(grants({ mode: 0o771, uid: 1, gid: 1 }, user, 5), false)
 })
 
-test("PostgreSQL's account is taken before our own, root never", () => {
+test("PostgreSQL's account is preferred to our own, and root is never used", () => {
   const accounts = parsePasswd(
     'root:x:0:0::/root:/bin/sh\nquayside:x:999:998::/:/x\n# odd\n\npostgres:x:101:104::/:/x\n',
   )
@@ -36,7 +36,7 @@ test('a socket goes to /tmp where its path would be too long', () => {
   assert.notEqual(socketDirectory(long), socketDirectory(`${long}b`))
 })
 
-test('a directory for the socket that others can enter is refused', async (t) => {
+test('a directory for the socket that others can enter is rejected', async (t) => {
   const parent = await temporaryDirectory(t)
   const open = join(parent, 'open')
   await mkdir(open)
@@ -52,20 +52,16 @@ test('a directory for the socket that others can enter is refused', async (t) =>
   await makePrivate(join(parent, 'own'), undefined)
 })
 
-test(
-  'a directory that another start made a moment ago is handed over; one that holds something is not',
-  asRoot,
-  async (t) => {
-    const parent = await temporaryDirectory(t)
-    const [fresh, used] = [join(parent, 'fresh'), join(parent, 'used')]
-    for (const path of [fresh, used]) await mkdir(path, { mode: 0o700 })
-    await writeFile(join(used, 'file'), '')
-    await makePrivate(fresh, nobody)
-    await assert.rejects(makePrivate(used, nobody), { code: 'unavailable' })
-  },
-)
+test('an empty directory of another recent start is used, a non-empty one is not', asRoot, async (t) => {
+  const parent = await temporaryDirectory(t)
+  const [fresh, used] = [join(parent, 'fresh'), join(parent, 'used')]
+  for (const path of [fresh, used]) await mkdir(path, { mode: 0o700 })
+  await writeFile(join(used, 'file'), '')
+  await makePrivate(fresh, nobody)
+  await assert.rejects(makePrivate(used, nobody), { code: 'unavailable' })
+})
 
-test('a database below a private directory goes to the system directory, and stays there', asRoot, async (t) => {
+test('a database below a private directory is put into the system directory and stays there', asRoot, async (t) => {
   const parent = await temporaryDirectory(t)
   const asked = join(parent, 'data')
   const place = await preparePlace(asked, nobody)
@@ -90,11 +86,11 @@ test('a database that is gone from the system directory is an error, not a new e
   await assert.rejects(stat(home), { code: 'ENOENT' })
 })
 
-test('a database that cannot be reached any more is an error, not a new empty database', asRoot, async (t) => {
+test('an unreachable database is an error, not a new empty database', asRoot, async (t) => {
   const parent = await temporaryDirectory(t)
   await mkdir(join(parent, 'data', 'cluster'), { recursive: true })
   await assert.rejects(preparePlace(join(parent, 'data'), nobody), {
     code: 'unavailable',
-    message: /cannot be reached by the account "nobody"/,
+    message: /The account "nobody", as which PostgreSQL runs, cannot reach/,
   })
 })

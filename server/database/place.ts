@@ -5,26 +5,31 @@ import { AppError } from '../lib/error.ts'
 import type { DatabaseUser } from './database-user.ts'
 import { reachable } from './reachable.ts'
 
-/** Where everything of one embedded PostgreSQL is. */
+/** The directories of one embedded PostgreSQL. */
 export interface Place {
-  /** Ours: holds the following, the configuration and the log. */
+  /** Our directory: contains the others, the configuration and the log. */
   readonly home: string
   /** PostgreSQL's data directory. */
   readonly cluster: string
-  /** Holds the socket; only PostgreSQL's user may enter it, which is what keeps others out. */
+  /**
+   * The directory of the socket. Only PostgreSQL's user may enter it, so others have no access to
+   * the database.
+   */
   readonly sockets: string
 }
 
-/** Root's place for what PostgreSQL's user cannot reach in a private directory such as /root. */
+/** Used by root if PostgreSQL's user cannot reach a private directory such as /root. */
 export const systemDirectory = '/var/lib/quayside'
 
-/** A socket's path has at most 107 bytes. */
+/** The maximum length of a socket's path in bytes is 107. */
 const longestSocketDirectory = 107 - '/.s.PGSQL.5432'.length
 
 /**
- * Decides where PostgreSQL lives and makes the directories. That is `directory`, unless PostgreSQL's user cannot get there
- * because a directory above is private: permissions of directories that are not ours are never loosened, so the database goes to
- * `/var/lib/quayside/<digest>`, and the file `location` in `directory` says so, then and for every later start.
+ * Decides where PostgreSQL is, and creates the directories. That is `directory`, unless
+ * PostgreSQL's user cannot reach it because a parent directory is private. Permissions of
+ * directories that are not ours are never widened. Instead the database is created in
+ * `/var/lib/quayside/<digest>`, and the file `location` in `directory` names that place for every
+ * later start.
  */
 export async function preparePlace(directory: string, user: DatabaseUser | undefined): Promise<Place> {
   const asked = resolve(directory)
@@ -36,7 +41,7 @@ export async function preparePlace(directory: string, user: DatabaseUser | undef
   return place
 }
 
-/** The directory for the socket of `home`: inside where its path is short enough, else in /tmp. */
+/** The directory for the socket of `home`: inside it if its path is short enough, else in /tmp. */
 export function socketDirectory(home: string): string {
   const inside = join(home, 'socket')
   return Buffer.byteLength(inside) <= longestSocketDirectory ? inside : `/tmp/quayside-${digest(home)}`
@@ -50,18 +55,18 @@ async function chooseHome(asked: string, user: DatabaseUser | undefined): Promis
   if (await stat(join(asked, 'cluster')).catch(() => undefined)) {
     throw new AppError(
       'unavailable',
-      `The database in ${asked} cannot be reached by the account "${user?.name}", as which PostgreSQL runs: a directory above it does not let others in. Allow that (chmod o+x), or move the data directory.`,
+      `The account "${user?.name}", as which PostgreSQL runs, cannot reach the database in ${asked}: a parent directory does not let others in. Allow that (chmod o+x), or move the data directory.`,
     )
   }
   const home = join(systemDirectory, digest(asked))
   await mkdir(systemDirectory, { recursive: true, mode: 0o755 })
-  // before the note: a note without the directory means that the database was lost
+  // Created before the note, because a note without the directory means that the database was lost.
   await mkdir(home, { recursive: true, mode: 0o711 })
   await writeFile(note, `${home}\n`)
   return home
 }
 
-/** A database that is gone is an error: an empty one in its place would hide the loss. */
+/** A missing database is an error, because an empty one in its place would hide the loss. */
 async function notedHome(home: string, note: string): Promise<string> {
   if (await stat(home).catch(() => undefined)) return home
   throw new AppError(
@@ -72,14 +77,17 @@ async function notedHome(home: string, note: string): Promise<string> {
 
 const digest = (text: string): string => createHash('sha256').update(text).digest('hex').slice(0, 16)
 
-/** Made a moment ago by another start, which has not handed it to PostgreSQL's user yet. */
+/** Whether another start created it moments ago and has not yet passed it to PostgreSQL's user. */
 async function isOursAndEmpty(path: string): Promise<boolean> {
   const found = await lstat(path)
   if (!found.isDirectory() || found.uid !== process.getuid?.() || (found.mode & 0o077) !== 0) return false
   return (await readdir(path)).length === 0
 }
 
-/** A directory that only PostgreSQL's user (and root) can enter. Refuses one that somebody else made. */
+/**
+ * Creates a directory that only PostgreSQL's user and root can enter. Rejects a directory of
+ * someone else.
+ */
 export async function makePrivate(path: string, user: DatabaseUser | undefined): Promise<void> {
   await mkdir(dirname(path), { recursive: true })
   const made = await mkdir(path, { mode: 0o700 }).then(
@@ -95,6 +103,6 @@ export async function makePrivate(path: string, user: DatabaseUser | undefined):
   if (found.isDirectory() && found.uid === owner && (found.mode & 0o077) === 0) return
   throw new AppError(
     'unavailable',
-    `${path} must be a directory of ${user?.name ?? 'this user'} that nobody else can enter (mode 0700). Remove it, or set it right, and start again.`,
+    `${path} must be a directory of ${user?.name ?? 'this user'} that nobody else can enter (mode 0700). Remove it or correct it, and start again.`,
   )
 }

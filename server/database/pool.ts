@@ -9,26 +9,35 @@ import { withUnits } from './unit-of-work.ts'
 import { withWholeResults } from './whole-results.ts'
 
 export interface PoolOptions {
-  /** `postgres://user:password@host:port/database`; a unix socket's directory is the parameter `host`, as for libpq. */
+  /**
+   * `postgres://user:password@host:port/database`. For a unix socket the parameter `host` is its
+   * directory, as in libpq.
+   */
   readonly url: string
-  /** Connections at most, beside those that owners share. Few are enough: each takes many queries at a time. */
+  /**
+   * Maximum number of connections, beside those that owners share. A few are enough, because each
+   * pipelines queries.
+   */
   readonly max?: number
-  /** How the connections call themselves in pg_stat_activity. */
+  /** The name of the connections in pg_stat_activity. */
   readonly name?: string
-  /** After this PostgreSQL ends a statement; 0 = never. */
+  /** Milliseconds after which PostgreSQL ends a statement. 0 means never. */
   readonly statementTimeoutMs?: number
-  /** Is told of every statement that is sent, with its parameters: for tests and measurements. */
+  /** Called with every sent statement and its parameters, for tests and measurements. */
   readonly onStatement?: (text: string, parameters: readonly unknown[]) => void
 }
 
 /**
- * A pool of connections, made when they are needed and again after they broke. `bigint` comes as number (an error beyond 2^53),
- * `timestamptz` as Date, `jsonb` parsed; `undefined` as a value is an error. While PostgreSQL is away a query fails within
- * seconds; see `databaseErrorToAppError`. `end()` waits a second for what is still running, unless `timeout` (seconds) is given.
+ * Returns a pool of connections, which are opened on demand and again after a loss. It returns
+ * `bigint` as number (an error beyond 2^53), `timestamptz` as Date and `jsonb` parsed. `undefined`
+ * as a value is an error. While PostgreSQL is unreachable a query fails within seconds; see
+ * `databaseErrorToAppError`. `end()` waits a second for running statements, unless `timeout`
+ * (seconds) is set.
  */
 export function openDatabase(options: PoolOptions): Database {
   const open = (max: number): Database => connectGuarded({ ...options, max })
-  // Units of work hold a connection for as long as a request takes, so they have connections of their own.
+  // Units of work hold a connection for as long as a request takes, so they have their own
+  // connections.
   const [statements, units] = [shareConnections(open), shareConnections(open)]
   const database = divideByOwner(connectGuarded(options), statements, units)
   return withUnits(database, (work, owner = currentOwner() ?? newId()) => beginInTurn(units, owner, work))
@@ -39,7 +48,7 @@ function connectGuarded(options: PoolOptions): Database {
   const db = connect(options, { onclose: () => guard.connectionClosed() })
   const { begin: driversBegin, end: driversEnd } = db
   return Object.assign(db, {
-    // without a limit the driver waits for ever for a connection that was closed by the server
+    // Without a limit the driver waits forever for a connection that the server closed.
     end: (limit?: { timeout?: number }) => driversEnd({ timeout: limit?.timeout ?? endTimeoutSeconds }),
     begin: (first: string | Work, second?: Work) =>
       typeof first === 'string' && second
@@ -51,15 +60,15 @@ function connectGuarded(options: PoolOptions): Database {
 const endTimeoutSeconds = 1
 type Work = (sql: postgres.TransactionSql) => unknown
 
-/** What the driver calls; `onnotify` is missing in its types. */
+/** The driver's callbacks. `onnotify` is missing in its types. */
 export interface Hooks {
   readonly onclose: () => void
   readonly onnotify?: (channel: string, payload: string) => void
-  /** Instead of `connectSocket`, which it has to call. */
+  /** Replaces `connectSocket`, which it must call. */
   readonly socket?: typeof connectSocket
 }
 
-/** The driver's pool, as all of this room use it. Its own `begin` is not safe: see TransactionGuard. */
+/** Opens the driver's pool for this room. Its own `begin` is not safe: see TransactionGuard. */
 export function connect(options: PoolOptions, hooks: Hooks): Database {
   const { url, socket } = splitUrl(options.url)
   const { onStatement } = options
@@ -68,7 +77,7 @@ export function connect(options: PoolOptions, hooks: Hooks): Database {
     ...(socket === undefined ? {} : { host: socket }),
     socket: connectSocket,
     connect_timeout: 4,
-    // at once: queries that wait for a connection each need one failed attempt before they can be answered
+    // At once, because each waiting query needs one failed attempt before it can be answered.
     backoff: () => 0,
     idle_timeout: 0,
     max_lifetime: null,
@@ -76,7 +85,8 @@ export function connect(options: PoolOptions, hooks: Hooks): Database {
       application_name: options.name ?? 'quayside',
       statement_timeout: options.statementTimeoutMs ?? 30_000,
       TimeZone: 'UTC',
-      // The best plan of our statements does not depend on their values; otherwise those with arrays are planned at every call.
+      // The best plan of our statements does not depend on their values. Otherwise statements with
+      // arrays are planned on every call.
       plan_cache_mode: 'force_generic_plan',
     },
     fetch_types: false,
@@ -85,11 +95,14 @@ export function connect(options: PoolOptions, hooks: Hooks): Database {
     ...(onStatement && { debug: (_: number, text: string, values: unknown[]) => onStatement(text, values) }),
     ...hooks,
   }
-  // the driver's type of a pool names its `types`, which only this file needs
+  // The driver's type of a pool contains its `types`, which only this file needs.
   return withWholeResults(postgres(url, settings) as unknown as Database)
 }
 
-/** `?host=/directory` is libpq's way to name a socket; the driver would send it to the server as a setting. */
+/**
+ * libpq writes a socket as `?host=/directory`. The driver would send that to the server as a
+ * setting.
+ */
 export function splitUrl(text: string): { url: string; socket: string | undefined } {
   const url = new URL(text)
   const socket = url.searchParams.get('host') ?? undefined

@@ -14,14 +14,14 @@ test('reads postmaster.pid', () => {
   assert.equal(parsePostmasterFile(file.replace('ready   ', 'starting'))?.ready, false)
 })
 
-test('a half written postmaster.pid names no process', () => {
+test('a partly written postmaster.pid names no process', () => {
   assert.equal(parsePostmasterFile(''), undefined)
   assert.equal(parsePostmasterFile('garbage\n'), undefined)
   assert.equal(parsePostmasterFile('1\n/data'), undefined)
   assert.deepEqual(parsePostmasterFile('47'), { pid: 47, sockets: '', ready: false })
 })
 
-test('a zombie does not run, whatever its name', () => {
+test('a zombie does not count as running, whatever its name', () => {
   assert.equal(isRunning('4711 (postgres) S 1 4711'), true)
   assert.equal(isRunning('4711 (postgres) Z 1 4711'), false)
   assert.equal(isRunning('4711 (a) S (b) Z 1 4711'), false)
@@ -29,14 +29,14 @@ test('a zombie does not run, whatever its name', () => {
   assert.equal(isRunning(''), false)
 })
 
-test('a living process that does not work in the data directory does not serve it', async (t) => {
+test('a living process that does not work in the data directory does not count', async (t) => {
   const directory = await temporaryDirectory(t)
   assert.equal(await serves(process.pid, directory), false)
   assert.equal(await serves(process.pid, process.cwd()), true)
   assert.equal(await serves(2 ** 22 + 1, process.cwd()), false)
 })
 
-test('lock files whose process id belongs to somebody else are removed', async (t) => {
+test('lock files with the process id of another program are removed', async (t) => {
   const home = await temporaryDirectory(t)
   const place = { home, cluster: join(home, 'cluster'), sockets: join(home, 'socket') }
   await mkdir(place.cluster)

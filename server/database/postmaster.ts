@@ -4,14 +4,14 @@ import { join } from 'node:path'
 import type { Clock } from '../lib/clock.ts'
 import type { Place } from './place.ts'
 
-/** What PostgreSQL writes into postmaster.pid. */
+/** The content of postmaster.pid. */
 export interface PostmasterFile {
   readonly pid: number
   readonly sockets: string
   readonly ready: boolean
 }
 
-/** Undefined while the file is only half written. */
+/** Undefined while the file is only partly written. */
 export function parsePostmasterFile(text: string): PostmasterFile | undefined {
   const lines = text.split('\n').map((line) => line.trim())
   const pid = Number(lines[0])
@@ -19,16 +19,23 @@ export function parsePostmasterFile(text: string): PostmasterFile | undefined {
   return { pid, sockets: lines[4] ?? '', ready: lines[7] === 'ready' }
 }
 
-/** Whether a process of which /proc/<pid>/stat says this still runs. A zombie does not: it only waits to be collected by its parent. */
+/**
+ * Whether a process with this /proc/<pid>/stat is running. A zombie is not: it only waits for its
+ * parent.
+ */
 export function isRunning(stat: string): boolean {
   const state = stat.slice(stat.lastIndexOf(')') + 2).charAt(0)
   return state !== '' && state !== 'Z' && state !== 'X'
 }
 
-/** Whether the process runs, and is one of the PostgreSQL of that data directory: process ids are used again. */
+/**
+ * Whether the process runs and belongs to the PostgreSQL of that data directory, because process
+ * ids are reused.
+ */
 export async function serves(pid: number, cluster: string): Promise<boolean> {
   try {
-    // The kernel answers at once: waiting for a thread would cost more, and this is asked all the time.
+    // Synchronous: the kernel answers at once, a thread would cost more, and this runs all the
+    // time.
     if (!isRunning(readFileSync(`/proc/${pid}/stat`, 'utf8'))) return false
     return readlinkSync(`/proc/${pid}/cwd`) === realpathSync.native(cluster)
   } catch {
@@ -36,7 +43,7 @@ export async function serves(pid: number, cluster: string): Promise<boolean> {
   }
 }
 
-/** The postmaster that runs on this data directory, if one does. */
+/** Returns the postmaster that runs on this data directory, if one does. */
 export async function findPostmaster(cluster: string): Promise<PostmasterFile | undefined> {
   const text = await readFile(join(cluster, 'postmaster.pid'), 'utf8').catch(() => '')
   const file = parsePostmasterFile(text)
@@ -44,8 +51,9 @@ export async function findPostmaster(cluster: string): Promise<PostmasterFile | 
 }
 
 /**
- * Clears the way after a postmaster that died: ends its last children, which would keep the shared memory, and removes the lock
- * files, which PostgreSQL would take for those of a living server while the dead one is a zombie or its process id is taken anew.
+ * Cleans up after a postmaster that died. Ends its last children, which would keep the shared
+ * memory, and removes the lock files, because PostgreSQL would take them for those of a living
+ * server while the dead one is a zombie or its process id is reused.
  */
 export async function clearRemains(place: Place): Promise<void> {
   for (const name of await readdir('/proc')) {
@@ -58,7 +66,10 @@ export async function clearRemains(place: Place): Promise<void> {
   await rm(join(place.sockets, '.s.PGSQL.5432.lock'), { force: true })
 }
 
-/** Ends a postmaster: at first without waiting for clients, then without a checkpoint, then by force. Nothing committed is lost. */
+/**
+ * Ends a postmaster: first without waiting for clients, then without a checkpoint, then by force.
+ * Nothing committed is lost.
+ */
 export async function stopPostmaster(pid: number, cluster: string, clock: Clock): Promise<void> {
   for (const [signal, limitMs] of [
     ['SIGINT', 10_000],

@@ -6,7 +6,7 @@ import { createPulse } from './pulse.ts'
 import { testDatabase } from './testing.ts'
 import { cutDatabase } from './testing-proxy.ts'
 
-test('what waits for a PostgreSQL that stands still is told within seconds, and what comes meanwhile at once', async (t) => {
+test('requests that wait for a frozen PostgreSQL fail within seconds, and later ones at once', async (t) => {
   const { url } = await testDatabase(t)
   const way = await cutDatabase(t, url)
   const pulse = createPulse({ url: way.url })
@@ -40,15 +40,15 @@ test('what waits for a PostgreSQL that stands still is told within seconds, and 
   )
 })
 
-test('a PostgreSQL that refuses connections is not taken for deaf', async (t) => {
+test('a PostgreSQL that refuses connections does not count as unresponsive', async (t) => {
   const pulse = createPulse({ url: 'postgres://quayside@127.0.0.1:1/none' })
   t.after(() => pulse.stop())
   assert.equal(await pulse.whileHeard(async () => 'done'), 'done')
 })
 
-test('what takes too long is given up, though PostgreSQL answers others', async (t) => {
+test('slow work times out, though PostgreSQL answers others', async (t) => {
   const { url } = await testDatabase(t)
-  // Seconds pass at once.
+  // Seconds pass at once with this clock.
   const sleep = (ms: number, signal?: AbortSignal) => systemClock.sleep(ms === 1000 ? 5 : ms, signal)
   const pulse = createPulse({ url, clock: { ...systemClock, sleep } })
   t.after(() => pulse.stop())

@@ -8,14 +8,17 @@ import { connect } from './pool.ts'
 
 const everyMs = 1000
 const turnMs = 500
-/** A PostgreSQL that has not answered the least of questions in so many turns is taken for deaf. */
+/** After this many missed pings PostgreSQL is considered unresponsive. */
 const deafAfterTurns = 10
-/** Nobody waits longer for what is slow, or stands behind what is slow. */
+/** The limit of slow work, and of waiting behind it. */
 const patienceSeconds = 20
 
-/** Tells a PostgreSQL that stands still, or that a network swallows, from one that is merely slow. */
+/** Distinguishes an unresponsive PostgreSQL or network from a slow one. */
 export interface Pulse {
-  /** The outcome of `work`; rejects with `unavailable` as soon as PostgreSQL is deaf, and after 20 s. What was sent may still be done later. */
+  /**
+   * Returns the outcome of `work`. Rejects with `unavailable` as soon as PostgreSQL is
+   * unresponsive, and after 20 s. Sent statements may still be executed.
+   */
   whileHeard<T>(work: () => Promise<T>): Promise<T>
   stop(): Promise<void>
 }
@@ -28,14 +31,20 @@ const deaf = (): AppError => new AppError('unavailable', 'The database does not 
 const slow = (): AppError =>
   new AppError('unavailable', `The database did not answer within ${patienceSeconds} s. Try again in a moment.`)
 
-/** Asks on a connection of its own, once a second. A refused connection is an answer: those who ask are told so anyhow. */
+/**
+ * Pings on its own connection once a second. A refused connection is an answer: callers get that
+ * error anyway.
+ */
 export function createPulse({ url, clock = systemClock }: { readonly url: string; readonly clock?: Clock }): Pulse {
   const stopping = new AbortController()
   /** With the seconds that each has waited. */
   const waiting = new Map<(reason: AppError) => void, number>()
   let isDeaf = false
 
-  /** Counted in turns, not by the clock: a process that itself stood still must not take PostgreSQL for deaf. */
+  /**
+   * Counted in turns instead of by the clock, because a process that was frozen itself must not
+   * consider PostgreSQL unresponsive.
+   */
   const beat = async (sql: Database): Promise<boolean> => {
     let heard: boolean | undefined
     const asked = sql`select 1`.then(
@@ -61,14 +70,14 @@ export function createPulse({ url, clock = systemClock }: { readonly url: string
       isDeaf = !(await beat(sql))
       if (isDeaf) {
         for (const reject of waiting.keys()) reject(deaf())
-        // Swallowed by a network it would never come back; the next beat opens another one.
+        // A connection that a network swallowed never recovers. The next ping opens another one.
         socket?.destroy()
       }
       await clock.sleep(everyMs, stopping.signal).catch(() => {})
     }
     await sql.end({ timeout: 1 })
   }
-  /** Counted like beats, and for all of them at once: most are answered long before. */
+  /** Counted like pings, and for all of them together, because most are answered long before. */
   const lose = async (): Promise<void> => {
     while (!stopping.signal.aborted) {
       await clock.sleep(1000, stopping.signal).catch(() => {})

@@ -4,12 +4,12 @@ import test from 'node:test'
 import { describeSchema } from './schema.ts'
 import { testDatabase } from './testing.ts'
 
-test('schema.sql is what the migrations give (else: node server/database/emit-schema.ts)', async (t) => {
+test('schema.sql equals the schema of the migrations (else: node server/database/emit-schema.ts)', async (t) => {
   const { sql } = await testDatabase(t)
   assert.equal(await readFile(new URL('schema.sql', import.meta.url), 'utf8'), await describeSchema(sql))
 })
 
-test('every kind of change shows in the description', async (t) => {
+test('the description shows every kind of change', async (t) => {
   const { sql } = await testDatabase(t)
   const changes = [
     'create table extra (id int generated always as identity, double int generated always as (1 + 1) stored)',

@@ -8,8 +8,9 @@ interface TableRow {
 }
 
 /**
- * The schema of a migrated database as text: tables, columns, constraints, indexes, domains, triggers and functions, sorted by
- * name. For people and for comparing; it is not run. The migrations' own bookkeeping is left out.
+ * Describes the schema of a migrated database as text: tables, columns, constraints, indexes,
+ * domains, triggers and functions, sorted by name. It is for reading and comparing and is never
+ * executed. The migrations' own tables are left out.
  */
 export async function describeSchema(db: Database): Promise<string> {
   const tables = await db<TableRow[]>`

@@ -8,8 +8,9 @@ export const openServerLog = (path: string) =>
   open(path, constants.O_WRONLY | constants.O_APPEND | constants.O_CREAT | constants.O_NOFOLLOW, 0o600)
 
 /**
- * Keeps the log below twice 10 MB: what it holds goes to `<path>.1`. It is emptied in place, because PostgreSQL keeps it open;
- * lines that are written in the very moment between may be lost.
+ * Keeps the log below twice 10 MB by moving its content to `<path>.1`. The file is emptied in
+ * place, because PostgreSQL keeps it open. Lines that are written at exactly that moment may be
+ * lost.
  */
 export async function rotateServerLog(path: string, limitBytes: number = largestBytes): Promise<void> {
   const size = await stat(path).then(
@@ -21,7 +22,7 @@ export async function rotateServerLog(path: string, limitBytes: number = largest
   await truncate(path)
 }
 
-/** The last lines, for an error message. */
+/** Returns the last lines, for an error message. */
 export async function tailOfServerLog(path: string): Promise<string> {
   const text = await readFile(path, 'utf8').catch(() => '')
   return text.slice(-2000).split('\n').slice(-8).join('\n').trim()

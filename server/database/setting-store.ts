@@ -1,7 +1,7 @@
 import type { Json } from '../lib/json.ts'
 import type { Sql } from './database.ts'
 
-/** What the platform itself remembers, by key. The caller knows the shape of what it wrote. */
+/** Reads a setting of the platform itself. The caller knows the type of its value. */
 export async function readSetting<T extends Json>(sql: Sql, key: string): Promise<T | undefined> {
   const [row] = await sql<{ value: T }[]>`select value from setting where key = ${key}`
   return row?.value
@@ -13,7 +13,7 @@ export async function writeSetting(sql: Sql, key: string, value: Json): Promise<
     on conflict (key) do update set value = excluded.value`
 }
 
-/** Keeps what is there; gives what is there now. */
+/** Writes the value unless one exists. Returns the stored value. */
 export async function settingOr<T extends Json>(sql: Sql, key: string, fallback: T): Promise<T> {
   await sql`insert into setting (key, value) values (${key}, ${sql.json(fallback)}) on conflict (key) do nothing`
   return (await readSetting<T>(sql, key)) ?? fallback

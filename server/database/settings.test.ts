@@ -9,7 +9,7 @@ import { temporaryDirectory } from './test-support.ts'
 const place = { home: "/it's here", cluster: "/it's here/cluster", sockets: "/it's here/socket" }
 const sizes = { durable: true, maxConnections: 7, sharedBuffersMb: 16 }
 
-test('settings are quoted, and durable unless it is said otherwise', () => {
+test('settings are quoted, and durable by default', () => {
   const text = settingsText(place, sizes)
   assert.match(text, /^unix_socket_directories = '\/it''s here\/socket'$/m)
   assert.match(text, /^listen_addresses = ''$/m)
@@ -20,7 +20,7 @@ test('settings are quoted, and durable unless it is said otherwise', () => {
   }
 })
 
-test('a log that has grown too large is put aside while its writer goes on', async (t) => {
+test('a log that is too large is moved while its writer continues', async (t) => {
   const path = join(await temporaryDirectory(t), 'log')
   const writer = await openServerLog(path)
   t.after(() => writer.close())

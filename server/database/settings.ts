@@ -2,15 +2,16 @@ import { join } from 'node:path'
 import type { Place } from './place.ts'
 
 export interface Sizes {
-  /** False only for data that nobody misses: the tests' databases. */
+  /** False only for data that may be lost: the tests' databases. */
   readonly durable: boolean
   readonly maxConnections: number
   readonly sharedBuffersMb: number
 }
 
 /**
- * The text of postgresql.conf, written anew at every start. Small and quiet: one machine, few connections, no replication, no
- * parallel workers. Values of rows stay out of the log: details, statements and parameters are not written to it.
+ * Returns the text of postgresql.conf, which every start writes. Small and quiet: one machine, few
+ * connections, no replication, no parallel workers. Values of rows stay out of the log: it contains
+ * no details, statements or parameters.
  */
 export function settingsText(place: Place, sizes: Sizes): string {
   const settings: Readonly<Record<string, string | number | boolean>> = {
@@ -21,7 +22,7 @@ export function settingsText(place: Place, sizes: Sizes): string {
     max_connections: sizes.maxConnections,
     shared_buffers: `${sizes.sharedBuffersMb}MB`,
     maintenance_work_mem: '32MB',
-    // Segments are files of the cluster, so a start removes what a killed PostgreSQL left.
+    // Segments are files of the cluster, so a start removes those of a killed PostgreSQL.
     dynamic_shared_memory_type: 'mmap',
     huge_pages: false,
     max_wal_size: '256MB',
@@ -55,14 +56,16 @@ export function settingsText(place: Place, sizes: Sizes): string {
   }
   const lines = Object.entries(settings).map(([name, value]) => `${name} = ${quote(value)}`)
   return [
-    '# Written by Quayside at every start. Put settings of your own into postgresql.local.conf beside this file.',
+    '# Written by Quayside at every start. Put your own settings into postgresql.local.conf beside this file.',
     ...lines,
     `include_if_exists = ${quote(join(place.home, 'postgresql.local.conf'))}`,
     '',
   ].join('\n')
 }
 
-/** The text of pg_hba.conf: whoever can enter the socket's directory is let in, nobody else has a way. */
+/**
+ * The text of pg_hba.conf: everyone who can enter the socket's directory has access, nobody else.
+ */
 export const accessText = '# Written by Quayside at every start.\nlocal all all trust\n'
 
 const quote = (value: string | number | boolean): string =>

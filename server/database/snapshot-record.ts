@@ -1,33 +1,33 @@
 import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 
-/** A version of the platform: that of its package, and the commit where it runs out of a checkout. */
+/** A version of the platform: that of its package, and the commit if it runs from a checkout. */
 export interface PlatformVersion {
   readonly version: string
   readonly commit?: string
 }
 
-/** What a snapshot says of itself, as its file `snapshot.json` holds it. */
+/** The description of a snapshot, stored in its file `snapshot.json`. */
 export interface SnapshotRecord {
   readonly taken_at: string
-  /** What ran on the database last; null where that one did not write it down. */
+  /** The last version that ran on the database. Null if that version did not record it. */
   readonly of: PlatformVersion | null
-  /** Before whose migrations it was taken. */
+  /** The version whose migrations it precedes. */
   readonly before: PlatformVersion
-  /** Names of the migrations that it has. */
+  /** The names of its migrations. */
   readonly migrations: readonly string[]
-  /** Names of those that came after it. */
+  /** The names of the migrations that followed. */
   readonly pending: readonly string[]
-  /** Which master key sealed what is in it; null where there was none. */
+  /** The master key that sealed its secrets. Null if there was none. */
   readonly master_key: string | null
 }
 
 export interface Snapshot extends SnapshotRecord {
-  /** Of its directory. */
+  /** The name of its directory. */
   readonly name: string
 }
 
-/** Names of directories with it do not count: a copy that was cut off. */
+/** Directories with this in their name are unfinished copies. */
 export const unfinishedPrefix = '.unfinished-'
 
 /** `20260504T091231Z-0029_leaving_replicas`: names sort by time. */
@@ -36,7 +36,7 @@ export function snapshotName({ taken_at, migrations }: SnapshotRecord): string {
   return `${time}-${(migrations.at(-1) ?? 'none').replace(/\.sql$/, '')}`
 }
 
-/** The whole ones, the oldest first. */
+/** Lists the complete snapshots, oldest first. */
 export async function listSnapshots(directory: string): Promise<Snapshot[]> {
   const names = await readdir(directory).catch((error: NodeJS.ErrnoException) => {
     if (error.code === 'ENOENT') return []
@@ -49,17 +49,18 @@ export async function listSnapshots(directory: string): Promise<Snapshot[]> {
 
 async function readRecord(directory: string, name: string): Promise<Snapshot | undefined> {
   const text = await readFile(join(directory, name, 'snapshot.json'), 'utf8').catch((error: NodeJS.ErrnoException) => {
-    // Whatever else somebody put there.
+    // A file of someone else.
     if (error.code === 'ENOENT' || error.code === 'ENOTDIR') return undefined
     throw error
   })
-  // We wrote it, and it got its name when it was whole.
+  // We wrote it, and the directory got its name when it was complete.
   return text === undefined ? undefined : { ...(JSON.parse(text) as SnapshotRecord), name }
 }
 
 /**
- * Pure: those that may go. Of one schema only the newest stays, so that a start that fails again and again does not push out the
- * snapshot that leads back, and of schemas the last `keep`.
+ * Returns the snapshots to delete. Of each schema only the newest is kept, so that repeatedly
+ * failing starts do not replace the snapshot for a rollback. Of the schemas the last `keep` are
+ * kept.
  */
 export function outdated(snapshots: readonly Snapshot[], keep: number): Snapshot[] {
   const newest = new Map(snapshots.map((snapshot) => [snapshot.migrations.join(), snapshot.name]))
@@ -67,6 +68,6 @@ export function outdated(snapshots: readonly Snapshot[], keep: number): Snapshot
   return snapshots.filter(({ name }) => !kept.has(name))
 }
 
-/** Pure: the newest one of exactly these migrations. */
+/** Returns the newest snapshot of exactly these migrations. */
 export const snapshotOf = (snapshots: readonly Snapshot[], migrations: readonly string[]): Snapshot | undefined =>
   snapshots.findLast((snapshot) => snapshot.migrations.join() === migrations.join())

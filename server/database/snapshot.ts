@@ -6,15 +6,18 @@ import { run } from '../lib/run.ts'
 import { syncDirectory } from '../lib/sync-directory.ts'
 import { listSnapshots, outdated, type SnapshotRecord, snapshotName, unfinishedPrefix } from './snapshot-record.ts'
 
-/** Of so many schemas. */
+/** Number of schemas whose snapshots are kept. */
 const keptSnapshots = 3
-/** What PostgreSQL and the platform need beside a copy, while migrations run. */
+/** Free bytes that PostgreSQL and the platform need beside a copy while migrations run. */
 const marginBytes = 256 * 1024 ** 2
 
-/** Copies the data directory of a PostgreSQL that does not run, and only then gives the copy its name, which is the result. */
+/**
+ * Copies the data directory of a stopped PostgreSQL, then renames the complete copy. Returns its
+ * name.
+ */
 export async function takeSnapshot(options: {
   readonly cluster: string
-  /** Holds all snapshots. */
+  /** The directory of all snapshots. */
   readonly directory: string
   readonly record: SnapshotRecord
   readonly signal: AbortSignal
@@ -49,8 +52,9 @@ async function removeUnfinished(directory: string): Promise<void> {
 }
 
 /**
- * Puts a snapshot into the place of the database, on which no PostgreSQL runs; what was there is `aside` then. May be cut off anywhere
- * and called again with the same paths. In between there may be no database: nobody may start one before it came to its end.
+ * Replaces the database of a stopped PostgreSQL with a snapshot and keeps the previous one as
+ * `aside`. If it is interrupted, it can be called again with the same paths. In between the
+ * database may be missing, so nobody may start PostgreSQL before it is complete.
  */
 export async function restoreSnapshot(options: {
   readonly snapshot: string
@@ -86,8 +90,8 @@ const exists = (path: string): Promise<boolean> =>
 const copyTimeoutMs = 6 * 3600_000
 
 /**
- * With owners, modes and holes; without a copy of the blocks where the file system can share them. A linked directory becomes a plain
- * one. `inUse`: files may vanish meanwhile.
+ * Copies with owners, modes and holes, and shares blocks if the file system can. A linked directory
+ * becomes a plain one. `inUse`: files may disappear meanwhile.
  */
 export async function copyCluster(
   from: string,
@@ -101,18 +105,24 @@ export async function copyCluster(
     .split('\n')
     .filter((line) => line !== '' && !(inUse && /No such file or directory$/.test(line)))
   if (exitCode === 0 || (inUse && problems.length === 0)) return
-  // The last line is as good as the others: a full disk is told of once a file.
+  // Any line is enough: a full disk is reported once per file.
   const why = stderr.trim().split('\n').at(-1)
   throw new AppError('unavailable', `The database ${from} could not be copied to ${to}: ${why}.`)
 }
 
-/** Once for the whole file system: a call for each of some thousand files takes a hundred times as long. */
+/**
+ * Flushes the whole file system once. A call for each of several thousand files takes a hundred
+ * times as long.
+ */
 async function syncAll(path: string): Promise<void> {
   const { exitCode, stderr } = await run('sync', ['--file-system', path], { timeoutMs: copyTimeoutMs })
   if (exitCode !== 0) throw new AppError('unavailable', `${path} could not be written to the disk: ${stderr.trim()}`)
 }
 
-/** Bytes that a copy lacks room for where `directory`, or what is above it, is; 0 where there is enough. */
+/**
+ * Returns the bytes that a copy lacks on the file system of `directory` or its nearest parent; 0 if
+ * there is enough room.
+ */
 export async function lackingBytes(
   cluster: string,
   directory: string,
@@ -127,7 +137,7 @@ async function freeBytesOf(directory: string): Promise<number> {
   return bavail * bsize
 }
 
-/** Bytes on the disk. What vanishes meanwhile counts nothing. */
+/** Returns the bytes on the disk. Files that disappear meanwhile do not count. */
 async function sizeOf(path: string): Promise<number> {
   const { exitCode, stdout, stderr } = await run('du', ['--summarize', '--dereference', '--block-size=1', path], {
     timeoutMs: 600_000,

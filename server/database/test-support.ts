@@ -4,17 +4,17 @@ import { join } from 'node:path'
 import { until as untilOf } from '../../test/support/until.ts'
 import type { Cleanup } from './testing.ts'
 
-/** The same as in all tests, but asks more often. */
+/** The same as in all tests, but with a shorter interval. */
 export const until: typeof untilOf = (what, ask, options) => untilOf(what, ask, { everyMs: 10, ...options })
 
-/** A directory that is removed with the test. */
+/** Creates a directory that is removed with the test. */
 export async function temporaryDirectory(t: Cleanup): Promise<string> {
   const directory = await mkdtemp(join(tmpdir(), 'quayside-database-'))
   t.after(() => rm(directory, { recursive: true, force: true }))
   return directory
 }
 
-/** The same, where PostgreSQL's user can get to. */
+/** The same, at a path that PostgreSQL's user can reach. */
 export async function reachableDirectory(t: Cleanup): Promise<string> {
   const directory = await temporaryDirectory(t)
   await chmod(directory, 0o711)

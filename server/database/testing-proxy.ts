@@ -6,28 +6,37 @@ import type { Cleanup } from './testing.ts'
 export interface CutDatabase {
   readonly sql: Database
   readonly url: string
-  /** Ends all connections, and new ones at once until `join`. */
+  /** Closes all connections, and new ones at once until `join`. */
   cut(): void
-  /** Ends all connections, and answers new ones like a PostgreSQL without a free one, until `join`. */
+  /**
+   * Closes all connections, and answers new ones like a PostgreSQL without a free one, until
+   * `join`.
+   */
   fill(): void
-  /** Swallows what either side sends, and new connections, until `join`: all of it arrives then. */
+  /** Holds back all data and new connections until `join`, when everything arrives. */
   silence(): void
   join(): void
-  /** Connections that were ended at once. */
+  /** The number of connections that were closed at once. */
   refused(): number
-  /** Ends as many connections right after PostgreSQL has committed a transaction of theirs, before they hear of it. */
+  /**
+   * Closes this many connections right after PostgreSQL has committed their transaction, before the
+   * client knows.
+   */
   loseCommits(count: number): void
-  /** How many of them are still to be ended. */
+  /** The number of connections still to be closed. */
   commitsToLose(): number
 }
 
-/** How PostgreSQL tells that a transaction is committed: a message with this text. */
+/** PostgreSQL's message for a committed transaction contains this text. */
 const committed = 'C\0\0\0\x0bCOMMIT\0'
 const fields = 'SFATAL\0VFATAL\0C53300\0Msorry, too many clients already\0\0'
-/** How PostgreSQL refuses a connection when others have all of them. */
+/** PostgreSQL's refusal of a connection when all are in use. */
 const tooMany = Buffer.concat([Buffer.from('E'), Buffer.from([0, 0, 0, fields.length + 4]), Buffer.from(fields)])
 
-/** A way to the database at `url` that a test can cut. Register what uses it before, so that it ends before. */
+/**
+ * A connection to the database at `url` that a test can cut. Register its users before it, so that
+ * they end first.
+ */
 export async function cutDatabase(t: Cleanup, url: string): Promise<CutDatabase> {
   const target = new URL(url)
   const directory = target.searchParams.get('host')

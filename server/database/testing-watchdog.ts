@@ -4,7 +4,8 @@ import { exclusively, tryLock } from './exclusive.ts'
 import { openDatabase } from './pool.ts'
 import { startTestServer, testDirectory, testLock, watchdogLock } from './testing.ts'
 
-// Started by tests, outlives them: ends the tests' PostgreSQL and removes its directory when nobody has used it for a minute.
+// Started by tests and outlives them: stops the tests' PostgreSQL and removes its directory when it
+// was unused for a minute.
 
 const idleLimitMs = 60_000
 const url = process.argv[2]
@@ -23,7 +24,7 @@ async function watchUntilIdle(url: string): Promise<void> {
   }
 }
 
-/** Under the lock under which tests connect: whoever comes next starts a new server. */
+/** Runs under the lock under which tests connect, so the next test starts a new server. */
 const endUnlessUsed = (url: string): Promise<boolean> =>
   exclusively(testLock, async () => {
     const users = await countUsers(url)
@@ -34,7 +35,7 @@ const endUnlessUsed = (url: string): Promise<boolean> =>
     return true
   })
 
-/** Connections other than our own; undefined when the server is gone. */
+/** The number of connections other than our own, or undefined if the server has ended. */
 async function countUsers(url: string): Promise<number | undefined> {
   const db = openDatabase({ url, max: 1, name: 'test watchdog' })
   try {

@@ -4,7 +4,7 @@ import { systemClock } from '../lib/clock.ts'
 import { openDatabase } from './pool.ts'
 import { type Cleanup, startTestServer, testDatabase } from './testing.ts'
 
-test('each test has a migrated database of its own, which goes with it', async (t) => {
+test('each test has its own migrated database, which is removed with it', async (t) => {
   const cleanups: (() => Promise<void>)[] = []
   const cleanup: Cleanup = { after: (work) => void cleanups.push(work) }
   const one = await testDatabase(cleanup)

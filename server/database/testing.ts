@@ -13,14 +13,14 @@ import { openDatabase, type PoolOptions } from './pool.ts'
 
 const digest = (text: string): string => createHash('sha256').update(text).digest('hex').slice(0, 12)
 
-/** One for each checkout and user: their tests run side by side. */
+/** One for each checkout and user, because their tests run at the same time. */
 export const testDirectory = join(tmpdir(), `quayside-test-${digest(`${import.meta.url} ${process.getuid?.()}`)}`)
 /** Held while the shared server is started or ended. */
 export const testLock = `tests ${testDirectory}`
 /** Held by the process that ends the shared server. */
 export const watchdogLock = `watchdog ${testDirectory}`
 
-/** What a test hands in: its context `t`, or `{ after }` of node:test for all tests of a file. */
+/** The argument of a test: its context `t`, or `{ after }` of node:test for all tests of a file. */
 export interface Cleanup {
   after(work: () => Promise<void>): void
 }
@@ -32,13 +32,14 @@ export interface TestDatabase {
 }
 
 /**
- * A migrated database of its own: a pool on it, and its URL. Both end with the test. The PostgreSQL behind it is shared by all
- * test processes of the checkout; it ends by itself when nobody has used it for a minute.
+ * Creates a migrated database and returns a pool on it and its URL. Both end with the test. All
+ * test processes of the checkout share the PostgreSQL server, which stops after a minute without
+ * use.
  */
 export const testDatabase = (t: Cleanup, pool: Pick<PoolOptions, 'onStatement'> = {}): Promise<TestDatabase> =>
   createDatabase(t, async (admin, server) => `template ${await template(admin, server)}`, pool)
 
-/** A database without any table; `options` are those of `create database`. */
+/** Creates a database without tables. `options` are those of `create database`. */
 export const emptyDatabase = (t: Cleanup, options = ''): Promise<TestDatabase> => createDatabase(t, async () => options)
 
 async function createDatabase(
@@ -61,11 +62,14 @@ async function createDatabase(
 
 const databaseUrl = (server: EmbeddedDatabase, name: string): string => server.url.replace('/postgres?', `/${name}?`)
 
-/** A connection to the shared server, which is started when it does not run. While it is open the server stays. */
+/**
+ * Opens a connection to the shared server and starts the server if necessary. The server runs while
+ * the connection is open.
+ */
 function connect(): Promise<{ admin: Database; server: EmbeddedDatabase }> {
   return exclusively(testLock, async () => {
     const server = await startTestServer().catch(async () => {
-      // without fsync a crash of the machine leaves a broken directory; nothing in it is worth keeping
+      // Without fsync a crash of the machine leaves a broken directory, but its data has no value.
       await rm(testDirectory, { recursive: true, force: true })
       return startTestServer()
     })
@@ -76,7 +80,7 @@ function connect(): Promise<{ admin: Database; server: EmbeddedDatabase }> {
   })
 }
 
-/** The server of the tests; taken over when it runs already. */
+/** Returns the tests' server, adopting a running one. */
 export const startTestServer = (): Promise<EmbeddedDatabase> =>
   startEmbedded({
     directory: testDirectory,
@@ -93,7 +97,7 @@ async function startWatchdog(url: string): Promise<void> {
   start(process.execPath, ['--max-old-space-size=32', program, url], { cwd: '/', stdio: 'ignore' }).unref()
 }
 
-/** The name of the migrated database that tests copy: one for each state of the migrations. */
+/** The name of the migrated database that tests copy, one for each state of the migrations. */
 async function template(admin: Database, server: EmbeddedDatabase): Promise<string> {
   const migrations = await readMigrations()
   const name = `template_${digest(migrations.map(checksumOf).join(' '))}`

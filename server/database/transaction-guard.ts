@@ -8,24 +8,25 @@ interface Transaction {
 type Begin = (options: string, work: (sql: postgres.TransactionSql) => unknown) => Promise<unknown>
 
 /**
- * Makes transactions of a pool safe against a lost connection. By itself the driver (3.4.9) goes on with a transaction whose
- * connection closed: it sends the next statements, outside any transaction, over the connection that was made in its place, or ends
- * the process by writing to a socket that is no more. Guarded, statements of a transaction that is over are refused, and the
- * driver's own rollback or commit is not sent.
+ * Makes transactions of a pool safe against a lost connection. The driver alone (3.4.9) continues a
+ * transaction whose connection closed: it sends the next statements over the replacement
+ * connection, outside any transaction, or it ends the process by writing to a closed socket. The
+ * guard rejects statements of a transaction that is over, and does not send the driver's rollback
+ * or commit.
  *
- * open: statements are sent. suspect: some connection of the pool has closed, whose is known when the promises that wait for it
- * have run. over: its work has ended, well or not, or its connection is lost.
+ * open: statements are sent. suspect: a connection of the pool has closed, and whose it was is
+ * known when the waiting promises have run. over: its work has ended, or its connection is lost.
  */
 export class TransactionGuard {
   readonly #running = new Set<Transaction>()
 
-  /** To be called when a connection of the pool closed. */
+  /** Must be called when a connection of the pool closed. */
   connectionClosed(): void {
     for (const transaction of this.#running) if (transaction.state === 'open') transaction.state = 'suspect'
     setImmediate(() => this.#clearSuspicion())
   }
 
-  /** In place of the driver's `begin`. */
+  /** Replaces the driver's `begin`. */
   async begin(driversBegin: Begin, options: string, work: (sql: postgres.TransactionSql) => unknown): Promise<unknown> {
     const transaction: Transaction = { state: 'open' }
     this.#running.add(transaction)
@@ -34,12 +35,13 @@ export class TransactionGuard {
         try {
           return await settle(transaction, () => work(guard(sql, transaction)))
         } finally {
-          // What else was begun with it must not get a statement in behind the driver's commit or rollback.
+          // Other work of the transaction must not send a statement after the driver's commit or
+          // rollback.
           transaction.state = 'over'
         }
       })
     } finally {
-      // one connection closes at a time: where it was this transaction's, it was no other's
+      // One connection closes at a time, so if it was this transaction's, it was no other's.
       if (transaction.state === 'suspect') this.#clearSuspicion()
       transaction.state = 'over'
       this.#running.delete(transaction)
@@ -51,7 +53,10 @@ export class TransactionGuard {
   }
 }
 
-/** What `work` gave, unless the connection was lost: then never, so that the driver neither commits nor rolls back. */
+/**
+ * Returns the result of `work`. If the connection was lost, never settles, so that the driver
+ * neither commits nor rolls back.
+ */
 async function settle(transaction: Transaction, work: () => unknown): Promise<unknown> {
   try {
     const result = await work()

@@ -25,7 +25,7 @@ async function backend(sql: Sql): Promise<number> {
   return row.pid
 }
 
-/** Ends a connection from the server's side, and waits until the pool has noticed. */
+/** Ends a connection from the server's side and waits until the pool has noticed. */
 async function cut(pid: number): Promise<void> {
   await other`select pg_terminate_backend(${pid})`
   await until('the connection is gone', async () => {
@@ -35,13 +35,13 @@ async function cut(pid: number): Promise<void> {
   await Promise.all(Array.from({ length: 8 }, () => db`select pg_sleep(0.01)`.catch(() => {})))
 }
 
-test('gives what the work gave, and arrays as they are', async () => {
+test('returns the result of the work, and arrays unchanged', async () => {
   const pending = Promise.withResolvers<void>()
   assert.deepEqual(await inTransaction(db, async (sql) => [(await write(sql, 'a')).count, pending]), [1, pending])
   assert.deepEqual(await lines(), ['a'])
 })
 
-test('a failure of the work undoes everything and passes through', async () => {
+test('rolls back and rethrows when the work fails', async () => {
   const failure = new Error('not now')
   const work = inTransaction(db, async (sql) => {
     await write(sql, 'a')
@@ -70,7 +70,7 @@ test('where PostgreSQL gives way the work runs again, five times at most', async
   assert.equal(runs, 5)
 })
 
-test('other errors are not tried again', async () => {
+test('does not retry other errors', async () => {
   let runs = 0
   const work = inTransaction(db, async (sql) => {
     runs++
@@ -80,7 +80,7 @@ test('other errors are not tried again', async () => {
   assert.equal(runs, 1)
 })
 
-test('two transactions that lock each other out both succeed', async () => {
+test('completes two transactions that deadlock', async () => {
   await write(db, 'x')
   await write(db, 'y')
   const both = Promise.withResolvers<void>()
@@ -97,7 +97,7 @@ test('two transactions that lock each other out both succeed', async () => {
   assert.ok(holding > 2, 'no deadlock happened')
 })
 
-test('after its connection was lost a transaction sends nothing more', async () => {
+test('sends nothing more after its connection was lost', async () => {
   const work = inTransaction(db, async (sql) => {
     await write(sql, 'before')
     await cut(await backend(sql))
@@ -107,7 +107,7 @@ test('after its connection was lost a transaction sends nothing more', async () 
   assert.deepEqual(await lines(), [])
 })
 
-test('work that goes on after the loss was reported writes nothing', async () => {
+test('writes nothing if the work continues after the loss was reported', async () => {
   const refused = Promise.withResolvers<unknown>()
   const work = inTransaction(db, async (sql) => {
     await write(sql, 'before')
@@ -123,7 +123,7 @@ test('work that goes on after the loss was reported writes nothing', async () =>
   assert.deepEqual(await lines(), [])
 })
 
-test('work that ends well after its connection was lost is not taken for committed', async () => {
+test('does not count as committed if the work ends after its connection was lost', async () => {
   const work = inTransaction(db, async (sql) => {
     await write(sql, 'a')
     await cut(await backend(sql))
@@ -132,7 +132,7 @@ test('work that ends well after its connection was lost is not taken for committ
   assert.deepEqual(await lines(), [])
 })
 
-test('a transaction on another connection is not disturbed by the loss', async () => {
+test('is not affected by the loss of another connection', async () => {
   const bystanderWrote = Promise.withResolvers<void>()
   const lost = Promise.withResolvers<void>()
   const bystander = inTransaction(db, async (sql) => {
@@ -148,13 +148,13 @@ test('a transaction on another connection is not disturbed by the loss', async (
   assert.deepEqual(await lines(), ['one', 'two'])
 })
 
-test('statements after the end of a transaction are refused', async () => {
+test('rejects statements after its end', async () => {
   const leaked = await inTransaction(db, async (sql) => ({ sql }))
   assert.throws(() => leaked.sql`select 1`, /transaction is over/)
   assert.throws(() => leaked.sql.unsafe('select 1'), /transaction is over/)
 })
 
-test('a savepoint undoes its own part', async () => {
+test('a savepoint rolls back its own part', async () => {
   await db.begin(async (sql) => {
     await write(sql, 'kept')
     await assert.rejects(

@@ -6,10 +6,11 @@ import { joinUnit } from './unit-of-work.ts'
 const attempts = 5
 
 /**
- * Runs `work` in a transaction, which is rolled back when `work` throws. Where PostgreSQL gives way to another transaction
- * (serialization failure, deadlock) `work` runs again, five times at most: it must do nothing but SQL. Other errors pass through;
- * after a lost connection it is unknown whether the transaction was committed. Inside a unit of work it is a part of that: begun,
- * repeated and ended with it.
+ * Runs `work` in a transaction and rolls back if it throws. If PostgreSQL aborts it in favour of
+ * another transaction (serialization failure, deadlock), `work` runs again, at most five times, so
+ * it must only run SQL. Other errors are rethrown. After a lost connection it is unknown whether
+ * the transaction was committed. Inside a unit of work it is a part of that: it begins, repeats and
+ * ends with the unit.
  */
 export async function inTransaction<T>(
   db: Database,
@@ -21,7 +22,7 @@ export async function inTransaction<T>(
   const { clock = systemClock, random = Math.random } = options
   for (let attempt = 1; ; attempt++) {
     try {
-      // in a box, because the driver would wait for each member of an array
+      // Wrapped in an object, because the driver would wait for each member of an array.
       const box = await db.begin(async (sql) => ({ value: await work(sql) }))
       return box.value
     } catch (error) {

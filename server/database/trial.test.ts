@@ -16,7 +16,7 @@ const data = await reachableDirectory({ after })
 const [directory, trial] = [join(data, 'postgresql'), join(data, 'trial')]
 const attempt = () => tryMigrations({ directory, trial, log, signal })
 
-test('migrations are tried on a copy of a database that is being written, of one that stands still, and of none', async (t) => {
+test('migrations are tried on a copy of a database in use, of a stopped one, and of none', async (t) => {
   assert.equal(await attempt(), undefined)
   const embedded = await startEmbedded({ directory, log, signal })
   t.after(() => embedded.stop())
@@ -35,7 +35,7 @@ test('migrations are tried on a copy of a database that is being written, of one
   await writer
   assert.deepEqual((await schemaState(sql)).pending, later)
   await assert.rejects(access(trial), { code: 'ENOENT' })
-  // In the way of 0031.
+  // It conflicts with 0031.
   await sql`create function job_state(uuid, text) returns text language sql return 'in the way'`
   await assert.rejects(attempt(), /migration 0031_running_jobs\.sql failed/)
   assert.deepEqual((await schemaState(sql)).pending, later)

@@ -13,17 +13,18 @@ import { findPostmaster, stopPostmaster } from './postmaster.ts'
 import { copyCluster, lackingBytes } from './snapshot.ts'
 
 export interface TrialOptions {
-  /** Of the embedded PostgreSQL; left as it is, whether it runs or not. */
+  /** The directory of the embedded PostgreSQL. It is not changed, whether it runs or not. */
   readonly directory: string
-  /** Where the copy is for as long as the trial takes. */
+  /** The directory of the copy during the trial. */
   readonly trial: string
   readonly log: Logger
   readonly signal: AbortSignal
 }
 
 /**
- * Applies the migrations that are to come to a copy of the database, and gives their names; undefined where there is no database yet.
- * Throws what a start would throw: a migration that fails, a database that does not fit. Does not wait for the disk: nothing is kept.
+ * Applies the pending migrations to a copy of the database and returns their names, or undefined if
+ * no database exists yet. Throws the errors of a start: a failed migration, or a database that does
+ * not fit. It does not flush to disk, because nothing is kept.
  */
 export async function tryMigrations(options: TrialOptions): Promise<string[] | undefined> {
   const { trial, log, signal } = options
@@ -32,7 +33,7 @@ export async function tryMigrations(options: TrialOptions): Promise<string[] | u
   if (!(await stat(place.cluster).catch(() => undefined))) return undefined
   const scratch = await preparePlace(trial, user)
   await refuseWithoutRoom(place, scratch)
-  // Of a trial that was killed.
+  // Left by a killed trial.
   await endTrial(scratch)
   try {
     await rm(scratch.cluster, { recursive: true, force: true })
@@ -56,7 +57,7 @@ async function refuseWithoutRoom({ cluster }: Place, scratch: Place): Promise<vo
   const lacking = await lackingBytes(cluster, scratch.home)
   if (lacking === 0) return
   const mebibytes = Math.ceil(lacking / 1024 ** 2)
-  throw new AppError('unavailable', `To try the migrations ${mebibytes} MiB more have to be free in ${scratch.home}.`)
+  throw new AppError('unavailable', `Trying the migrations needs ${mebibytes} MiB more free space in ${scratch.home}.`)
 }
 
 async function migrateIn(directory: string, log: Logger, signal: AbortSignal): Promise<string[]> {
@@ -73,8 +74,9 @@ async function migrateIn(directory: string, log: Logger, signal: AbortSignal): P
 }
 
 /**
- * A copy of a database that is in use, by PostgreSQL's own rules for it: between two calls in one session, with all that was written
- * ahead since the first. Where PostgreSQL dropped some of that meanwhile, the copy does not start and says so.
+ * Copies a database that is in use, by PostgreSQL's own rules: between two calls in one session,
+ * with everything that was written to the log since the first call. If PostgreSQL removed a part of
+ * that log meanwhile, the copy does not start and reports it.
  */
 async function copyRunning(copy: {
   readonly place: Place

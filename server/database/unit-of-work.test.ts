@@ -28,7 +28,7 @@ async function backend(sql: Sql): Promise<number> {
   return row.pid
 }
 
-test('statements and transactions of one unit are one transaction, in whatever function they stand', async () => {
+test('statements and transactions of one unit are one transaction, in any function', async () => {
   const result = await unitOfWork(db, async () => {
     await write(db, 'a')
     await inTransaction(db, async (sql) => {
@@ -46,7 +46,7 @@ test('statements and transactions of one unit are one transaction, in whatever f
   assert.deepEqual(await lines(), result)
 })
 
-test('a failure undoes everything and passes through', async () => {
+test('a failure rolls back everything and is rethrown', async () => {
   const failure = new Error('not now')
   const work = unitOfWork(db, async () => {
     await write(db, 'a')
@@ -74,7 +74,7 @@ test('a part that failed undoes everything, also where its error was caught', as
   assert.deepEqual(await lines(), [])
 })
 
-test('statements sent at once and parallel transactions take part', async () => {
+test('concurrent statements and parallel transactions take part', async () => {
   await unitOfWork(db, async () => {
     const pids = await Promise.all([
       ...Array.from({ length: 10 }, () => backend(db)),
@@ -105,7 +105,7 @@ test('where PostgreSQL gives way the whole runs again, also behind another error
   assert.deepEqual(await lines(), ['end', 'run 5'])
 })
 
-test('what tells others runs after the commit, outside of the unit; never after a rollback; at once without a unit', async () => {
+test('notifications run after the commit and outside the unit, never after a rollback, and at once without a unit', async () => {
   const told: string[] = []
   let seen: Promise<string[]> | undefined
   await unitOfWork(db, async () => {
@@ -141,7 +141,7 @@ test('work that was begun elsewhere does not take part, even where the unit wake
   assert.deepEqual(await lines(), ['background'])
 })
 
-test('two units at the same time are two transactions, and another pool takes no part', async () => {
+test('concurrent units are separate transactions, and another pool takes no part', async () => {
   const [both, done] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
   let [inside, looked] = [0, 0]
   const unit = (text: string) =>
@@ -160,7 +160,7 @@ test('two units at the same time are two transactions, and another pool takes no
   assert.deepEqual(await lines(), ['a', 'b'])
 })
 
-test('what goes on after the work has failed gets no statement in', async () => {
+test('work that continues after the unit failed cannot send statements', async () => {
   const refused = Promise.withResolvers<unknown>()
   const failed = Promise.withResolvers<void>()
   const undone = unitOfWork(db, () => {
@@ -179,7 +179,7 @@ test('what goes on after the work has failed gets no statement in', async () => 
   assert.deepEqual(await lines(), [])
 })
 
-test('after its connection was lost a unit sends nothing more, and is not taken for committed', async () => {
+test('a unit whose connection was lost sends nothing more and does not count as committed', async () => {
   const told: string[] = []
   for (const after of [() => write(db, 'after'), () => Promise.resolve()]) {
     const work = unitOfWork(db, async () => {
@@ -201,7 +201,7 @@ test('after its connection was lost a unit sends nothing more, and is not taken 
   assert.deepEqual(await lines(), ['again'])
 })
 
-test('a unit that is committed, but whose answer is lost, is not run again, and not taken for committed', async (t) => {
+test('a committed unit whose answer is lost is not run again and does not count as committed', async (t) => {
   const way = await cutDatabase(t, url)
   let [runs, told] = [0, 0]
   way.loseCommits(1)
@@ -217,7 +217,7 @@ test('a unit that is committed, but whose answer is lost, is not run again, and 
   assert.deepEqual(await lines(), ['committed', 'next'])
 })
 
-test('while as many units as possible run, others still read', async () => {
+test('reads work while the maximum number of units run', async () => {
   const held = Promise.withResolvers<void>()
   let inside = 0
   const units = Array.from({ length: 8 }, () =>
@@ -234,7 +234,7 @@ test('while as many units as possible run, others still read', async () => {
   assert.equal((await lines()).length, 8)
 })
 
-test('notifications of a unit are sent with its commit', async () => {
+test('notifications of PostgreSQL are sent with the commit of a unit', async () => {
   const heard: string[] = []
   const { unlisten } = await other.listen('unit', (payload) => void heard.push(payload))
   const undone = unitOfWork(db, async () => {

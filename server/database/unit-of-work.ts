@@ -11,7 +11,7 @@ interface Unit {
   readonly database: Database
   readonly sql: postgres.TransactionSql
   readonly afterwards: (() => void)[]
-  /** Why a part of it failed. The whole is rolled back then, even where somebody caught the error. */
+  /** The error of a failed part. The whole is then rolled back, even if the error was caught. */
   failure: { readonly error: unknown } | undefined
 }
 
@@ -21,11 +21,14 @@ type Begin = (work: (sql: postgres.TransactionSql) => Promise<unknown>, owner: s
 export interface UnitOptions {
   readonly clock?: Clock
   readonly random?: () => number
-  /** Whose share of the connections it takes, such as an organization; a unit without one is its own. */
+  /**
+   * The owner whose share of the connections it uses, such as an organization. A unit without one
+   * is its own owner.
+   */
   readonly owner?: string
 }
 
-/** How transactions of units are opened, for every pool that knows units. */
+/** Opens transactions of units, for every pool that supports units. */
 const begins = new WeakMap<Database, Begin>()
 
 const unitOf = (database: Database): Unit | undefined => {
@@ -34,12 +37,14 @@ const unitOf = (database: Database): Unit | undefined => {
 }
 
 /**
- * Runs `work` as one transaction: statements that it sends to `database`, and its `inTransaction(database, …)`, take part in it,
- * in whatever function they stand. Everything is rolled back when `work` throws, or when a part of it failed and somebody caught
- * the error. Where PostgreSQL gives way to another transaction, the whole `work` runs again, five times at most: what tells
- * others belongs into `afterCommit`. A unit inside another one of the same database is a part of it.
+ * Runs `work` as one transaction. Statements that it sends to `database`, and its
+ * `inTransaction(database, …)`, take part in it from any function. Everything is rolled back if
+ * `work` throws, or if a part of it failed and the error was caught. If PostgreSQL aborts it in
+ * favour of another transaction, all of `work` runs again, at most five times, so notifications
+ * belong into `afterCommit`. A nested unit of the same database is a part of it.
  *
- * Other asynchronous contexts are not touched. Work that goes on after the end of its unit is refused its statements.
+ * Other asynchronous contexts are unaffected. Statements that are sent after the end of the unit
+ * are rejected.
  */
 export async function unitOfWork<T>(database: Database, work: () => Promise<T>, options: UnitOptions = {}): Promise<T> {
   if (unitOf(database)) return work()
@@ -66,17 +71,22 @@ export async function unitOfWork<T>(database: Database, work: () => Promise<T>, 
   }
 }
 
-/** Runs `work` once the unit of work is committed, never when it is rolled back; at once where there is none. */
+/**
+ * Runs `work` once the unit of work is committed, never if it is rolled back, and at once without a
+ * unit.
+ */
 export function afterCommit(work: () => void): void {
   const unit = current.getStore()
   if (unit) unit.afterwards.push(work)
   else work()
 }
 
-/** Runs `work` as if there were no unit of work: what it sends takes no part, and sees what is committed only. */
+/**
+ * Runs `work` outside the unit of work: its statements take no part and only see committed data.
+ */
 export const outsideUnit = <T>(work: () => T): T => current.exit(work)
 
-/** A transaction inside the unit of work is a part of it. Undefined without a unit. */
+/** Runs a transaction as a part of the unit of work. Undefined without a unit. */
 export function joinUnit<T>(database: Database, work: (sql: Sql) => T): Promise<Awaited<T>> | undefined {
   const unit = unitOf(database)
   return unit && join(unit, work)
@@ -91,10 +101,13 @@ async function join<T>(unit: Unit, work: (sql: postgres.TransactionSql) => T): P
   }
 }
 
-/** What a transaction has in common with the pool, by name. */
+/** The members that a transaction shares with the pool, by name. */
 const shared: ReadonlySet<PropertyKey> = new Set(['array', 'file', 'json', 'typed', 'types', 'unsafe'])
 
-/** The pool, whose statements take part in the unit of work where there is one. `begin` opens the transactions of units. */
+/**
+ * Returns the pool with statements that take part in the current unit of work. `begin` opens the
+ * transactions of units.
+ */
 export function withUnits(pool: Database, begin: Begin): Database {
   const database: Database = new Proxy(pool, {
     apply: (target, self, args) => Reflect.apply(unitOf(database)?.sql ?? target, self, args),
@@ -112,7 +125,9 @@ export function withUnits(pool: Database, begin: Begin): Database {
   return database
 }
 
-/** The last argument of the driver's `begin`, which waits for each member of an array that it gives. */
+/**
+ * Wraps the last argument of the driver's `begin`, which waits for each member of a returned array.
+ */
 function workOf(args: readonly unknown[]): (sql: postgres.TransactionSql) => unknown {
   const work = args.at(-1)
   if (typeof work !== 'function') throw new Error('a transaction needs work')

@@ -12,28 +12,32 @@ import { lackingBytes, restoreSnapshot } from './snapshot.ts'
 import { listSnapshots, type Snapshot, snapshotOf } from './snapshot-record.ts'
 
 export interface WayBackOptions {
-  /** Of the embedded PostgreSQL. */
+  /** The directory of the embedded PostgreSQL. */
   readonly directory: string
   readonly snapshots: string
-  /** Names of those that the version to go back to knows. */
+  /** The names of the migrations that the target version knows. */
   readonly migrations: readonly string[]
-  /** Names this way back: what was there is kept under that name, and a way back that was cut off is known by it. */
+  /**
+   * Names this rollback. The previous database is kept under that name, and an interrupted rollback
+   * is recognized by it.
+   */
   readonly name: string
   readonly log: Logger
   readonly signal: AbortSignal
-  /** Is told what is going to be done, before anything is; throws to refuse it. */
+  /** Called with the plan before anything changes. Throws to reject it. */
   readonly before: (snapshot: Snapshot) => Promise<void>
 }
 
-/** Which snapshot was put in place, and where what was there is kept. */
+/** The restored snapshot, and the place of the previous database. */
 export interface WentBack {
   readonly snapshot: Snapshot
   readonly aside: string
 }
 
 /**
- * Brings the embedded database to a schema that a former version knows: out of the newest snapshot of exactly that schema, unless the
- * database has it already (undefined then). May be cut off and called again under the same name. Throws AppError where there is no way.
+ * Rolls the embedded database back to the schema of an earlier version, from the newest snapshot of
+ * exactly that schema. Returns undefined if the database already has it. After an interruption it
+ * can be called again with the same name. Throws AppError if no rollback is possible.
  */
 export async function goBack(options: WayBackOptions): Promise<WentBack | undefined> {
   const { directory, snapshots, migrations, signal, name } = options
@@ -48,7 +52,7 @@ export async function goBack(options: WayBackOptions): Promise<WentBack | undefi
   if (!snapshot) {
     throw new AppError(
       'unavailable',
-      `None of the snapshots in ${snapshots} is of the schema that ends with ${migrations.at(-1)}, which the version to go back to needs. Nothing was changed. Restore a backup of that version instead.`,
+      `None of the snapshots in ${snapshots} has the schema that ends with ${migrations.at(-1)}, which the target version needs. Nothing was changed. Restore a backup of that version instead.`,
     )
   }
   if (!isUnderWay) {
@@ -61,10 +65,13 @@ export async function goBack(options: WayBackOptions): Promise<WentBack | undefi
   return { snapshot, aside }
 }
 
-/** Names of the migrations that the database has; none where it does not start, for then it is of no use to any version. */
+/**
+ * Returns the names of the database's migrations. Returns none if it does not start, because no
+ * version can use it then.
+ */
 async function schemaOf({ directory, log, signal }: WayBackOptions): Promise<string[]> {
   const embedded = await startEmbedded({ directory, log, signal, clock }).catch((err: unknown) => {
-    log.warn({ err }, 'the database does not start, so the snapshot takes its place')
+    log.warn({ err }, 'the database does not start, so the snapshot replaces it')
     return undefined
   })
   if (!embedded) return []
@@ -83,6 +90,6 @@ async function refuseWithoutRoom(snapshot: string, cluster: string): Promise<voi
   const mebibytes = Math.ceil(lacking / 1024 ** 2)
   throw new AppError(
     'unavailable',
-    `What is there is kept, so ${mebibytes} MiB more have to be free beside ${cluster}. Nothing was changed.`,
+    `The current database is kept, so ${mebibytes} MiB more free space is needed beside ${cluster}. Nothing was changed.`,
   )
 }

@@ -6,14 +6,14 @@ import { openDatabase } from './pool.ts'
 import { testDatabase } from './testing.ts'
 
 const { url } = await testDatabase({ after })
-/** One connection: whatever is sent next comes behind what broke off. */
+/** One connection, so that the next statement follows the failed one. */
 const pool = openDatabase({ url, max: 1, name: 'broken off' })
 after(() => pool.end())
 
 type Sender = postgres.Sql | postgres.TransactionSql
-/** Gives three rows, and an error behind them. */
+/** Returns three rows, then an error. */
 const breaksOff = (sql: Sender) => sql`select 1 / (4 - n) from generate_series(1, 10) n`
-/** Gives two rows, and the connection is ended behind them. */
+/** Returns two rows, then the connection ends. */
 const losesConnection = (sql: Sender) =>
   sql`select repeat('x', 100000), case when n = 3 then pg_terminate_backend(pg_backend_pid()) end
     from generate_series(1, 5) n`
@@ -30,7 +30,7 @@ const assertWhole = (rows: postgres.RowList<postgres.Row[]>): void => {
 }
 
 for (const [way, send] of Object.entries(ways)) {
-  test(`a ${way} behind one that failed in the middle of its rows gives its own rows, and no more`, async () => {
+  test(`a ${way} after one that failed in the middle of its rows returns only its own rows`, async () => {
     const [failed, rows] = await Promise.allSettled([breaksOff(pool), send(pool)])
     assert.equal(failed.status, 'rejected')
     assert.ok(rows.status === 'fulfilled')
@@ -39,12 +39,12 @@ for (const [way, send] of Object.entries(ways)) {
     assertWhole(await send(pool))
   })
 
-  test(`a ${way} on the connection that comes after a lost one gives its own rows, and no more`, async () => {
+  test(`a ${way} on the connection after a lost one returns only its own rows`, async () => {
     await assert.rejects(losesConnection(pool), isUnavailable)
     assertWhole(await send(pool))
   })
 
-  test(`a ${way} of a transaction gives its own rows, and no more`, async () => {
+  test(`a ${way} of a transaction returns only its own rows`, async () => {
     await assert.rejects(losesConnection(pool), isUnavailable)
     await pool.begin(async (sql) => {
       await assert.rejects(sql.savepoint(breaksOff), /division by zero/)

@@ -54,7 +54,7 @@ await start((sql) => add(sql, 'newer'))
 
 test('without a snapshot of that schema, or with another master key, there is no way back, and nothing is changed', async () => {
   const none = await goBack(former.slice(0, -1))
-  assert.match(none.said, /None of the snapshots in .* is of the schema that ends with .*Nothing was changed/)
+  assert.match(none.said, /None of the snapshots in .* has the schema that ends with .*Nothing was changed/)
   const [snapshot] = await listSnapshots(snapshots)
   const file = join(snapshots, snapshot?.name ?? '', 'snapshot.json')
   const record = await readFile(file, 'utf8')
