@@ -101,3 +101,34 @@ test('after an end, or where the line to the daemon was cut, they are looked at'
     await until('another look', () => seen.length === 2)
     assert.equal(looks(), 2)
   }))
+
+test('a line that the engine writes only after the container has ended is given', async () => {
+  const end = new AbortController()
+  const there = [container('one', { isUp: false })]
+  const written: string[] = []
+  let given = 0
+  let reads = 0
+  // As after a restart of the daemon: it says that the container has ended, and still takes over what it printed.
+  async function* read({ replica, release }: Printed): AsyncGenerator<LogLine> {
+    reads++
+    for (; given < written.length; given++) {
+      const text = written[given] ?? ''
+      yield { at: `2026-11-22T10:00:0${given}.000000000Z`, stream: 'stdout', text, replica, release }
+    }
+    if (reads === 1) written.push('the last line')
+  }
+  const later = new LaterLines(
+    { clock, events: { listen: () => () => {} }, service: 's', look: async () => there, read },
+    end.signal,
+  )
+  const seen: string[] = []
+  const following = (async () => {
+    for await (const { text } of later.from(there)) seen.push(text)
+  })()
+  await until('the last line', () => seen.length === 1)
+  await until('it was read in vain twice', () => reads === 4)
+  later.stop()
+  end.abort()
+  await following
+  assert.deepEqual(seen, ['the last line'])
+})

@@ -30,6 +30,8 @@ const mostWaiting = 1_000
 /** After the end of a container's output, until it is looked at again. */
 const settleMs = 250
 const retryMs = 1_000
+/** A daemon that was restarted calls a container ended before it has written its last lines. */
+const lastReads = 2
 
 /**
  * Keeps one reader for every container of a service. A reader ends with its container, or when the line to the daemon breaks; what the daemon
@@ -41,8 +43,8 @@ export class LaterLines {
   readonly #signal: AbortSignal
   readonly #lines: Channel<LogLine>
   readonly #reading = new Set<string>()
-  /** Read to their end: worth reading again only once they run again. */
-  readonly #finished = new Set<string>()
+  /** How many reads to the end brought no line, one after the other. */
+  readonly #emptyReads = new Map<string, number>()
   readonly stop: () => void
   #hasBegun = false
   /** Something happened before the begin. */
@@ -86,23 +88,35 @@ export class LaterLines {
   #readAll(containers: readonly Printed[]): void {
     for (const container of containers) {
       const { id, isUp, hasBegun } = container
-      if (!hasBegun || this.#reading.has(id) || (this.#finished.has(id) && !isUp)) continue
-      this.#finished.delete(id)
+      if (!hasBegun || this.#reading.has(id) || (!isUp && this.#isFinished(id))) continue
+      if (isUp) this.#emptyReads.delete(id)
       void this.#readOne(container)
     }
   }
 
+  /** Whether a container that has ended is worth no further read. */
+  #isFinished(id: string): boolean {
+    return (this.#emptyReads.get(id) ?? 0) >= lastReads
+  }
+
   async #readOne(container: Printed): Promise<void> {
-    this.#reading.add(container.id)
+    const { id } = container
+    this.#reading.add(id)
+    let isEmpty = true
+    let pauseMs = settleMs
     try {
-      for await (const line of this.#source.read(container, true)) await this.#lines.push(line)
-      this.#finished.add(container.id)
+      for await (const line of this.#source.read(container, true)) {
+        isEmpty = false
+        await this.#lines.push(line)
+      }
+      this.#emptyReads.set(id, isEmpty ? (this.#emptyReads.get(id) ?? 0) + 1 : 0)
+      if (isEmpty && !this.#isFinished(id)) pauseMs = retryMs
     } catch {
       // Removed meanwhile, or the line broke: the next look tells.
     }
-    this.#reading.delete(container.id)
+    this.#reading.delete(id)
     // It may have started again before its old output came to an end, and that event is over.
-    await this.#attachAfter(settleMs)
+    await this.#attachAfter(pauseMs)
   }
 }
 
