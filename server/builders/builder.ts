@@ -1,5 +1,5 @@
 import type { Readable } from 'node:stream'
-import type { ImageStore } from '../engines/engine.ts'
+import type { ImageStore, NamedEngine } from '../engines/index.ts'
 import type { Attempt } from '../lib/attempt.ts'
 import type { Secret } from '../lib/secret.ts'
 import type { IgnoreFile } from './ignore-file.ts'
@@ -22,8 +22,8 @@ export interface Builder {
    * engine gets it: its own where both share images, else a digest in a registry. May be repeated.
    */
   publish(image: Image, service: string, attempt: Attempt): Promise<string>
-  /** Where images of registries are fetched to before they are published; undefined: the engine of the cluster. */
-  readonly images?: ImageStore
+  /** The engine that images of registries are fetched to before they are published; undefined: that of the cluster. */
+  readonly images?: NamedEngine<ImageStore>
   /** Removes the service's images except those of the given references. */
   prune(service: string, keep: readonly string[], signal: AbortSignal): Promise<void>
 }

@@ -1,12 +1,12 @@
-import type { ImageStore, PublishedImage, RegistryLogin, RegistryTarget } from '../engines/engine.ts'
+import type { ImageStore, NamedEngine, PublishedImage, RegistryLogin, RegistryTarget } from '../engines/index.ts'
 import type { Attempt } from '../lib/attempt.ts'
 import type { Builder } from './builder.ts'
 
 export interface RegistryBuilderOptions {
   /** Builds the images, and keeps them at its own place. */
   readonly builder: Builder
-  /** Where that builder keeps images: images of other registries are fetched to there. */
-  readonly images: ImageStore
+  /** The engine on which that builder keeps images: images of other registries are fetched to it. */
+  readonly images: NamedEngine<ImageStore>
   /** Sends an image from there to a registry. Throws EngineError. */
   readonly push: (image: string, target: RegistryTarget, attempt: Attempt) => Promise<PublishedImage>
   /** `host/path` in a registry from which the engines of the clusters pull; each service has a repository below it. */

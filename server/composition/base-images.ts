@@ -1,6 +1,6 @@
 import { type BaseImages, createDockerBaseImages } from '../builders/index.ts'
 import { isOpenTo, noteFetched } from '../disk/index.ts'
-import type { DockerEngine } from '../engines/index.ts'
+import { type DockerEngine, localEngine } from '../engines/index.ts'
 import { systemClock as clock } from '../lib/clock.ts'
 import type { Ground } from './ground.ts'
 
@@ -17,5 +17,5 @@ export const createBaseImages = (
     namespace: instance,
     mayUse: (digests, organization) => isOpenTo(database, digests, organization),
     fetch: (image, attempt) =>
-      engine.fetchBaseImage(image, (fetched) => noteFetched(database, fetched, clock.now()), attempt),
+      engine.fetchBaseImage(image, (fetched) => noteFetched(database, localEngine, fetched, clock.now()), attempt),
   })

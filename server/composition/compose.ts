@@ -25,7 +25,7 @@ import {
 } from '../workflows/index.ts'
 import { createBackupOptions, createBackupReconcilers, createBackupWorkflows } from './backing-up.ts'
 import { createCopyWorkflows, createStandstillReconcilers } from './copying.ts'
-import { createDisk, diskReconciler, keptReleases, spaceReconciler } from './disk.ts'
+import { createDisks, keptReleases } from './disk.ts'
 import { createDoor } from './door.ts'
 import { createFoundation } from './foundation.ts'
 import type { Drivers, Ground } from './ground.ts'
@@ -43,13 +43,12 @@ const closeMs = 10_000
 
 /** Joins the rooms. Nothing runs before `start`. */
 export function compose(ground: Ground, drivers: Drivers) {
-  const foundation = createFoundation(ground, drivers, { workflows: () => workflows, measureDisk: () => measureDisk() })
+  const foundation = createFoundation(ground, drivers, {
+    workflows: () => workflows,
+    measureDisk: () => disks.measureSoon(),
+  })
   const { config, log, database, vault, pepper, engines, safeFetch, gitHost, lines, collector, routes } = foundation
-  const disk = createDisk(foundation)
-  const measureDisk = (): void => {
-    disk.measureSoon()
-    reconcilers?.nudge('disk')
-  }
+  const disks = createDisks(foundation, (name) => reconcilers?.nudge(name))
   const nudgeRoutes = (): void => {
     for (const { reconciler } of routes.all) reconcilers?.nudge(reconciler.name)
   }
@@ -57,7 +56,7 @@ export function compose(ground: Ground, drivers: Drivers) {
     workflows: () => workflows,
     registries: () => rooms.registries,
     observer: () => observer,
-    onDiskFull: measureDisk,
+    onDiskFull: () => disks.measureSoon(),
   })
   const jobs = createJobRuns(foundation, recipe)
   const backups = createBackupOptions(foundation, { recipe: () => recipe, workflows: () => workflows })
@@ -95,8 +94,8 @@ export function compose(ground: Ground, drivers: Drivers) {
     // A server that is killed again and again during one deployment must still end it; what kills servers by itself is parked.
     maxAttempts: 30,
   })
-  const rooms = createRooms(foundation, workflows, { disk, backups })
-  const observers = createServiceObservers(foundation, recipe, disk, nudgeRoutes)
+  const rooms = createRooms(foundation, workflows, { disk: disks.local, backups })
+  const observers = createServiceObservers(foundation, recipe, disks, nudgeRoutes)
   const observer: ServiceObserver = observers.observer
   const { publicUrl } = config
   const accounts = createAccounts({ database, vault, clock, log, pepper, publicUrl, invitations: rooms.invitations })
@@ -120,8 +119,7 @@ export function compose(ground: Ground, drivers: Drivers) {
     ...observers.reconcilers,
     ...engines.all.map((named) => createLiveness(foundation, named)),
     ...engines.all.map((named) => createNetworkGuards(foundation, named)),
-    diskReconciler(disk),
-    spaceReconciler(disk, () => reconcilers?.nudge('disk')),
+    ...disks.reconcilers,
     ...createStandstillReconcilers(foundation),
     createFinisher({ database, log, workflows: kindsOfWork }),
     ...createScaling(foundation, observer, nudgeRoutes, stopping.signal),

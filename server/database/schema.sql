@@ -502,11 +502,10 @@ create table deployment_target (
 CREATE INDEX deployment_target_service ON public.deployment_target USING btree (service_id, service_seq DESC);
 
 create table disk_usage (
-  is_only boolean not null default true,
   measured_at timestamp with time zone not null,
   usage jsonb not null,
-  constraint disk_usage_is_only_check CHECK (is_only),
-  constraint disk_usage_pkey PRIMARY KEY (is_only)
+  engine text not null,
+  constraint disk_usage_pkey PRIMARY KEY (engine)
 );
 
 create table environment (
@@ -586,7 +585,8 @@ create table fetched_image (
   reference text not null,
   fetched_at timestamp with time zone not null,
   used_at timestamp with time zone not null,
-  constraint fetched_image_pkey PRIMARY KEY (reference)
+  engine text not null,
+  constraint fetched_image_pkey PRIMARY KEY (engine, reference)
 );
 
 create table full_volume (
@@ -921,8 +921,9 @@ create table organization_disk (
   logs_bytes bigint not null,
   scratch_bytes bigint not null,
   is_over boolean not null,
+  engine text not null,
   constraint organization_disk_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organization(id) ON DELETE CASCADE,
-  constraint organization_disk_pkey PRIMARY KEY (organization_id)
+  constraint organization_disk_pkey PRIMARY KEY (organization_id, engine)
 );
 
 create table project (

@@ -11,14 +11,18 @@ import type { DiskUsage } from './sort-disk.ts'
  */
 export async function noteFetched(
   sql: Sql,
+  engine: string,
   image: { readonly reference: string; readonly isThere: boolean },
   now: Date,
 ): Promise<void> {
-  if (image.isThere) await sql`update fetched_image set used_at = ${now} where reference = ${image.reference}`
+  if (image.isThere)
+    await sql`
+      update fetched_image set used_at = ${now} where engine = ${engine} and reference = ${image.reference}`
   else {
     await sql`
-      insert into fetched_image (reference, fetched_at, used_at) values (${image.reference}, ${now}, ${now})
-      on conflict (reference) do update set used_at = excluded.used_at`
+      insert into fetched_image (engine, reference, fetched_at, used_at)
+      values (${engine}, ${image.reference}, ${now}, ${now})
+      on conflict (engine, reference) do update set used_at = excluded.used_at`
   }
 }
 
@@ -83,8 +87,8 @@ export async function isBusy(sql: Sql, serviceId: string): Promise<boolean> {
   return found.length > 0
 }
 
-/** The same of every service; the services, of which some are being deployed and left alone; and what was fetched, the longest unused first. */
-export async function readNeeds(sql: Sql) {
+/** The same of every service; the services, of which some are being deployed and left alone; and what was fetched to the engine, the longest unused first. */
+export async function readNeeds(sql: Sql, engine: string) {
   const kept = await sql<{ service_id: string; reference: string }[]>`
     select distinct service_id, image ->> 'reference' as reference from release where image is not null`
   const services = await sql<{ id: string; is_busy: boolean }[]>`
@@ -92,7 +96,7 @@ export async function readNeeds(sql: Sql) {
       select from deployment_target t where t.service_id = s.id and t.finished_at is null
     ) as is_busy from service s`
   const fetched = await sql<{ reference: string; used_at: Date }[]>`
-    select reference, used_at from fetched_image order by used_at`
+    select reference, used_at from fetched_image where engine = ${engine} order by used_at`
   return {
     kept: Map.groupBy(kept, (row) => row.service_id),
     services: new Map(services.map(({ id, is_busy }) => [id, { isBusy: is_busy }])),
@@ -101,19 +105,30 @@ export async function readNeeds(sql: Sql) {
 }
 export type Needs = Awaited<ReturnType<typeof readNeeds>>
 
-export async function forgetFetched(sql: Sql, reference: string): Promise<void> {
-  await sql`delete from fetched_image where reference = ${reference}`
+export async function forgetFetched(sql: Sql, engine: string, reference: string): Promise<void> {
+  await sql`delete from fetched_image where engine = ${engine} and reference = ${reference}`
 }
 
-export async function writeUsage(sql: Sql, usage: DiskUsage, now: Date): Promise<void> {
+export async function writeUsage(sql: Sql, engine: string, usage: DiskUsage, now: Date): Promise<void> {
   // Our own rows are JSON; the library's type of it does not know interfaces.
   const json = sql.json(usage as unknown as Exclude<Json, undefined>)
   await sql`
-    insert into disk_usage (measured_at, usage) values (${now}, ${json})
-    on conflict (is_only) do update set measured_at = excluded.measured_at, usage = excluded.usage`
+    insert into disk_usage (engine, measured_at, usage) values (${engine}, ${now}, ${json})
+    on conflict (engine) do update set measured_at = excluded.measured_at, usage = excluded.usage`
 }
 
-export async function readUsage(sql: Sql): Promise<{ measured_at: Date; usage: DiskUsage } | undefined> {
-  const [row] = await sql<{ measured_at: Date; usage: DiskUsage }[]>`select measured_at, usage from disk_usage`
+export async function readUsage(
+  sql: Sql,
+  engine: string,
+): Promise<{ measured_at: Date; usage: DiskUsage } | undefined> {
+  const [row] = await sql<{ measured_at: Date; usage: DiskUsage }[]>`
+    select measured_at, usage from disk_usage where engine = ${engine}`
   return row
+}
+
+/** Returns the bytes of the largest disk of an engine; null before the first measurement. */
+export async function readLargestDisk(sql: Sql): Promise<number | null> {
+  const [row] = await sql<{ bytes: number | null }[]>`
+    select max((usage ->> 'disk_bytes')::bigint) as bytes from disk_usage`
+  return row?.bytes ?? null
 }

@@ -17,6 +17,7 @@ await platform.addRepository(a)
 const later = { ...systemClock, now: () => new Date(Date.now() + 2 * 3600_000) }
 const keeper = (budgetBytes: number | undefined, at = systemClock, engines: FakeEngine = engine) =>
   createDiskKeeper({
+    name: 'local',
     database,
     engine: engines,
     builder,
@@ -123,6 +124,7 @@ test('built images go that no kept version has, and caches over the budget that 
   }
   const keep = (budgetBytes: number | undefined) =>
     createDiskKeeper({
+      name: 'local',
       database,
       engine: images,
       builder: watched,
@@ -161,6 +163,7 @@ test('a service that is being deployed by then loses nothing, although it was id
     await must('POST', `/application/${second}/deploy`, {})
   }
   await createDiskKeeper({
+    name: 'local',
     ...{ database, engine: images, builder: { prune }, clock: systemClock, log: silentLogger },
     ...{
       budgetBytes: undefined,
@@ -205,6 +208,7 @@ for (const [what, cacheBytes, logBytes, budgetBytes, sentence] of [
     const logged: string[] = []
     const told = (_facts: object, text: string): void => void logged.push(text)
     const keeper = createDiskKeeper({
+      name: 'local',
       database,
       engine: images,
       builder,

@@ -18,6 +18,7 @@ const gibibyte = 1024 ** 3
 
 const measure = (): Promise<void> =>
   createDiskKeeper({
+    name: 'local',
     database,
     engine,
     builder,

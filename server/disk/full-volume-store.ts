@@ -3,18 +3,29 @@ import { type Database, inTransaction, type Sql } from '../database/index.ts'
 import { writeState } from '../services/index.ts'
 import type { Verdict } from './full-volumes.ts'
 
-/** Returns the services with a volume far beyond its size: those that are stopped, and those that are watched. */
-export async function readFullVolumes(sql: Sql): Promise<{ stopped: Set<string>; watched: Set<string> }> {
+/** The services on the clusters of an engine; of all engines without one. */
+const servicesOn = (sql: Sql, engine: string | undefined) => sql`
+  (select s.id from service s join environment e on e.id = s.environment_id join cluster c on c.id = e.cluster_id
+    where ${engine ?? null}::text is null or c.engine = ${engine ?? null})`
+
+/** Returns the services of an engine with a volume far beyond its size: those that are stopped, and those that are watched. */
+export async function readFullVolumes(
+  sql: Sql,
+  engine?: string,
+): Promise<{ stopped: Set<string>; watched: Set<string> }> {
   const rows = await sql<{ service_id: string; is_stopped: boolean }[]>`
-    select service_id, stopped_at is not null as is_stopped from full_volume`
+    select service_id, stopped_at is not null as is_stopped from full_volume
+    where service_id in ${servicesOn(sql, engine)}`
   const ids = (isStopped: boolean): string[] =>
     rows.flatMap((row) => (row.is_stopped === isStopped ? row.service_id : []))
   return { stopped: new Set(ids(true)), watched: new Set(ids(false)) }
 }
 
-/** Stores which services the next measurement decides on. Services that are stopped already are unchanged. */
-export async function writeWatched(sql: Sql, watch: Verdict['watch'], now: Date): Promise<void> {
-  await sql`delete from full_volume where stopped_at is null and service_id <> all(${[...watch.keys()]}::uuid[])`
+/** Stores which services the next measurement of the engine decides on. Services that are stopped already are unchanged. */
+export async function writeWatched(sql: Sql, engine: string, watch: Verdict['watch'], now: Date): Promise<void> {
+  await sql`
+    delete from full_volume where stopped_at is null and service_id <> all(${[...watch.keys()]}::uuid[])
+      and service_id in ${servicesOn(sql, engine)}`
   for (const [id, reason] of watch) {
     await sql`
       insert into full_volume (service_id, found_at, reason)

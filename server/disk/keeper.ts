@@ -31,7 +31,7 @@ export interface MeasuredLogs {
   readonly byOwner?: ReadonlyMap<string, number>
 }
 
-/** Keeps what the platform takes on the disk within its budget. */
+/** Keeps what the platform takes on the disk of one engine within its budget. */
 export interface DiskKeeper {
   /** What was measured last, null before the first time. Asks no engine. */
   usage(): Promise<(DiskUsage & { readonly measured_at: Date }) | null>
@@ -46,7 +46,7 @@ export interface DiskKeeper {
 }
 
 export function createDiskKeeper(options: DiskKeeperOptions): DiskKeeper {
-  const { database, clock, engine, log } = options
+  const { database, name, clock, engine, log } = options
   let measureAt = Number.NEGATIVE_INFINITY
   const spaceWatch = createSpaceWatch(clock)
   let isEarly = false
@@ -55,7 +55,7 @@ export function createDiskKeeper(options: DiskKeeperOptions): DiskKeeper {
   let stopped: ReadonlySet<string> = new Set()
   return {
     async usage() {
-      const row = await readUsage(database)
+      const row = await readUsage(database, name)
       return row ? { measured_at: row.measured_at, ...row.usage } : null
     },
     troubleOf: (serviceId) => troubles.get(serviceId),
@@ -69,12 +69,12 @@ export function createDiskKeeper(options: DiskKeeperOptions): DiskKeeper {
     },
     async reconcile(signal) {
       try {
-        const needs = await readNeeds(database)
+        const needs = await readNeeds(database, name)
         for (const reference of unneeded(needs, clock.now())) {
           // What something else uses by now stays, and is looked at again.
-          if (await engine.removeImage(reference, signal)) await forgetFetched(database, reference)
+          if (await engine.removeImage(reference, signal)) await forgetFetched(database, name, reference)
         }
-        const before = await readFullVolumes(database)
+        const before = await readFullVolumes(database, name)
         // A service that was deployed since it was stopped is measured without delay, so that deploying again and again fills no disk.
         const isBack = [...stopped].some((id) => !before.stopped.has(id))
         stopped = before.stopped
@@ -89,9 +89,9 @@ export function createDiskKeeper(options: DiskKeeperOptions): DiskKeeper {
           volumes = found.volumes
           await endFullRuns(options, { ...found, full }, signal)
           const isDone = await stopFull(options, { ...found, full }, isUsual)
-          const isRecorded = (await options.organizations?.record(found, signal)) ?? true
+          const isRecorded = (await options.organizations?.record({ ...found, engine: name }, signal)) ?? true
           if (!isDone || !isRecorded) measureAt = Number.NEGATIVE_INFINITY
-          stopped = (await readFullVolumes(database)).stopped
+          stopped = (await readFullVolumes(database, name)).stopped
         }
         // A storage that was enlarged meanwhile is no trouble any more, without measuring.
         const found = fullVolumes(volumes, await readStorageSizes(database))
@@ -160,13 +160,13 @@ interface Measured extends Taken {
 }
 
 async function measure(
-  { database, engine, clock, budgetBytes, measureLogs }: DiskKeeperOptions,
+  { database, name, engine, clock, budgetBytes, measureLogs }: DiskKeeperOptions,
   signal: AbortSignal,
 ): Promise<Measured> {
   const [disk, logs] = await Promise.all([engine.disk(signal), measureLogs()])
   const now = clock.now()
-  const sorted = sortDisk(disk, await readNeeds(database), { now, logs, budgetBytes })
-  await writeUsage(database, sorted.usage, now)
+  const sorted = sortDisk(disk, await readNeeds(database, name), { now, logs, budgetBytes })
+  await writeUsage(database, name, sorted.usage, now)
   return {
     ...sorted,
     disk,

@@ -1,7 +1,8 @@
 import type { Database } from '../database/index.ts'
-import type { EngineDisk } from '../engines/index.ts'
+import { type EngineDisk, localEngine } from '../engines/index.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { Logger } from '../lib/log.ts'
+import { readLargestDisk } from './disk-store.ts'
 import { readFullVolumes, writeStopped } from './full-volume-store.ts'
 import { judgeOrganization, limitOf, type OrganizationBytes, stopReason, sumOf } from './organization-limit.ts'
 import { readFormer, readFormerParts, readOwners, readStoppable, writeMeasured } from './organization-store.ts'
@@ -15,8 +16,10 @@ export interface RecordOptions {
   readonly repositorySizes: (signal: AbortSignal) => Promise<ReadonlyMap<string, number>>
 }
 
-/** What the engine and the logs were found to take. */
+/** What an engine and the logs were found to take. */
 export interface Measurement {
+  /** The engine that was measured. */
+  readonly engine: string
   readonly disk: EngineDisk
   /** Bytes of logs, by the id of their service or execution. */
   readonly logs: ReadonlyMap<string, number>
@@ -25,19 +28,20 @@ export interface Measurement {
 /** Stores what each organization takes, and stops growing services of those far beyond the limit. Returns false if one of them is being deployed. */
 export async function recordOrganizations(
   options: RecordOptions,
-  { disk, logs }: Measurement,
+  { engine, disk, logs }: Measurement,
   signal: AbortSignal,
 ): Promise<boolean> {
   const { database, clock } = options
-  const former = await readFormer(database)
-  const repositories = await repositoriesOf(options, former, signal)
+  const former = await readFormer(database, engine)
+  // Repositories are on this machine.
+  const repositories = engine === localEngine ? await repositoriesOf(options, former, signal) : new Map()
   const owners = await readOwners(database, [...logs.keys()])
   const { services, organizations } = sumByOrganization({ disk, logs, repositories }, owners)
-  const limit = limitOf(options.limitBytes, disk.totalBytes)
+  const limit = limitOf(options.limitBytes, Math.max(disk.totalBytes, (await readLargestDisk(database)) ?? 0))
   const parts = Map.groupBy(services, (part) => part.organization_id)
-  const judged = former.map(({ id, backups, was_over, is_known }) => {
+  const judged = former.map(({ id, backups, elsewhere, was_over, is_known }) => {
     const shared = organizations.get(id) ?? nothing
-    const bytes = bytesOf(parts.get(id) ?? [], shared, backups)
+    const bytes = bytesOf(parts.get(id) ?? [], shared, { ...elsewhere, backups })
     // What backups in progress take for a while stops no service.
     const lasting = sumOf(bytes) - shared.scratch
     return { id, is_known, shared, bytes, verdict: judgeOrganization(lasting, limit, was_over) }
@@ -46,7 +50,7 @@ export async function recordOrganizations(
   const known = new Set(judged.flatMap(({ id, is_known }) => (is_known ? [id] : [])))
   const growth = countGrowth(services, await readFormerParts(database), { judged: new Set(over.keys()), known })
   const rows = judged.map(({ id, shared, verdict }) => ({ id, ...shared, is_over: verdict !== 'within' }))
-  await writeMeasured(database, { organizations: rows, parts: growth.kept }, clock.now())
+  await writeMeasured(database, engine, { organizations: rows, parts: growth.kept }, clock.now())
   if (limit === undefined || over.size === 0) return true
   const organizationOf = new Map(services.map((part) => [part.service_id, part.organization_id]))
   const stop = [...growth.grown].flatMap(([id, grown]) => {
@@ -76,11 +80,18 @@ async function repositoriesOf(
 function bytesOf(
   parts: readonly ServicePart[],
   { images, repositories, logs, scratch }: SharedBytes,
-  backups: number,
+  elsewhere: OrganizationBytes,
 ): OrganizationBytes {
   const sum = (isLayers: boolean): number =>
     parts.reduce((all, { part, bytes }) => ((part === layersPart) === isLayers ? all + bytes : all), 0)
-  return { volumes: sum(false) + scratch, layers: sum(true), images, backups, repositories, logs }
+  return {
+    volumes: sum(false) + scratch + elsewhere.volumes,
+    layers: sum(true) + elsewhere.layers,
+    images: images + elsewhere.images,
+    backups: elsewhere.backups,
+    repositories: repositories + elsewhere.repositories,
+    logs: logs + elsewhere.logs,
+  }
 }
 
 async function stopGrown(

@@ -1,6 +1,6 @@
 import { taskKinds } from '@quayside/contract/services/kinds.ts'
 import { type Database, inTransaction, type Sql } from '../database/index.ts'
-import type { OrganizationFigures } from './organization-limit.ts'
+import type { OrganizationBytes, OrganizationFigures } from './organization-limit.ts'
 import { type FormerPart, type KeptPart, layersPart, type Owner, type SharedBytes } from './organization-sums.ts'
 
 /** Returns whose the services, backups in progress and the named executions are. */
@@ -18,17 +18,33 @@ export const readOwners = (sql: Sql, executions: readonly string[]) => sql<Owner
     join environment e on e.id = r.environment_id join project p on p.id = e.project_id
     where r.execution_id = any(${[...executions]}::text[])`
 
-/** The organizations, with their backups and what the measurement before found. */
-export const readFormer = (sql: Sql) => sql<
-  { id: string; backups: number; repositories: number; is_known: boolean; was_over: boolean }[]
->`
+/** An organization, with its backups and the previous measurement of an engine. */
+export interface FormerOrganization {
+  readonly id: string
+  readonly backups: number
+  readonly repositories: number
+  /** What other engines were found to have of it. */
+  readonly elsewhere: Omit<OrganizationBytes, 'backups'>
+  readonly is_known: boolean
+  readonly was_over: boolean
+}
+
+export const readFormer = (sql: Sql, engine: string) => sql<FormerOrganization[]>`
   select o.id, d.organization_id is not null as is_known, coalesce(d.is_over, false) as was_over,
     coalesce(d.repositories_bytes, 0) as repositories, coalesce((
     select sum(f.file_bytes) from project p join environment e on e.project_id = p.id join service s on s.environment_id = e.id
       join backup b on b.service_id = s.id join backup_file f on f.backup_id = b.id
     where p.organization_id = o.id
-  ), 0)::bigint as backups
-  from organization o left join organization_disk d on d.organization_id = o.id`
+  ), 0)::bigint as backups,
+  (select jsonb_build_object('images', coalesce(sum(x.images_bytes), 0),
+      'repositories', coalesce(sum(x.repositories_bytes), 0), 'logs', coalesce(sum(x.logs_bytes), 0))
+    from organization_disk x where x.organization_id = o.id and x.engine <> ${engine}) || (
+    select jsonb_build_object('volumes', coalesce(sum(m.bytes) filter (where m.part <> ${layersPart}), 0),
+      'layers', coalesce(sum(m.bytes) filter (where m.part = ${layersPart}), 0))
+    from project p join environment e on e.project_id = p.id join cluster c on c.id = e.cluster_id
+      join service s on s.environment_id = e.id join service_disk m on m.service_id = s.id
+    where p.organization_id = o.id and c.engine is distinct from ${engine}) as elsewhere
+  from organization o left join organization_disk d on d.organization_id = o.id and d.engine = ${engine}`
 
 export const readFormerParts = (sql: Sql) => sql<FormerPart[]>`select service_id, part, kept_bytes from service_disk`
 
@@ -41,24 +57,27 @@ export interface MeasuredOrganization extends SharedBytes {
   readonly is_over: boolean
 }
 
-/** Replaces what the measurement before found. Services and organizations that were deleted meanwhile are left out. */
+/** Replaces what the previous measurement of the engine found. Services and organizations that were deleted meanwhile are left out. */
 export const writeMeasured = (
   database: Database,
+  engine: string,
   measured: { readonly organizations: readonly MeasuredOrganization[]; readonly parts: readonly KeptPart[] },
   now: Date,
 ): Promise<void> =>
   inTransaction(database, async (sql) => {
     const rows = measured.organizations.map((one) => ({ ...one }))
     await sql`
-      insert into organization_disk (organization_id, measured_at, images_bytes, repositories_bytes, logs_bytes, scratch_bytes, is_over)
-      select o.id, ${now}, r.images, r.repositories, r.logs, r.scratch, r.is_over
+      insert into organization_disk (organization_id, engine, measured_at, images_bytes, repositories_bytes, logs_bytes, scratch_bytes, is_over)
+      select o.id, ${engine}, ${now}, r.images, r.repositories, r.logs, r.scratch, r.is_over
       from jsonb_to_recordset(${sql.json(rows)}) as r (
         id uuid, images bigint, repositories bigint, logs bigint, scratch bigint, is_over boolean
       ) join organization o on o.id = r.id for key share of o
-      on conflict (organization_id) do update set measured_at = excluded.measured_at, images_bytes = excluded.images_bytes,
+      on conflict (organization_id, engine) do update set measured_at = excluded.measured_at, images_bytes = excluded.images_bytes,
         repositories_bytes = excluded.repositories_bytes, logs_bytes = excluded.logs_bytes, scratch_bytes = excluded.scratch_bytes,
         is_over = excluded.is_over`
-    await sql`delete from service_disk`
+    await sql`
+      delete from service_disk where service_id in (select s.id from service s
+        join environment e on e.id = s.environment_id join cluster c on c.id = e.cluster_id where c.engine = ${engine})`
     const parts = measured.parts.map(({ service_id, part, bytes, kept_bytes }) => ({
       service_id,
       part,
@@ -69,7 +88,9 @@ export const writeMeasured = (
       insert into service_disk (service_id, part, bytes, kept_bytes)
       select s.id, r.part, r.bytes, r.kept_bytes
       from jsonb_to_recordset(${sql.json(parts)}) as r (service_id uuid, part text, bytes bigint, kept_bytes bigint)
-        join service s on s.id = r.service_id for key share of s`
+        join service s on s.id = r.service_id join environment e on e.id = s.environment_id
+        join cluster c on c.id = e.cluster_id
+      where c.engine = ${engine} for key share of s`
   })
 
 /**
@@ -94,17 +115,23 @@ export async function readFigures(sql: Sql, organizationId: string): Promise<Org
     ), volume as (
       select m.bytes as measured, greatest(m.bytes, d.bytes) as declared
       from (select * from measured where part <> ${layersPart}) m full join declared d using (service_id, part)
-    ), volumes as (select coalesce(sum(measured), 0) as measured, coalesce(sum(declared), 0) as declared from volume)
+    ), volumes as (select coalesce(sum(measured), 0) as measured, coalesce(sum(declared), 0) as declared from volume
+    ), shared as (
+      select max(measured_at) as measured_at, coalesce(sum(scratch_bytes), 0) as scratch_bytes,
+        coalesce(sum(images_bytes), 0) as images_bytes, coalesce(sum(repositories_bytes), 0) as repositories_bytes,
+        coalesce(sum(logs_bytes), 0) as logs_bytes
+      from organization_disk where organization_id = ${organizationId}
+    )
     select o.measured_at,
-      (volumes.measured + coalesce(o.scratch_bytes, 0))::bigint as volumes,
-      (volumes.declared + coalesce(o.scratch_bytes, 0))::bigint as declared_volumes,
+      (volumes.measured + o.scratch_bytes)::bigint as volumes,
+      (volumes.declared + o.scratch_bytes)::bigint as declared_volumes,
       (select coalesce(sum(bytes), 0) from measured where part = ${layersPart})::bigint as layers,
-      coalesce(o.images_bytes, 0)::bigint as images,
+      o.images_bytes::bigint as images,
       (select coalesce(sum(f.file_bytes), 0) from one join backup b on b.service_id = one.id
         join backup_file f on f.backup_id = b.id)::bigint as backups,
-      coalesce(o.repositories_bytes, 0)::bigint as repositories, coalesce(o.logs_bytes, 0)::bigint as logs,
-      (select (usage ->> 'disk_bytes')::bigint from disk_usage) as disk_bytes
-    from volumes left join organization_disk o on o.organization_id = ${organizationId}`
+      o.repositories_bytes::bigint as repositories, o.logs_bytes::bigint as logs,
+      (select max((usage ->> 'disk_bytes')::bigint) from disk_usage) as disk_bytes
+    from volumes cross join shared o`
   if (!row) throw new Error('the figures of an organization have no row')
   return row
 }

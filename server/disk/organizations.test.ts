@@ -39,6 +39,7 @@ engine.disk = async () => {
 /** A keeper of a server that has just started: it knows only what is in the database, and measures at once. */
 const measure = (): Promise<void> =>
   createDiskKeeper({
+    name: 'local',
     database,
     engine: measured,
     builder,

@@ -44,6 +44,7 @@ test('the disk is measured at once when free space falls quickly, at most once a
     },
   })
   const keeper = createDiskKeeper({
+    name: 'local',
     database,
     engine: counting,
     builder: { prune: async () => {} },

@@ -11,6 +11,8 @@ import { judgeVolumes } from './full-volumes.ts'
 
 export interface StopOptions {
   readonly database: Database
+  /** The engine that is measured, by the name by which clusters refer to it. */
+  readonly name: string
   readonly clock: Clock
   readonly log: Logger
   /** GiB that a replica or a run may write outside of volumes if its service does not say. */
@@ -30,9 +32,9 @@ export async function stopFull(
   { volumes, layers, full }: Found,
   isUsual: boolean,
 ): Promise<boolean> {
-  const { database, clock, log, layerGiB } = options
+  const { database, name, clock, log, layerGiB } = options
   const sizes = await readStorageSizes(database)
-  const { stopped, watched } = await readFullVolumes(database)
+  const { stopped, watched } = await readFullVolumes(database, name)
   const limits = await readLayerLimits(database)
   // An early measurement stops at once or not at all: it may follow shortly after the one before.
   const { stop: ofVolumes, watch } = judgeVolumes(volumes, sizes, isUsual ? watched : new Set())
@@ -48,7 +50,7 @@ export async function stopFull(
     } else isDone = false
   }
   // Services that could not be stopped now stay watched, so that the next measurement stops them.
-  await writeWatched(database, new Map([...stop, ...watchNext]), clock.now())
+  await writeWatched(database, name, new Map([...stop, ...watchNext]), clock.now())
   return isDone
 }
 

@@ -58,15 +58,15 @@ export async function haveImage(
   // A cluster pulls what is published for it.
   if (!release.image || release.image.published !== undefined || buildOf(release)) return
   const { reference } = release.image
-  if ((await options.images.pinImage(reference, undefined, attempt)).isThere) return
+  if ((await options.images.engine.pinImage(reference, undefined, attempt)).isThere) return
   attempt.output.line(`The engine has no image ${reference} any more; it is fetched again.`, 'warning')
   const service = await findService(options.database, release.service_id)
   const origin = service?.origin ?? null
   // The service may have another registry by now, which must not be entered with the password of this one.
   const isItsOwn = origin !== null && reference.startsWith(`${registryHost(origin.url)}/`)
   const login = await readLogin(options, organizationId, isItsOwn ? origin : null, attempt.signal)
-  await noteFetched(options.database, { reference, isThere: false }, options.clock.now())
-  await options.images.fetchImage(reference, login, attempt)
+  await noteFetched(options.database, options.images.name, { reference, isThere: false }, options.clock.now())
+  await options.images.engine.fetchImage(reference, login, attempt)
 }
 
 type Frozen = {
@@ -87,16 +87,16 @@ async function mirror(
   const { context, report, organizationId } = work
   const attempt = { signal, output: report }
   const login = await readLogin(options, organizationId, registryId ? { id: registryId } : null, signal)
-  const { images } = options
+  const { engine } = options.images
   const wanted = again ?? image
   if (again) report.line('The image that is deployed is taken again, whatever its tag stands for by now.')
-  const pinned = await whileUnreachable(options, signal, report, () => images.pinImage(wanted, login, attempt)).catch(
+  const pinned = await whileUnreachable(options, signal, report, () => engine.pinImage(wanted, login, attempt)).catch(
     (error: unknown) => pinFormer(options, work, image, attempt, error),
   )
   report.line(foundText(image, pinned))
   const { reference, digest } = pinned
   const note = async (sql: Sql): Promise<void> => {
-    await noteFetched(sql, pinned, options.clock.now())
+    await noteFetched(sql, options.images.name, pinned, options.clock.now())
     if (login && pinned.namedBy === 'registry') await noteOwner(sql, pinned, organizationId)
   }
   const keep = (sql: Sql) => setReleaseImage(sql, release, { reference, digest })
@@ -104,7 +104,7 @@ async function mirror(
   const full = await options.diskRefusal?.(organizationId)
   if (full !== undefined) throw new AppError('conflict', full)
   await context.fenced(note)
-  await whileUnreachable(options, signal, report, () => images.fetchImage(reference, login, attempt))
+  await whileUnreachable(options, signal, report, () => engine.fetchImage(reference, login, attempt))
   await context.fenced(keep)
 }
 
@@ -120,7 +120,7 @@ async function pinFormer(
   const service = await findService(options.database, target.service_id)
   const former = service?.release_id ? await findRelease(options.database, service.release_id) : undefined
   if (!former?.image || imageOf(former, service?.origin ?? null) !== image) throw error
-  const pinned = await options.images.pinImage(former.image.reference, undefined, attempt)
+  const pinned = await options.images.engine.pinImage(former.image.reference, undefined, attempt)
   if (!pinned.isThere) throw error
   report.line(`${error.message} The image of the version that runs is used again.`, 'warning')
   return { ...pinned, namedBy: 'engine' }

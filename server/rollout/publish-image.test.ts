@@ -33,7 +33,7 @@ const digest = `sha256:${'a'.repeat(64)}`
 const login = { username: 'robot', password: new Secret('SECRET') }
 const builder = createRegistryBuilder({
   builder: createFakeBuilder(),
-  images: here,
+  images: { name: 'local', engine: here },
   push: async (image, target) => {
     if (failure) throw failure
     pushed.push({ image, target })

@@ -7,6 +7,7 @@ import {
   type EnginePlace,
   engineOrNone,
   type ImageStore,
+  type NamedEngine,
   type Observes,
   type Reachable,
   type RegistryLogin,
@@ -87,8 +88,8 @@ export interface RecipeOptions extends RefusalOptions {
 export interface Recipe extends RecipeOptions {
   readonly engine: RolloutEngine
   readonly builder: Builder
-  /** Where images of registries are fetched to. */
-  readonly images: ImageStore
+  /** The engine that images of registries are fetched to. */
+  readonly images: NamedEngine<ImageStore>
   readonly router: Router
   readonly routes: Pick<RoutePublisher, 'apply'>
   readonly slots: RecipeOptions['slots'] & { readonly deployments: Slots }
@@ -102,7 +103,7 @@ export function recipeFor(options: RecipeOptions, place: EnginePlace): Recipe {
     ...options,
     engine,
     builder,
-    images: builder.images ?? engine,
+    images: builder.images ?? { name: place.engine ?? '', engine },
     router: options.routerOf(place),
     routes: options.routesOf(place),
     slots: { ...options.slots, deployments: options.deploymentSlots(place) },

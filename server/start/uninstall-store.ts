@@ -6,8 +6,8 @@ export async function listServiceIds(sql: Sql): Promise<string[]> {
   return rows.map(({ id }) => id)
 }
 
-/** Returns the images that the platform has fetched, by their digests. */
-export async function listFetchedImages(sql: Sql): Promise<string[]> {
-  const rows = await sql<{ reference: string }[]>`select reference from fetched_image`
+/** Returns the images that the platform has fetched to an engine, by their digests. */
+export async function listFetchedImages(sql: Sql, engine: string): Promise<string[]> {
+  const rows = await sql<{ reference: string }[]>`select reference from fetched_image where engine = ${engine}`
   return rows.map(({ reference }) => reference)
 }

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { removePortRules } from '../builders/index.ts'
 import { type Config, readConfig } from '../config.ts'
 import { type Database, embeddedUrl, openDatabase, readSetting } from '../database/index.ts'
-import { DockerEngine, type InstallationThings } from '../engines/index.ts'
+import { DockerEngine, type InstallationThings, localEngine } from '../engines/index.ts'
 import { systemClock as clock } from '../lib/clock.ts'
 import { messageOf } from '../lib/error.ts'
 import { createLogger } from '../lib/log.ts'
@@ -65,7 +65,11 @@ async function readFacts(config: Config): Promise<Facts> {
     const database = await open(config, started)
     const instance = await readSetting<string>(database, 'instance')
     if (instance === undefined) throw new Error('the server has never been ready')
-    return { instance, services: await listServiceIds(database), fetched: await listFetchedImages(database) }
+    return {
+      instance,
+      services: await listServiceIds(database),
+      fetched: await listFetchedImages(database, localEngine),
+    }
   } catch (error) {
     const instance = (await readFile(join(config.dataDirectory, 'instance'), 'utf8').catch(() => '')).trim()
     if (instance === '') {
