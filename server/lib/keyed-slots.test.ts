@@ -26,3 +26,23 @@ test('one at a time has a key, others have theirs, and nothing is kept of keys t
   assert.deepEqual(order, ['other', 'first ends', 'second'])
   assert.equal(slots.isTaken('a'), false)
 })
+
+test('a key has as many slots as given, by turns of owners, and none once nobody uses it', async () => {
+  const slots = createKeyedSlots(4, { perOwner: 2 })
+  const { signal } = new AbortController()
+  const order: string[] = []
+  const take = async (owner: string): Promise<Disposable> => {
+    const slot = await slots.take('organization', signal, owner)
+    order.push(owner)
+    return slot
+  }
+  const [first, second] = [await take('a'), await take('a')]
+  const third = take('a')
+  const other = await take('b')
+  assert.deepEqual(order, ['a', 'a', 'b'])
+  for (const slot of [first, second, other]) slot[Symbol.dispose]()
+  const last = await third
+  assert.equal(slots.isTaken('organization'), true)
+  last[Symbol.dispose]()
+  assert.equal(slots.isTaken('organization'), false)
+})

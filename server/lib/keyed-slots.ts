@@ -1,13 +1,14 @@
-import { createSlots, type Slots } from './slots.ts'
+import { createSlots, type SlotLimits, type Slots } from './slots.ts'
 
-/** Lets one piece of work of each key run at a time. */
+/** Slots for each key that is in use. Nothing is kept of the others. */
 export interface KeyedSlots {
-  /** Waits until nobody has the key; whoever has it gives it back by disposing of it. */
-  take(key: string, signal: AbortSignal): Promise<Disposable>
+  /** Waits for a slot of the key. The holder returns it by disposing of it. `owner`: see Slots. */
+  take(key: string, signal: AbortSignal, owner?: string): Promise<Disposable>
   isTaken(key: string): boolean
 }
 
-export function createKeyedSlots(): KeyedSlots {
+/** Creates slots, by default one for each key. */
+export function createKeyedSlots(count = 1, limits: SlotLimits = {}): KeyedSlots {
   const used = new Map<string, { readonly slots: Slots; users: number }>()
   const leave = (key: string): void => {
     const own = used.get(key)
@@ -15,12 +16,12 @@ export function createKeyedSlots(): KeyedSlots {
   }
   return {
     isTaken: (key) => used.has(key),
-    async take(key, signal) {
-      const own = used.get(key) ?? { slots: createSlots(1), users: 0 }
+    async take(key, signal, owner) {
+      const own = used.get(key) ?? { slots: createSlots(count, limits), users: 0 }
       own.users++
       used.set(key, own)
       try {
-        const slot = await own.slots.take(signal)
+        const slot = await own.slots.take(signal, owner)
         let isHeld = true
         return {
           [Symbol.dispose]: () => {

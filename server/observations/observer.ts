@@ -69,6 +69,7 @@ class ServiceObserver {
     const isThere = (id: string): boolean => known.has(id)
     this.#reasons.forget(isThere)
     this.#settled.keepOnly(isThere)
+    this.repairs.keepOnly(isThere)
     const look = { signal, routes: await this.#options.routesVersion(), all }
     for (const wish of own) {
       if (this.#settled.isStill(wish, look, this.#options.troubleOf(wish.id))) continue

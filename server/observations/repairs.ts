@@ -82,6 +82,13 @@ export class Repairs {
     await running?.ended
   }
 
+  /** Forgets services without a record, unless something of them is being removed. */
+  keepOnly(isThere: (serviceId: string) => boolean): void {
+    for (const map of [this.#rounds, this.#failures]) {
+      for (const id of map.keys()) if (!isThere(id) && !this.#underWay.has(id)) map.delete(id)
+    }
+  }
+
   #turn(id: string): void {
     this.#rounds.set(id, (this.#rounds.get(id) ?? 0) + 1)
   }

@@ -1,7 +1,7 @@
 import type { Caller } from '../../access/index.ts'
 import { GitError } from '../../git/index.ts'
 import { AppError } from '../../lib/error.ts'
-import { createSlots, type Slots } from '../../lib/slots.ts'
+import { createKeyedSlots } from '../../lib/keyed-slots.ts'
 
 /** How long a form waits for a repository, a registry or a provider. */
 const browseMs = 15_000
@@ -14,17 +14,15 @@ type BrowsingCaller = Pick<Caller, 'id' | 'organizationId'>
 export type Browse = <T>(caller: BrowsingCaller, work: (signal: AbortSignal) => Promise<T>) => Promise<T>
 
 export function createBrowsing(): Browse {
-  const slots = new Map<string, Slots>()
-  const slotsOf = (organizationId: string): Slots => {
-    const own = slots.get(organizationId) ?? createSlots(mostBrowsed, { perOwner })
-    slots.set(organizationId, own)
-    return own
-  }
+  const slots = createKeyedSlots(mostBrowsed, { perOwner })
   return async ({ id, organizationId }, work) => {
     const signal = AbortSignal.timeout(browseMs)
-    return slotsOf(organizationId)
-      .run(signal, () => work(signal), id)
-      .catch(refuse)
+    try {
+      using _ = await slots.take(organizationId, signal, id)
+      return await work(signal)
+    } catch (error) {
+      return refuse(error)
+    }
   }
 }
 
