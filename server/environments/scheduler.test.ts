@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { after, beforeEach, test } from 'node:test'
 import { createPlatform } from '../../test/support/platform.ts'
 import { until } from '../../test/support/until.ts'
+import { openDatabase } from '../database/index.ts'
 import { type Clock, systemClock } from '../lib/clock.ts'
 import { silentLogger } from '../lib/log.ts'
 import { createScheduled } from '../requests/index.ts'
@@ -11,7 +12,7 @@ import { createScheduler } from './scheduler.ts'
 const platform = await createPlatform({ after })
 // Requests run, but no other scheduler with the clock of today.
 platform.workflows.start()
-const { a, call, database, workflows } = platform
+const { a, b, call, database, workflows } = platform
 const signal = new AbortController().signal
 let now = new Date()
 const clock: Clock = { ...systemClock, now: () => now }
@@ -213,4 +214,46 @@ test('an organization that may deploy nothing is left stopped until the next edg
       ['STOP 1', 'DEPLOY 1'],
     ],
   )
+})
+
+test('rules of an organization that wait for a lock delay no other organization, in this turn and the next', async () => {
+  const rule = async (id: string) => {
+    await database`update environment_deployment_rule set auto_stop = true, timezone = 'Europe/Paris',
+      start_time = '08:00', stop_time = '19:00', weekdays = ${days},
+      updated_at = '2026-06-01T00:00:00Z' where environment_id = ${id}`
+  }
+  const own = [environment]
+  for (const name of ['one', 'two', 'three', 'four', 'five']) {
+    const { id } = await ask('POST', `/project/${a.objects.projectId}/environment`, { name: `${name} ${environment}` })
+    await rule(id)
+    own.push(id)
+  }
+  const follows = async (id: string, edge: string) => {
+    const rows = await database`select from environment_schedule where environment_id = ${id} and edge = ${edge}`
+    return rows.length === 1
+  }
+  const holder = openDatabase({ url: platform.databaseUrl, max: 1 })
+  const [locked, release] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+  const holding = holder.begin(async (sql) => {
+    await sql`select from environment_deployment_rule where environment_id = any(${own}) for update`
+    locked.resolve()
+    await release.promise
+  })
+  await locked.promise
+  const one = scheduler()
+  now = new Date('2026-06-08T17:00:01Z')
+  await rule(b.objects.environmentId)
+  const first = one.reconcile(signal)
+  await until('the other organization is followed', () => follows(b.objects.environmentId, '2026-06-08T17:00:00Z'))
+  await first
+  now = new Date('2026-06-09T06:00:01Z')
+  await one.reconcile(signal)
+  assert.ok(await follows(b.objects.environmentId, '2026-06-09T06:00:00Z'))
+  release.resolve()
+  await holding
+  await holder.end()
+  await until('the organization is followed, too', async () => {
+    const followed = await Promise.all(own.map((id) => follows(id, '2026-06-09T06:00:00Z')))
+    return followed.every(Boolean)
+  })
 })

@@ -3,6 +3,8 @@ import type { Clock } from '../lib/clock.ts'
 import { AppError } from '../lib/error.ts'
 import { failpoint } from '../lib/failpoint.ts'
 import type { Logger } from '../lib/log.ts'
+import { nobodyWaits } from '../lib/nobody-waits.ts'
+import { createSlots } from '../lib/slots.ts'
 import type { Reconciler } from '../workflows/index.ts'
 import { type DueSchedule, listDueSchedules, lockSchedule, type ScheduledRow, writeTurn } from './schedule-store.ts'
 import { turnAt, wrongMs } from './turn.ts'
@@ -34,19 +36,50 @@ export interface SchedulerOptions {
  * Stops environments outside the hours of their deployment rules and starts again what they stopped. The request and the note that
  * this change of sides is done are one transaction under a lock of the rule: whatever is killed, and however many servers look, it
  * is asked for once.
+ *
+ * Environments are followed side by side, a few of each organization. A turn does not wait for slow ones, which continue while the
+ * next turns follow others.
  */
 export function createScheduler(options: SchedulerOptions): Reconciler {
   const { database, clock } = options
+  const slots = createSlots(atOnce, { perOwner: atOnceOfOwner })
+  const inProgress = new Set<string>()
+  const followInTurn = (due: DueSchedule, signal: AbortSignal): Promise<void> => {
+    inProgress.add(due.environment_id)
+    const work = slots.run(signal, () => follow(options, due), due.organization_id)
+    return work.finally(() => inProgress.delete(due.environment_id))
+  }
   return {
     name: 'schedules',
     everyMs: 1000,
     async reconcile(signal) {
       const now = clock.now()
-      for (const due of await listDueSchedules(database, { now, wrong: new Date(now.getTime() + wrongMs) })) {
-        if (signal.aborted) return
-        await follow(options, due)
-      }
+      const all = await listDueSchedules(database, { now, wrong: new Date(now.getTime() + wrongMs) })
+      const due = all.filter(({ environment_id }) => !inProgress.has(environment_id))
+      if (due.length > 0) await atMost(options, Promise.all(due.map((one) => followInTurn(one, signal))), signal)
     },
+  }
+}
+
+/** Environments followed at the same time, and those of one organization. */
+const [atOnce, atOnceOfOwner] = [4, 2]
+/** Time after which a turn no longer waits for its environments. */
+const turnMs = 2_000
+
+/** Waits for the work, and no longer than a turn. Later failures are logged, and the next turn tries again. */
+async function atMost({ clock, log }: SchedulerOptions, work: Promise<unknown>, signal: AbortSignal): Promise<void> {
+  const over = new AbortController()
+  const sleep = clock.sleep(turnMs, over.signal).then(
+    () => true,
+    () => false,
+  )
+  try {
+    if (!(await Promise.race([work.then(() => false), sleep]))) return
+    work.catch((error: unknown) => {
+      if (!signal.aborted) log.warn({ err: error }, 'a deployment rule failed and is tried again')
+    })
+  } finally {
+    over.abort(nobodyWaits)
   }
 }
 
