@@ -6,10 +6,22 @@ import type { Logger } from '../lib/log.ts'
 import type { ServiceRow } from '../services/index.ts'
 import type { Vault } from '../vault/index.ts'
 import type { Workflows } from '../workflows/index.ts'
-import type { BackupRow } from './backup-store.ts'
+
+/** What proofs need of others: starts a database on the side. */
+export interface ScratchStarter {
+  /**
+   * Starts the version of a database that runs, or ran last, on another volume, as a service and in an environment of that id, and waits until it
+   * is healthy. False where there is no version; undefined where services of the kind are not tried.
+   */
+  readonly startScratch: (
+    service: ServiceRow,
+    scratch: { readonly id: string; readonly volume: string },
+    attempt: Attempt,
+  ) => Promise<boolean | undefined>
+}
 
 /** What backups are made, proven and restored through. */
-export interface BackupOptions {
+export interface BackupOptions extends ScratchStarter {
   readonly database: Database
   readonly clock: Clock
   readonly log: Logger
@@ -30,24 +42,9 @@ export interface BackupOptions {
   readonly diskRefusal: (sql: Sql, organizationId: string) => Promise<string | undefined>
   /** The program of a service that prints what its one volume holds while it goes on; undefined where there is none. */
   readonly archiveCommandOf: (service: ServiceRow) => readonly string[] | undefined
-  /**
-   * Starts the version of a database that runs, or ran last, on another volume, as a service and in an environment of that id, and waits until it
-   * is healthy. False where there is no version; undefined where services of the kind are not tried.
-   */
-  readonly startScratch: (
-    service: ServiceRow,
-    scratch: { readonly id: string; readonly volume: string },
-    attempt: Attempt,
-  ) => Promise<boolean | undefined>
   /** Why a service cannot have data of that version; undefined where it can. */
   readonly dataRefusal: (service: ServiceRow, version: string | null) => string | undefined
   readonly restoring: Restoring
-  /** Writes how a restore ended into the record of changes. */
-  readonly recordRestore: (
-    sql: Sql,
-    service: ServiceRow,
-    backup: Pick<BackupRow, 'id' | 'name' | 'restore_state' | 'restore_reason'>,
-  ) => Promise<void>
 }
 
 /** Requests of a restore for its service; see the requests room. */

@@ -5,6 +5,7 @@ import { isOutage } from '../workflows/index.ts'
 import { type BackupRow, findBackup, updateBackup } from './backup-store.ts'
 import { failBackup } from './backup-workflow.ts'
 import { type BackupOptions, volumeSeconds } from './options.ts'
+import { recordRestore } from './record-restore.ts'
 import { endRestore, findRestore, type RestoreRow } from './restore-store.ts'
 import { beforeId, type RestoreInput, type RestoreWork } from './restore-work.ts'
 import { writeBack } from './write-back.ts'
@@ -85,7 +86,7 @@ async function noteEnd(
   options.log.info({ backup: backup.id, service: service.id, restore_state, restore_reason }, 'a restore ended')
   await updateBackup(sql, backup.id, { restore_state, restore_at: now, restore_reason }, now)
   await endRestore(sql, restore.id)
-  await options.recordRestore(sql, service, { ...backup, restore_state, restore_reason })
+  await recordRestore(sql, service, { ...backup, restore_state, restore_reason }, now)
 }
 
 /** It was given up in the middle, by a fault of the platform: what is there of the data is not known then. */

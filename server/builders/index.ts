@@ -11,5 +11,6 @@ export { type Dockerfile, DockerfileError, parseDockerfile } from './dockerfile.
 export { missingDockerfile } from './dockerfile-check.ts'
 export { createFakeBuilder, type FakeBehaviour, type FakeBuilder } from './fake/fake-builder.ts'
 export { type IgnoreFile, ignoreFileNames } from './ignore-file.ts'
+export { refuseIncomplete } from './refuse-incomplete.ts'
 export { createRegistryBuilder, type RegistryBuilderOptions } from './registry-builder.ts'
 export { plainWords } from './words.ts'

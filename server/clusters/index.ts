@@ -10,7 +10,6 @@ export {
 export {
   type ClusterRow,
   clusterTarget,
-  engineOfCluster,
   findCluster,
   insertBuiltInCluster,
   organizationOfCluster,
@@ -18,4 +17,5 @@ export {
 export { createClusterWorkflow } from './cluster-workflow.ts'
 export { createClusters } from './create-clusters.ts'
 export { createCredentials } from './credentials.ts'
+export { addBuiltInCluster, createPlatformParts, findClusterId } from './platform-parts.ts'
 export type { CredentialsBody } from './variants.ts'

@@ -1,5 +1,4 @@
 import { join } from 'node:path'
-import { recordChange, serviceEntry } from '../audit/index.ts'
 import {
   type BackupOptions,
   createBackupScheduler,
@@ -9,71 +8,37 @@ import {
   createRestoreWorkflow,
   createScratchWorkflow,
 } from '../backups/index.ts'
-import type { Database } from '../database/index.ts'
 import { systemClock as clock } from '../lib/clock.ts'
-import { newId } from '../lib/id.ts'
-import { archiveCommandOf, findDeployedRelease, isTriedOnData, scratchRelease, volumesOf } from '../releases/index.ts'
+import { archiveCommandOf, madeVolumesOf, volumesOf } from '../releases/index.ts'
 import { createRestoring } from '../requests/index.ts'
-import { dataRefusal, haveImage, type RecipeOptions, recipeFor, whileUnreachable } from '../rollout/index.ts'
-import type { Workflow, Workflows } from '../workflows/index.ts'
+import { createPatience, createScratchStarter, dataRefusal, type RecipeOptions } from '../rollout/index.ts'
+import type { Workflow } from '../workflows/index.ts'
 import type { Foundation } from './foundation.ts'
+import type { LateWorkflows } from './late-workflows.ts'
 
 /** What backups are made, proven and restored through. */
-export function createBackupOptions(
+export const createBackupOptions = (
   { config, database, log, vault, engines, organizationDisk }: Foundation,
-  later: { readonly recipe: () => RecipeOptions; readonly workflows: () => Workflows },
-): BackupOptions {
-  return {
-    database,
-    clock,
-    log,
-    vault,
-    directory: join(config.dataDirectory, 'backups'),
-    engines,
-    mostStandingSeconds: config.copySeconds,
-    workflows: later.workflows,
-    patiently: ({ signal, output }, work) => whileUnreachable({ clock }, signal, output, work),
-    volumesOf: (service) => volumesOf(service, service.id),
-    madeVolumesOf: async (sql, service) =>
-      volumesOf((await findDeployedRelease(sql, service.id)) ?? service, service.id),
-    diskRefusal: (sql, organizationId) => organizationDisk.refusal(organizationId, sql),
-    archiveCommandOf,
-    dataRefusal: (service, from) => dataRefusal(service, { name: service.name, from }),
-    startScratch: async (service, scratch, attempt) => {
-      if (!isTriedOnData(service)) return undefined
-      const recipe = recipeFor(later.recipe(), { engine: service.cluster_engine })
-      const found = await scratchRelease(recipe, service, scratch)
-      if (!found) return false
-      await haveImage(recipe, service.organization_id, found.row, attempt)
-      await recipe.engine.start(found.release, attempt)
-      return true
-    },
-    restoring: restoringOf(later.workflows, database),
-    recordRestore: (sql, service, { id, name, restore_state: status, restore_reason: reason }) =>
-      recordChange(
-        sql,
-        serviceEntry(service, {
-          created_at: clock.now(),
-          event_type: 'MAINTENANCE',
-          origin: 'QOVERY_INTERNAL',
-          by: { name: 'restore', caller: 'restore' },
-          change: { backup: { id, name }, restore: { status, reason } },
-          request_id: newId(),
-        }),
-      ),
-  }
-}
-
-/** Requests of restores; the workflows that run them are there later. */
-function restoringOf(workflows: () => Workflows, database: Database): BackupOptions['restoring'] {
-  const now = () => createRestoring({ database, clock, workflows: workflows() })
-  return {
-    hold: (sql, service) => now().hold(sql, service),
-    stop: (service, restore) => now().stop(service, restore),
-    start: (service, restore) => now().start(service, restore),
-    outcome: (request, service) => now().outcome(request, service),
-  }
-}
+  recipe: RecipeOptions,
+  workflows: LateWorkflows,
+): BackupOptions => ({
+  database,
+  clock,
+  log,
+  vault,
+  directory: join(config.dataDirectory, 'backups'),
+  engines,
+  mostStandingSeconds: config.copySeconds,
+  workflows: () => workflows,
+  patiently: createPatience(clock),
+  volumesOf: (service) => volumesOf(service, service.id),
+  madeVolumesOf,
+  diskRefusal: (sql, organizationId) => organizationDisk.refusal(organizationId, sql),
+  archiveCommandOf,
+  dataRefusal: (service, from) => dataRefusal(service, { name: service.name, from }),
+  startScratch: createScratchStarter(recipe),
+  restoring: createRestoring({ database, clock, workflows }),
+})
 
 export const createBackupWorkflows = (options: BackupOptions): Workflow[] => [
   createBackupWorkflow(options),

@@ -1,7 +1,7 @@
 import { createAccounts } from '../accounts/index.ts'
 import { createPruner, createSealer } from '../audit/index.ts'
-import { createClusterWorkflow, engineOfCluster } from '../clusters/index.ts'
-import { createPulse } from '../database/index.ts'
+import { createClusterWorkflow, createPlatformParts } from '../clusters/index.ts'
+import { createPulseOf } from '../database/index.ts'
 import { createProofReconciler } from '../domains/index.ts'
 import { createScheduler } from '../environments/index.ts'
 import { createLogPruner } from '../history/index.ts'
@@ -30,6 +30,8 @@ import { createDoor } from './door.ts'
 import { createFoundation } from './foundation.ts'
 import type { Drivers, Ground } from './ground.ts'
 import { createJobRuns } from './job-runs.ts'
+import { lateWorkflows } from './late-workflows.ts'
+import { stopAll } from './lifecycle.ts'
 import { createServiceObservers } from './observing.ts'
 import { createPushes } from './pushing.ts'
 import { createRecipe } from './recipe.ts'
@@ -38,8 +40,6 @@ import { createScaling } from './scaling.ts'
 
 /** The reconciler that supervises it. */
 const routerProcess = 'router process'
-/** What open requests may take when the server stops. */
-const closeMs = 10_000
 
 /** Joins the rooms. Nothing runs before `start`. */
 export function compose(ground: Ground, drivers: Drivers) {
@@ -47,10 +47,13 @@ export function compose(ground: Ground, drivers: Drivers) {
     workflows: () => workflows,
     measureDisk: () => disks.measureSoon(),
   })
-  const { config, log, database, vault, pepper, engines, safeFetch, gitHost, lines, collector, routes } = foundation
+  const { config, log, database, vault, pepper, engines, safeFetch, gitHost, lines, routes } = foundation
   const disks = createDisks(foundation, (name) => reconcilers?.nudge(name))
+  const late = lateWorkflows(() => workflows)
   const nudgeRoutes = (): void => {
-    for (const { reconciler } of routes.all) reconcilers?.nudge(reconciler.name)
+    routes.all.forEach(({ reconciler }) => {
+      reconcilers?.nudge(reconciler.name)
+    })
   }
   const recipe = createRecipe(foundation, {
     workflows: () => workflows,
@@ -59,33 +62,36 @@ export function compose(ground: Ground, drivers: Drivers) {
     onDiskFull: () => disks.measureSoon(),
   })
   const jobs = createJobRuns(foundation, recipe)
-  const backups = createBackupOptions(foundation, { recipe: () => recipe, workflows: () => workflows })
+  const backups = createBackupOptions(foundation, recipe, late)
   const clusterOperation = createClusterWorkflow({
     database,
     clock,
     version: readManifestVersion(),
-    parts: {
-      checkEngine: async (id, signal) => engines.engineOf({ engine: await engineOfCluster(database, id) }).ping(signal),
+    parts: createPlatformParts({
+      database,
+      engineOf: engines.engineOf,
+      publisherOf: routes.publisherOf,
       // Whoever supervises the router process exchanges one of another version.
-      renewRouter: async () => {
-        if (ground.reconcilers.some(({ name }) => name === routerProcess)) reconcilers?.nudge(routerProcess)
-      },
-      publishRoutes: async (id, signal) =>
-        void (await routes.publisherOf({ engine: await engineOfCluster(database, id) }).apply(signal)),
-    },
+      renewRouter: () =>
+        ground.reconcilers
+          .filter(({ name }) => name === routerProcess)
+          .forEach(({ name }) => {
+            reconcilers?.nudge(name)
+          }),
+    }),
   })
   const kindsOfWork: readonly Workflow[] = [
     createDeploymentWorkflow(recipe),
     clusterOperation,
     createKeyRotationWorkflow({ database, clock, vault }),
-    ...createCopyWorkflows(foundation, () => workflows),
+    ...createCopyWorkflows(foundation, late),
     ...createBackupWorkflows(backups),
     createPushes(foundation, () => rooms.selected),
     jobs.workflow,
   ]
   const workflows: Workflows = createWorkflows({
     database,
-    ...(ground.databaseUrl === undefined ? {} : { url: ground.databaseUrl }),
+    url: ground.databaseUrl,
     workflows: kindsOfWork,
     clock,
     log,
@@ -100,7 +106,7 @@ export function compose(ground: Ground, drivers: Drivers) {
   const { publicUrl } = config
   const accounts = createAccounts({ database, vault, clock, log, pepper, publicUrl, invitations: rooms.invitations })
   const openStreams = createOpenStreams({ clock, log, limits: config.streamLimits })
-  const pulse = ground.databaseUrl === undefined ? undefined : createPulse({ url: ground.databaseUrl, clock })
+  const pulse = createPulseOf({ url: ground.databaseUrl, clock })
   const app = createDoor(foundation, rooms, accounts, { openStreams, workflows, pulse })
   const stopping = new AbortController()
   /** What works by itself. */
@@ -156,32 +162,9 @@ export function compose(ground: Ground, drivers: Drivers) {
         signal: stopping.signal,
       })
     },
-    /** Takes nothing new in, hands over what runs, and closes what is open. */
-    async stop(): Promise<void> {
-      // They would never end by themselves; their clients come back.
-      const streamsEnded = openStreams.close()
-      // Whoever takes too long to finish a request must not keep running deployments from being handed over.
-      const patience = new AbortController()
-      const cut = clock.sleep(closeMs, patience.signal).then(
-        () => app.server.closeAllConnections(),
-        () => {},
-      )
-      await Promise.all([
-        app.close().finally(() => patience.abort()),
-        streamsEnded,
-        workflows.stop(),
-        reconcilers?.stop(),
-      ])
-      await pulse?.stop()
-      await cut
-      stopping.abort()
-      await foundation.stateChanges.close()
-      await collector.close()
-      // What a full disk did not take is lost; all else has ended in order.
-      await lines.close().catch((error: unknown) => {
-        log.error({ err: error }, 'lines could not be written before the end; they are lost')
-      })
-    },
+    /** Accepts nothing new, hands over what runs, and closes what is open. */
+    stop: (): Promise<void> =>
+      stopAll(foundation, { clock, app, openStreams, workflows, reconcilers, pulse, stopping }),
   }
 }
 

@@ -1,7 +1,6 @@
 import { createJwtVerifier, credentialReader } from '../access/index.ts'
 import { type createAccounts, issuerOf, ownAccounts } from '../accounts/index.ts'
-import type { Pulse } from '../database/index.ts'
-import { readSetting } from '../database/index.ts'
+import { createReadiness, type Pulse } from '../database/index.ts'
 import {
   createBudgets,
   createHandlers,
@@ -13,7 +12,6 @@ import {
   targetQuery,
 } from '../http/index.ts'
 import { systemClock as clock } from '../lib/clock.ts'
-import { AppError } from '../lib/error.ts'
 import { createReceiver, placesOfRepository } from '../pushes/index.ts'
 import { createPlans } from '../rollout/index.ts'
 import { createStreams } from '../streams/index.ts'
@@ -68,11 +66,6 @@ export function createDoor(
       ownOrigin: config.publicUrl,
     },
     pulse,
-    ready: async () => {
-      const read = () => readSetting(database, 'instance')
-      await (pulse ? pulse.whileHeard(read) : read()).catch((error: unknown) => {
-        throw new AppError('unavailable', 'The database does not answer.', { cause: error })
-      })
-    },
+    ready: createReadiness(database, pulse),
   })
 }

@@ -1,21 +1,21 @@
 import { join } from 'node:path'
-import { type Builders, createBuilders } from '../builders/index.ts'
-import type { Database } from '../database/index.ts'
+import { createBuilders, refuseIncomplete } from '../builders/index.ts'
 import { createOrganizationDisk } from '../disk/index.ts'
 import { createNameServers, createRoutePublishers } from '../domains/index.ts'
-import { createEngines, type Engines, engineOrNone, type LogSource, reconcilerName } from '../engines/index.ts'
+import { createEngines, reconcilerName } from '../engines/index.ts'
 import { createGit, createGitHost, type GitHost } from '../git/index.ts'
 import { createAddressGuard } from '../lib/address.ts'
 import { systemClock as clock } from '../lib/clock.ts'
+import { gibibytes } from '../lib/gibibytes.ts'
 import { masker } from '../lib/masker.ts'
 import { createSafeFetch } from '../lib/safe-fetch.ts'
 import { createCollector, openLineStore } from '../logs/index.ts'
-import type { LineCollector } from '../observations/index.ts'
+import { createLineSource, type LineCollector } from '../observations/index.ts'
 import { createGitTokens } from '../organizations/index.ts'
 import { createHostedPushes } from '../pushes/index.ts'
 import type { RecipeOptions } from '../rollout/index.ts'
-import { createRouters, type Routers } from '../routers/index.ts'
-import { createRepositoryAccess, findService } from '../services/index.ts'
+import { createRouters } from '../routers/index.ts'
+import { createRepositoryAccess } from '../services/index.ts'
 import { createStateChanges } from '../state-changes/index.ts'
 import type { Workflows } from '../workflows/index.ts'
 
@@ -40,7 +40,7 @@ export function createFoundation(
     database,
     clock,
     log,
-    limitBytes: config.organizationDiskGiB === undefined ? undefined : config.organizationDiskGiB * 1024 ** 3,
+    limitBytes: gibibytes(config.organizationDiskGiB),
     repositorySizes: (signal) => gitHost.sizes(signal),
     measureSoon: later.measureDisk,
   })
@@ -50,8 +50,8 @@ export function createFoundation(
     watch: hostedPushes.watch,
     spareOf: organizationDisk.spare,
     limits: {
-      repositoryBytes: config.repositorySizeGiB * 1024 ** 3,
-      organizationBytes: config.organizationRepositoriesGiB * 1024 ** 3,
+      repositoryBytes: gibibytes(config.repositorySizeGiB),
+      organizationBytes: gibibytes(config.organizationRepositoriesGiB),
     },
   })
   /** Where the built-in git host answers, and answered. */
@@ -67,7 +67,7 @@ export function createFoundation(
     },
   })
   const lines = openLineStore({ directory: data('logs'), clock, log })
-  const collector = createCollector({ sourceOf: lineSource(database, engines), store: lines, clock, log })
+  const collector = createCollector({ sourceOf: createLineSource(database, engines), store: lines, clock, log })
   const lineCollector: LineCollector = {
     isCollected: (service) => collector.following().includes(service),
     collect: (service, release, secrets) => collector.follow(service, { release, mask: masker(secrets) }),
@@ -98,23 +98,5 @@ export function createFoundation(
     stateChanges: createStateChanges({ database, clock, log }),
   }
 }
-
-/** An engine without a builder or a router is refused when the server starts, and not by a deployment. */
-function refuseIncomplete({ all }: Engines, { builderOf }: Builders, { routerOf }: Routers): void {
-  for (const { name, engine } of all) {
-    routerOf({ engine: name })
-    const isPublishing = builderOf({ engine: name }).images !== undefined
-    if (isPublishing === (engine.capabilities.images === 'registry')) continue
-    throw new Error(`the engine "${name}" takes images from another place than its builder puts them`)
-  }
-}
-
-/** A service without a record has no lines to come. */
-const lineSource =
-  (database: Database, { engineOf }: Engines) =>
-  async (id: string): Promise<LogSource> => {
-    const service = await findService(database, id)
-    return engineOrNone(engineOf, { engine: service?.cluster_engine ?? null })
-  }
 
 export type Foundation = ReturnType<typeof createFoundation>

@@ -5,6 +5,7 @@ import type { Database } from '../database/index.ts'
 import { DockerEngine, localEngine, type NamedEngine } from '../engines/index.ts'
 import { createAddressGuard } from '../lib/address.ts'
 import { systemClock as clock } from '../lib/clock.ts'
+import { gibibytes } from '../lib/gibibytes.ts'
 import type { Logger } from '../lib/log.ts'
 import { createOwnRouter, type NamedRouter } from '../routers/index.ts'
 import type { Vault } from '../vault/index.ts'
@@ -36,16 +37,23 @@ export interface Drivers {
   readonly routers: readonly NamedRouter[]
 }
 
-const gibibyte = 1024 ** 3
-
 export function createDrivers(ground: Ground): Drivers {
   const { config, instance, controlSocket, log } = ground
   const guard = createAddressGuard({ allowedPrivateCidrs: config.allowPrivateTargets })
-  const maxImageBytes = config.imageSizeGiB * gibibyte
+  const maxImageBytes = gibibytes(config.imageSizeGiB)
   const socketPath = config.dockerSocket
   const spoolDirectory = join(config.dataDirectory, 'fetches')
-  const floor = config.diskFloorGiB === undefined ? {} : { floorBytes: config.diskFloorGiB * gibibyte }
-  const engine = new DockerEngine({ socketPath, instance, clock, log, guard, maxImageBytes, spoolDirectory, ...floor })
+  const floorBytes = gibibytes(config.diskFloorGiB)
+  const engine = new DockerEngine({
+    socketPath,
+    instance,
+    clock,
+    log,
+    guard,
+    maxImageBytes,
+    spoolDirectory,
+    floorBytes,
+  })
   const builder = createDockerBuilder({
     socketPath,
     baseImages: createBaseImages({ socketPath, database: ground.database, instance }, engine),
@@ -53,7 +61,7 @@ export function createDrivers(ground: Ground): Drivers {
     guard,
     network: config.buildNetwork,
     maxImageBytes,
-    ...floor,
+    floorBytes,
   })
   return {
     engines: [{ name: localEngine, engine }],

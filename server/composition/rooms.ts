@@ -8,8 +8,7 @@ import {
 } from '../access/index.ts'
 import { createAudit } from '../audit/index.ts'
 import { type BackupOptions, createBackups } from '../backups/index.ts'
-import { createClusters, createCredentials, findCluster, insertBuiltInCluster } from '../clusters/index.ts'
-import type { Sql } from '../database/index.ts'
+import { addBuiltInCluster, createClusters, createCredentials, findClusterId } from '../clusters/index.ts'
 import type { DiskKeeper } from '../disk/index.ts'
 import { createCustomDomains, rulesProblem } from '../domains/index.ts'
 import {
@@ -18,37 +17,26 @@ import {
   createOverview,
   createProjectRules,
   createRules,
+  createServiceNameCopier,
   createStages,
+  submitServiceCopy,
 } from '../environments/index.ts'
-import { hostedKey, repositoryKey } from '../git/index.ts'
+import { isHosted } from '../git/index.ts'
 import type { Rooms } from '../http/index.ts'
 import { systemClock as clock } from '../lib/clock.ts'
-import { newId } from '../lib/id.ts'
 import { machine } from '../lib/machine.ts'
 import { createEnvironments, createOrganizations, createProjects } from '../organizations/index.ts'
 import { createGitWebhooks, createPushRecords, hostedRepositoryUse } from '../pushes/index.ts'
 import { addDefaultRegistries, createRegistries } from '../registries/index.ts'
 import { createGitProviders } from '../repositories/index.ts'
 import { createDeployments, createSelected, type DeploymentsOptions } from '../requests/index.ts'
-import {
-  createAdvancedSettings,
-  createGroups,
-  createRestrictions,
-  createServices,
-  type ServiceRow,
-} from '../services/index.ts'
+import { createAdvancedSettings, createGroups, createRestrictions, createServices } from '../services/index.ts'
 import { internalHost } from '../variables/index.ts'
 import { createKeyRotations } from '../vault/index.ts'
 import { createWebhooks } from '../webhooks/index.ts'
 import type { Workflows } from '../workflows/index.ts'
-import { copyNames, dataCopier, hostDeclarer, rowCopier, serviceParts } from './copying.ts'
+import { hostDeclarer, rowCopier, serviceParts } from './copying.ts'
 import type { Foundation } from './foundation.ts'
-
-const placeOf = ({ organization_id, project_id, environment_id }: ServiceRow) => ({
-  organizationId: organization_id,
-  projectId: project_id,
-  environmentId: environment_id,
-})
 
 /** The rooms that answer requests. */
 export function createRooms(
@@ -60,8 +48,6 @@ export function createRooms(
     foundation
   const declareHosts = hostDeclarer(foundation)
   const ceiling = { cpu: machine.cpuMilli, memory: machine.memoryMiB, architecture: machine.architecture }
-  const findClusterId = async (sql: Sql, organizationId: string, id: string | undefined) =>
-    (await findCluster(sql, organizationId, id))?.id
   const { capabilitiesOf } = foundation.engines
   const ableOf = (engine: string | null) => capabilitiesOf({ engine })
   const rules = createRules({ database, clock })
@@ -88,12 +74,8 @@ export function createRooms(
     organizations: createOrganizations({
       database,
       clock,
-      found: async (sql, organizationId, ownerId) => {
-        const now = clock.now()
-        await insertBuiltInCluster(sql, { id: newId(), organization_id: organizationId, name: 'local', now })
-        await addDefaultRegistries(sql, organizationId, now)
-        await addOwner(sql, organizationId, ownerId, now)
-      },
+      endowments: [addBuiltInCluster, addDefaultRegistries],
+      addOwner,
     }),
     keyRotations: createKeyRotations({ database, clock, vault, workflows }),
     projects: createProjects({ database, clock }),
@@ -141,15 +123,10 @@ export function createRooms(
       gitTokenType: gitTokens.typeFor,
       vault,
       internalHost,
-      isHomeRepository: (url) => repositoryKey(url, foundation.home)?.startsWith(hostedKey('')) ?? false,
+      isHomeRepository: (url) => isHosted(url, foundation.home),
       parts: serviceParts,
-      copyData: dataCopier(workflows),
-      copyVariables: (sql, { from, to }) =>
-        copyNames(
-          sql,
-          { vault },
-          { from: placeOf(from), to: placeOf(to), services: new Map([[from.id, to.id]]), withEnvironment: false },
-        ),
+      copyData: submitServiceCopy({ workflows, clock }),
+      copyVariables: createServiceNameCopier({ vault, clock }),
     }),
     deployments: createDeployments(deploying),
     backups: createBackups(backups),

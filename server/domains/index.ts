@@ -1,13 +1,14 @@
 /** Where services answer: host names, the table of routes, and how it gets to the router. */
 export { credentialsOf } from './basic-auth.ts'
 export { createCustomDomains } from './custom-domains.ts'
+export { createHostDeclarer } from './declare-hosts.ts'
 export { listEnvironmentLinks } from './environment-links.ts'
 export { publicHosts } from './host-names.ts'
 export { listLinks, type PublicAddress, urlOf } from './links.ts'
 export { reservePassedPorts } from './passed-ports.ts'
 export { createProofReconciler } from './proof-reconciler.ts'
 export { releasePublicPort } from './public-port-store.ts'
-export { type PublicPortRange, publicPortHost, reservePublicPort } from './public-ports.ts'
+export { type PublicPortRange, publicPortAddress, publicPortHost, reservePublicPort } from './public-ports.ts'
 export {
   createRoutePublisher,
   createRoutePublishers,

@@ -1,3 +1,4 @@
+import { isIP } from 'node:net'
 import type { Sql } from '../database/index.ts'
 import { AppError } from '../lib/error.ts'
 import { findPublicPort, insertPublicPort, lockPublicPorts } from './public-port-store.ts'
@@ -36,3 +37,6 @@ export const offsetOf = (id: string, size: number): number =>
 /** The host name of a service's public port: one that leads to this machine by the DNS record of the platform's host names. */
 export const publicPortHost = (name: string, domain: string): string =>
   domain === 'localhost' ? domain : `${name}.${domain}`
+
+/** The address at which public ports of this machine answer: that of the router, or the loopback if the router listens under a name. */
+export const publicPortAddress = (routerHost: string): string => (isIP(routerHost) === 0 ? '127.0.0.1' : routerHost)

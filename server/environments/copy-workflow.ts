@@ -9,16 +9,12 @@ import { endCopyRecord } from './copy-record-store.ts'
 import { copyData, type DataCopyOptions, dataOf, eraseData, type ServiceData } from './data-copy.ts'
 import type { SubmitErasure } from './erasure-workflow.ts'
 import { endFailedCopy } from './failed-copy.ts'
+import { recordFailedCopy } from './record-failed-copy.ts'
 
 export const copyWorkflow = 'environment copy'
 
 export interface CopyOptions extends DataCopyOptions, RowCopyOptions {
   readonly submitErasure: SubmitErasure
-  /** Writes the reason into the record of changes, before the copy is removed. */
-  readonly recordFailure: (
-    sql: Sql,
-    failed: { readonly environmentId: string; readonly reason: string },
-  ) => Promise<void>
   /** Ends the deployment requests that wait for the data of these services, before the copy is removed. */
   readonly failRequests: (sql: Sql, services: readonly string[], reason: string) => Promise<void>
 }
@@ -60,7 +56,7 @@ export function createCopyWorkflow(options: CopyOptions): Workflow<CopyInput> {
         reason,
         failRequests: (inner) => options.failRequests(inner, services, reason),
         remove: async (inner) => {
-          await options.recordFailure(inner, { environmentId, reason })
+          await recordFailedCopy(inner, environmentId, { reason, now })
           await options.submitErasure(inner, services)
           await deleteCopy(inner, environmentId)
         },

@@ -18,21 +18,25 @@ export interface ServiceData {
   readonly [key: string]: string | string[] | { readonly from: string; readonly to: string }[]
 }
 
-export interface DataCopyOptions {
-  readonly database: Database
-  readonly clock: Clock
-  readonly log: Logger
-  /** The ids of the volumes of a service, by the paths at which they are mounted. */
-  readonly volumesOf: (service: ServiceRow) => ReadonlyMap<string, string>
-  /** Copies volumes as they all are at one moment; gives bytes, and tells them now and then. */
+/** Copies and removes volumes on engines. */
+export interface VolumeCopier {
+  /** Copies volumes as they all are at one moment. Returns the bytes, and reports them now and then. */
   readonly copyVolumes: (
     data: readonly ServiceData[],
     tell: (bytes: number) => void,
     attempt: Attempt,
   ) => Promise<number>
-  readonly archiveCommandOf: (service: ServiceRow) => readonly string[] | undefined
   /** Removes every volume of a service of which nothing runs. */
   readonly eraseVolumes: (service: string, attempt: Attempt) => Promise<void>
+}
+
+export interface DataCopyOptions extends VolumeCopier {
+  readonly database: Database
+  readonly clock: Clock
+  readonly log: Logger
+  /** The ids of the volumes of a service, by the paths at which they are mounted. */
+  readonly volumesOf: (service: ServiceRow) => ReadonlyMap<string, string>
+  readonly archiveCommandOf: (service: ServiceRow) => readonly string[] | undefined
 }
 
 /** Which volume of a copy is made from which; volumes of a service are told by where they are mounted. */

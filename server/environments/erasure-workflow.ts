@@ -14,13 +14,13 @@ export type SubmitErasure = (sql: Sql, services: readonly string[]) => Promise<v
 
 /** Submits the removal of the services' volumes, in the transaction that deletes the services and before it does. */
 export const submitErasure =
-  (workflows: () => Pick<Workflows, 'submit'>): SubmitErasure =>
+  (workflows: Pick<Workflows, 'submit'>): SubmitErasure =>
   async (sql, services) => {
     const [serviceId] = services
     if (serviceId === undefined) return
     const id = newId()
     const countsFor = { serviceId }
-    await workflows().submit(sql, { id, kind: erasureWorkflow, key: id, input: { services: [...services] }, countsFor })
+    await workflows.submit(sql, { id, kind: erasureWorkflow, key: id, input: { services: [...services] }, countsFor })
   }
 
 export const createErasureWorkflow = (options: DataCopyOptions): Workflow<Input> => ({

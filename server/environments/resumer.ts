@@ -1,17 +1,18 @@
+import { type NamedEngine, reconcilerName, type VolumeStore } from '../engines/index.ts'
 import type { Logger } from '../lib/log.ts'
 import type { Reconciler } from '../workflows/index.ts'
 
-export interface ResumerOptions {
-  readonly log: Logger
-  /** Lets everything go on that stands still and that no copy of this process needs; gives what went on. */
-  readonly resume: (signal: AbortSignal) => Promise<readonly string[]>
-}
-
-/** Lets go on what a copy left standing still whose server was killed: also where that copy begins anew, and where it never will. */
-export const createResumer = ({ log, resume }: ResumerOptions): Reconciler => ({
-  name: 'standing still',
+/**
+ * Continues the replicas of one engine that a copy left paused when its server was killed, unless a copy of
+ * this process needs them. This also happens if that copy starts again, or never does.
+ */
+export const createResumer = (
+  { log }: { readonly log: Logger },
+  { name, engine }: NamedEngine<Pick<VolumeStore, 'resume'>>,
+): Reconciler => ({
+  name: reconcilerName('standing still', name),
   everyMs: 10_000,
   reconcile: async (signal) => {
-    for (const name of await resume(signal)) log.warn({ container: name }, 'a replica that stood still goes on')
+    for (const container of await engine.resume(signal)) log.warn({ container }, 'a replica that stood still goes on')
   },
 })

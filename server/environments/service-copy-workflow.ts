@@ -6,6 +6,7 @@ import { endCopyRecord } from './copy-record-store.ts'
 import { copyData, type DataCopyOptions, dataOf, eraseData } from './data-copy.ts'
 import type { SubmitErasure } from './erasure-workflow.ts'
 import { endFailedCopy } from './failed-copy.ts'
+import { recordFailedCopy } from './record-failed-copy.ts'
 
 export const serviceCopyWorkflow = 'service copy'
 
@@ -17,8 +18,6 @@ export interface ServiceCopyInput {
 
 export interface ServiceCopyOptions extends DataCopyOptions {
   readonly submitErasure: SubmitErasure
-  /** Writes the reason into the record of changes, before the copy is removed. */
-  readonly recordFailure: (sql: Sql, failed: { readonly serviceId: string; readonly reason: string }) => Promise<void>
   /** Ends the deployment requests that wait for the data of these services, before the copy is removed. */
   readonly failRequests: (sql: Sql, services: readonly string[], reason: string) => Promise<void>
 }
@@ -53,7 +52,8 @@ export function createServiceCopyWorkflow(options: ServiceCopyOptions): Workflow
         reason,
         failRequests: (inner) => options.failRequests(inner, [serviceId], reason),
         remove: async (inner) => {
-          await options.recordFailure(inner, { serviceId, reason })
+          const service = await findService(inner, serviceId)
+          if (service) await recordFailedCopy(inner, service.environment_id, { service, reason, now: clock.now() })
           await options.submitErasure(inner, [serviceId])
           await deleteServiceCopy(inner, serviceId)
         },

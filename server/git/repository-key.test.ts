@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { repositoryKey } from './repository-key.ts'
+import { isHosted, repositoryKey } from './repository-key.ts'
 
 const home = ['http://localhost:3000', 'https://quayside.example.org']
 const keys: readonly [string, string | undefined][] = [
@@ -23,3 +23,9 @@ const keys: readonly [string, string | undefined][] = [
 for (const [address, key] of keys) {
   test(`${address || 'nothing'} is ${key ?? 'no repository'}`, () => assert.equal(repositoryKey(address, home), key))
 }
+
+test('an address is hosted if it names a repository below one of the own origins', () => {
+  assert.equal(isHosted('http://localhost:3000/git/shop.git', home), true)
+  assert.equal(isHosted('https://github.com/git/shop.git', home), false)
+  assert.equal(isHosted('nothing', home), false)
+})

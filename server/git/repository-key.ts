@@ -28,6 +28,10 @@ export function repositoryKey(address: string, home: readonly string[]): string 
  */
 export const hostedKey = (name: string): string => `/git/${name}`
 
+/** Returns whether an address is on the built-in git host. */
+export const isHosted = (address: string, home: readonly string[]): boolean =>
+  repositoryKey(address, home)?.startsWith(hostedKey('')) ?? false
+
 function homeKeyOf(path: string): string | undefined {
   const name = /^\/git\/([^/]+)\.git\/*$/.exec(path)?.[1]
   return name !== undefined && isRepositoryName(name) ? hostedKey(name) : undefined

@@ -11,5 +11,6 @@ export {
 } from './deployment-log.ts'
 export { lineId, type Marker, type NewLine, type StoredLine, type StreamKey } from './line.ts'
 export { type LineStore, type LineStoreOptions, openLineStore } from './line-store.ts'
+export { measureLines } from './measure-lines.ts'
 export type { CollectorOptions, Mask } from './service-feed.ts'
 export { type ServiceLine, serviceLine, serviceStream } from './service-line.ts'

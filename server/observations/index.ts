@@ -2,6 +2,7 @@
 export { createAnnouncer } from './announcer.ts'
 export { decideRepair, judge, liveEndpoints, type Repair, type Wish } from './decide.ts'
 export { createLineFollower } from './line-follower.ts'
+export { createLineSource } from './line-source.ts'
 export { createLiveness } from './liveness.ts'
 export { createNetworkGuards } from './network-guards.ts'
 export { insertObservation, isWished, type WishRow } from './observation-store.ts'

@@ -15,7 +15,7 @@ const { sql } = await testDatabase({ after })
 const vault = await testVault({ after }, sql)
 const base = { database: sql, clock: systemClock }
 const guard = createAddressGuard({ allowedPrivateCidrs: [] })
-const organizations = createOrganizations({ ...base, found: async () => {} })
+const organizations = createOrganizations({ ...base, endowments: [], addOwner: async () => {} })
 const projects = createProjects(base)
 const gitTokens = createGitTokens({ ...base, vault, guard })
 let cluster: string | undefined

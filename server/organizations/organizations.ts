@@ -21,9 +21,14 @@ const mail = /^[^\s@<>,;"]{1,64}@[^\s@<>,;"]{1,255}$/
 export interface OrganizationsOptions {
   readonly database: Database
   readonly clock: Clock
-  /** Gives a new organization its owner and its initial records, in the same transaction. */
-  readonly found: (sql: Sql, organizationId: string, ownerId: string) => Promise<void>
+  /** Give a new organization what each one has from the start, one after the other, in the same transaction. */
+  readonly endowments: readonly Endowment[]
+  /** Gives it its owner. */
+  readonly addOwner: (sql: Sql, organizationId: string, ownerId: string, now: Date) => Promise<void>
 }
+
+/** Gives a new organization something that each one has from the start. */
+export type Endowment = (sql: Sql, organizationId: string, now: Date) => Promise<void>
 
 /** The creator of an organization. */
 export interface Founder {
@@ -31,7 +36,7 @@ export interface Founder {
   readonly id: string
 }
 
-export function createOrganizations({ database, clock, found }: OrganizationsOptions) {
+export function createOrganizations({ database, clock, endowments, addOwner }: OrganizationsOptions) {
   return {
     /** An organization belongs to a person. Throws 403 for API tokens. */
     async create(founder: Founder, body: OrganizationChange & { readonly name: string; readonly plan?: Plan }) {
@@ -43,7 +48,8 @@ export function createOrganizations({ database, clock, found }: OrganizationsOpt
       const row = await inTransaction(database, async (sql) => {
         const now = clock.now()
         await insertOrganization(sql, { id, name: name ?? body.name, plan: body.plan, now })
-        await found(sql, id, founder.id)
+        for (const endow of endowments) await endow(sql, id, now)
+        await addOwner(sql, id, founder.id, now)
         return updateOrganization(sql, id, rest, now)
       }).catch(nameTaken('An organization', name))
       if (!row) throw new Error('the new organization does not exist')

@@ -11,6 +11,7 @@ export { isTriedOnData, scratchRelease } from './database-scratch.ts'
 export { contentOfRelease, engineRelease, presentContent, type ReleaseReader } from './engine-release.ts'
 export { copyRelease, freeze, openVariables, versionedOf } from './freeze.ts'
 export { checkForced, eventOfDeployment, isRunWhenDeployed, type JobSettings, memberOf, runOf } from './job-settings.ts'
+export { madeVolumesOf } from './made-volumes.ts'
 export { createReleasePruner } from './release-pruner.ts'
 export {
   type CommitJson,

@@ -1,9 +1,11 @@
 /** The recipe that carries out a deployment request: builds, starts, traffic, clean-up, and the plan of a dry run. */
 export { dataRefusal } from './database-place.ts'
+export { createDeploymentSlots } from './deployment-slots.ts'
 export { createDeploymentWorkflow } from './deployment-workflow.ts'
 export { haveImage } from './image-release.ts'
 export { loadJob } from './job-release.ts'
 export { lastReason } from './outcome-store.ts'
 export { createPlans, type Plans } from './plans.ts'
-export { type Recipe, type RecipeOptions, recipeFor, whileUnreachable } from './recipe.ts'
+export { createPatience, type Recipe, type RecipeOptions, recipeFor } from './recipe.ts'
 export { createReleaseOpener } from './release-opener.ts'
+export { createScratchStarter } from './scratch-starter.ts'

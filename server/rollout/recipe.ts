@@ -15,7 +15,7 @@ import {
   type TaskRunner,
 } from '../engines/index.ts'
 import type { GitDriver } from '../git/index.ts'
-import type { LineSink } from '../lib/attempt.ts'
+import type { Attempt, LineSink } from '../lib/attempt.ts'
 import type { Clock } from '../lib/clock.ts'
 import { AppError } from '../lib/error.ts'
 import type { KeyedSlots } from '../lib/keyed-slots.ts'
@@ -191,6 +191,15 @@ export async function whileUnreachable<T>(
     }
   }
 }
+
+/** Retries work while the engine or the router cannot be reached. */
+export type Patience = <T>(attempt: Attempt, work: () => Promise<T>) => Promise<T>
+
+/** Returns the patience of other rooms: the same as that of deployments. */
+export const createPatience =
+  (clock: Clock): Patience =>
+  ({ signal, output }, work) =>
+    whileUnreachable({ clock }, signal, output, work)
 
 function whoIsAway(error: unknown): 'engine' | 'router' | undefined {
   if (error instanceof AppError && error.code === 'unavailable') return 'router'

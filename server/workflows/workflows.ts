@@ -19,7 +19,7 @@ export interface WorkflowsOptions {
    * The same database, for a connection that listens and one that renews leases. Without it this
    * process finds work and cancels of others only by polling.
    */
-  readonly url?: string
+  readonly url?: string | undefined
   /** Only workflows of these kinds run here. Others wait for a process that knows them. */
   readonly workflows: readonly Workflow[]
   readonly clock: Clock

@@ -6,7 +6,7 @@ export const roomImports: Readonly<Record<string, readonly string[]>> = {
   access: ['database'],
   accounts: ['access', 'database', 'vault'],
   audit: ['database'],
-  backups: ['database', 'engines', 'jobs', 'services', 'vault', 'workflows'],
+  backups: ['audit', 'database', 'engines', 'jobs', 'services', 'vault', 'workflows'],
   builders: ['engines'],
   clusters: ['database', 'organizations', 'services', 'vault', 'workflows'],
   database: [],
@@ -14,7 +14,7 @@ export const roomImports: Readonly<Record<string, readonly string[]>> = {
   doctor: [],
   domains: ['database', 'routers', 'services', 'workflows'],
   engines: [],
-  environments: ['database', 'organizations', 'services', 'variables', 'vault', 'workflows'],
+  environments: ['audit', 'database', 'engines', 'organizations', 'services', 'variables', 'vault', 'workflows'],
   git: [],
   history: ['database', 'jobs', 'logs', 'organizations', 'releases', 'requests', 'services', 'workflows'],
   http: [

@@ -32,7 +32,7 @@ export interface DockerBuilderOptions {
   /** Larger images fail their build. */
   readonly maxImageBytes?: number
   /** What builds leave free on the disk of the engine; without it `usualFloor`. */
-  readonly floorBytes?: number
+  readonly floorBytes?: number | undefined
 }
 
 /**

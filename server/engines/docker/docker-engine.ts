@@ -83,7 +83,7 @@ export interface DockerEngineOptions {
    * The disk space that a fetch or a copy of volumes must leave free; without it a twentieth of the disk, at most 10
    * GiB.
    */
-  readonly floorBytes?: number
+  readonly floorBytes?: number | undefined
   /** Decides which registries may be asked; without it, only registries at public addresses. */
   readonly guard?: AddressGuard
   /** Where parts of images lie until the engine has them: a directory of this engine's alone. Without it, that of the machine. */

@@ -42,7 +42,7 @@ export interface RegistriesOptions {
   readonly clock: Clock
   readonly guard: AddressGuard
   readonly maxImageBytes: number
-  readonly floorBytes?: number
+  readonly floorBytes?: number | undefined
   /** This engine's alone: what an earlier process left there is removed. Without it, the machine's directory for such. */
   readonly spoolDirectory?: string
 }

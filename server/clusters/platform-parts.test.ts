@@ -1,0 +1,28 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { testDatabase } from '../database/testing.ts'
+import { newId } from '../lib/id.ts'
+import { addPlace } from '../variables/testing.ts'
+import { addBuiltInCluster, createPlatformParts, findClusterId } from './platform-parts.ts'
+
+const { signal } = new AbortController()
+
+test('the parts of a cluster are its engine and its router', async (t) => {
+  const { sql } = await testDatabase(t)
+  const { organizationId } = (await addPlace(sql)).project
+  await addBuiltInCluster(sql, organizationId, new Date())
+  const id = await findClusterId(sql, organizationId, undefined)
+  assert.ok(id)
+  assert.equal(await findClusterId(sql, organizationId, newId()), undefined)
+  const asked: string[] = []
+  const parts = createPlatformParts({
+    database: sql,
+    engineOf: ({ engine }) => ({ ping: async () => void asked.push(`ping ${engine}`) }),
+    publisherOf: ({ engine }) => ({ apply: async () => asked.push(`apply ${engine}`) }),
+    renewRouter: () => void asked.push('renew'),
+  })
+  await parts.checkEngine(id, signal)
+  await parts.renewRouter(signal)
+  await parts.publishRoutes(id, signal)
+  assert.deepEqual(asked, ['ping local', 'renew', 'apply local'])
+})

@@ -1,0 +1,61 @@
+import { localEngine, reconcilerName } from '../engines/index.ts'
+import type { DiskKeeper } from './keeper.ts'
+
+/** A loop that keeps something true; the same as a reconciler of the room workflows, which this room does not import. */
+interface Loop {
+  readonly name: string
+  readonly everyMs: number
+  readonly reconcile: (signal: AbortSignal) => Promise<void>
+}
+
+/** The keepers of the disks of all engines. */
+export interface Disks {
+  /** Keeps the disk of this machine. */
+  readonly local: DiskKeeper
+  readonly reconcilers: readonly Loop[]
+  /** Returns why a service runs out of its storage. */
+  troubleOf(service: string): string | undefined
+  /** Has all disks measured without waiting for the next time. */
+  measureSoon(): void
+}
+
+/**
+ * Keeps each engine's disk on its own: one that hangs delays no other. `nudge` runs a reconciler at once. Throws if
+ * no keeper is that of this machine.
+ */
+export function joinDisks(
+  keepers: readonly { readonly name: string; readonly keeper: DiskKeeper }[],
+  nudge: (reconciler: string) => void,
+): Disks {
+  const local = keepers.find(({ name }) => name === localEngine)?.keeper
+  if (!local) throw new Error('this machine has no engine')
+  const measuring = keepers.map(({ name, keeper }) => createDiskReconciler(keeper, name))
+  const watching = keepers.map(({ name, keeper }) =>
+    createSpaceWatch(keeper, name, () => nudge(reconcilerName('disk', name))),
+  )
+  return {
+    local,
+    reconcilers: [...measuring, ...watching],
+    troubleOf: (service) => keepers.map(({ keeper }) => keeper.troubleOf(service)).find((text) => text !== undefined),
+    measureSoon: () => {
+      for (const { keeper } of keepers) keeper.measureSoon()
+      for (const { name } of measuring) nudge(name)
+    },
+  }
+}
+
+/** Measures the disk of an engine and frees what nothing needs. */
+export const createDiskReconciler = (disk: Pick<DiskKeeper, 'reconcile'>, engine: string): Loop => ({
+  name: reconcilerName('disk', engine),
+  everyMs: 60_000,
+  reconcile: (signal) => disk.reconcile(signal),
+})
+
+/** Looks at the free space much more often than the disk is measured, and has it measured once space is low. */
+export const createSpaceWatch = (disk: Pick<DiskKeeper, 'watch'>, engine: string, measureNow: () => void): Loop => ({
+  name: reconcilerName('free disk space', engine),
+  everyMs: 10_000,
+  reconcile: async (signal) => {
+    if (await disk.watch(signal)) measureNow()
+  },
+})

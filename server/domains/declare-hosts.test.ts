@@ -1,0 +1,31 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { inTransaction } from '../database/index.ts'
+import { testDatabase } from '../database/testing.ts'
+import { systemClock as clock } from '../lib/clock.ts'
+import { addPlace } from '../variables/testing.ts'
+import { createHostDeclarer } from './declare-hosts.ts'
+import { findPublicPort } from './public-port-store.ts'
+import { listServiceRoutes } from './route-store.ts'
+
+test('public ports get host names, and a published service a port of this machine', async (t) => {
+  const { sql } = await testDatabase(t)
+  const { serviceId: id } = (await addPlace(sql)).service
+  const publicPorts = { first: 30_000, last: 30_009 }
+  const declare = createHostDeclarer({ clock, domain: 'example.org', publicPorts, internalHost: () => 'shop' })
+  const port = {
+    id: 'port',
+    name: 'web',
+    internal_port: 80,
+    publicly_accessible: true,
+    is_default: true,
+    protocol: 'HTTP' as const,
+  }
+  const service = { id, kind: 'application', name: 'shop', ports: [port] }
+  await inTransaction(sql, (tx) => declare(tx, { ...service, isPublished: false }))
+  const hosts = (await listServiceRoutes(sql, id)).map(({ host }) => host)
+  assert.deepEqual(hosts, [`shop-${id.slice(0, 8)}.example.org`])
+  assert.equal(await findPublicPort(sql, id), undefined)
+  await inTransaction(sql, (tx) => declare(tx, { ...service, isPublished: true }))
+  assert.equal((await findPublicPort(sql, id))?.host, 'shop.example.org')
+})

@@ -1,0 +1,36 @@
+import type { Sql } from '../database/index.ts'
+import type { Clock } from '../lib/clock.ts'
+import type { PortSettings } from '../services/index.ts'
+import { publicHosts } from './host-names.ts'
+import { reservePassedPorts } from './passed-ports.ts'
+import { type PublicPortRange, publicPortHost, reservePublicPort } from './public-ports.ts'
+import { replaceHosts } from './route-store.ts'
+
+interface Declared {
+  readonly id: string
+  readonly kind: string
+  readonly name: string
+  readonly ports: readonly PortSettings[]
+  readonly isPublished: boolean
+}
+
+/** Gives the public ports of a service their host names, and a published service its port of this machine. */
+export const createHostDeclarer =
+  ({
+    clock,
+    domain,
+    publicPorts,
+    internalHost,
+  }: {
+    readonly clock: Clock
+    readonly domain: string
+    readonly publicPorts: PublicPortRange
+    /** Returns the name by which other services of the environment reach a service. */
+    readonly internalHost: (service: { readonly kind: string; readonly id: string }) => string
+  }) =>
+  async (sql: Sql, service: Declared): Promise<void> => {
+    const host = publicPortHost(internalHost(service), domain)
+    const ports = await reservePassedPorts(sql, { ...service, host }, publicPorts)
+    await replaceHosts(sql, service.id, [...publicHosts(service, domain), ...ports], clock.now())
+    if (service.isPublished) await reservePublicPort(sql, { id: service.id, host }, publicPorts)
+  }
