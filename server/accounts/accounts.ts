@@ -8,7 +8,6 @@ import { saveOwnClients } from './client-store.ts'
 import { createAccountsHandler } from './handler.ts'
 import { createIssuerKeys } from './issuer-keys.ts'
 import { createNewAccounts } from './new-accounts.ts'
-import { createProvider } from './provider.ts'
 import { createRecordAdapter } from './record-adapter.ts'
 import { deleteExpired } from './record-store.ts'
 import { createSignIn } from './sign-in.ts'
@@ -26,7 +25,10 @@ export type Accounts = ReturnType<typeof createAccounts>
 
 const dayMs = 24 * 3600 * 1000
 
-/** Joins the parts of the room. Keys and clients of the issuer are created on first use. */
+/**
+ * Joins the parts of the room. Keys and clients of the issuer are created on first use, and its
+ * library is loaded then: most of the time nobody signs in.
+ */
 export function createAccounts(options: AccountsOptions) {
   const { database, clock, log, publicUrl, pepper, invitations } = options
   const keys = createIssuerKeys(options)
@@ -38,6 +40,7 @@ export function createAccounts(options: AccountsOptions) {
   async function make(): Promise<Provider> {
     await saveOwnClients(database, publicUrl, clock.now())
     const all = await keys.privateKeys()
+    const { createProvider } = await import('./provider.ts')
     return createProvider({ publicUrl, pepper, log, keys: all, adapter, findAccount: newAccounts.find })
   }
 

@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import type Provider from 'oidc-provider'
 import { AppError, errorCodes } from '../lib/error.ts'
 import { readForm } from './form.ts'
-import { issuerPath } from './issuer.ts'
+import { issuerPath, signInPath } from './issuer.ts'
 import type { NewAccounts } from './new-accounts.ts'
 import {
   consentPage,
@@ -14,7 +14,6 @@ import {
   signInPage,
   writePage,
 } from './pages.ts'
-import { signInPath } from './provider.ts'
 import type { Attempt } from './sign-in.ts'
 
 export interface AccountsHandlerOptions {

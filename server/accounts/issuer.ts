@@ -7,3 +7,6 @@ export const ownAccounts = 'quayside'
 /** The issuer's path. Its name is the public URL with this path, including the slash at the end. */
 export const issuerPath = '/oidc/'
 export const issuerOf = (publicUrl: string): string => `${publicUrl}${issuerPath}`
+
+/** The sign-in page, below the path of the issuer. */
+export const signInPath = `${issuerPath}sign-in/`

@@ -2,7 +2,7 @@ import { createHmac } from 'node:crypto'
 import { type Configuration, type KoaContextWithOIDC, Provider } from 'oidc-provider'
 import type { AccountRow } from '../access/index.ts'
 import type { Logger } from '../lib/log.ts'
-import { issuerOf, issuerPath, ownAccounts } from './issuer.ts'
+import { issuerOf, ownAccounts, signInPath } from './issuer.ts'
 import type { IssuerKey } from './issuer-keys.ts'
 import {
   deviceCodePage,
@@ -28,9 +28,6 @@ const hour = 3600
 const day = 24 * hour
 const fortnight = 14 * day
 const scopes = 'openid profile email offline_access'
-
-/** The sign-in page, below the path of the issuer. */
-export const signInPath = `${issuerPath}sign-in/`
 
 /**
  * The OpenID Connect issuer: code with PKCE for programs in a browser, device codes for programs

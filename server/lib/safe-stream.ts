@@ -1,5 +1,7 @@
 import { isIPv6, type LookupFunction } from 'node:net'
-import { Agent, type Dispatcher, request } from 'undici'
+import type { Dispatcher, Agent as UndiciAgent } from 'undici'
+import sendRequest from 'undici/lib/api/api-request.js'
+import Agent from 'undici/lib/dispatcher/agent.js'
 import { AddressError, type AddressGuard } from './address.ts'
 import { messageOf } from './error.ts'
 import { checkTarget } from './target.ts'
@@ -56,11 +58,11 @@ const maxHeaderBytes = 16 * 1024
  */
 export function createOpenStream(guard: AddressGuard): OpenStream {
   return async (url, options) => {
-    let agent: Agent | undefined
+    let agent: UndiciAgent | undefined
     try {
       const addresses = options.isOperators ? undefined : await checkTarget(guard, url, options)
       agent = agentFor(addresses, options)
-      const answer = await request(url, { ...outgoing(options), dispatcher: agent, signal: options.signal })
+      const answer = await sendRequest.call(agent, { ...outgoing(url, options), signal: options.signal })
       const opened = agent
       // A body that nobody reads breaks off with its connection.
       answer.body.on('error', () => {})
@@ -80,7 +82,7 @@ export function createOpenStream(guard: AddressGuard): OpenStream {
 }
 
 /** Connects to these addresses whatever name is asked for; undefined: to what the name stands for. */
-function agentFor(addresses: readonly string[] | undefined, options: StreamRequest): Agent {
+function agentFor(addresses: readonly string[] | undefined, options: StreamRequest): UndiciAgent {
   const { headersTimeoutMs, bodyTimeoutMs, anyCertificate, authorities } = options
   const found = addresses?.map((address) => ({ address, family: isIPv6(address) ? 6 : 4 }))
   const checked: LookupFunction = (_hostname, wanted, done) => {
@@ -103,9 +105,11 @@ function agentFor(addresses: readonly string[] | undefined, options: StreamReque
   })
 }
 
-function outgoing(options: StreamRequest): Pick<Dispatcher.RequestOptions, 'method' | 'headers' | 'body'> {
+function outgoing(url: URL, options: StreamRequest): Dispatcher.RequestOptions {
   const headers = Object.entries(options.headers ?? {}).filter(([name]) => name.toLowerCase() !== 'host')
   return {
+    origin: url.origin,
+    path: `${url.pathname}${url.search}`,
     method: options.method ?? 'GET',
     headers: Object.fromEntries(headers),
     ...(options.body === undefined ? {} : { body: options.body }),

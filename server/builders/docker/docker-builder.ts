@@ -9,7 +9,7 @@ import { type BaseImages, BuildError, type Builder, type Image } from '../builde
 import { type BuildBackend, createBuilder } from '../recipe-builder.ts'
 import { type BuildResult, readBuildEvents } from './build-events.ts'
 import { type BuildProgress, followProgress } from './build-progress.ts'
-import { openBuildSession } from './build-session.ts'
+import type { BuildSecrets, BuildSession } from './build-session.ts'
 import { checkHeredocs } from './check-heredocs.ts'
 import { type DiskFloor, imageSizeError, watchFloor } from './disk-floor.ts'
 import { createDockerBaseImages } from './docker-base-images.ts'
@@ -109,6 +109,12 @@ async function aboveFloor(
   }
 }
 
+/** Loads the gRPC library at the first build, to save memory until then. */
+async function openSession(...order: readonly [SocketHttp, BuildSecrets, AbortSignal]): Promise<BuildSession> {
+  const { openBuildSession } = await import('./build-session.ts')
+  return openBuildSession(...order)
+}
+
 async function build(
   { docker, limits, network, maxImageBytes, version }: EngineFacts,
   source: Readable,
@@ -123,7 +129,7 @@ async function build(
       'warning',
     )
   }
-  const session = await openBuildSession(docker, order.recipe.secrets ?? {}, attempt.signal).catch((error: unknown) => {
+  const session = await openSession(docker, order.recipe.secrets ?? {}, attempt.signal).catch((error: unknown) => {
     held.release()
     throw error
   })

@@ -3,7 +3,6 @@ import { request as httpsRequest } from 'node:https'
 import { connect } from 'node:net'
 import { assertNever, messageOf } from '../../lib/error.ts'
 import type { Probe } from '../engine.ts'
-import { probeGrpc } from './grpc-probe.ts'
 
 export type ProbeOutcome =
   | { readonly healthy: true }
@@ -59,6 +58,8 @@ async function ask(check: Probe['check'], target: ProbeTarget, signal: AbortSign
       }
     }
     case 'grpc': {
+      // Loaded at the first use: few services have such a probe, and its library takes memory.
+      const { probeGrpc } = await import('./grpc-probe.ts')
       const serving = await probeGrpc(target.address, check.port, check.service, signal)
       return serving === 'SERVING'
         ? healthy

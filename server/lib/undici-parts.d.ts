@@ -1,0 +1,16 @@
+/**
+ * The parts of undici that send one request, without fetch, WebSocket and caches. Saves
+ * memory. Same class and function as `Agent` and `request` of `undici`.
+ */
+declare module 'undici/lib/dispatcher/agent.js' {
+  export { Agent as default } from 'undici'
+}
+
+declare module 'undici/lib/api/api-request.js' {
+  import type { Dispatcher } from 'undici'
+
+  export default function request(
+    this: Dispatcher,
+    options: Dispatcher.RequestOptions,
+  ): Promise<Dispatcher.ResponseData>
+}
