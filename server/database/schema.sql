@@ -993,6 +993,9 @@ create table release (
   served_at timestamp with time zone,
   is_kept boolean not null default true,
   basic_auth jsonb,
+  min_running_instances integer generated always as (number_of((settings -> 'min_running_instances'::text))) stored,
+  max_running_instances integer generated always as (number_of((settings -> 'max_running_instances'::text))) stored,
+  repository_url text generated always as (COALESCE((settings #>> '{git_repository,url}'::text[]), (settings #>> '{source,docker,git_repository,url}'::text[]))) stored,
   constraint release_pkey PRIMARY KEY (id),
   constraint release_service_id_fkey FOREIGN KEY (service_id) REFERENCES service(id) ON DELETE CASCADE,
   constraint release_service_id_request_id_key UNIQUE (service_id, request_id)
@@ -1067,6 +1070,16 @@ create table service (
   data_version text,
   copying uuid,
   restoring uuid,
+  accessibility text generated always as ((settings ->> 'accessibility'::text)) stored,
+  auto_deploy boolean generated always as (auto_deploy_of(settings)) stored,
+  database_type text generated always as ((settings ->> 'type'::text)) stored,
+  image_name text generated always as (image_name_of(settings)) stored,
+  job_type text generated always as (job_type_of(settings)) stored,
+  layer_limit_gib double precision generated always as (NULLIF(number_of((settings -> 'ephemeral_storage_in_gib'::text)), (0)::double precision)) stored,
+  repository_urls text[] generated always as (repository_urls_of(settings)) stored,
+  run_ttl_seconds double precision generated always as (number_of((advanced_settings -> 'job.delete_ttl_seconds_after_finished'::text))) stored,
+  source_branch text generated always as (branch_of(settings)) stored,
+  source_version text generated always as (version_of(settings)) stored,
   constraint service_container_registry_id_fkey FOREIGN KEY (container_registry_id) REFERENCES container_registry(id),
   constraint service_environment_id_fkey FOREIGN KEY (environment_id) REFERENCES environment(id) ON DELETE CASCADE,
   constraint service_git_token_id_fkey FOREIGN KEY (git_token_id) REFERENCES git_token(id),
@@ -1302,6 +1315,18 @@ create table workflow_step (
   constraint workflow_step_workflow_id_fkey FOREIGN KEY (workflow_id) REFERENCES workflow(id) ON DELETE CASCADE
 );
 
+CREATE OR REPLACE FUNCTION public.auto_deploy_of(settings jsonb)
+ RETURNS boolean
+ LANGUAGE sql
+ IMMUTABLE PARALLEL SAFE
+RETURN COALESCE((COALESCE((settings -> 'auto_deploy'::text), (settings #> '{auto_deploy_config,auto_deploy}'::text[])) = 'true'::jsonb), false);
+
+CREATE OR REPLACE FUNCTION public.branch_of(settings jsonb)
+ RETURNS text
+ LANGUAGE sql
+ IMMUTABLE PARALLEL SAFE
+RETURN COALESCE((settings #>> '{git_repository,branch}'::text[]), (settings #>> '{source,docker,git_repository,branch}'::text[]), (settings #>> '{source,git_repository,branch}'::text[]), (settings #>> '{terraform_files_source,git_repository,branch}'::text[]));
+
 CREATE OR REPLACE FUNCTION public.erase_backup_file()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -1323,6 +1348,12 @@ CREATE OR REPLACE FUNCTION public.identified(text)
  IMMUTABLE PARALLEL SAFE
 RETURN CASE WHEN ($1 ~ '^[0-9a-fA-F-]{36}$'::text) THEN ($1)::uuid ELSE NULL::uuid END;
 
+CREATE OR REPLACE FUNCTION public.image_name_of(settings jsonb)
+ RETURNS text
+ LANGUAGE sql
+ IMMUTABLE PARALLEL SAFE
+RETURN COALESCE((settings #>> '{source,image,image_name}'::text[]), (settings ->> 'image_name'::text));
+
 CREATE OR REPLACE FUNCTION public.job_state(job uuid, state text)
  RETURNS text
  LANGUAGE plpgsql
@@ -1335,6 +1366,12 @@ begin
     select case r.status when 'SUCCESS' then 'completed' else 'failing' end from job_run r
     where r.service_id = job and r.status in ('SUCCESS', 'ERROR') order by r.finished_at desc, r.id desc limit 1), 'stopped');
 end $function$;
+
+CREATE OR REPLACE FUNCTION public.job_type_of(settings jsonb)
+ RETURNS text
+ LANGUAGE sql
+ IMMUTABLE PARALLEL SAFE
+RETURN CASE WHEN (jsonb_typeof((settings -> 'schedule'::text)) = 'object'::text) THEN CASE WHEN (jsonb_typeof((settings #> '{schedule,cronjob}'::text[])) = 'object'::text) THEN 'CRON'::text ELSE 'LIFECYCLE'::text END ELSE NULL::text END;
 
 CREATE OR REPLACE FUNCTION public.keep_custom_domain_in_environment()
  RETURNS trigger
@@ -1353,6 +1390,12 @@ begin
   end if;
   return new;
 end $function$;
+
+CREATE OR REPLACE FUNCTION public.number_of(value jsonb)
+ RETURNS double precision
+ LANGUAGE sql
+ IMMUTABLE PARALLEL SAFE
+RETURN CASE WHEN (jsonb_typeof(value) = 'number'::text) THEN (value)::double precision ELSE NULL::double precision END;
 
 CREATE OR REPLACE FUNCTION public.record_backup_status()
  RETURNS trigger
@@ -1487,6 +1530,18 @@ CREATE OR REPLACE FUNCTION public.repository_address(url text)
  LANGUAGE sql
  IMMUTABLE PARALLEL SAFE
 RETURN (SELECT CASE WHEN (part.scheme IS NULL) THEN repository_address.url ELSE ((((part.scheme || '://'::text) || part.host) || CASE WHEN (part.port = ANY (ARRAY[''::text, ':'::text, CASE part.scheme WHEN 'https'::text THEN ':443'::text ELSE ':80'::text END])) THEN ''::text ELSE part.port END) || CASE WHEN ((part.path = ''::text) OR ("right"(part.path, 4) = '.git'::text)) THEN part.path ELSE (part.path || '.git'::text) END) END AS "case" FROM (SELECT lower(address.parts[1]) AS scheme, lower(address.parts[2]) AS host, COALESCE(address.parts[4], ''::text) AS path, regexp_replace(COALESCE(address.parts[3], ''::text), '^:0+(?=[0-9])'::text, ':'::text) AS port FROM (SELECT regexp_match(rtrim(repository_address.url, '/'::text), '^(https?)://(\[[^]/]*\]|[^/:[]+)(:[0-9]*)?(/.*)?$'::text, 'i'::text) AS parts) address) part);
+
+CREATE OR REPLACE FUNCTION public.repository_urls_of(settings jsonb)
+ RETURNS text[]
+ LANGUAGE sql
+ IMMUTABLE PARALLEL SAFE
+RETURN array_remove(ARRAY[(settings #>> '{git_repository,url}'::text[]), (settings #>> '{source,docker,git_repository,url}'::text[]), (settings #>> '{source,git_repository,url}'::text[]), (settings #>> '{values_override,file,git,git_repository,url}'::text[]), (settings #>> '{terraform_files_source,git_repository,url}'::text[])], NULL::text);
+
+CREATE OR REPLACE FUNCTION public.version_of(settings jsonb)
+ RETURNS text
+ LANGUAGE sql
+ IMMUTABLE PARALLEL SAFE
+RETURN COALESCE((settings ->> 'tag'::text), (settings ->> 'version'::text), (settings #>> '{source,image,tag}'::text[]), (settings #>> '{source,helm_repository,chart_version}'::text[]));
 
 CREATE TRIGGER audit_event_is_not_emptied BEFORE TRUNCATE ON public.audit_event FOR EACH STATEMENT EXECUTE FUNCTION refuse_audit_change();
 

@@ -73,12 +73,12 @@ export const readStorageSizes = (sql: Sql): Promise<StorageSize[]> => sql<Storag
 
 /** What a replica of each running service may write outside of its volumes, by the present settings; null if they do not say. */
 export const readLayerLimits = (sql: Sql): Promise<LayerLimit[]> => sql<LayerLimit[]>`
-  select id as service_id, release_id, nullif((settings ->> 'ephemeral_storage_in_gib')::float8, 0) as limit_gib
+  select id as service_id, release_id, layer_limit_gib as limit_gib
   from service where release_id is not null`
 
 /** What each run of a job that has not ended may write outside of volumes, by the present settings of its job. */
 export const readRunLimits = (sql: Sql): Promise<RunLimit[]> => sql<RunLimit[]>`
-  select r.id as run_id, nullif((s.settings ->> 'ephemeral_storage_in_gib')::float8, 0) as limit_gib
+  select r.id as run_id, s.layer_limit_gib as limit_gib
   from job_run r join service s on s.id = r.service_id where r.status in ('QUEUED', 'RUNNING')`
 
 /** Whether a deployment acts on the service: it may have an image by now that no version has yet. */

@@ -46,5 +46,5 @@ export async function insertPublicPort(
 export async function releasePublicPort(sql: Sql, serviceId: string): Promise<void> {
   await sql`
     delete from public_port p using service s
-    where p.service_id = ${serviceId} and s.id = p.service_id and s.settings ->> 'accessibility' is distinct from 'PUBLIC'`
+    where p.service_id = ${serviceId} and s.id = p.service_id and s.accessibility is distinct from 'PUBLIC'`
 }

@@ -94,7 +94,7 @@ export async function forgetOldRuns(sql: Sql, now: Date): Promise<void> {
   await sql`
     delete from job_run r using service s
     where s.id = r.service_id and r.finished_at < ${now}::timestamptz
-      - make_interval(secs => (s.advanced_settings ->> 'job.delete_ttl_seconds_after_finished')::float8)`
+      - make_interval(secs => s.run_ttl_seconds)`
 }
 
 /** Forgets the failed runs of these services that ended before then; gives them. */

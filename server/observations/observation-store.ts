@@ -37,8 +37,7 @@ export async function listWishes(sql: Sql, id?: string): Promise<WishRow[]> {
       select from deployment_request r join deployment_target t on t.request_id = r.id
       where r.environment_id = s.environment_id and r.status in ('ONGOING', 'CANCELING') and t.service_id = s.id
     ) as busy, c.replicas as scale, f.reason as stop_reason,
-      (l.settings->>'min_running_instances')::int as min_running_instances,
-      (l.settings->>'max_running_instances')::int as max_running_instances
+      l.min_running_instances, l.max_running_instances
     from service s join environment e on e.id = s.environment_id join project p on p.id = e.project_id
       join cluster k on k.id = e.cluster_id
       left join release l on l.id = s.release_id left join service_scale c on c.service_id = s.id

@@ -45,6 +45,6 @@ export async function listBuilds(
       join project p on p.id = e.project_id
     where r.is_kept and r.image ->> 'identity' is not null and s.id <> ${serviceId}
       and p.organization_id = ${organizationId}
-      and ${url} in (r.settings #>> '{git_repository,url}', r.settings #>> '{source,docker,git_repository,url}')
+      and r.repository_url = ${url}
     order by s.id, r.created_at desc`
 }

@@ -39,7 +39,7 @@ export const listRunning = (sql: Sql, only: { readonly id?: string; readonly may
       left join service_scale c on c.service_id = s.id
       left join autoscaling_policy p on p.service_id = s.id
     where (${only.id ?? null}::uuid is null or s.id = ${only.id ?? null})
-      and (${only.mayWake !== true} or r.settings->>'min_running_instances' = '0')`
+      and (${only.mayWake !== true} or r.min_running_instances = 0)`
 
 export async function putScale(sql: Sql, serviceId: string, replicas: number, now: Date): Promise<void> {
   await sql`

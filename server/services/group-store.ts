@@ -89,8 +89,7 @@ export async function listGroupItems(sql: Sql, id: string): Promise<GroupItemRow
   const services = await sql<GroupItemRow[]>`
     select c.id as cluster_id, c.name as cluster_name, p.id as project_id, p.name as project_name,
       e.id as environment_id, e.name as environment_name, s.id as item_id, s.name as item_name,
-      case when s.settings #>> '{schedule,cronjob}' is not null then 'CRON'
-        when s.settings ->> 'schedule' is not null then 'LIFECYCLE' else upper(s.kind) end as item_type
+      coalesce(s.job_type, upper(s.kind)) as item_type
     from service_tag_group t join service s on s.id = t.service_id join environment e on e.id = s.environment_id
       join project p on p.id = e.project_id join cluster c on c.id = e.cluster_id
     where t.group_id = ${id} order by s.created_at, s.id`

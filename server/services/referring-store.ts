@@ -13,9 +13,8 @@ interface Row {
   readonly service_id: string
   readonly service_name: string
   readonly kind: string
-  /** Its settings have a schedule, and that is a time-table. */
-  readonly is_scheduled: boolean
-  readonly is_timed: boolean
+  /** Null for other kinds. */
+  readonly job_type: 'CRON' | 'LIFECYCLE' | null
 }
 
 export type ReferringType = Exclude<ServiceType, 'JOB'> | 'CRON' | 'LIFECYCLE'
@@ -24,15 +23,14 @@ export type ReferringType = Exclude<ServiceType, 'JOB'> | 'CRON' | 'LIFECYCLE'
 export async function listReferringServices(sql: Sql, reference: Reference, id: string) {
   const rows = await sql<Row[]>`
     select p.id as project_id, p.name as project_name, e.id as environment_id, e.name as environment_name, e.mode as environment_mode,
-      s.id as service_id, s.name as service_name, s.kind, s.settings ->> 'schedule' is not null as is_scheduled,
-      s.settings #>> '{schedule,cronjob}' is not null as is_timed
+      s.id as service_id, s.name as service_name, s.kind, s.job_type
     from service s join environment e on e.id = s.environment_id join project p on p.id = e.project_id
     where s.${sql(reference)} = ${id} order by s.created_at, s.id`
   return rows.map((row) => ({ ...row, service_type: typeOf(row) }))
 }
 
-function typeOf({ kind, is_scheduled, is_timed }: Row): ReferringType {
-  if (is_scheduled) return is_timed ? 'CRON' : 'LIFECYCLE'
+function typeOf({ kind, job_type }: Row): ReferringType {
+  if (job_type) return job_type
   const type = serviceTypeOf(kind)
   // Jobs without a schedule are not made; one would run with its environment.
   return type === 'JOB' ? 'LIFECYCLE' : type

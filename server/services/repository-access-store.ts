@@ -10,14 +10,6 @@ export interface RepositoryContact {
   readonly checkedAt: Date
 }
 
-/** Every address in the settings of a service `s`. Most kinds have one; a chart also has that of its values. */
-export const repositoryUrls = (sql: Sql) => sql`lateral (values
-  (s.settings #>> '{git_repository,url}'),
-  (s.settings #>> '{source,docker,git_repository,url}'),
-  (s.settings #>> '{source,git_repository,url}'),
-  (s.settings #>> '{values_override,file,git,git_repository,url}'),
-  (s.settings #>> '{terraform_files_source,git_repository,url}')) u(url)`
-
 /** Stores the contact unless a later one is stored. Returns whether the repository is new to the organization. */
 export async function upsertContact(sql: Sql, contact: RepositoryContact): Promise<boolean> {
   const { organizationId, url, gitToken, hasAccess, checkedAt } = contact
@@ -41,8 +33,8 @@ export async function pruneContacts(sql: Sql, organizationId: string, kept: numb
       select o.address, o.git_token_id from repository_access o
       where o.organization_id = ${organizationId} and not exists (
         select from service s join environment e on e.id = s.environment_id join project p on p.id = e.project_id,
-          ${repositoryUrls(sql)}
-        where p.organization_id = ${organizationId} and u.url is not null and repository_address(u.url) = o.address
+          unnest(s.repository_urls) u(url)
+        where p.organization_id = ${organizationId} and repository_address(u.url) = o.address
           and (o.git_token_id is null or o.git_token_id = s.git_token_id))
       order by o.checked_at desc offset ${kept}
     ) unused

@@ -3,7 +3,6 @@ import type { SettingValues } from '@quayside/contract/services/setting-table.ts
 import type { State } from '@quayside/contract/states.ts'
 import type { Sql } from '../database/index.ts'
 import type { Json } from '../lib/json.ts'
-import { repositoryUrls } from './repository-access-store.ts'
 import type { RepositoryFact } from './settings/access.ts'
 import type { Origin, Settings, SettingsOf } from './settings/branch.ts'
 
@@ -68,7 +67,10 @@ export interface ServiceOf<K extends KindName> {
 export type ServiceRow = { readonly [K in KindName]: ServiceOf<K> }[KindName]
 
 const from = (sql: Sql) => sql`
-  select s.*, e.name as environment_name, e.mode as environment_mode, e.cluster_id, e.project_id,
+  select s.id, s.environment_id, s.stage_id, s.created_at, s.updated_at, s.version, s.kind, s.name, s.description,
+    s.is_skipped, s.copying, s.restoring, s.settings, s.git_token_id, s.data_version, s.advanced_settings, s.state,
+    s.config_version, s.deployed_config_version, s.release_id, s.last_deployment_date, s.deployed_commit,
+    e.name as environment_name, e.mode as environment_mode, e.cluster_id, e.project_id,
     c.name as cluster_name, c.engine as cluster_engine,
     p.organization_id, p.name as project_name, g.name as git_token_name,
     case
@@ -79,13 +81,12 @@ const from = (sql: Sql) => sql`
       select jsonb_agg(jsonb_build_object('url', u.url, 'git_token_id', a.git_token_id, 'has_access', a.has_access,
         'hosted', a.has_access is null and exists (select from hosted_repository k
           where k.organization_id = p.organization_id and k.name = substring(u.url from '/git/([^/]+)[.]git/*$'))))
-      from ${repositoryUrls(sql)} left join repository_access a
+      from unnest(s.repository_urls) u(url) left join repository_access a
         on a.organization_id = p.organization_id and a.address = repository_address(u.url)
           and (a.git_token_id is null
             or a.git_token_id = s.git_token_id and a.credential_version = g.credential_version)
-      where u.url is not null
     ) end as repository_access,
-    case when s.settings ->> 'accessibility' = 'PUBLIC' then (
+    case when s.accessibility = 'PUBLIC' then (
       select jsonb_build_object('host', a.host, 'port', a.port) from public_port a where a.service_id = s.id
     ) end as public_address,
     exists (select from service_tag_group t where t.service_id = s.id)
@@ -115,14 +116,12 @@ export const listImageServices = (
   wanted: { readonly organizationId: string; readonly kind: KindName; readonly imageName: string },
 ) =>
   sql<ServiceRow[]>`${from(sql)} where p.organization_id = ${wanted.organizationId} and s.kind = ${wanted.kind}
-    and coalesce(s.settings #>> '{source,image,image_name}', s.settings ->> 'image_name') = ${wanted.imageName}
-    and (s.settings ->> 'auto_deploy')::boolean order by s.created_at, s.id`
+    and s.image_name = ${wanted.imageName} and s.auto_deploy order by s.created_at, s.id`
 
 /** Services of the organization that are deployed when their repository is pushed to; not those that are being made or deleted. */
 export const listAutoDeployed = (sql: Sql, organizationId: string) =>
   sql<ServiceRow[]>`${from(sql)} where p.organization_id = ${organizationId} and not e.deleting and e.copying is null
-    and coalesce(s.settings ->> 'auto_deploy', s.settings #>> '{auto_deploy_config,auto_deploy}')::boolean
-    order by s.created_at, s.id`
+    and s.auto_deploy order by s.created_at, s.id`
 
 /** Services of the organization in whose settings a text stands anywhere. */
 export const listNaming = (sql: Sql, organizationId: string, text: string) =>
@@ -197,7 +196,7 @@ export async function updateTag(sql: Sql, { id, kind }: Pick<ServiceRow, 'id' | 
   await sql`
     update service set settings = jsonb_set(settings, ${path}::text[], ${sql.json(tag)}), updated_at = ${now},
       version = version + 1, config_version = config_version + 1
-    where id = ${id} and settings #>> ${path}::text[] is distinct from ${tag}`
+    where id = ${id} and source_version is distinct from ${tag}`
 }
 
 /** The version of a database that has its data from now on; null: its data is erased. */

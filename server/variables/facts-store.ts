@@ -98,22 +98,16 @@ const factsOf = (sql: Sql, { projectId, environmentId }: Chain) => sql`
       from environment e join cluster c on c.id = e.cluster_id
       where e.id = ${environmentId} and e.project_id = ${projectId})))`
 
-/**
- * Selects the row \`o\` of a service as a StoredService. Kinds store their source at different
- * places of their settings.
- */
+/** Selects the row `o` of a service as a StoredService. */
 const serviceOf = (sql: Sql) => sql`
   jsonb_build_object('id', o.id, 'name', o.name, 'created_at', o.created_at, 'updated_at', o.updated_at, 'kind', o.kind,
-    'branch', coalesce(o.settings #>> '{git_repository,branch}', o.settings #>> '{source,docker,git_repository,branch}',
-      o.settings #>> '{source,git_repository,branch}', o.settings #>> '{terraform_files_source,git_repository,branch}'),
-    'version', coalesce(o.settings ->> 'tag', o.settings ->> 'version', o.settings #>> '{source,image,tag}',
-      o.settings #>> '{source,helm_repository,chart_version}'),
+    'branch', o.source_branch, 'version', o.source_version,
     'commit', o.deployed_commit ->> 'id',
-    'credentials', jsonb_build_object('type', o.settings ->> 'type', 'sealed_password', (
+    'credentials', jsonb_build_object('type', o.database_type, 'sealed_password', (
       select sealed_value from service_secret where service_id = o.id and name = 'password')),
     'externalHost', (
       select host from route where service_id = o.id order by public_port is not null, is_default desc, host limit 1),
-    'publicAddress', case when o.settings ->> 'accessibility' = 'PUBLIC' then (
+    'publicAddress', case when o.accessibility = 'PUBLIC' then (
       select jsonb_build_object('host', a.host, 'port', a.port) from public_port a where a.service_id = o.id) end,
     'outputs', (
       select jsonb_agg(jsonb_build_object('id', p.id, 'key', p.key, 'value', p.value, 'sealed_value', p.sealed_value) order by p.key)
