@@ -1,9 +1,10 @@
 import type { Attempt } from '../../lib/attempt.ts'
+import { everyOne } from '../../lib/every-one.ts'
 import { nobodyWaits } from '../../lib/nobody-waits.ts'
 import type { LongRunning, Release } from '../engine.ts'
 import { inspectContainer } from './containers.ts'
 import type { ReplicaState } from './replica-state.ts'
-import { everyOne, type Host } from './start.ts'
+import type { Host } from './start.ts'
 import { untilHealthy } from './wait-healthy.ts'
 
 /** What was healthy so long ago, while others were waited for, is asked once more. */

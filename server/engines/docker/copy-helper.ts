@@ -1,12 +1,13 @@
 import type { Attempt } from '../../lib/attempt.ts'
 import { messageOf } from '../../lib/error.ts'
+import { everyOne } from '../../lib/every-one.ts'
 import { EngineError } from '../engine.ts'
 import { createContainer, listContainers, removeContainer } from './containers.ts'
 import { type DockerDaemon, isRefusal } from './daemon.ts'
 import type { ContainerCreateOptions } from './docker-api.ts'
 import { label, volumeName } from './labels.ts'
 import { ensureLocalImage } from './local-image.ts'
-import { everyOne, type Host } from './start.ts'
+import type { Host } from './start.ts'
 
 /** An image with nothing in it, for containers that never run: through them volumes are read and written without rights on the host. */
 export const emptyImage = 'quayside/empty:1'

@@ -1,6 +1,7 @@
 import type { Attempt } from '../../lib/attempt.ts'
 import { aboveFloor, type DiskFloor, sizeText } from '../../lib/disk-floor.ts'
 import { messageOf } from '../../lib/error.ts'
+import { everyOne } from '../../lib/every-one.ts'
 import { failpoint } from '../../lib/failpoint.ts'
 import { type CopyLimits, EngineError, type VolumeCopy } from '../engine.ts'
 import { listContainers } from './containers.ts'
@@ -9,7 +10,7 @@ import { intoVolume, unpack } from './fill-volume.ts'
 import { label, volumeName } from './labels.ts'
 import { outputOf } from './output-of.ts'
 import { type HeldVolumes, pauseUsers, resumeAll, usersOf } from './pause.ts'
-import { everyOne, type Host } from './start.ts'
+import type { Host } from './start.ts'
 
 /** How often a copy begins anew because something else began or ended to use the volumes. */
 const mostTries = 3

@@ -1,7 +1,7 @@
+import { everyOne } from '../../lib/every-one.ts'
 import { EngineError } from '../engine.ts'
 import { type DockerDaemon, isRefusal } from './daemon.ts'
 import { labelFilter } from './labels.ts'
-import { everyOne } from './start.ts'
 
 interface Owner {
   readonly daemon: DockerDaemon

@@ -1,11 +1,11 @@
 import type { Clock } from '../../lib/clock.ts'
+import { everyOne } from '../../lib/every-one.ts'
 import { failpoint } from '../../lib/failpoint.ts'
 import { listContainers, removeContainer } from './containers.ts'
 import type { DockerDaemon } from './daemon.ts'
 import type { ContainerInfo } from './docker-api.ts'
 import { label } from './labels.ts'
 import { endProgram } from './lifecycle.ts'
-import { everyOne } from './start.ts'
 
 interface Where {
   readonly daemon: DockerDaemon

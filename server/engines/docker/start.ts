@@ -1,6 +1,7 @@
 import type { Attempt } from '../../lib/attempt.ts'
 import type { Clock } from '../../lib/clock.ts'
 import { messageOf } from '../../lib/error.ts'
+import { everyOne } from '../../lib/every-one.ts'
 import { failpoint } from '../../lib/failpoint.ts'
 import type { Slots } from '../../lib/slots.ts'
 import { type Endpoint, EngineError, type LongRunning, type Release, type Starting } from '../engine.ts'
@@ -176,10 +177,4 @@ async function clear(host: Host, release: Release, kept: ReadonlySet<string>, { 
   } catch (error) {
     output.line(`What is left of the failed release could not be removed yet: ${messageOf(error)}`, 'warning')
   }
-}
-
-/** Like Promise.all, but rejects only when nothing is under way any more. */
-export async function everyOne<T>(work: readonly Promise<T>[]): Promise<T[]> {
-  await Promise.allSettled(work)
-  return Promise.all(work)
 }
