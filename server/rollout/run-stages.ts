@@ -1,14 +1,9 @@
-import { isTaskKind } from '@quayside/contract/services/kinds.ts'
-import { buildOf, isFetched } from '../releases/index.ts'
+import { everyOne } from '../lib/every-one.ts'
 import { canRun, leaveService, refusalOf, updateTarget } from '../requests/index.ts'
 import { findService } from '../services/index.ts'
 import { CanceledError } from '../workflows/index.ts'
-import { buildRelease } from './build-release.ts'
-import { formerRelease, repeatRelease } from './copied-release.ts'
-import { deployRelease, retireFormer } from './deploy-release.ts'
+import { deployService } from './deploy-service.ts'
 import { endService, removeLines } from './end-service.ts'
-import { fetchRelease } from './image-release.ts'
-import { startJob } from './job-start.ts'
 import { startTargets } from './outcome-store.ts'
 import { Preparations } from './preparations.ts'
 import type { Recipe, Work } from './recipe.ts'
@@ -87,27 +82,23 @@ async function runStage(
     })
     return (await everyOne(ended)).every(Boolean)
   }
-  const prepare = action === 'DEPLOY' ? newRelease : repeatRelease
-  const releases = new Map<Work, string>()
-  const isBuilt = async (work: Work): Promise<boolean> =>
-    settle(options, work, async () => {
-      releases.set(work, (await preparations.of(work)) ?? (await prepare(options, work)))
-    })
-  const isStarted = async (work: Work, whenBegun: () => void): Promise<boolean> => {
-    const release = releases.get(work)
-    const isUp = await settle(options, work, async () => {
-      if (release) await (isTaskKind(work.target.kind) ? startJob : deployRelease)(options, work, release, whenBegun)
-    })
-    // Nothing of it can be left where it was never deployed, and an environment that ends there has not to wait for the question.
-    if (isUp && work.target.former_state !== 'READY') retiring.push(retireFormer(options, work))
-    return isUp
-  }
-  const built = await everyOne(stage.map(async (work) => ({ work, isBuilt: await isBuilt(work) })))
-  const ready = built.filter((one) => one.isBuilt).map(({ work }) => work)
-  const starting = ready.map((work) => {
+  const parts = stage.map((work) => {
     const begun = Promise.withResolvers<void>()
-    return { isUp: isStarted(work, begun.resolve).finally(begun.resolve), begun: begun.promise }
+    const among = {
+      prepared: (one: Work) => preparations.of(one),
+      whenBegun: begun.resolve,
+      beside: (ending: Promise<void>) => void retiring.push(ending),
+    }
+    return { service: deployService(options, work, among), begun }
   })
+  const built = await everyOne(
+    parts.map(async (part) => ({ part, isBuilt: (await part.service.next()).done !== true })),
+  )
+  const ready = built.filter((one) => one.isBuilt).map(({ part }) => part)
+  const starting = ready.map(({ service, begun }) => ({
+    isUp: endOf(service).finally(begun.resolve),
+    begun: begun.promise,
+  }))
   const allBegun = Promise.all(starting.map(({ begun }) => begun))
   const endPreparing = ready.length === stage.length ? preparations.beginAfter(allBegun, next, stage) : () => {}
   try {
@@ -127,19 +118,9 @@ async function begin({ clock }: Recipe, stage: readonly Work[]): Promise<void> {
   await context.fenced((sql) => startTargets(sql, request.id, services, clock.now()))
 }
 
-/** Rejects only when nothing of it runs any more: what runs on would meet its own repetition. */
-async function everyOne<T>(work: readonly Promise<T>[]): Promise<T[]> {
-  await Promise.allSettled(work)
-  return Promise.all(work)
-}
-
-async function newRelease(options: Recipe, work: Work): Promise<string> {
-  const { wanted_release: former } = work.target
-  if (former) return formerRelease(options, work, former)
-  if (isFetched(work.target.kind)) return fetchRelease(options, work)
-  const service = await findService(options.database, work.target.service_id)
-  return service && !buildOf(service) ? fetchRelease(options, work) : buildRelease(options, work)
-}
+/** Runs a deployment from its release to its end. */
+const endOf = async (service: AsyncGenerator<'built', boolean>): Promise<boolean> =>
+  (await service.next()).value === true
 
 type Ending = 'STOP' | 'DELETE' | 'UNINSTALL'
 

@@ -1,0 +1,47 @@
+import { isTaskKind } from '@quayside/contract/services/kinds.ts'
+import { keptImages } from '../disk/index.ts'
+import { buildOf } from '../releases/index.ts'
+import { findService } from '../services/index.ts'
+import { drainOthers } from './drain.ts'
+import { type Recipe, type Work, whileUnreachable } from './recipe.ts'
+
+/** Clean-up after a success must not keep the environment from its next request for long. */
+const retireSeconds = 120
+
+/**
+ * Drains and ends every other release of a service whose end is written: whatever happens here changes that no more. What is left
+ * is found by the observer.
+ */
+export async function retireFormer(options: Recipe, work: Work): Promise<void> {
+  const id = work.target.service_id
+  await work
+    .step(`${id}/RETIRE`, ({ signal }) => retireOthers(options, work, signal), {
+      deadlineSeconds: retireSeconds,
+      evenIfCanceled: true,
+    })
+    .catch((error: unknown) => {
+      options.log.warn({ err: error, serviceId: id }, 'the former release could not be ended yet')
+    })
+}
+
+async function retireOthers(options: Recipe, { target, report }: Work, signal: AbortSignal): Promise<void> {
+  const id = target.service_id
+  const service = await findService(options.database, id)
+  const current = service?.release_id
+  if (!current) return
+  // Runs of a former version of a job end by themselves.
+  if (!isTaskKind(target.kind)) await endOthers(options, report, { id, current }, signal)
+  // What is no longer built leaves its images to whoever keeps the disk.
+  if (buildOf(service)) await options.builder.prune(id, await keptImages(options.database, id), signal)
+}
+
+async function endOthers(
+  options: Recipe,
+  report: Work['report'],
+  { id, current }: { readonly id: string; readonly current: string },
+  signal: AbortSignal,
+): Promise<void> {
+  const open = await drainOthers(options, report, { id, keep: current }, signal)
+  if (open > 0) report.line(`${open} request(s) on the former version were still open and are ended.`, 'warning')
+  await whileUnreachable(options, signal, report, () => options.engine.retire(id, current, { signal, output: report }))
+}
