@@ -34,17 +34,19 @@ test('a statement of an owner waits for the turn of its owner, and one of the pl
   await holding(async () => {
     asked = Promise.all(Array.from({ length: 20 }, () => ask('a', slow)))
     await until('the owner holds all connections that it may have', async () => (await waiting()) === 4)
+    asked = Promise.all([asked, ...Array.from({ length: 20 }, () => ask('c', slow))])
+    await until('so does a second one', async () => (await waiting()) === 8)
     await ask('b', () => db`select 1`)
     await ask('b', () => db.unsafe('select 1'))
     await ask('b', () => db.begin((sql) => sql`select 1`))
     await ask('b', () => unitOfWork(db, async () => db`select 1`))
     await db`select 1`
     await withOwner('a', () => withoutOwner(async () => await db`select 1`))
-    assert.equal(await waiting(), 4)
+    assert.equal(await waiting(), 8)
     assert.deepEqual(ends, ['b', 'b', 'b', 'b'])
   })
   await asked
-  assert.equal(ends.length, 24)
+  assert.equal(ends.length, 44)
 })
 
 test('a failed statement of an owner reports its error and gives its slot back', async () => {

@@ -3,7 +3,8 @@ import { newId } from '../lib/id.ts'
 import { arrayTypes } from './array-types.ts'
 import type { Database } from './database.ts'
 import { connectSocket } from './driver-socket.ts'
-import { beginInTurn, currentOwner, divideByOwner, shareConnections } from './owners.ts'
+import { divideByOwner, ownedConnections } from './owned-statements.ts'
+import { beginInTurn, currentOwner, shareConnections } from './owners.ts'
 import { TransactionGuard } from './transaction-guard.ts'
 import { withUnits } from './unit-of-work.ts'
 import { withWholeResults } from './whole-results.ts'
@@ -38,7 +39,7 @@ export function openDatabase(options: PoolOptions): Database {
   const open = (max: number): Database => connectGuarded({ ...options, max })
   // Units of work hold a connection for as long as a request takes, so they have their own
   // connections.
-  const [statements, units] = [shareConnections(open), shareConnections(open)]
+  const [statements, units] = [ownedConnections(open), shareConnections(open)]
   const database = divideByOwner(connectGuarded(options), statements, units)
   return withUnits(database, (work, owner = currentOwner() ?? newId()) => beginInTurn(units, owner, work))
 }
