@@ -6,11 +6,11 @@ import { collectRun } from './collect-run.ts'
 import type { JobRunRow } from './job-run.ts'
 import type { LoadedJob } from './jobs.ts'
 
-// Nothing else of a row and of a job is read.
+// The functions read no other fields of a row and of a job.
 const run = { id: 'run', service_id: 'service', release_id: 'release' } as JobRunRow
 const job = { secrets: [] } as unknown as LoadedJob
 
-/** Collects the lines of the run and notes what happens. */
+/** Collects the lines of the run and records the calls. */
 function collecting(load: () => Promise<LoadedJob | undefined>, isCollected = false) {
   const noted: string[] = []
   const log = { ...silentLogger, warn: () => void noted.push('warned') } as typeof silentLogger
@@ -19,13 +19,13 @@ function collecting(load: () => Promise<LoadedJob | undefined>, isCollected = fa
   return noted
 }
 
-test('the lines of a run are collected with the secrets of its job', async () => {
+test('the lines of a run are collected with the secrets of its job masked', async () => {
   const noted = collecting(async () => job)
   await until('they are collected', () => noted.length === 1)
   assert.deepEqual(noted, ['service release'])
 })
 
-test('a service whose lines are collected already is not loaded', () => {
+test('a service whose lines are already collected is not loaded', () => {
   const noted = collecting(() => assert.fail('loaded'), true)
   assert.deepEqual(noted, [])
 })

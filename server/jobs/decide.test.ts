@@ -6,7 +6,7 @@ import { parseOutputs } from './outputs.ts'
 
 const limits = { timeoutSeconds: 30, memoryMiB: 64 }
 
-test('why a run failed is told by what was wrong first, with what to do', () => {
+test('a failed run reports its first problem and the solution', () => {
   const well = { exitCode: 0, outOfMemory: false, timedOut: false }
   assert.equal(failureOf(well, limits), undefined)
   assert.match(
@@ -21,13 +21,13 @@ test('pauses between tries double, up to five minutes', () => {
   assert.deepEqual([1, 2, 3, 10].map(pauseMs), [1000, 2000, 4000, 300_000])
 })
 
-test('outputs are texts, numbers and booleans, and what is wrong is named without any value', () => {
+test('outputs are strings, numbers and booleans, and errors contain no values', () => {
   assert.deepEqual(parseOutputs('{"A": {"value": 5, "sensitive": true}, "B": {"value": false, "description": "b"}}'), [
     { key: 'A', value: '5', isSecret: true, description: '' },
     { key: 'B', value: 'false', isSecret: false, description: 'b' },
   ])
   const wrong: readonly [string, RegExp][] = [
-    ['[1]', /must hold an object/],
+    ['[1]', /must contain an object/],
     ['{"A": {"value": ["canary"]}}', /"A", whose value must be a text/],
     ['{"A": {"value": "canary", "sensitive": "yes"}}', /"A", whose sensitive must be true or false/],
     ['{"A": {"value": "canary", "description": 1}}', /"A", whose description must be a text/],

@@ -4,12 +4,12 @@ import { lastOccurrence, nextOccurrence, type Timetable } from './timetable.ts'
 
 export type ConcurrencyPolicy = 'Forbidden' | 'Allow' | 'Replace'
 
-/** Whether a run of the timetable begins while others of its service go on. */
+/** Whether a run of the timetable begins while other runs of its service are active. */
 export type Start =
   | { readonly kind: 'start'; readonly replaces: readonly string[] }
   | { readonly kind: 'skip'; readonly reason: string }
 
-/** Pure. Runs that somebody forced are not replaced: who asked for one waits for it. */
+/** Runs that a person requested are not replaced, because that person waits for them. */
 export function decideStart(
   policy: ConcurrencyPolicy,
   others: readonly Pick<JobRunRow, 'id' | 'trigger' | 'scheduled_at' | 'created_at'>[],
@@ -24,8 +24,8 @@ export function decideStart(
 }
 
 /**
- * Pure: for which moment a schedule whose next one has come, or is about to, is to run, and when it comes next. Of moments that were
- * missed the last one counts. Never goes back: a clock that was put back runs nothing twice.
+ * Decides the moment for which a due schedule runs, and the next moment. Of several missed moments
+ * the last one counts. It never goes back, so a clock that was set back runs nothing twice.
  */
 export function decideClaim(
   timetable: Timetable,
@@ -36,7 +36,10 @@ export function decideClaim(
   return { at, next: nextOccurrence(timetable, at) ?? null }
 }
 
-/** Pure: when a schedule begins, or goes on under another version. One whose times are the same as before leaves none out. */
+/**
+ * Decides how a schedule begins, or continues under another version. If its times are unchanged, it
+ * skips none.
+ */
 export function decideNext(
   timetable: Timetable,
   former: (Timetable & { readonly next_at: Date | null }) | undefined,
@@ -48,10 +51,10 @@ export function decideNext(
 
 const longestPauseMs = 300_000
 
-/** How long to wait after so many tries: one second, then twice as long each time. */
+/** Returns the pause after so many tries: one second, doubled after each try. */
 export const pauseMs = (tries: number): number => Math.min(longestPauseMs, 1000 * 2 ** (tries - 1))
 
-/** Pure: why a run failed, and what to do; undefined when it ended well. */
+/** Returns why a run failed and what to do, or undefined if it succeeded. */
 export function failureOf(
   { exitCode, outOfMemory, timedOut }: Pick<TaskOutcome, 'exitCode' | 'outOfMemory' | 'timedOut'>,
   limits: { readonly timeoutSeconds: number; readonly memoryMiB: number },

@@ -1,4 +1,4 @@
-// Runs of jobs: what a run is and how it ends, timetables of cron jobs and the runs that they bring, outputs.
+// Runs of jobs: their records and results, the timetables of cron jobs and their runs, outputs.
 
 export type { JobEvent, JobRunRow, RunEnd, Trigger } from './job-run.ts'
 export { isActive, runOfTry } from './job-run.ts'

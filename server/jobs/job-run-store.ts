@@ -1,7 +1,7 @@
 import type { Fragment, Sql } from '../database/index.ts'
 import type { JobRunRow, RunEnd, RunStatus } from './job-run.ts'
 
-/** The runs that are kept of a service, those of its timetable aside. */
+/** Number of kept runs of a service, not counting those of its timetable. */
 const keptRuns = 100
 
 type NewRun = Pick<
@@ -9,7 +9,7 @@ type NewRun = Pick<
   'id' | 'service_id' | 'release_id' | 'request_id' | 'trigger' | 'event' | 'scheduled_at' | 'created_at'
 >
 
-/** False when it is there already, by its id or by the moment of its timetable. */
+/** Returns false if it already exists, by its id or by the moment of its timetable. */
 export async function insertRun(sql: Sql, run: NewRun): Promise<boolean> {
   const inserted = await sql`
     insert into job_run ${sql({ ...run, updated_at: run.created_at })} on conflict do nothing`
@@ -21,7 +21,7 @@ export async function findRun(sql: Sql, id: string): Promise<JobRunRow | undefin
   return row
 }
 
-/** Newest first. */
+/** Lists runs, newest first. */
 export const listRuns = (sql: Sql, serviceId: string, count: number) =>
   sql<JobRunRow[]>`
     select * from job_run where service_id = ${serviceId}
@@ -30,23 +30,23 @@ export const listRuns = (sql: Sql, serviceId: string, count: number) =>
 export const findRuns = (sql: Sql, ids: readonly string[]) =>
   sql<JobRunRow[]>`select * from job_run where id = any(${[...ids]}::uuid[])`
 
-/** Those that a deployment request began. */
+/** Lists the runs that a deployment request began. */
 export const listRunsOf = (sql: Sql, serviceId: string, requestId: string) =>
   sql<JobRunRow[]>`select * from job_run where service_id = ${serviceId} and request_id = ${requestId}`
 
-/** Those that have not ended. */
+/** Lists the runs that have not ended. */
 export const listActiveRuns = (sql: Sql, serviceId: string) =>
   sql<JobRunRow[]>`
     select * from job_run where service_id = ${serviceId} and status in ('QUEUED', 'RUNNING') order by created_at`
 
-/** The ids of all of them, as a part of a statement. */
+/** The ids of unfinished runs, as a part of a statement. */
 export const unfinishedRuns = (sql: Sql): Fragment => sql`select id from job_run where status in ('QUEUED', 'RUNNING')`
 
 export async function beginRun(sql: Sql, id: string, now: Date): Promise<void> {
   await sql`update job_run set status = 'RUNNING', updated_at = ${now} where id = ${id} and status = 'QUEUED'`
 }
 
-/** Returns why the platform ends a run that has not ended yet; undefined unless it does. */
+/** Returns why the platform is ending an unfinished run. Undefined if it is not. */
 export async function readReason(sql: Sql, id: string): Promise<string | undefined> {
   const [row] = await sql<{ reason: string | null }[]>`
     select reason from job_run where id = ${id} and status in ('QUEUED', 'RUNNING')`
@@ -58,7 +58,7 @@ export async function noteReason(sql: Sql, id: string, reason: string): Promise<
   await sql`update job_run set reason = ${reason} where id = ${id} and status in ('QUEUED', 'RUNNING')`
 }
 
-/** Writes the end once; a run that has ended stays as it is. */
+/** Writes the end once. A run that has ended is not changed. */
 export async function endRun(
   sql: Sql,
   id: string,
@@ -72,7 +72,10 @@ export async function endRun(
     where id = ${id} and status in ('QUEUED', 'RUNNING')`
 }
 
-/** Of the ended runs of a timetable, so many that ended well and so many that did not are kept; of others the last ones. */
+/**
+ * Keeps so many successful and so many other ended runs of a timetable, and the last ones of other
+ * runs.
+ */
 export async function forgetRuns(
   sql: Sql,
   serviceId: string,
@@ -89,7 +92,7 @@ export async function forgetRuns(
       when o."trigger" <> 'CRON' then ${keptRuns} when o.well then ${keep.well} else ${keep.badly} end::int`
 }
 
-/** Runs that ended longer ago than their job's settings keep them. */
+/** Lists runs that ended longer ago than their job's settings keep them. */
 export async function forgetOldRuns(sql: Sql, now: Date): Promise<void> {
   await sql`
     delete from job_run r using service s
@@ -97,7 +100,7 @@ export async function forgetOldRuns(sql: Sql, now: Date): Promise<void> {
       - make_interval(secs => s.run_ttl_seconds)`
 }
 
-/** Forgets the failed runs of these services that ended before then; gives them. */
+/** Deletes and returns the failed runs of these services that ended before that moment. */
 export const forgetFailedRuns = (sql: Sql, serviceIds: readonly string[], before: Date) =>
   sql<Pick<JobRunRow, 'id' | 'service_id'>[]>`
     delete from job_run where service_id = any(${[...serviceIds]}::uuid[]) and status = 'ERROR' and updated_at <= ${before}

@@ -16,7 +16,10 @@ interface Input {
   readonly [key: string]: string
 }
 
-/** One run of a timetable: prepared a little ahead, begun at its time unless others of its job are in the way, and told how it ended. */
+/**
+ * One run of a timetable: prepared shortly before its time, started on time unless other runs of
+ * its job prevent it, and recorded when it ends.
+ */
 export function createJobRunWorkflow(options: JobsOptions): Workflow<Input> {
   return {
     name: jobRunWorkflow,
@@ -24,7 +27,7 @@ export function createJobRunWorkflow(options: JobsOptions): Workflow<Input> {
     abandoned: (input, reason, sql) =>
       endRun(sql, input.runId, {
         status: reason === 'canceled' ? 'CANCELED' : 'ERROR',
-        reason: reason === 'canceled' ? 'It was ended.' : `It could not go on (${reason}).`,
+        reason: reason === 'canceled' ? 'It was ended.' : `It could not continue (${reason}).`,
         now: options.clock.now(),
       }),
     unfinished: unfinishedRuns,
@@ -36,7 +39,7 @@ async function runScheduled(options: JobsOptions, runId: string, step: Step, con
   if (!row || !isActive(row)) return
   const job = await options.load(row)
   if (!job) {
-    const gone = { status: 'ERROR', reason: 'The version that was to run is gone.', now: options.clock.now() } as const
+    const gone = { status: 'ERROR', reason: 'The version to run no longer exists.', now: options.clock.now() } as const
     await context.fenced((sql) => endRun(sql, runId, gone))
     return
   }
@@ -67,7 +70,8 @@ async function runJob(options: JobsOptions, { row, job, step, context }: Schedul
     id: row.id,
     prefix: '',
     mayStart: async () => {
-      // What is to be written is written a little before; where another run goes on, not before the very moment.
+      // The records are written shortly before. If another run is active, they are written at the
+      // exact time.
       await untilTime(options, row, earlyMs, context.signal)
       if (!(await isAlone(options, row))) await untilTime(options, row, 0, context.signal)
       const replaced = await step('BEGIN', () => begin(options, { row, job, step, context }))
@@ -95,7 +99,7 @@ async function runJob(options: JobsOptions, { row, job, step, context }: Schedul
   )
 }
 
-/** A clock that is put back meanwhile delays nothing for longer. */
+/** Limits the delay if the clock is set back meanwhile. */
 const longestWaitMs = 15_000
 const earlyMs = 1500
 
@@ -119,11 +123,14 @@ async function untilTime(
   }
 }
 
-/** Null: it is not to run, and its end is written. Otherwise the runs that it takes the place of. */
+/**
+ * Returns null if it must not run and its end is written. Otherwise returns the runs that it
+ * replaces.
+ */
 const begin = (options: JobsOptions, { row, job, context }: Scheduled): Promise<string[] | null> =>
   context.fenced(async (sql) => {
     const now = options.clock.now()
-    // Of two runs that begin at the same time, one waits here for the other.
+    // If two runs begin at the same time, one waits here for the other.
     if (!(await lockSchedule(sql, row.service_id))) {
       await endRun(sql, row.id, { status: 'CANCELED', reason: 'Its job was stopped before its time.', now })
       return null
@@ -142,7 +149,7 @@ const begin = (options: JobsOptions, { row, job, context }: Scheduled): Promise<
     return [...start.replaces]
   })
 
-/** Those that are replaced have their grace time. */
+/** Replaced runs get their grace time. */
 async function untilEnded(
   { database, clock, workflows }: JobsOptions,
   replaced: readonly string[],
@@ -162,7 +169,7 @@ async function stop(
     await endRunning(options, ({ run }) => runOfTry(run) === runId, { signal, output: silent })
   } catch (error) {
     signal.throwIfAborted()
-    // Whatever still runs of an ended run is found and ended by the reconciler.
+    // The reconciler finds and ends the rest of an ended run.
     options.log.warn({ reason: messageOf(error), runId }, 'a run could not be ended yet')
   }
 }

@@ -22,9 +22,12 @@ export interface JobsOptions {
   readonly log: Logger
   readonly vault: Vault
   readonly workflows: () => Pick<Workflows, 'submit' | 'requestCancel' | 'nudge'>
-  /** What a run of the timetable runs; undefined when its job or version is gone. */
+  /**
+   * Returns the version for a run of the timetable, or undefined if the job or version no longer
+   * exists.
+   */
   readonly load: (run: JobRunRow) => Promise<LoadedJob | undefined>
-  /** Begins to collect the lines of a service, with these texts masked. */
+  /** Starts collecting the lines of a service, with these texts masked. */
   readonly collect: (serviceId: string, releaseId: string, secrets: readonly Secret[]) => void
   readonly isCollected: (serviceId: string) => boolean
 }
@@ -36,12 +39,12 @@ export interface LoadedJob {
   readonly release: Release<Task>
   readonly retries: number
   readonly secrets: readonly Secret[]
-  /** All of them, defaults included. */
+  /** All advanced settings, including defaults. */
   readonly advancedSettings: SettingValues
   readonly haveImage: (signal: AbortSignal) => Promise<void>
 }
 
-/** How scheduled runs of a job stand to each other, and how many of them are remembered. */
+/** How scheduled runs of a job interact, and how many of them are kept. */
 export function runSettings(settings: SettingValues): {
   readonly policy: ConcurrencyPolicy
   readonly keep: { readonly well: number; readonly badly: number }
@@ -56,7 +59,7 @@ export function runSettings(settings: SettingValues): {
   }
 }
 
-/** In the caller's transaction: this version of a cron job runs by its timetable from now on. */
+/** Starts the timetable of a cron job with this version, in the caller's transaction. */
 export async function followTimetable(
   sql: Sql,
   { serviceId, releaseId, now }: { readonly serviceId: string; readonly releaseId: string; readonly now: Date },
@@ -68,7 +71,7 @@ export async function followTimetable(
   await saveSchedule(sql, { service_id: serviceId, release_id: releaseId, ...timetable, next_at })
 }
 
-/** In the caller's transaction: nothing of the service is run by a timetable any more, and what runs by it is ended. */
+/** Stops the timetable of the service and ends its runs, in the caller's transaction. */
 export async function endTimetable(
   sql: Sql,
   { clock, workflows }: Pick<JobsOptions, 'clock' | 'workflows'>,
@@ -80,7 +83,10 @@ export async function endTimetable(
   }
 }
 
-/** In the caller's transaction: ends a run of a timetable; one that a workflow runs ends when that has seen it. */
+/**
+ * Ends a run of a timetable in the caller's transaction. If a workflow runs it, it ends when the
+ * workflow notices.
+ */
 export async function cancelRun(
   sql: Sql,
   { clock, workflows }: Pick<JobsOptions, 'clock' | 'workflows'>,
@@ -92,7 +98,10 @@ export async function cancelRun(
   else await noteReason(sql, id, reason)
 }
 
-/** What its output file said becomes variables of the job's environment. Gives what is wrong with the file instead, in words. */
+/**
+ * Turns the output file into variables of the job's environment. Returns a message if the file is
+ * invalid.
+ */
 export async function takeOutputs(
   { vault, clock }: Pick<JobsOptions, 'vault' | 'clock'>,
   fenced: (work: (sql: Sql) => Promise<void>) => Promise<void>,
@@ -126,7 +135,7 @@ export async function takeOutputs(
   }
 }
 
-/** Ends what still runs of these tries; what has ended stays until its lines are collected. */
+/** Ends the running tries. Ended ones stay until their lines are collected. */
 export async function endRunning(
   { engine }: { readonly engine: TaskRunner },
   isLeaving: (task: { readonly run: string; readonly service: string }) => boolean,
@@ -137,7 +146,8 @@ export async function endRunning(
 }
 
 /**
- * Ends a run that must not continue, whoever waits for it. The run fails with the reason and is not retried. May be called again.
+ * Ends a run that must not continue. The run fails with the reason and is not retried. May be
+ * called again.
  */
 export async function failRun(
   { database, engine }: Pick<JobsOptions, 'database'> & { readonly engine: TaskRunner },

@@ -12,10 +12,12 @@ import { jobRunWorkflow } from './job-run-workflow.ts'
 import type { JobsOptions } from './jobs.ts'
 import { lockDue, setNext } from './schedule-store.ts'
 
-/** So long before its time a run is written down and prepared, so that it begins in time. */
+/**
+ * Milliseconds before its time at which a run is recorded and prepared, so that it starts on time.
+ */
 const aheadMs = 10_000
 
-/** Writes down the runs whose time has come or is about to: each once, however many servers look. */
+/** Records the due runs, each once, however many servers look. */
 export const createTimetables = (options: JobsOptions): Reconciler => ({
   name: 'timetables',
   everyMs: 1000,
@@ -43,19 +45,19 @@ export const createTimetables = (options: JobsOptions): Reconciler => ({
   },
 })
 
-/** An ended run stays on the engine for so long, for its lines to be collected. */
+/** Milliseconds that an ended run stays on the engine for its lines to be collected. */
 const keptMs = 10_000
 
 /**
- * Forgets the failed runs of these jobs, and gives them. Those that ended just now stay until their lines are collected and their
- * containers are gone.
+ * Deletes and returns the failed runs of these jobs. Recently ended ones stay until their lines are
+ * collected and their containers are removed.
  */
 export const cleanFailedRuns = (
   { database, clock }: Pick<JobsOptions, 'database' | 'clock'>,
   jobs: readonly string[],
 ) => forgetFailedRuns(database, jobs, new Date(clock.now().getTime() - keptMs))
 
-/** Removes from one engine what ended runs left, and what belongs to no run. */
+/** Removes from one engine the remains of ended runs and everything without a run. */
 export const createTaskSweeper = (options: JobsOptions, { name, engine }: NamedEngine<TaskRunner>): Reconciler => ({
   name: reconcilerName('ended tasks', name),
   everyMs: 5000,
@@ -80,7 +82,7 @@ export const createTaskSweeper = (options: JobsOptions, { name, engine }: NamedE
   },
 })
 
-/** Forgets runs that ended too long ago for their job's settings. */
+/** Deletes runs that ended longer ago than their job's settings keep them. */
 export const createRunPruner = ({ database, clock }: Pick<JobsOptions, 'database' | 'clock'>): Reconciler => ({
   name: 'old runs',
   everyMs: 60_000,

@@ -4,7 +4,7 @@ import { listRuns } from './job-run-store.ts'
 
 const longestList = 100
 
-/** The runs of a job as the API tells of them, newest first. */
+/** The runs of a job as the API returns them, newest first. */
 export const jobRuns = async (database: Database, serviceId: string) =>
   (await listRuns(database, serviceId, longestList)).map(toRecord)
 

@@ -13,32 +13,38 @@ export interface RunningOptions {
   readonly clock: Clock
 }
 
-/** One run, as whoever runs it knows it. */
+/** One run and its dependencies. */
 export interface Run {
   readonly id: string
   readonly release: Release<Task>
-  /** How often its program is begun anew after a failure. */
+  /** How often its program is restarted after a failure. */
   readonly retries: number
-  /** Stands before the names of its steps. */
+  /** The prefix of its step names. */
   readonly prefix: string
-  /** Has the engine have the image. */
+  /** Makes the image available on the engine. */
   readonly haveImage: (signal: AbortSignal) => Promise<void>
-  /** When all is prepared: false, and nothing is run. */
+  /** Called when everything is prepared. If it returns false, nothing runs. */
   readonly mayStart?: () => Promise<boolean>
-  /** Waited for when nothing is left to do but to begin the first try. */
+  /** Awaited right before the first try. */
   readonly untilTime?: (signal: AbortSignal) => Promise<void>
-  /** What its output file said, once it ended well; gives what is wrong with that. May be called again after a crash. */
+  /**
+   * Called with the output file of a successful run. Returns a message if the file is invalid. May
+   * be called again after a crash.
+   */
   readonly takeOutput: (outcome: TaskOutcome) => Promise<string | undefined>
   readonly output: LineSink
 }
 
-/** Beside what the program may take: an engine that was away, and telling the outcome. */
+/**
+ * Time in addition to the program's limit, for an unreachable engine and for reporting the result.
+ */
 const marginSeconds = 900
 const prepareSeconds = 600
 
 /**
- * Runs the program to its end, and again after a failure as often as the run allows. Undefined: it may not start. Every try is two steps:
- * whoever goes on with the workflow joins the try that is under way, and begins none anew that was begun.
+ * Runs the program to its end, and again after a failure as often as the run allows. Returns
+ * undefined if it may not start. Every try is two steps, so the next holder of the workflow joins
+ * the current try and starts no try twice.
  */
 export async function runToEnd(
   options: RunningOptions,
@@ -59,14 +65,14 @@ export async function runToEnd(
       await pause(options, run, tried, tries, signal)
     } catch (error) {
       if (!(error instanceof EngineError) || signal.aborted) throw error
-      // What is left of a run that the platform ends is removed while it is waited for.
+      // The remains of a run that the platform ends are removed while it is awaited.
       const reason = await readReason(options.database, run.id)
       return failed(reason === undefined ? error : new EngineError('crashed', reason), tries, startedAt)
     }
   }
 }
 
-/** How one try ended. */
+/** The result of one try. */
 type Tried = Omit<RunEnd, 'tries'> & { readonly isFinal: boolean }
 const end = ({ exitCode, finishedAt, reason, lastLines }: Tried) => ({ exitCode, finishedAt, reason, lastLines })
 
@@ -99,7 +105,7 @@ async function runOnce(options: RunningOptions, run: Run, tries: number, signal:
   )
   const ended = await readReason(options.database, run.id)
   const failure = ended ?? failureOf(outcome, release.workload)
-  // What a program wrote is as wrong the next time.
+  // A repetition would write the same invalid file.
   const problem = failure === undefined ? await run.takeOutput(outcome) : undefined
   const reason = failure ?? problem ?? null
   return {
@@ -112,7 +118,7 @@ async function runOnce(options: RunningOptions, run: Run, tries: number, signal:
   }
 }
 
-/** Counts from the end of the try, also when nobody was here meanwhile. */
+/** Counts from the end of the try, even if no server ran meanwhile. */
 async function pause(
   { clock }: RunningOptions,
   run: Run,
@@ -121,15 +127,12 @@ async function pause(
   signal: AbortSignal,
 ): Promise<void> {
   const wholeMs = pauseMs(tries)
-  run.output.line(
-    `${reason} It is tried again in ${wholeMs / 1000} s (try ${tries + 1} of ${run.retries + 1}).`,
-    'warning',
-  )
+  run.output.line(`${reason} It is retried in ${wholeMs / 1000} s (try ${tries + 1} of ${run.retries + 1}).`, 'warning')
   const sinceMs = clock.now().getTime() - Date.parse(finishedAt ?? '')
   await clock.sleep(Math.max(0, wholeMs - Math.max(0, sinceMs)), signal)
 }
 
-/** Goes on trying while the engine is away. */
+/** Retries while the engine is unreachable. */
 async function untilReached<T>(
   { clock }: RunningOptions,
   output: LineSink,

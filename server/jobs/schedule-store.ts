@@ -7,7 +7,7 @@ export interface ScheduleRow extends Timetable {
   readonly next_at: Date | null
 }
 
-/** Nobody else changes or follows it until the transaction ends. */
+/** Locks the schedule until the transaction ends. */
 export async function lockSchedule(sql: Sql, serviceId: string): Promise<ScheduleRow | undefined> {
   const [row] = await sql<ScheduleRow[]>`select * from job_schedule where service_id = ${serviceId} for update`
   return row
@@ -28,7 +28,7 @@ export async function deleteSchedule(sql: Sql, serviceId: string): Promise<void>
   await sql`delete from job_schedule where service_id = ${serviceId}`
 }
 
-/** Locks those whose moment has come by then; what another server is just following is left to it. */
+/** Locks the schedules that are due by then, except those that another server is processing. */
 export const lockDue = (sql: Sql, upTo: Date) =>
   sql<(ScheduleRow & { readonly next_at: Date })[]>`
     select * from job_schedule where next_at <= ${upTo} order by next_at limit 100 for update skip locked`

@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { checkCron } from '../services/settings/cron.ts'
 import { lastOccurrence, nextOccurrence, normalized } from './timetable.ts'
 
-/** The next `count` moments, in UTC to the minute. */
+/** Returns the next `count` moments, in UTC to the minute. */
 function following(scheduled_at: string, timezone: string, after: string, count: number): string[] {
   const found: string[] = []
   let at: Date | undefined = new Date(after)
@@ -15,7 +15,7 @@ function following(scheduled_at: string, timezone: string, after: string, count:
   return found
 }
 
-test('fields, ranges, steps, lists and names say when', () => {
+test('fields, ranges, steps, lists and names are read', () => {
   const cases: readonly [string, string[]][] = [
     ['* * * * *', ['2026-01-01T00:01', '2026-01-01T00:02']],
     ['*/20 3 * * *', ['2026-01-01T03:00', '2026-01-01T03:20', '2026-01-01T03:40', '2026-01-02T03:00']],
@@ -32,7 +32,7 @@ test('fields, ranges, steps, lists and names say when', () => {
   }
 })
 
-test('29 February comes every fourth year, 30 February never', () => {
+test('29 February occurs every fourth year, 30 February never', () => {
   assert.deepEqual(following('0 12 29 2 *', 'Europe/Paris', '2026-01-01T00:00:00Z', 2), [
     '2028-02-29T11:00',
     '2032-02-29T11:00',
@@ -41,7 +41,7 @@ test('29 February comes every fourth year, 30 February never', () => {
   assert.deepEqual(following('0 0 30 2 *', 'Europe/Paris', '2026-01-01T00:00:00Z', 1), [])
 })
 
-test('in Paris a time that clocks leave out runs once, when they go on', () => {
+test('in Paris a skipped time runs once, when the clocks change', () => {
   // 29 March 2026: 02:00 becomes 03:00, at 01:00 UTC.
   assert.deepEqual(following('30 2 * * *', 'Europe/Paris', '2026-03-28T00:00:00Z', 3), [
     '2026-03-28T01:30',
@@ -60,7 +60,7 @@ test('in Paris a time that clocks leave out runs once, when they go on', () => {
   ])
 })
 
-test('in Paris a time that comes twice runs once, and every hour means every hour', () => {
+test('in Paris a repeated time runs once, and every hour means every hour', () => {
   // 25 October 2026: 03:00 becomes 02:00, at 01:00 UTC.
   assert.deepEqual(following('30 2 * * *', 'Europe/Paris', '2026-10-24T12:00:00Z', 2), [
     '2026-10-25T00:30',
@@ -75,7 +75,8 @@ test('in Paris a time that comes twice runs once, and every hour means every hou
 })
 
 test('the same in New York', () => {
-  // 8 March 2026: 02:00 becomes 03:00, at 07:00 UTC. 1 November 2026: 02:00 becomes 01:00, at 06:00 UTC.
+  // 8 March 2026: 02:00 becomes 03:00, at 07:00 UTC. 1 November 2026: 02:00 becomes 01:00, at 06:00
+  // UTC.
   assert.deepEqual(following('15 2 * * *', 'America/New_York', '2026-03-07T12:00:00Z', 2), [
     '2026-03-08T07:00',
     '2026-03-09T06:15',
@@ -91,7 +92,8 @@ test('the same in New York', () => {
 })
 
 test('on Lord Howe, where clocks change by half an hour', () => {
-  // 4 October 2026: 02:00 becomes 02:30, at 15:30 UTC. 5 April 2026: 02:00 becomes 01:30, at 15:00 UTC.
+  // 4 October 2026: 02:00 becomes 02:30, at 15:30 UTC. 5 April 2026: 02:00 becomes 01:30, at 15:00
+  // UTC.
   const zone = 'Australia/Lord_Howe'
   assert.deepEqual(following('15 2 * * *', zone, '2026-10-02T20:00:00Z', 2), ['2026-10-03T15:30', '2026-10-04T15:15'])
   assert.deepEqual(following('45 1 * * *', zone, '2026-04-04T12:00:00Z', 2), ['2026-04-04T14:45', '2026-04-05T15:15'])
@@ -117,8 +119,9 @@ test('a day that does not exist runs once, when the next one begins', () => {
   ])
 })
 
-test('a midnight that clocks skip runs at one, and a midnight that comes twice runs once', () => {
-  // São Paulo: 4 November 2018 began at 01:00; 18 February 2018 began an hour after 23:00 came again.
+test('a skipped midnight runs at one, and a repeated midnight runs once', () => {
+  // São Paulo: 4 November 2018 began at 01:00; 18 February 2018 began an hour after 23:00 came
+  // again.
   const zone = 'America/Sao_Paulo'
   assert.deepEqual(following('@daily', zone, '2018-11-03T12:00:00Z', 2), ['2018-11-04T03:00', '2018-11-05T02:00'])
   assert.deepEqual(following('@daily', zone, '2018-02-17T12:00:00Z', 2), ['2018-02-18T03:00', '2018-02-19T03:00'])
@@ -131,7 +134,7 @@ test('in Dublin, where winter time is the exception', () => {
   assert.deepEqual(following('30 1 * * *', zone, '2026-10-24T12:00:00Z', 2), ['2026-10-25T00:30', '2026-10-26T01:30'])
 })
 
-test('the last missed moment is found however long it is ago', () => {
+test('the last missed moment is found, however long ago it was', () => {
   const last = (scheduled_at: string, from: string, upTo: string) =>
     lastOccurrence({ scheduled_at, timezone: 'Etc/UTC' }, new Date(from), new Date(upTo))?.toISOString().slice(0, 16)
   assert.equal(last('* * * * *', '2026-01-01T00:00:00Z', '2026-06-01T00:00:30Z'), '2026-06-01T00:00')
@@ -159,7 +162,7 @@ function* randoms(seed: number): Generator<(below: number) => number, never> {
   for (;;) yield random
 }
 
-test('whatever the settings accept has a next moment that fits it, and none before', () => {
+test('every accepted timetable has a next moment that matches it, and none earlier', () => {
   const [least, greatest] = [
     [0, 0, 1, 1, 0],
     [59, 23, 31, 12, 7],
@@ -201,7 +204,7 @@ test('whatever the settings accept has a next moment that fits it, and none befo
       )
     }
     if (next) assert.ok(fits(next), `${text}: ${next.toISOString()}`)
-    // Minute by minute for a day, by hand.
+    // Computed minute by minute for a day.
     const end = Math.min(next?.getTime() ?? Number.POSITIVE_INFINITY, after.getTime() + 24 * 3600_000)
     for (let at = after.getTime() + 60_000; at < end; at += 60_000) {
       assert.ok(!fits(new Date(at)), `${text} left out ${new Date(at).toISOString()} after ${after.toISOString()}`)

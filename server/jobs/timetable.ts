@@ -1,7 +1,7 @@
 import { Cron } from 'croner'
 import { momentOf, nextChangeOf, wallTimeAt } from '../lib/time-zone.ts'
 
-/** When something is to happen, as cron writes it: five fields or a name, read on the wall clocks of a time zone. */
+/** A time in cron's notation: five fields or a name, read on the wall clock of a time zone. */
 export interface Timetable {
   readonly scheduled_at: string
   readonly timezone: string
@@ -19,7 +19,7 @@ const nicknames: Readonly<Record<string, string>> = {
 
 const months = ['JAN', 'FEB', 'MAR', 'APR', 'MAY', 'JUN', 'JUL', 'AUG', 'SEP', 'OCT', 'NOV', 'DEC']
 const weekdays = ['SUN', 'MON', 'TUE', 'WED', 'THU', 'FRI', 'SAT']
-/** Least and greatest number of each field, and its names. */
+/** The smallest and largest number of each field, and its names. */
 const fields = [
   { least: 0, greatest: 59, names: [] },
   { least: 0, greatest: 23, names: [] },
@@ -29,15 +29,16 @@ const fields = [
 ] as const
 type Field = (typeof fields)[number]
 
-/** Further than any day of the calendar is away: 29 February may be eight years off. */
+/** Beyond any day of the calendar: 29 February may be eight years away. */
 const furthestMs = 9 * 366 * 24 * 3600 * 1000
 
 /**
- * The first moment after `after` at which the timetable says so; undefined where there is none, as on 30 February.
+ * Returns the first moment after `after` that matches the timetable. Undefined if there is none, as
+ * for 30 February.
  *
- * Where clocks are put forward, a time of day that is left out counts once, at the moment when they go on; where they are put back, one
- * that comes twice counts the first time. A timetable that names no hour (`*`) means every hour as it passes, and goes on
- * through both.
+ * If clocks are set forward, a skipped time of day counts once, at the moment of the change. If
+ * they are set back, a repeated time counts the first time. A timetable without an hour (`*`) means
+ * every hour that passes, and runs through both.
  */
 export function nextOccurrence({ scheduled_at, timezone }: Timetable, after: Date): Date | undefined {
   const text = normalized(scheduled_at)
@@ -48,9 +49,10 @@ export function nextOccurrence({ scheduled_at, timezone }: Timetable, after: Dat
   return found === undefined ? undefined : new Date(found)
 }
 
-/** The last moment from `from` up to `upTo`, both included; undefined where there is none. */
+/** Returns the last moment from `from` up to `upTo`, both included, or undefined. */
 export function lastOccurrence(timetable: Timetable, from: Date, upTo: Date): Date | undefined {
-  // Looked for from behind, in ever longer spans: a minute's timetable may have missed a month.
+  // Searches backwards in growing spans, because a timetable of every minute may have missed a
+  // month.
   for (let spanMs = 60_000; ; spanMs *= 4) {
     const start = Math.max(from.getTime(), upTo.getTime() - spanMs)
     let last: Date | undefined
@@ -60,21 +62,21 @@ export function lastOccurrence(timetable: Timetable, from: Date, upTo: Date): Da
   }
 }
 
-/** Gives the next wall time after one, both as if it were UTC. */
+/** Returns the next wall time after one, both as if they were UTC. */
 type NextWall = (wallMs: number) => number | undefined
 
 function nextByClock(next: NextWall, zone: string, afterMs: number): number | undefined {
   const firstWall = wallTimeAt(zone, afterMs)
   for (let wall = next(firstWall); wall !== undefined && wall < firstWall + furthestMs; wall = next(wall)) {
     const instant = momentOf(zone, wall, 'jump')
-    // Wall times of an hour that comes twice lie behind us the second time.
+    // The wall times of a repeated hour are in the past the second time.
     if (instant > afterMs) return instant
   }
   return undefined
 }
 
 function nextByHours(next: NextWall, zone: string, afterMs: number): number | undefined {
-  // Each turn covers the time until the clocks are changed next.
+  // Each iteration covers the time until the next change of the clocks.
   for (let fromMs = afterMs; fromMs < afterMs + furthestMs; ) {
     const fromWall = wallTimeAt(zone, fromMs)
     const wall = next(fromWall)
@@ -82,7 +84,7 @@ function nextByHours(next: NextWall, zone: string, afterMs: number): number | un
     const instant = fromMs + wall - fromWall
     const change = nextChangeOf(zone, fromMs)
     if (change === undefined || change > instant) return instant
-    // The new offset counts from the moment of the change, which may be an occurrence itself.
+    // The new offset applies from the moment of the change, which may match itself.
     const changedWall = wallTimeAt(zone, change)
     if (next(changedWall - 1) === changedWall) return change
     fromMs = change
@@ -90,7 +92,10 @@ function nextByHours(next: NextWall, zone: string, afterMs: number): number | un
   return undefined
 }
 
-/** Five fields of `*` and lists of numbers, so that nothing is left to how a library reads ranges, steps and names. */
+/**
+ * Returns five fields of `*` and lists of numbers, so that no library interprets ranges, steps and
+ * names.
+ */
 export function normalized(text: string): string {
   const parts = (nicknames[text.trim()] ?? text.trim()).split(/\s+/)
   return fields.map((field, index) => normalizedField(parts[index] ?? '', field)).join(' ')
@@ -112,7 +117,7 @@ function numbersOf(piece: string, field: Field): number[] {
   const greatest = field.greatest === 7 ? 6 : field.greatest
   const [low = '', high] = range.split('-')
   const first = range === '*' ? least : numberOf(low, field)
-  // A single number with a step begins a range that goes up to the end.
+  // A single number with a step begins a range to the end.
   const last =
     range === '*' ? greatest : high === undefined ? (step ? Math.max(first, greatest) : first) : numberOf(high, field)
   const every = step ? Number(step) : 1

@@ -27,16 +27,16 @@ interface Cron {
   readonly options: JobsOptions
   readonly workflows: Workflows
   runs(): Promise<JobRunRow[]>
-  /** Every server looks for what is due. */
+  /** Every server looks for due runs. */
   look(): Promise<void>
   follow(scheduled_at: string, timezone?: string): Promise<void>
-  /** Ends the server that runs something: another one takes it over. */
+  /** Ends the server that is running something, so that another one takes over. */
   leave(): Promise<void>
-  /** All runs that there are have ended. */
+  /** Waits until all runs have ended. */
   quiet(count: number): Promise<JobRunRow[]>
 }
 
-/** A cron job that is deployed, and servers that follow its timetable; the wall clock is the test's. */
+/** A deployed cron job, and servers that follow its timetable. The test sets the wall clock. */
 async function openCron(
   t: Cleanup,
   {
@@ -53,7 +53,7 @@ async function openCron(
     readonly timeoutSeconds?: number
   } = {},
 ): Promise<Cron> {
-  // Ended before their database is.
+  // Ended before their database is removed.
   const all: { workflows: Workflows; options: JobsOptions }[] = []
   t.after(async () => {
     await Promise.all(all.map(({ workflows }) => workflows.stop()))
@@ -137,7 +137,7 @@ async function openCron(
 
 const moments = (runs: readonly JobRunRow[]) => runs.map((run) => run.scheduled_at?.toISOString().slice(11, 16))
 
-test('a run is begun at its time: not before, and soon after', async (t) => {
+test('a run starts at its time: not before, and soon after', async (t) => {
   const cron = await openCron(t)
   cron.clock.set('2026-05-04T09:59:59.300Z')
   await cron.follow('* * * * *')
@@ -163,7 +163,7 @@ test('two servers run one moment once', async (t) => {
   assert.equal(cron.engine.tasksBegun, 1)
 })
 
-test('a run that one server has begun and another takes over is begun once and ends once', async (t) => {
+test('a run that another server takes over starts once and ends once', async (t) => {
   const cron = await openCron(t, { servers: 2, behaviour: { runsMs: 'forever' }, timeoutSeconds: 7200 })
   cron.clock.set('2026-05-04T10:00:00Z')
   await cron.follow('* * * * *')
@@ -177,7 +177,7 @@ test('a run that one server has begun and another takes over is begun once and e
   assert.deepEqual([run?.status, run?.tries, cron.engine.tasksBegun], ['SUCCESS', 1, 1])
 })
 
-test('moments that were missed are made up for by one run, of the last of them', async (t) => {
+test('missed moments are replaced by one run, of the last of them', async (t) => {
   const cron = await openCron(t)
   cron.clock.set('2026-05-04T10:00:00Z')
   await cron.follow('*/5 * * * *')
@@ -187,7 +187,7 @@ test('moments that were missed are made up for by one run, of the last of them',
   assert.deepEqual(moments(await cron.quiet(1)), ['13:00'])
 })
 
-test('a clock that is put forward or back brings no run twice', async (t) => {
+test('a clock that is set forward or back causes no run twice', async (t) => {
   const cron = await openCron(t)
   cron.clock.set('2026-05-04T10:00:30Z')
   await cron.follow('* * * * *')
@@ -241,7 +241,7 @@ for (const [policy, statuses, begun] of overlaps) {
   })
 }
 
-test('a run that fails is begun again as often as it may, and tells why it failed', async (t) => {
+test('a failing run is restarted as often as allowed, and reports why it failed', async (t) => {
   const cron = await openCron(t, { behaviour: { exitCode: 5, lines: ['no disk'] }, retries: 1 })
   cron.clock.set('2026-05-04T10:00:00Z')
   await cron.follow('* * * * *')
@@ -252,7 +252,7 @@ test('a run that fails is begun again as often as it may, and tells why it faile
   assert.equal(run?.reason, 'It ended with exit code 5.\nno disk')
 })
 
-test('a job that is stopped runs no more, and what ran by its timetable ends', async (t) => {
+test('a stopped job runs no more, and the runs of its timetable end', async (t) => {
   const cron = await openCron(t, { behaviour: { runsMs: 'forever' }, timeoutSeconds: 7200 })
   cron.clock.set('2026-05-04T10:00:00Z')
   await cron.follow('* * * * *')
@@ -272,7 +272,7 @@ test('a job that is stopped runs no more, and what ran by its timetable ends', a
   )
 })
 
-test('a run that is written down is run although the server ended before it began', async (t) => {
+test('a recorded run starts although the server ended before it began', async (t) => {
   const cron = await openCron(t)
   cron.clock.set('2026-05-04T10:00:00Z')
   await cron.follow('* * * * *')
@@ -291,7 +291,7 @@ test('a new version keeps the moments of the same timetable, and another timetab
   cron.clock.set('2026-05-04T10:00:00Z')
   await cron.follow('* * * * *')
   cron.clock.set('2026-05-04T10:01:00.100Z')
-  // Deployed anew at the very moment.
+  // Deployed again at exactly that moment.
   await cron.follow('* * * * *')
   await cron.look()
   assert.deepEqual(moments(await cron.quiet(1)), ['10:01'])
@@ -301,7 +301,7 @@ test('a new version keeps the moments of the same timetable, and another timetab
   assert.equal((await cron.runs()).length, 1)
 })
 
-test('as many ended runs are remembered as the settings say, and nothing of them stays on the engine', async (t) => {
+test('as many ended runs are kept as the settings say, and the engine keeps none of them', async (t) => {
   const cron = await openCron(t, { settings: { 'cronjob.success_jobs_history_limit': 2 } })
   cron.clock.set('2026-05-04T10:00:00Z')
   await cron.follow('* * * * *')
@@ -329,7 +329,7 @@ test('as many ended runs are remembered as the settings say, and nothing of them
   assert.equal(await left(), 0)
 })
 
-test('a run is forgotten as long after its end as the settings say', async (t) => {
+test('a run is deleted as long after its end as the settings say', async (t) => {
   const cron = await openCron(t, { settings: { 'job.delete_ttl_seconds_after_finished': 60 } })
   cron.clock.set('2026-05-04T10:00:00Z')
   await cron.follow('* * * * *')
@@ -346,7 +346,7 @@ test('a run is forgotten as long after its end as the settings say', async (t) =
   assert.equal((await cron.runs()).length, 0)
 })
 
-test('a run whose workflow ended without it is ended, and the next one has its turn', async (t) => {
+test('a run whose workflow ended without it is ended, and the next one runs', async (t) => {
   const cron = await openCron(t)
   const { database } = cron.options
   const [id, at] = [newId(), new Date('2026-05-04T10:00:00Z')]
@@ -359,7 +359,7 @@ test('a run whose workflow ended without it is ended, and the next one has its t
   const workflows = [createJobRunWorkflow(cron.options)]
   await createFinisher({ database, log: silentLogger, workflows }).reconcile(AbortSignal.timeout(60_000))
   const [run] = await cron.quiet(1)
-  assert.deepEqual([run?.status, run?.reason], ['ERROR', 'It could not go on (failed: a bug).'])
+  assert.deepEqual([run?.status, run?.reason], ['ERROR', 'It could not continue (failed: a bug).'])
   cron.clock.set('2026-05-04T10:00:30Z')
   await cron.follow('* * * * *')
   cron.clock.set('2026-05-04T10:01:00Z')
@@ -367,7 +367,7 @@ test('a run whose workflow ended without it is ended, and the next one has its t
   assert.equal((await cron.quiet(2))[1]?.status, 'SUCCESS')
 })
 
-test('a run that the platform ends fails with the reason, after a try that failed too, and the next one begins', async (t) => {
+test('a run that the platform ends fails with the reason, after a failed try, and the next one starts', async (t) => {
   const cron = await openCron(t, { behaviour: { runsMs: 'forever' }, retries: 3, timeoutSeconds: 7200 })
   cron.clock.set('2026-05-04T10:00:00Z')
   await cron.follow('* * * * *')
@@ -387,7 +387,7 @@ test('a run that the platform ends fails with the reason, after a try that faile
   await until('the next one runs', () => cron.engine.tasksBegun === 3)
 })
 
-test('a run that the platform ends between two tries is not tried again', async (t) => {
+test('a run that the platform ends between two tries is not retried', async (t) => {
   const cron = await openCron(t, { behaviour: { exitCode: 1 }, retries: 3 })
   cron.clock.set('2026-05-04T10:00:00Z')
   await cron.follow('* * * * *')

@@ -56,7 +56,7 @@ test('stores what the engine reports, masked, and follows each service once', as
   await until('the engine is let go', () => source.attached === 0)
 })
 
-test('while one release follows another, the secrets of both are hidden in what either prints', async (t) => {
+test('while one release follows another, the secrets of both are hidden in the output of either', async (t) => {
   const { store, source, collect } = await prepare(t)
   const collector = collect()
   collector.follow('one', { release: 'former', mask: hiding('former secret') })
@@ -70,7 +70,7 @@ test('while one release follows another, the secrets of both are hidden in what 
   assert.deepEqual(await storedTexts(store), ['******', '****** and ******', '******, next secret, ******'])
 })
 
-test('goes on after a restart without duplicates or loss, at any line and with lines of the same time', async (t) => {
+test('resumes after a restart without duplicates or loss, at any line and with lines of the same time', async (t) => {
   const { store, source, collect } = await prepare(t)
   const expected: string[] = []
   for (let round = 0; round < 12; round++) {
@@ -91,7 +91,7 @@ test('goes on after a restart without duplicates or loss, at any line and with l
   assert.ok(source.queries.slice(1).every((query) => query.after !== undefined))
 })
 
-test('attaches again with growing pauses when the engine breaks off, and loses nothing', async (t) => {
+test('attaches again with growing pauses when the engine disconnects, and loses nothing', async (t) => {
   const { store, source, clock, collect } = await prepare(t)
   collect().follow('one')
   source.print(at(1), 'a')
@@ -113,7 +113,7 @@ test('attaches again with growing pauses when the engine breaks off, and loses n
   assert.deepEqual(await storedTexts(store), ['a', 'b', 'c'])
 })
 
-test('does not wait for the end of a pause when it is told that the service starts', async (t) => {
+test('ends its pause when it is notified that the service starts', async (t) => {
   const { store, source, collect } = await prepare(t)
   const collector = collect()
   collector.follow('one')
@@ -148,7 +148,7 @@ test('marks a gap when the engine comes back without the last stored line', asyn
   assert.equal(line?.['text'], 'z')
 })
 
-test('drops a flood with a marker, and only that service suffers', async (t) => {
+test('drops a flood with a marker, which affects only that service', async (t) => {
   const { store, clock, collect } = await prepare(t)
   const quiet = new LogSource()
   let flooded = 0

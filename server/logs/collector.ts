@@ -1,24 +1,28 @@
 import { type CollectorOptions, type ReleaseMask, ServiceFeed } from './service-feed.ts'
 
-/** Collects the run-time lines of the services into `service/<id>`. Only lives: nothing is lost by a restart. */
+/**
+ * Collects the run-time lines of the services into `service/<id>`. It keeps no state, so a restart
+ * loses nothing.
+ */
 export interface Collector {
   /**
-   * From now on lines of the service are collected. Repeatable; tells that lines may be there now. Masks of several releases act together, one of
-   * the same release replaces the former one.
+   * Starts collecting the lines of the service. Can be repeated, also to report that lines may
+   * exist now. Masks of several releases apply together, and a new mask replaces the previous one
+   * of the same release.
    */
   follow(service: string, mask?: ReleaseMask): void
   stopFollowing(service: string): void
   following(): string[]
-  /** Stops following all and waits until what came is handed to the store. */
+  /** Stops following everything and waits until received lines are passed to the store. */
   close(): Promise<void>
 }
 
-/** An engine that does not stop when asked may not hold the shutdown up for longer. */
+/** Milliseconds that an engine which does not stop may delay the shutdown. */
 const closeMs = 3000
 
 export function createCollector(options: CollectorOptions): Collector {
   const feeds = new Map<string, ServiceFeed>()
-  /** Feeds that were told to stop: the next feed of the same service begins when they ended. */
+  /** Feeds that are stopping. The next feed of the same service begins when they have ended. */
   const ending = new Map<string, Promise<void>>()
 
   const stopFollowing = (service: string): void => {

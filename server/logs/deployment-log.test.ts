@@ -13,7 +13,7 @@ const reporter: DeploymentReporter = {
   step: () => 'Build',
 }
 
-test('keeps what each step of a deployment reports, with level, step and transmitter', async (t) => {
+test('stores the reports of each step of a deployment, with level, step and transmitter', async (t) => {
   const store = openStore(t, await temporaryDirectory(t))
   let step = 'Build'
   const sink = deploymentSink(store, { ...reporter, step: () => step })
@@ -43,7 +43,7 @@ test('keeps what each step of a deployment reports, with level, step and transmi
   assert.deepEqual(await readDeploymentLog(store, 'execution-2'), [])
 })
 
-test('hides secrets: plain, base64 and URL-encoded, and over several lines', async (t) => {
+test('hides secrets: plain, base64 and URL-encoded, and across lines', async (t) => {
   const store = openStore(t, await temporaryDirectory(t))
   const secret = 'p@ss word/hunter22'
   const key = 'first half of the key\nsecond half of it'
@@ -55,7 +55,7 @@ test('hides secrets: plain, base64 and URL-encoded, and over several lines', asy
   assert.match(text, /the secret is \*\*\*\*\*\*/)
 })
 
-test('tells how many lines are left out', async (t) => {
+test('reports how many lines are left out', async (t) => {
   const store = openStore(t, await temporaryDirectory(t))
   const sink = deploymentSink(store, reporter)
   for (let index = 1; index <= 10; index++) sink.line(String(index))

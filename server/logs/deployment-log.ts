@@ -3,7 +3,7 @@ import type { Json } from '../lib/json.ts'
 import { gapLine, type StoredLine, type StreamKey } from './line.ts'
 import type { LineStore } from './line-store.ts'
 
-/** Who reported a line. `type` is a word of the API: `Environment`, `Application`, … */
+/** The reporter of a line. `type` is a word of the API: `Environment`, `Application`, … */
 export interface Transmitter {
   readonly id: string
   readonly name: string
@@ -16,9 +16,9 @@ export interface DeploymentLine {
   readonly seq: number
   readonly at: string
   readonly level: Level
-  /** Absent for what the log itself says, such as that lines are missing. */
+  /** Absent for lines of the log itself, such as those about missing lines. */
   readonly transmitter?: Transmitter
-  /** The step that was running: a word of the API, such as `Build`. */
+  /** The running step: a word of the API, such as `Build`. */
   readonly step: string
   readonly text: string
 }
@@ -27,17 +27,23 @@ export interface DeploymentReporter {
   readonly executionId: string
   readonly serviceId: string
   readonly serviceName: string
-  /** The API's word for what reports: `Application`, `Environment`, … */
+  /** The API's word for the reporter: `Application`, `Environment`, … */
   readonly kind: string
-  /** Asked for each line. */
+  /** Called for each line. */
   readonly step: () => string
-  /** Hides secrets; applied to every text before it is stored. One that is split over several calls cannot be found. */
+  /**
+   * Hides secrets in every text before it is stored. A secret that is split over several calls is
+   * not found.
+   */
   readonly mask?: (text: string) => string
 }
 
 export const deploymentStream = (executionId: string): StreamKey => `deployment/${executionId}`
 
-/** Where a step of a deployment reports; a text of several lines is stored as several. Lines are dropped, and counted, only when the disk is far behind. */
+/**
+ * Receives the reports of a deployment's step. A text of several lines is stored as several lines.
+ * Lines are dropped and counted only if the disk is far behind.
+ */
 export function deploymentSink(store: Pick<LineStore, 'append'>, reporter: DeploymentReporter): LineSink {
   const { executionId, serviceId, serviceName, kind, step, mask = (text) => text } = reporter
   const transmitter = { id: serviceId, name: serviceName, type: kind }
@@ -47,7 +53,7 @@ export function deploymentSink(store: Pick<LineStore, 'append'>, reporter: Deplo
         .replace(/\r?\n$/, '')
         .split(/\r?\n/)
       const entry = { level, transmitter, step: step() }
-      // There is no waiting in a sink: the store's own bound holds.
+      // A sink cannot wait, so only the store's own limit applies.
       void store.append(
         deploymentStream(executionId),
         lines.map((part) => ({ ...entry, text: part })),
@@ -56,7 +62,10 @@ export function deploymentSink(store: Pick<LineStore, 'append'>, reporter: Deplo
   }
 }
 
-/** What a deployment reported, oldest first: the last `limit` lines, and a line before them that tells how many are left out. */
+/**
+ * Returns the last `limit` lines of a deployment, oldest first, after a line that says how many are
+ * left out.
+ */
 export async function readDeploymentLog(
   store: Pick<LineStore, 'tail'>,
   executionId: string,
@@ -68,7 +77,7 @@ export async function readDeploymentLog(
   return lines.map(deploymentLine)
 }
 
-/** One stored line of a deployment's stream, as it was reported. */
+/** Parses one stored line of a deployment's stream. */
 export function deploymentLine(line: StoredLine): DeploymentLine {
   const { seq, at, level, step, text } = line
   const transmitter = transmitterOf(line['transmitter'])

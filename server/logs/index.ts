@@ -1,4 +1,7 @@
-/** Collects, keeps and reads the lines of services and of deployments, in files of its own; it knows nobody's rights. */
+/**
+ * Collects, stores and reads the lines of services and of deployments, in its own files. It knows
+ * no rights.
+ */
 export { type Collector, createCollector } from './collector.ts'
 export {
   type DeploymentLine,

@@ -2,7 +2,10 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { LineBudget } from './line-budget.ts'
 
-/** Lines come evenly; gives how many were taken and in how many runs the others were refused. */
+/**
+ * Sends lines evenly. Returns how many were accepted, and in how many runs the others were
+ * rejected.
+ */
 function offer(perSecond: number, rate: number, seconds: number): { taken: number; refusals: number } {
   const budget = new LineBudget(perSecond, 0)
   let taken = 0
@@ -17,7 +20,7 @@ function offer(perSecond: number, rate: number, seconds: number): { taken: numbe
   return { taken, refusals }
 }
 
-test('takes everything up to the rate', () => {
+test('accepts everything up to the rate', () => {
   assert.deepEqual(offer(1000, 1000, 60), { taken: 60_000, refusals: 0 })
   assert.deepEqual(offer(1000, 10, 60), { taken: 600, refusals: 0 })
 })
@@ -28,7 +31,7 @@ test('takes the rate on average from a flood, and refuses in few long runs', () 
   assert.ok(refusals <= 121, `${refusals} runs`)
 })
 
-test('says when lines are taken again', () => {
+test('reports when lines are accepted again', () => {
   const budget = new LineBudget(10, 0)
   while (budget.take(() => 0));
   const pause = budget.pauseMs(0)

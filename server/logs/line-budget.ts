@@ -1,6 +1,7 @@
 /**
- * How many lines of one service are taken: `perSecond` on average, as many at once after a quiet second. When the budget
- * is used up nothing is taken until half a second's worth is there again, so that drops come in few long runs.
+ * Limits the lines of one service: `perSecond` on average, and as many at once after a quiet
+ * second. When the budget is used up, nothing is accepted until half a second's worth is available
+ * again, so that drops come in few long runs.
  */
 export class LineBudget {
   readonly #perSecond: number
@@ -13,7 +14,10 @@ export class LineBudget {
     this.#refilledAt = nowMs
   }
 
-  /** Whether a line that came now is taken. `now` gives milliseconds that only ever grow; asked only when it matters. */
+  /**
+   * Whether a line that arrives now is accepted. `now` returns monotonic milliseconds. It is called
+   * only when necessary.
+   */
   take(now: () => number): boolean {
     if (this.#lines < 1) {
       const nowMs = now()
@@ -26,7 +30,7 @@ export class LineBudget {
     return true
   }
 
-  /** Milliseconds after which a refused line's successor would be taken again. */
+  /** Milliseconds until lines are accepted again. */
   pauseMs(nowMs: number): number {
     return Math.max(1, (Math.max(1, this.#perSecond / 2) * 1000) / this.#perSecond - (nowMs - this.#refilledAt))
   }

@@ -1,27 +1,34 @@
 import { markerLine, maxTextBytes, type NewLine } from './line.ts'
 
-/** Bytes in memory over all queues of a store. */
+/** Bytes in memory of all queues of a store. */
 export interface QueueTotal {
   bytes: number
 }
 
 export const queueLimits = {
-  /** From here on producers are asked to wait. */
+  /** Beyond this size producers are asked to wait. */
   waitBytes: 4 * 1024 * 1024,
-  /** The same when all queues together hold more than `totalBytes`. */
+  /** The same if all queues together are larger than `totalBytes`. */
   crowdedBytes: 128 * 1024,
   totalBytes: 96 * 1024 * 1024,
-  /** From here on lines are dropped: the producer did not wait and the disk does not keep up. */
+  /**
+   * Beyond this size lines are dropped, because the producer did not wait and the disk is too slow.
+   */
   dropBytes: 8 * 1024 * 1024,
 }
 
-/** Roughly what a line holds in memory besides its text. */
+/** Estimated memory of a line besides its text, in bytes. */
 const lineOverheadBytes = 200
 
-/** Lines of one stream on their way to the disk. Bounded: what does not fit is counted, and a marker tells how many. */
+/**
+ * Lines of one stream that wait for the disk. The queue is limited. Lines beyond it are counted,
+ * and a marker reports their number.
+ */
 export class LineQueue {
   bytes = 0
-  /** Lines ever accepted, and ever taken: `flush` waits until the second reaches the first. */
+  /**
+   * Counts of all accepted and all taken lines. `flush` waits until the second reaches the first.
+   */
   accepted = 0
   taken = 0
   #lines: NewLine[] = []
@@ -40,7 +47,7 @@ export class LineQueue {
     return this.bytes >= this.#waitBytes
   }
 
-  /** Short enough for producers that wait to go on. */
+  /** Short enough for waiting producers to continue. */
   get isShort(): boolean {
     return this.bytes < this.#waitBytes / 2
   }
@@ -58,7 +65,7 @@ export class LineQueue {
     this.#add(line)
   }
 
-  /** The next lines in order, at most about this many bytes, at least one line. */
+  /** Returns the next lines in order: at least one, and about this many bytes at most. */
   take(maxBytes: number): NewLine[] {
     let bytes = 0
     let count = 0
@@ -72,7 +79,7 @@ export class LineQueue {
     return lines
   }
 
-  /** Forgets everything. */
+  /** Discards everything. */
   clear(): void {
     this.#total.bytes -= this.bytes
     this.bytes = 0

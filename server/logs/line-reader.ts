@@ -2,17 +2,23 @@ import { decodeLine, gapLine, type StoredLine, seqAt } from './line.ts'
 import type { LineStream, Snapshot } from './line-stream.ts'
 import { blocksBackward, blocksForward, linesBackward, linesForward } from './segments.ts'
 
-/** Where a reader is: behind line `seq`, which ends at `offset` of the segment that begins with `segment`. */
+/**
+ * The position of a reader: after line `seq`, which ends at `offset` of the segment that begins
+ * with `segment`.
+ */
 export interface Cursor {
   readonly seq: number
   readonly segment: number
   readonly offset: number
 }
 
-/** A cursor before which nothing is known about the files. */
+/** A cursor that knows nothing of the files yet. */
 export const after = (seq: number): Cursor => ({ seq, segment: 0, offset: 0 })
 
-/** The last `count` lines that pass the filter, oldest first. Markers of missing lines are among them. */
+/**
+ * Returns the last `count` lines that match the filter, oldest first, including markers of missing
+ * lines.
+ */
 export async function tailOf(
   snapshot: Snapshot,
   count: number,
@@ -36,7 +42,7 @@ export async function tailOf(
   return found.slice(0, count).reverse()
 }
 
-/** Lines after the cursor, at most `limit` and perhaps a marker more, and the cursor behind them. */
+/** Returns lines after the cursor, at most `limit` plus a marker, and the cursor after them. */
 export async function readFrom(
   snapshot: Snapshot,
   cursor: Cursor,
@@ -68,7 +74,10 @@ export async function readFrom(
 
 const pageLines = 500
 
-/** Lines after `afterSeq`, then new ones as they come. Reads only after something was appended. */
+/**
+ * Returns lines after `afterSeq`, then new ones as they are stored. It reads only after something
+ * was appended.
+ */
 export async function* followFrom(
   find: () => LineStream,
   afterSeq: number,
@@ -77,7 +86,7 @@ export async function* followFrom(
   const stream = find()
   stream.followers++
   try {
-    // A number that does not exist yet (of a stream that was removed since) must not hide the lines to come.
+    // A number beyond the end, of a stream that was removed since, must not hide new lines.
     let cursor = after(Math.min(afterSeq, (await stream.snapshot()).lastSeq))
     while (!signal.aborted && !stream.isRemoved) {
       const page = await readFrom(await stream.snapshot(), cursor, pageLines)

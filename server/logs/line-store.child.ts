@@ -2,7 +2,10 @@ import { systemClock } from '../lib/clock.ts'
 import { silentLogger } from '../lib/log.ts'
 import { openLineStore } from './line-store.ts'
 
-/** For line-store.crash.test.ts: appends until it is killed, and prints after each flush how many lines are safe. */
+/**
+ * For line-store.crash.test.ts: appends until it is killed, and prints after each flush how many
+ * lines are safe.
+ */
 const [directory = '', begin = '1'] = process.argv.slice(2)
 const store = openLineStore({ directory, clock: systemClock, log: silentLogger, segmentBytes: 200_000 })
 

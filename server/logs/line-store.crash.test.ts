@@ -10,9 +10,9 @@ const program = fileURLToPath(new URL('line-store.child.ts', import.meta.url))
 
 const streams = ['service/one', 'deployment/two'] as const
 
-test('a killed process loses no flushed line, and no number is given twice', async (t) => {
+test('a killed process loses no flushed line, and no number is used twice', async (t) => {
   const directory = await temporaryDirectory(t)
-  // The text of each line says which it is: 1, 2, 3 …
+  // The text of each line is its number: 1, 2, 3 …
   let next = 1
   for (let round = 0; round < 6; round++) {
     const flushed = await appendUntilKilled(directory, next, 3 + round)
@@ -25,7 +25,8 @@ test('a killed process loses no flushed line, and no number is given twice', asy
       assert.equal(wrong, undefined)
       ends.push(lines.length)
     }
-    // Lines that were never acknowledged may be in one stream only: both begin the next round with the same number.
+    // One stream may have lines that were never acknowledged. Both begin the next round with the
+    // same number.
     const end = Math.max(...ends)
     for (const [index, stream] of streams.entries()) {
       for (let seq = (ends[index] ?? 0) + 1; seq <= end; seq++) void store.append(stream, [{ text: String(seq) }])
@@ -36,7 +37,7 @@ test('a killed process loses no flushed line, and no number is given twice', asy
   assert.ok(next > 1000)
 })
 
-/** Gives the number of lines that the process said were flushed before it was killed. */
+/** Returns the number of lines that the process reported as flushed before it was killed. */
 async function appendUntilKilled(directory: string, begin: number, flushes: number): Promise<number> {
   const child = start(process.execPath, [program, directory, String(begin)], {})
   const ended = once(child, 'close')

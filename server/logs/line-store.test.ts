@@ -13,7 +13,7 @@ const numbered = (from: number, to: number): NewLine[] =>
 const seqs = (lines: readonly StoredLine[]): number[] => lines.map((line) => line.seq)
 const range = (from: number, to: number): number[] => Array.from({ length: to - from + 1 }, (_, index) => from + index)
 
-test('gives back the last lines, oldest first, over segments and chunks', async (t) => {
+test('returns the last lines, oldest first, across segments and chunks', async (t) => {
   for (const segmentBytes of [20_000, 4_000_000]) {
     const store = openStore(t, await temporaryDirectory(t), { segmentBytes, maxBytesPerStream: { service: 1e9 } })
     const filling = (seq: number): string => 'x'.repeat((seq * 37) % 500)
@@ -34,7 +34,7 @@ test('gives back the last lines, oldest first, over segments and chunks', async 
   }
 })
 
-test('gives back the last lines that pass a filter, however far back', async (t) => {
+test('returns the last lines that match a filter, however far back', async (t) => {
   const store = openStore(t, await temporaryDirectory(t), { segmentBytes: 20_000, maxBytesPerStream: { service: 1e9 } })
   for (let first = 1; first <= 5000; first += 100) await store.append(stream, numbered(first, first + 99))
   assert.deepEqual(seqs(await store.tail(stream, 3, (line) => line.seq < 20)), [17, 18, 19])
@@ -53,7 +53,7 @@ test('reads pages after a number', async (t) => {
   }
 })
 
-test('goes on after the last whole line, wherever a crash tore the last one', async (t) => {
+test('continues after the last complete line, wherever a crash cut the last one', async (t) => {
   const original = await temporaryDirectory(t)
   const first = openStore(t, original)
   void first.append(stream, numbered(1, 3))
@@ -81,7 +81,7 @@ test('goes on after the last whole line, wherever a crash tore the last one', as
   }
 })
 
-test('cuts off zeros and rubbish that a power cut left behind the last whole line', async (t) => {
+test('cuts off zeros and garbage that a power failure left after the last complete line', async (t) => {
   for (const rubbish of [
     Buffer.alloc(600_000),
     Buffer.from('\n\n'),
@@ -102,7 +102,7 @@ test('cuts off zeros and rubbish that a power cut left behind the last whole lin
   }
 })
 
-test('never gives a number again when the newest segment was left empty', async (t) => {
+test('never reuses a number when the newest segment was left empty', async (t) => {
   const directory = await temporaryDirectory(t)
   const first = openStore(t, directory)
   void first.append(stream, numbered(1, 3))
@@ -128,7 +128,7 @@ test('puts a marker where lines on the disk are damaged', async (t) => {
   assert.deepEqual(seqs(await store.read(stream, { afterSeq: 0, limit: 20 })), expected)
 })
 
-test('deletes the oldest lines beyond the cap and tells a reader how many are missing', async (t) => {
+test('deletes the oldest lines beyond the limit and reports to readers how many are missing', async (t) => {
   const directory = await temporaryDirectory(t)
   const maxBytes = 40_000
   const store = openStore(t, directory, { segmentBytes: 8_000, maxBytesPerStream: { service: maxBytes } })
@@ -152,7 +152,7 @@ test('deletes the oldest lines beyond the cap and tells a reader how many are mi
   assert.equal(all[0]?.['marker'], 'gap')
 })
 
-test('wakes those who follow, promptly and in order', async (t) => {
+test('wakes followers promptly and in order', async (t) => {
   const store = openStore(t, await temporaryDirectory(t), { segmentBytes: 4_000 })
   void store.append(stream, numbered(1, 10))
   const stop = new AbortController()
@@ -200,7 +200,7 @@ test('a slow follower sees every line, or a marker where they are gone', async (
   await follower.return(undefined)
 })
 
-test('ends following when the stream is removed, and begins anew after that', async (t) => {
+test('ends following when the stream is removed, and starts again after that', async (t) => {
   const directory = await temporaryDirectory(t)
   const store = openStore(t, directory)
   void store.append(stream, numbered(1, 3))
@@ -214,7 +214,7 @@ test('ends following when the stream is removed, and begins anew after that', as
   assert.deepEqual(seqs(await store.tail(stream, 5)), [1])
 })
 
-test('drops what a producer pushes without waiting, counts it, and loses nothing of one that waits', async (t) => {
+test('drops and counts lines of a producer that does not wait, and loses none of one that waits', async (t) => {
   const store = openStore(t, await temporaryDirectory(t))
   const text = 'x'.repeat(1000)
   let asked = 0
@@ -231,14 +231,14 @@ test('drops what a producer pushes without waiting, counts it, and loses nothing
   assert.deepEqual(seqs(await store.tail('service/polite', 30_000)), range(1, 20_000))
 })
 
-/** How many files below the directory this process has open. */
+/** Counts the files below the directory that this process has open. */
 async function openFiles(directory: string): Promise<number> {
   const fds = await readdir('/proc/self/fd')
   const paths = await Promise.all(fds.map((fd) => readlink(join('/proc/self/fd', fd)).catch(() => '')))
   return paths.filter((path) => path.startsWith(directory)).length
 }
 
-test('holds few file descriptors for many busy streams', async (t) => {
+test('opens few file descriptors for many busy streams', async (t) => {
   const directory = await temporaryDirectory(t)
   const store = openStore(t, directory, { maxOpenFiles: 16, syncEveryMs: 60_000 })
   for (let round = 1; round <= 3; round++) {
@@ -251,7 +251,7 @@ test('holds few file descriptors for many busy streams', async (t) => {
   }
 })
 
-test('holds no file descriptor for idle streams', async (t) => {
+test('opens no file descriptor for idle streams', async (t) => {
   const directory = await temporaryDirectory(t)
   const store = openStore(t, directory)
   for (let round = 1; round <= 2; round++) {
@@ -262,7 +262,7 @@ test('holds no file descriptor for idle streams', async (t) => {
   assert.deepEqual(seqs(await store.tail('service/s0', 9)), [1, 2])
 })
 
-test('says when the disk refuses, and stores everything once it does not', async (t) => {
+test('reports errors of the disk, and stores everything once it works again', async (t) => {
   const directory = await temporaryDirectory(t)
   const inTheWay = join(directory, 'service')
   await writeFile(inTheWay, '')
@@ -279,9 +279,9 @@ test('says when the disk refuses, and stores everything once it does not', async
   retry.resolve()
 })
 
-test('refuses names that would leave its directory', async (t) => {
+test('rejects names outside its directory', async (t) => {
   const store = openStore(t, await temporaryDirectory(t))
   for (const key of ['service/../x', 'service/', 'service/a/b', 'service/.'] as const) {
-    assert.throws(() => store.append(key, []), /is no name of a log stream/)
+    assert.throws(() => store.append(key, []), /is not the name of a log stream/)
   }
 })

@@ -7,12 +7,18 @@ import { after, followFrom, readFrom, tailOf } from './line-reader.ts'
 import { LineStream } from './line-stream.ts'
 
 export interface LineStoreOptions {
-  /** Files are `<directory>/<stream>/<number of the first line>.log`. One process at a time may have it open. */
+  /**
+   * Files are `<directory>/<stream>/<number of the first line>.log`. Only one process at a time may
+   * use it.
+   */
   readonly directory: string
-  /** Cap of each stream; its oldest lines are deleted beyond it. */
+  /** Bytes of each stream. Its oldest lines are deleted beyond that. */
   readonly maxBytesPerStream?: { readonly service?: number; readonly deployment?: number }
   readonly segmentBytes?: number
-  /** File descriptors held at most; streams that are idle for two ticks of `syncEveryMs` hold none. */
+  /**
+   * Maximum number of open file descriptors. Streams that are idle for two ticks of `syncEveryMs`
+   * have none.
+   */
   readonly maxOpenFiles?: number
   readonly syncEveryMs?: number
   readonly clock: Clock
@@ -20,33 +26,41 @@ export interface LineStoreOptions {
 }
 
 /**
- * Keeps lines in files, one append-only stream per key. A line that can be read survives the death of the process; after
- * `flush`, or about a second, that of the machine. Numbers are never given twice; where lines are missing, a marker stands.
+ * Stores lines in files, one append-only stream per key. A readable line survives the death of the
+ * process. After `flush`, or about a second, it survives that of the machine. Numbers are never
+ * reused, and a marker replaces missing lines.
  */
 export interface LineStore {
   /**
-   * Stores lines in order, at most some thousand in one call. When it gives a promise the disk is behind: wait for it;
-   * who does not loses lines (a marker tells how many) once 8 MiB are queued. Does nothing after `close`.
+   * Stores lines in order, at most a few thousand per call. If it returns a promise, the disk is
+   * behind: wait for it. A caller that does not wait loses lines once 8 MiB are queued, and a
+   * marker says how many. Does nothing after `close`.
    */
   append(stream: StreamKey, lines: readonly NewLine[]): Promise<void> | undefined
-  /** The last `count` lines that pass the filter, oldest first. */
+  /** Returns the last `count` lines that match the filter, oldest first. */
   tail(stream: StreamKey, count: number, filter?: (line: StoredLine) => boolean): Promise<StoredLine[]>
-  /** Lines after `afterSeq`, oldest first. */
+  /** Returns lines after `afterSeq`, oldest first. */
   read(stream: StreamKey, page: { readonly afterSeq: number; readonly limit: number }): Promise<StoredLine[]>
-  /** The same, then new lines as they come; ends when the signal is aborted or the stream is removed. */
+  /**
+   * The same, then new lines as they are stored. Ends when the signal is aborted or the stream is
+   * removed.
+   */
   follow(stream: StreamKey, afterSeq: number, signal: AbortSignal): AsyncGenerator<StoredLine>
-  /** The ids of all streams of a kind that have files, in no order. */
+  /** Lists the ids of all streams of a kind that have files, unordered. */
   streams(kind: StreamKind): AsyncIterable<string>
   /** Deletes a stream and its files. */
   remove(stream: StreamKey): Promise<void>
-  /** Everything appended before the call survives the death of the machine. Rejects when the disk refuses. */
+  /**
+   * Makes everything appended before the call survive the death of the machine. Rejects if the disk
+   * fails.
+   */
   flush(): Promise<void>
-  /** Flushes and gives everything back. */
+  /** Flushes and releases everything. */
   close(): Promise<void>
 }
 
 const MiB = 1024 * 1024
-/** State of so many streams stays in memory after they became idle: some hundred bytes each. */
+/** Number of idle streams whose state stays in memory: a few hundred bytes each. */
 const rememberedStreams = 1000
 
 export function openLineStore(options: LineStoreOptions): LineStore {
@@ -66,11 +80,11 @@ export function openLineStore(options: LineStoreOptions): LineStore {
   }
 }
 
-/** The streams that are known in this process, and which of them have a file open. */
+/** The streams that this process knows, and those with an open file. */
 class StreamTable {
   readonly #options: LineStoreOptions
   readonly #streams = new Map<string, LineStream>()
-  /** The longest unused first. */
+  /** Least recently used first. */
   readonly #open = new Set<LineStream>()
   readonly #total = { bytes: 0 }
   readonly #closing = new AbortController()
@@ -137,7 +151,7 @@ class StreamTable {
     }
   }
 
-  /** While files are open: brings what was written since the last round to the disk, closes what was not written. */
+  /** While files are open: flushes the ones written since the last round, and closes the others. */
   async #tick(): Promise<void> {
     const { clock, syncEveryMs = 1000 } = this.#options
     while (this.#open.size > 0 && !this.isClosed) {
@@ -172,10 +186,10 @@ async function* idsBelow(directory: string): AsyncGenerator<string> {
   }
 }
 
-/** The part before the slash; both parts become names of directories. */
+/** Splits a key. Both parts become names of directories. */
 function checkedKind(key: StreamKey): StreamKind {
   const match = /^(service|deployment)\/[A-Za-z0-9_-]{1,100}$/.exec(key)
-  if (!match) throw new Error(`"${key}" is no name of a log stream: expected service/<id> or deployment/<id>`)
+  if (!match) throw new Error(`"${key}" is not the name of a log stream: expected service/<id> or deployment/<id>`)
   return match[1] === 'service' ? 'service' : 'deployment'
 }
 

@@ -13,30 +13,30 @@ export interface StreamOptions {
   readonly log: Logger
   /** Aborted when the store is closed. */
   readonly closing: AbortSignal
-  /** Called when the stream has a file open. */
+  /** Called when the stream opens a file. */
   readonly onOpen: (stream: LineStream) => void
 }
 
-/** What of a stream is on disk: lines up to `lastSeq`. */
+/** The part of a stream that is on disk: lines up to `lastSeq`. */
 export interface Snapshot {
   readonly directory: string
   readonly segments: readonly Segment[]
   readonly lastSeq: number
 }
 
-/** Encoding so much at once keeps the event loop free for a few milliseconds only. */
+/** Bytes per batch. Encoding them blocks the event loop for only a few milliseconds. */
 const batchBytes = 256 * 1024
 const retryMs = 1000
 
-/** One stream: a queue, one loop that writes it to the files, and those who wait for either. */
+/** One stream: a queue, a loop that writes it to the files, and the waiting readers and writers. */
 export class LineStream {
-  /** How many follow this stream: it is not forgotten meanwhile. */
+  /** Number of followers. The stream is not removed from memory while it has some. */
   followers = 0
   isRemoved = false
   readonly #options: StreamOptions
   readonly #queue: LineQueue
   readonly #writer: SegmentWriter
-  /** The files are touched by one call at a time. */
+  /** Serializes the calls that use the files. */
   #turn: Promise<unknown> = Promise.resolve()
   #turnsWaiting = 0
   #pumping = false
@@ -50,7 +50,10 @@ export class LineStream {
     this.#writer = new SegmentWriter(options.directory, options.limits)
   }
 
-  /** Queues lines. A promise is given when the queue is long: wait for it before the next call, or lines will be dropped. */
+  /**
+   * Queues lines. If the queue is long it returns a promise: wait for it before the next call, or
+   * lines will be dropped.
+   */
   append(lines: readonly NewLine[]): Promise<void> | undefined {
     for (const line of lines) this.#queue.push(line)
     if (!this.#pumping) void this.#pump()
@@ -68,14 +71,17 @@ export class LineStream {
     return this.#writer.isUnsynced
   }
 
-  /** What is readable now; everything appended before the call is in it, unless the disk refuses it. */
+  /**
+   * Returns the readable part. It contains everything appended before the call, unless the disk
+   * fails.
+   */
   async snapshot(): Promise<Snapshot> {
     if (!this.#queue.isEmpty || this.#pumping) await this.#written().catch(() => {})
     await this.#exclusive(() => this.#writer.load())
     return { directory: this.#writer.directory, segments: this.#writer.segments, lastSeq: this.#writer.lastSeq }
   }
 
-  /** Waits until there are lines after `seq`, the stream was removed, or the signal is aborted. */
+  /** Waits until lines after `seq` exist, the stream was removed, or the signal is aborted. */
   async changed(seq: number, signal: AbortSignal): Promise<void> {
     if (this.#writer.lastSeq > seq || this.isRemoved || signal.aborted) return
     const { promise, resolve } = Promise.withResolvers<void>()
@@ -87,7 +93,10 @@ export class LineStream {
     signal.removeEventListener('abort', onChange)
   }
 
-  /** Everything appended before the call survives the death of the machine once this returns. Rejects when the disk refuses. */
+  /**
+   * Makes everything appended before the call survive the death of the machine. Rejects if the disk
+   * fails.
+   */
   async flush(): Promise<void> {
     await this.#written()
     await this.sync()
@@ -97,7 +106,7 @@ export class LineStream {
     return this.#exclusive(() => this.#writer.sync())
   }
 
-  /** Gives the file descriptor back. */
+  /** Closes the file descriptor. */
   release(): Promise<void> {
     return this.#exclusive(() => this.#writer.release())
   }
@@ -118,7 +127,7 @@ export class LineStream {
 
   async #pump(): Promise<void> {
     this.#pumping = true
-    // Lines appended in the same turn of the event loop go out in one write.
+    // Lines that are appended in the same turn of the event loop are written together.
     await undefined
     while (!this.#queue.isEmpty) {
       const batch = this.#queue.take(batchBytes)
@@ -135,7 +144,10 @@ export class LineStream {
     this.#wake()
   }
 
-  /** False when the disk refused: those who wait for the disk are told, the batch is tried again. */
+  /**
+   * Returns false if the disk failed. Callers that wait for the disk get the error, and the batch
+   * is retried.
+   */
   async #write(batch: readonly NewLine[]): Promise<boolean> {
     try {
       await this.#writer.load()

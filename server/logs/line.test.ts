@@ -11,7 +11,7 @@ function roundTrip(line: NewLine): ReturnType<typeof decodeLine> {
   return decodeLine(bytes, 0, bytes.length - 1)
 }
 
-test('keeps text byte for byte: escape sequences, carriage returns, markup, other scripts', () => {
+test('stores text byte for byte: escape sequences, carriage returns, markup, other scripts', () => {
   for (const text of [
     '\u001b[2J\u001b]52;c;aGk=\u0007',
     'a\rb',
@@ -25,7 +25,7 @@ test('keeps text byte for byte: escape sequences, carriage returns, markup, othe
   }
 })
 
-test('a text that looks like a line of ours, or like a record of changes, stays a text', () => {
+test('a text that looks like a stored line or an audit entry is stored as text', () => {
   for (const text of [
     '{"seq":1,"at":"1970-01-01T00:00:00Z","marker":"dropped","lines":9,"text":"x"}',
     '{"operation":"deleteOrganization","organization_id":"x","result":"SUCCESS"}',
@@ -44,7 +44,7 @@ test('gives a line without a time the time of storing', () => {
   assert.equal(roundTrip({ text: 'x' })?.at, '2025-01-01T00:00:00.000Z')
 })
 
-test('cuts long texts between two characters and tells how much', () => {
+test('truncates long texts between two characters and reports how much', () => {
   assert.equal(storedText('x'.repeat(maxTextBytes)), 'x'.repeat(maxTextBytes))
   assert.equal(storedText('x'.repeat(maxTextBytes + 5)), `${'x'.repeat(maxTextBytes)} … [line cut: 5 more bytes]`)
   for (const shift of ['', 'x', 'xx', 'xxx']) {
@@ -54,13 +54,13 @@ test('cuts long texts between two characters and tells how much', () => {
   }
 })
 
-test('knows every damaged byte of a line', () => {
+test('detects every damaged byte of a line', () => {
   const bytes = Buffer.from(encodeLine(7, { at: 'x', text: 'hello' }, now))
   for (let index = 0; index < bytes.length - 1; index++) {
     const damaged = Buffer.from(bytes)
     damaged[index] = (damaged[index] ?? 0) ^ 1
     const line = decodeLine(damaged, 0, bytes.length - 1)
-    // The space between checksum and number is not covered, and says nothing.
+    // The checksum does not cover the space before the number, which contains no data.
     assert.equal(line === undefined, index !== 8, `byte ${index}`)
   }
 })

@@ -3,15 +3,15 @@ import { derivedId } from '../lib/id.ts'
 import type { Json } from '../lib/json.ts'
 
 /**
- * What a stored line is, and how it stands on disk: `<crc32, 8 hex digits> <seq> <JSON of the fields>\n`. JSON holds no
- * newline, so a line that was torn by a crash is one without its newline or with a wrong checksum.
+ * A stored line and its format on disk: `<crc32, 8 hex digits> <seq> <JSON of the fields>\n`. JSON
+ * contains no newline, so a line that a crash cut off has no newline or a wrong checksum.
  */
 
-/** Run-time lines of one service, or what one deployment (by its execution id) reported. */
+/** Run-time lines of one service, or the reports of one deployment (by its execution id). */
 export type StreamKey = `${StreamKind}/${string}`
 export type StreamKind = 'service' | 'deployment'
 
-/** A line as handed in. `at`: RFC 3339, kept as the text that it is; without it, the time of storing. */
+/** A line to store. `at`: RFC 3339, stored unchanged. Without it the current time is used. */
 export interface NewLine {
   readonly seq?: never
   readonly at?: string
@@ -20,8 +20,9 @@ export interface NewLine {
 }
 
 /**
- * A line as kept. `seq` grows strictly within its stream. Lines with `marker` were written by the log itself, not by the
- * application: `gap` = lines are missing before the next one, `dropped` = more came than could be kept.
+ * A stored line. `seq` grows strictly within its stream. The log itself writes lines with a
+ * `marker`: `gap` means that lines are missing before the next one, `dropped` that more came than
+ * could be stored.
  */
 export interface StoredLine {
   readonly seq: number
@@ -31,20 +32,20 @@ export interface StoredLine {
 
 export type Marker = 'gap' | 'dropped'
 
-/** Longest text of one line, in bytes of UTF-8; the rest is cut off and the cut is told. */
+/** Maximum length of one line's text, in bytes of UTF-8. The rest is cut off and reported. */
 export const maxTextBytes = 16 * 1024
 
-/** The id of a line for the API: the same line has the same id, always. */
+/** Returns the id of a line for the API. The same line always has the same id. */
 export const lineId = (stream: StreamKey, seq: number): string => derivedId('line', stream, String(seq))
 
 /**
- * The text as it is kept. Valid UTF-8 stays byte for byte, control characters and escape sequences included; each NUL and
- * each half of a broken surrogate pair becomes U+FFFD (bytes that are no UTF-8 became that when they were read); texts
- * over 16 kB are cut between two characters.
+ * Returns the text to store. Valid UTF-8 is unchanged, including control characters and escape
+ * sequences. Each NUL and each unpaired surrogate becomes U+FFFD (invalid UTF-8 became that when it
+ * was read). Texts over 16 kB are truncated between two characters.
  */
 export function storedText(text: string): string {
   const clean = text.toWellFormed().replaceAll('\0', '\ufffd')
-  // One UTF-16 unit is at most three bytes of UTF-8: short texts need no counting.
+  // A UTF-16 unit has at most three bytes of UTF-8, so short texts need no counting.
   if (clean.length * 3 <= maxTextBytes) return clean
   const bytes = Buffer.byteLength(clean)
   if (bytes <= maxTextBytes) return clean
@@ -61,14 +62,17 @@ export const markerLine = (marker: Marker, text: string, fields: { at?: string; 
   text,
 })
 
-/** Stands where lines from `first` to `last` are missing; it has the last missing number, so that reading goes on after it. */
+/**
+ * A marker for the missing lines from `first` to `last`. It has the last missing number, so reading
+ * continues after it.
+ */
 export function gapLine(first: number, last: number, at: string): StoredLine {
   const lines = last - first + 1
   const text = lines === 1 ? '1 line is not kept any more' : `${lines} lines are not kept any more`
   return { seq: last, at, marker: 'gap' satisfies Marker, lines, text }
 }
 
-/** One line for the disk, newline included. */
+/** Encodes one line for the disk, including its newline. */
 export function encodeLine(seq: number, line: NewLine, now: () => Date): string {
   const text = line.text === undefined ? undefined : storedText(line.text)
   const at = line.at ?? now().toISOString()
@@ -84,7 +88,7 @@ const cleaned = (_key: string, value: unknown): unknown =>
 const space = 0x20
 const checksumLength = 8
 
-/** The number of the line that begins at `start`; 0 where none can be read. */
+/** Returns the number of the line that begins at `start`, or 0 if it is unreadable. */
 export function seqAt(block: Buffer, start: number): number {
   let seq = 0
   for (let index = start + checksumLength + 1; ; index++) {
@@ -95,7 +99,7 @@ export function seqAt(block: Buffer, start: number): number {
   }
 }
 
-/** The line between `start` and its newline at `end`; undefined when it is damaged. */
+/** Decodes the line between `start` and its newline at `end`. Undefined if it is damaged. */
 export function decodeLine(block: Buffer, start: number, end: number): StoredLine | undefined {
   const bodyStart = start + checksumLength + 1
   if (end <= bodyStart) return undefined
@@ -103,7 +107,7 @@ export function decodeLine(block: Buffer, start: number, end: number): StoredLin
   if (checksum !== crc32(block.subarray(bodyStart, end))) return undefined
   const body = block.toString('utf8', bodyStart, end)
   const gap = body.indexOf(' ')
-  // The checksum says that these are the bytes that `encodeLine` wrote: an object with `at`.
+  // The checksum proves that `encodeLine` wrote these bytes: an object with `at`.
   const fields = JSON.parse(body.slice(gap + 1)) as Omit<StoredLine, 'seq'> & { at: string }
   return { ...fields, seq: Number(body.slice(0, gap)) }
 }

@@ -11,8 +11,8 @@ export interface MeasuredLines {
 }
 
 /**
- * Measures the files of `<directory>/<kind>/<id>/` on the disk of an engine. They are on this machine, and take nothing on
- * other engines. Files come and go meanwhile.
+ * Measures the files of `<directory>/<kind>/<id>/` on the disk of an engine. They are on this
+ * machine, and take nothing on other engines. Files come and go meanwhile.
  */
 export async function measureLines(engine: string, directory: string): Promise<MeasuredLines> {
   if (engine !== localEngine) return { count: 0, bytes: 0, byOwner: new Map() }

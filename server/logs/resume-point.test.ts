@@ -9,13 +9,13 @@ const stored = (...of: Parameters<typeof line>): StoredLine => ({ seq: ++seq, ..
 const time = (second: number, ns = 0): string =>
   `2025-01-01T00:00:${String(second).padStart(2, '0')}.${String(ns).padStart(9, '0')}Z`
 
-test('asks for everything when nothing is stored, and takes everything', () => {
+test('requests and accepts everything when nothing is stored', () => {
   const point = new ResumePoint([{ seq: 1, at: time(1), marker: 'gap', text: 'x' }])
   assert.equal(point.after, undefined)
   assert.equal(point.judge(line(time(1), 'a')), 'new')
 })
 
-test('tells lines at the same time apart by their text, each as often as it was stored', () => {
+test('distinguishes lines of the same time by their text, each as often as it was stored', () => {
   const point = new ResumePoint([stored(time(5), 'a'), stored(time(5), 'a'), stored(time(5), 'b')])
   const judged = ['a', 'a', 'a', 'b', 'c'].map((text) => point.judge(line(time(5), text)))
   assert.deepEqual(judged, ['stored', 'stored', 'new', 'stored', 'new'])
@@ -33,19 +33,19 @@ test('asks from before the last line of the replica that is furthest behind', ()
   assert.equal(point.judge(line(time(31), 'e', 'web-1', 'stderr')), 'new')
 })
 
-test('asks at least two seconds back, but not further than the lines that it knows', () => {
+test('requests at least the last two seconds, but nothing older than the lines that it knows', () => {
   assert.equal(new ResumePoint([stored(time(31, 5), 'a')]).after, time(29, 4))
   const many = Array.from({ length: resumeLines }, (_, index) => stored(time(31, index), 'a'))
   assert.equal(new ResumePoint(many).after, time(30, 999_999_999))
 })
 
-test('reports a gap when a replica comes back without its last stored line', () => {
+test('reports a gap when a replica returns without its last stored line', () => {
   const point = new ResumePoint([stored(time(5), 'a')])
   assert.equal(point.judge(line(time(6), 'b')), 'gap')
   assert.equal(point.judge(line(time(7), 'c')), 'new')
 })
 
-test('reports a gap once when a replica that was active at the break is gone, none for one gone long ago', () => {
+test('reports one gap when a replica that was active at the break disappeared, none for an older one', () => {
   const rest = [stored(time(20), 'x', 'web-2'), stored(time(21), 'a')]
   const active = new ResumePoint(rest)
   assert.equal(active.judge(line(time(21), 'a')), 'stored')
@@ -59,7 +59,7 @@ test('reports a gap once when a replica that was active at the break is gone, no
   assert.ok(past.isPassed)
 })
 
-test('compares times by value, however many digits they have', () => {
+test('compares times by value, whatever their number of digits', () => {
   assert.equal(nanoseconds('2025-01-01T00:00:00.1Z') + 1n, nanoseconds('2025-01-01T00:00:00.100000001Z'))
   assert.equal(nanoseconds('2025-01-01T02:00:00.5+02:00'), nanoseconds('2025-01-01T00:00:00.500Z'))
   assert.equal(nanoseconds('yesterday'), 0n)

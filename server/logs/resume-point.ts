@@ -1,6 +1,6 @@
 import type { StoredLine } from './line.ts'
 
-/** What tells a run-time line from others. */
+/** The identity of a run-time line. */
 export interface LineIdentity {
   readonly at: string
   readonly replica: string
@@ -8,32 +8,33 @@ export interface LineIdentity {
   readonly text: string
 }
 
-/** `gap`: new, and what came between it and the last stored line is not certain to be here. */
+/** `gap`: the line is new, and lines between it and the last stored line may be missing. */
 export type Novelty = 'new' | 'stored' | 'gap'
 
-/** How many of the last stored lines are looked at. */
+/** How many of the last stored lines are examined. */
 export const resumeLines = 2000
 
-/** Lines of different replicas may be stored this much out of order. */
+/** Nanoseconds by which lines of different replicas may be stored out of order. */
 const disorderNs = 2_000_000_000n
-/** A source that reported so shortly before the break is expected to be still there after it. */
+/** A source that reported this shortly before the break is expected to exist after it. */
 const activeNs = 10_000_000_000n
 
 interface Source {
   readonly at: bigint
-  /** Texts stored with exactly this time: several lines may share one. */
+  /** Texts with exactly this time, because several lines may share one. */
   readonly texts: string[]
   seenAgain: boolean
 }
 
 /**
- * Where reading an engine's lines goes on after a break, from the last stored lines. Each stream of each replica is in
- * order of time, so the last stored line of each is enough to tell stored from new; the engine is asked from just before
- * these on, and a source that comes back without its last stored line has lost lines. When the engine's clock was set
- * back, lines may be stored twice, but none is lost.
+ * Decides where reading an engine's lines resumes after a break, from the last stored lines. Each
+ * stream of each replica is in order of time, so the last stored line of each is enough to
+ * distinguish stored from new lines. The engine is read from shortly before them. A source that
+ * returns without its last stored line has lost lines. If the engine's clock was set back, lines
+ * may be stored twice, but none is lost.
  */
 export class ResumePoint {
-  /** For `LogQuery.after`; undefined: everything that the engine has. */
+  /** For `LogQuery.after`. Undefined means everything that the engine has. */
   readonly after: string | undefined
   readonly #sources = new Map<string, Source>()
   #newest = 0n
@@ -45,14 +46,15 @@ export class ResumePoint {
     const [oldestSource] = times
     if (oldestSource === undefined) return
     this.#newest = times.at(-1) ?? oldestSource
-    // Further back than the lines looked at, stored lines could not be told from new ones: the middle of these three.
+    // Before the examined lines, stored and new ones could not be distinguished: the middle of
+    // these three.
     const isAll = stored.length < resumeLines
     const [oldestLine = 0n] = isAll ? [] : BigInt64Array.from(lines.map((line) => nanoseconds(line.at))).sort()
     const [, start = oldestSource] = BigInt64Array.from([oldestLine, this.#newest - disorderNs, oldestSource]).sort()
     this.after = timeText(start - 1n)
   }
 
-  /** Whether every source is known to have gone past its last stored line: all further lines are new. */
+  /** Whether every source has passed its last stored line, so that all further lines are new. */
   get isPassed(): boolean {
     return this.#sources.size === 0
   }
@@ -75,7 +77,10 @@ export class ResumePoint {
     return isLost ? 'gap' : 'new'
   }
 
-  /** Time has gone past the break: sources that did not show their last line will not. True when an active one is among them. */
+  /**
+   * Time has passed the break, so sources that did not show their last line will not. Returns true
+   * if one of them was active.
+   */
   #forgetGone(): boolean {
     let isLost = false
     for (const [name, source] of this.#sources) {
@@ -98,7 +103,10 @@ export class ResumePoint {
 const sourceOf = (line: { readonly [field: string]: unknown } | LineIdentity): string =>
   `${line['replica']}\n${line['stream']}`
 
-/** Nanoseconds since 1970 of an RFC 3339 text with up to nine digits of fraction; 0 where it is none. */
+/**
+ * Parses an RFC 3339 text with up to nine digits of fraction into nanoseconds since 1970. Returns 0
+ * for other texts.
+ */
 export function nanoseconds(at: string): bigint {
   const [, seconds = '', fraction = '', zone = 'Z'] = /^([^.Z+]+?)(?:\.(\d+))?(Z|[+-]\d\d:\d\d)$/.exec(at) ?? []
   const ms = Date.parse(seconds + zone)

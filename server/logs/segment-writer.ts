@@ -3,21 +3,22 @@ import { dirname } from 'node:path'
 import { findEnd, listSegments, orWhenAbsent, type Segment, segmentPath } from './segments.ts'
 
 export interface SegmentLimits {
-  /** A segment that would grow beyond this is followed by a new one. */
+  /** Bytes of a segment before a new one begins. */
   readonly segmentBytes: number
-  /** All segments of the stream together. */
+  /** Bytes of all segments of the stream together. */
   readonly maxBytes: number
 }
 
 /**
- * The writing end of one stream's files. Its calls must come one after the other. A failed write leaves the files as they
- * were and may be repeated; what `write` returned survives the death of the process, what `sync` returned that of the machine.
+ * The writing end of one stream's files. Its calls must not overlap. A failed write leaves the
+ * files unchanged and may be repeated. Lines for which `write` returned survive the death of the
+ * process, and after `sync` that of the machine.
  */
 export class SegmentWriter {
   readonly directory: string
-  /** Number of the last line that `write` returned for. */
+  /** The number of the last written line. */
   lastSeq = 0
-  /** Numbers of the first lines of the segments before the one that is written. */
+  /** The first line numbers of the segments before the current one. */
   #older: number[] = []
   #newest: { readonly firstSeq: number; bytes: number } | undefined
   #loaded = false
@@ -31,7 +32,7 @@ export class SegmentWriter {
     this.#limits = { ...limits, segmentBytes: Math.min(limits.segmentBytes, Math.floor(limits.maxBytes / 4)) }
   }
 
-  /** Reads where the stream ends and cuts off a line that was torn by a crash. */
+  /** Finds the end of the stream and cuts off a line that a crash left incomplete. */
   async load(): Promise<void> {
     if (this.#loaded) return
     const firstSeqs = await listSegments(this.directory)
@@ -61,7 +62,7 @@ export class SegmentWriter {
     return this.#unsynced
   }
 
-  /** Appends whole lines, numbered from `lastSeq + 1` to `lastSeq`. */
+  /** Appends complete lines, numbered from `lastSeq + 1` to `lastSeq`. */
   async write(bytes: Buffer, lastSeq: number): Promise<void> {
     let segment = this.#newest
     if (!segment || (segment.bytes > 0 && segment.bytes + bytes.length > this.#limits.segmentBytes)) {
@@ -85,7 +86,7 @@ export class SegmentWriter {
     this.#newFiles = false
   }
 
-  /** Gives the file descriptor back; the next write opens it again. */
+  /** Closes the file descriptor. The next write opens it again. */
   async release(): Promise<void> {
     await this.sync()
     const handle = this.#handle
@@ -107,7 +108,8 @@ export class SegmentWriter {
   }
 
   async #startSegment(firstSeq: number): Promise<{ firstSeq: number; bytes: number }> {
-    // The full segment is safe before the next one begins: a power cut takes lines away at the very end only.
+    // The full segment is flushed before the next one begins, so a power failure removes lines only
+    // at the very end.
     await this.release()
     await mkdir(this.directory, { recursive: true, mode: 0o700 })
     this.#handle = await open(segmentPath(this.directory, firstSeq), 'w', 0o600)
@@ -119,7 +121,7 @@ export class SegmentWriter {
     return segment
   }
 
-  /** Deletes the oldest segments, so that the one just begun has room below the cap. */
+  /** Deletes the oldest segments until the new one has room below the limit. */
   async #trim(): Promise<void> {
     const most = Math.floor(this.#limits.maxBytes / this.#limits.segmentBytes)
     while (this.#older.length >= most) {

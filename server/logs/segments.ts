@@ -2,14 +2,14 @@ import { type FileHandle, open, readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { decodeLine } from './line.ts'
 
-/** A stream's files: each holds the lines from the number in its name on. */
+/** A stream's files. Each contains the lines from the number in its name on. */
 export interface Segment {
   readonly firstSeq: number
-  /** How much of the file is written; undefined: all of it, since it is not written any more. */
+  /** How much of the file is written. Undefined for all of it, if it is no longer being written. */
   readonly bytes?: number
 }
 
-/** Whole lines, and where in the file the block begins. */
+/** Complete lines, and the position of the block in the file. */
 export interface Block {
   readonly bytes: Buffer
   readonly offset: number
@@ -21,14 +21,20 @@ const chunkBytes = 256 * 1024
 export const segmentPath = (directory: string, firstSeq: number): string =>
   join(directory, `${String(firstSeq).padStart(16, '0')}.log`)
 
-/** Numbers of the first lines of a stream's segments, ascending; none where the directory does not exist. */
+/**
+ * Returns the first line numbers of a stream's segments, ascending. Empty if the directory does not
+ * exist.
+ */
 export async function listSegments(directory: string): Promise<number[]> {
   const names = await readdir(directory).catch(orWhenAbsent<string[]>([]))
   const firstSeqs = names.filter((name) => /^\d{16}\.log$/.test(name)).map((name) => Number(name.slice(0, 16)))
   return firstSeqs.sort((a, b) => a - b)
 }
 
-/** Where the last whole line of a segment ends, and its number: `firstSeq - 1` when there is none. */
+/**
+ * Returns the end of the last complete line of a segment, and its number: `firstSeq - 1` if there
+ * is none.
+ */
 export async function findEnd(directory: string, segment: Segment): Promise<{ bytes: number; lastSeq: number }> {
   for await (const block of blocksBackward(directory, segment)) {
     for (const [start, end] of linesBackward(block.bytes)) {
@@ -39,7 +45,10 @@ export async function findEnd(directory: string, segment: Segment): Promise<{ by
   return { bytes: 0, lastSeq: segment.firstSeq - 1 }
 }
 
-/** Blocks from the end of the segment to its beginning. Bytes after the last newline are left out; a deleted file is empty. */
+/**
+ * Reads blocks from the end of the segment to its beginning. Bytes after the last newline are
+ * skipped. A deleted file is empty.
+ */
 export async function* blocksBackward(directory: string, segment: Segment): AsyncGenerator<Block> {
   const file = await openSegment(directory, segment)
   if (!file) return
@@ -51,12 +60,12 @@ export async function* blocksBackward(directory: string, segment: Segment): Asyn
       let bytes = Buffer.concat([await readAt(file, start, position - start), rest])
       position = start
       if (torn) {
-        // A file can be longer than its last whole line when the process died while it wrote.
+        // A file may be longer than its last complete line if the process died while writing.
         bytes = bytes.subarray(0, bytes.lastIndexOf(newline) + 1)
         if (bytes.length === 0) continue
         torn = false
       }
-      // The first line of the chunk begins in the chunk before it.
+      // The first line of the chunk begins in the previous chunk.
       const cut = start === 0 ? 0 : bytes.indexOf(newline) + 1
       rest = bytes.subarray(0, cut)
       if (cut < bytes.length) yield { bytes: bytes.subarray(cut), offset: start + cut }
@@ -66,7 +75,7 @@ export async function* blocksBackward(directory: string, segment: Segment): Asyn
   }
 }
 
-/** Blocks from `offset` to the end of the segment. */
+/** Reads blocks from `offset` to the end of the segment. */
 export async function* blocksForward(directory: string, segment: Segment, offset: number): AsyncGenerator<Block> {
   if (segment.bytes !== undefined && offset >= segment.bytes) return
   const file = await openSegment(directory, segment)
@@ -88,7 +97,7 @@ export async function* blocksForward(directory: string, segment: Segment, offset
   }
 }
 
-/** Start and newline of each line, oldest first. */
+/** Lists start and newline of each line, oldest first. */
 export function* linesForward(block: Buffer): Generator<readonly [start: number, end: number]> {
   for (let start = 0; start < block.length; ) {
     const end = block.indexOf(newline, start)
@@ -97,7 +106,7 @@ export function* linesForward(block: Buffer): Generator<readonly [start: number,
   }
 }
 
-/** Start and newline of each line, newest first. */
+/** Lists start and newline of each line, newest first. */
 export function* linesBackward(block: Buffer): Generator<readonly [start: number, end: number]> {
   for (let end = block.length - 1; end >= 0; ) {
     const start = end === 0 ? 0 : block.lastIndexOf(newline, end - 1) + 1
@@ -106,7 +115,7 @@ export function* linesBackward(block: Buffer): Generator<readonly [start: number
   }
 }
 
-/** The oldest segments may be deleted while somebody reads. */
+/** The oldest segments may be deleted during a read. */
 const openSegment = (directory: string, segment: Segment): Promise<FileHandle | undefined> =>
   open(segmentPath(directory, segment.firstSeq), 'r').catch(orWhenAbsent(undefined))
 
@@ -123,7 +132,10 @@ async function readAt(file: FileHandle, position: number, length: number): Promi
   return buffer.subarray(0, filled)
 }
 
-/** For `catch`: this value where the file or directory does not exist, the error otherwise. */
+/**
+ * For `catch`: returns this value if the file or directory does not exist, and rethrows other
+ * errors.
+ */
 export function orWhenAbsent<T>(value: T): (error: NodeJS.ErrnoException) => T {
   return (error) => {
     if (error.code === 'ENOENT') return value

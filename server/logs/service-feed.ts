@@ -8,33 +8,42 @@ import type { LineStore } from './line-store.ts'
 import { ResumePoint, resumeLines } from './resume-point.ts'
 
 export interface CollectorOptions {
-  /** Returns what prints the lines of a service: the engine of its cluster. */
+  /** Returns the source of a service's lines: the engine of its cluster. */
   readonly sourceOf: (service: string) => Promise<LogSource>
   readonly store: Pick<LineStore, 'append' | 'tail'>
   readonly clock: Clock
   readonly log: Logger
-  /** Lines of one service that are kept a second, on average; default 20,000. The rest is dropped and counted. */
+  /**
+   * Stored lines of one service per second on average. Default 20,000. The rest is dropped and
+   * counted.
+   */
   readonly linesPerSecond?: number
 }
 
-/** Applied to every text before it is stored: hides secrets. One that the application splits over lines cannot be found. */
+/**
+ * Hides secrets in every text before it is stored. A secret that the application splits over lines
+ * is not found.
+ */
 export type Mask = (text: string) => string
 
-/** What hides the secrets that one release was given. */
+/** The mask for the secrets of one release. */
 export interface ReleaseMask {
   readonly release: string
   readonly mask: Mask
 }
 
-/** While one version follows another, both print, and one may print what the other one was given. */
+/** While one version follows another, both print, and one may print the secrets of the other. */
 const mostMasks = 4
 
 const firstBackOffMs = 250
 const longestBackOffMs = 15_000
-/** After so many lines without a pause others get their turn. */
+/** After this many lines without a pause other work gets its turn. */
 const linesPerTurn = 256
 
-/** Carries the lines of one service from the engine to the store, for as long as it lives: re-attaches when the engine ends. */
+/**
+ * Carries the lines of one service from the engine to the store. It attaches again whenever the
+ * engine ends.
+ */
 export class ServiceFeed {
   readonly #options: CollectorOptions
   readonly #service: string
@@ -54,7 +63,7 @@ export class ServiceFeed {
     options: CollectorOptions & {
       readonly service: string
       readonly mask: ReleaseMask | undefined
-      /** The former feed of the same service, while it ends. */
+      /** The previous feed of the same service, while it is ending. */
       readonly startAfter: Promise<void> | undefined
     },
   ) {
@@ -66,7 +75,7 @@ export class ServiceFeed {
     this.#ended = this.#collect(options.startAfter)
   }
 
-  /** Ends a pause between two attempts, because the service may have started just now. */
+  /** Ends a pause between two attempts, because the service may have just started. */
   wake(mask: ReleaseMask | undefined): void {
     this.#keep(mask)
     this.#backOffMs = firstBackOffMs
@@ -101,7 +110,7 @@ export class ServiceFeed {
         await this.#attach(signal)
       } catch (error) {
         if (signal.aborted) break
-        // The first failure in a row is told; the ones after it are the same news.
+        // Only the first of consecutive failures is logged.
         const level = this.#backOffMs === firstBackOffMs ? 'warn' : 'debug'
         log[level]({ service: this.#service, reason: messageOf(error) }, 'collecting log lines was interrupted')
       }
@@ -117,7 +126,7 @@ export class ServiceFeed {
   /** One connection to the engine, until it ends. */
   async #attach(signal: AbortSignal): Promise<void> {
     const { sourceOf, store } = this.#options
-    // It stays the same after the record of the service is gone.
+    // The engine stays known after the record of the service is deleted.
     this.#source ??= await sourceOf(this.#service)
     const resume = new ResumePoint(await store.tail(this.#key, resumeLines))
     const query = resume.after === undefined ? { follow: true } : { follow: true, after: resume.after }
@@ -151,7 +160,7 @@ export class ServiceFeed {
   #drop(line: LogLine): void {
     this.#droppedAt = line.at
     if (++this.#dropped > 1) return
-    // When nothing comes after the flood, the marker is written all the same.
+    // Written even if nothing follows the flood.
     const { clock } = this.#options
     const pause = clock.sleep(this.#budget.pauseMs(clock.monotonic()), this.#stopping.signal)
     void pause.then(() => this.#tellDropped()).catch(() => {})

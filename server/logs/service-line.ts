@@ -1,6 +1,9 @@
 import type { StoredLine, StreamKey } from './line.ts'
 
-/** A run-time line of a service. Replica, release and stream are empty for what the log itself says (`marker`). */
+/**
+ * A run-time line of a service. Replica, release and stream are empty for lines of the log itself
+ * (`marker`).
+ */
 export interface ServiceLine {
   readonly seq: number
   readonly at: string
@@ -13,7 +16,7 @@ export interface ServiceLine {
 
 export const serviceStream = (service: string): StreamKey => `service/${service}`
 
-/** One stored line of a service's stream. */
+/** Parses one stored line of a service's stream. */
 export function serviceLine(line: StoredLine): ServiceLine {
   const text = (field: string): string => (typeof line[field] === 'string' ? line[field] : '')
   return {

@@ -8,7 +8,10 @@ import { silentLogger } from '../lib/log.ts'
 import { type LineStore, type LineStoreOptions, openLineStore } from './line-store.ts'
 import { nanoseconds } from './resume-point.ts'
 
-/** For tests of this room only: a directory, a store in it, an engine's log source and a clock that a test moves. */
+/**
+ * Only for tests of this room: a directory, a store in it, an engine's log source, and a clock that
+ * a test advances.
+ */
 export async function temporaryDirectory(t: TestContext): Promise<string> {
   const directory = await mkdtemp(join(tmpdir(), 'quayside-logs-'))
   t.after(() => rm(directory, { recursive: true, force: true }))
@@ -19,15 +22,15 @@ export function openStore(t: TestContext, directory: string, options: Partial<Li
   const store = openLineStore({ directory, clock: systemClock, log: silentLogger, syncEveryMs: 20, ...options })
   t.after(async () => {
     await store.close()
-    // What it still had to write may have come after the directory was removed.
+    // Its last lines may have been written after the directory was removed.
     await rm(directory, { recursive: true, force: true })
   })
   return store
 }
 
-/** A clock that stands still until the test moves it. */
+/** A clock that only the test advances. */
 export class TestClock implements Clock {
-  /** Every wait that was asked for, in milliseconds. */
+  /** Every requested wait, in milliseconds. */
   readonly sleeps: number[] = []
   #ms = 0
   #sleepers: { readonly until: number; readonly resolve: () => void }[] = []
@@ -56,7 +59,7 @@ export class TestClock implements Clock {
   }
 }
 
-/** What an engine has printed, which a test adds to, breaks and forgets. */
+/** The output of an engine. A test adds lines, interrupts the source or clears it. */
 export class LogSource {
   readonly lines: LogLine[] = []
   readonly queries: LogQuery[] = []
@@ -69,7 +72,7 @@ export class LogSource {
     this.#wake()
   }
 
-  /** Ends every reading with an error, after the lines printed so far. */
+  /** Ends every read with an error, after the lines printed so far. */
   break(): void {
     this.#failure = new Error('the connection to the engine was closed')
     this.#wake()
