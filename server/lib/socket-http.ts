@@ -81,15 +81,31 @@ export class SocketHttp {
       headers: { ...content.headers, ...headers, ...call.headers },
       signal,
     })
-    made.on('error', reject)
-    listen(made, resolve)
+    let isAnswered = false
+    made.on('error', (error) => {
+      if (isAnswered || !isStale(made, call, error)) return reject(error)
+      resolve(this.#send(call, headers, listen))
+    })
+    listen(made, (answer) => {
+      isAnswered = true
+      resolve(answer)
+    })
     if (file !== undefined && !Buffer.isBuffer(file)) {
       file.once('error', (error) => made.destroy(error))
+      made.once('close', () => file.destroy())
       file.pipe(made)
     } else made.end(content.data)
     return promise
   }
 }
+
+/** Whether a kept connection was closed before the program saw the call. Only calls that change nothing are sent again. */
+const isStale = ({ reusedSocket }: ReturnType<typeof request>, { method, file }: SocketCall, error: Error): boolean =>
+  reusedSocket &&
+  (method === 'GET' || method === 'HEAD') &&
+  file === undefined &&
+  'code' in error &&
+  (error.code === 'ECONNRESET' || error.code === 'EPIPE')
 
 const isSuccess = ({ statusCode = 0 }: IncomingMessage): boolean =>
   (statusCode >= 200 && statusCode < 300) || statusCode === 304
