@@ -28,9 +28,9 @@ test('outputs are strings, numbers and booleans, and errors contain no values', 
   ])
   const wrong: readonly [string, RegExp][] = [
     ['[1]', /must contain an object/],
-    ['{"A": {"value": ["canary"]}}', /"A", whose value must be a text/],
+    ['{"A": {"value": ["canary"]}}', /"A", whose value must be a string/],
     ['{"A": {"value": "canary", "sensitive": "yes"}}', /"A", whose sensitive must be true or false/],
-    ['{"A": {"value": "canary", "description": 1}}', /"A", whose description must be a text/],
+    ['{"A": {"value": "canary", "description": 1}}', /"A", whose description must be a string/],
     ['canary', /is no JSON/],
   ]
   for (const [text, reason] of wrong) {
