@@ -20,5 +20,5 @@ export {
 } from './snapshot-record.ts'
 export { inTransaction } from './transaction.ts'
 export { type TrialOptions, tryMigrations } from './trial.ts'
-export { afterCommit, inUnit, outsideUnit, unitOfWork } from './unit-of-work.ts'
+export { afterCommit, outsideUnit, unitOfWork } from './unit-of-work.ts'
 export { goBack, type WayBackOptions, type WentBack } from './way-back.ts'

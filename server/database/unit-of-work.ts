@@ -81,9 +81,6 @@ export function afterCommit(work: () => void): void {
   else work()
 }
 
-/** Returns whether statements that are sent to the database now take part in a unit of work. */
-export const inUnit = (database: Database): boolean => unitOf(database) !== undefined
-
 /**
  * Runs `work` outside the unit of work: its statements take no part and only see committed data.
  */

@@ -1,11 +1,10 @@
 import { isDeepStrictEqual } from 'node:util'
 import { databaseTable } from '@quayside/contract/services/database.ts'
 import { type KindName, serviceKinds } from '@quayside/contract/services/kinds.ts'
-import { type Database, inTransaction, inUnit, type Sql } from '../database/index.ts'
+import { type Database, inTransaction, type Sql } from '../database/index.ts'
 import type { Clock } from '../lib/clock.ts'
 import { AppError } from '../lib/error.ts'
 import { newRandomId } from '../lib/id.ts'
-import { oncePerTurn } from '../lib/once-per-turn.ts'
 import { checkName } from '../lib/text.ts'
 import { type EnvironmentRow, nameTaken } from '../organizations/index.ts'
 import { type CheckOptions, checkOrigins, checkSettings, gitTokenOf, readTokenTypes } from './check-settings.ts'
@@ -86,7 +85,6 @@ export function createServices(options: ServicesOptions) {
     if (!one) throw new Error(`service ${row.id} has no record`)
     return one
   }
-  const shareList = oncePerTurn<ListOf<KindName>>()
   const existing = async (sql: Sql, id: string): Promise<ServiceRow> => {
     const row = await findService(sql, id)
     if (!row) throw new AppError('notFound', 'There is no such object.')
@@ -97,22 +95,14 @@ export function createServices(options: ServicesOptions) {
     record,
     records,
 
-    /**
-     * Lists the services of one kind, or those of them that `choose` returns. Requests of the same turn of the event loop
-     * share the list: its statement is sent after all of them arrived. A unit of work reads its own.
-     */
+    /** Those of one kind, or those of them that `choose` gives back. */
     async list<K extends KindName>(
       environmentId: string,
       kind: K,
-      choose?: (all: readonly ServiceRow[]) => Promise<readonly ServiceRow[]>,
+      choose: (all: readonly ServiceRow[]) => Promise<readonly ServiceRow[]> = async (all) => all,
     ): Promise<ListOf<K>> {
-      const read = async (): Promise<ListOf<KindName>> => {
-        const all = await listServices(database, environmentId, kind)
-        return { results: await records(choose ? await choose(all) : all) } as ListOf<KindName>
-      }
-      const isShared = !choose && !inUnit(database)
       // All of them are of that kind.
-      return (await (isShared ? shareList(`${environmentId} ${kind}`, read) : read())) as ListOf<K>
+      return { results: await records(await choose(await listServices(database, environmentId, kind))) } as ListOf<K>
     },
 
     async create<K extends KindName>(kind: K, environment: EnvironmentRow, body: CreateBody<K>): Promise<RecordOf<K>> {
