@@ -1,25 +1,25 @@
 import { extract, type Header } from 'tar-stream'
 
-/** What an archive of tar tells of one thing in it. */
+/** The header of one entry of a tar archive. */
 export interface ArchiveEntry {
   readonly path: string
   readonly kind: Header['type'] | 'unknown'
   readonly size: number
-  /** The bits that `chmod` sets. */
+  /** The permission bits, as set by `chmod`. */
   readonly mode: number
   readonly user: number
   readonly group: number
-  /** Of a link: where it leads. */
+  /** The target of a link. */
   readonly target?: string
 }
 
-/** Is given what an entry holds, piece by piece. */
+/** Receives the content of an entry piece by piece. */
 export interface EntryReading {
   readonly piece: (bytes: Uint8Array) => void
   readonly end: () => void
 }
 
-/** What was to be an archive of tar is none, or ends before its end. */
+/** Thrown for data that is not a tar archive, or for an archive that breaks off. */
 export class BrokenArchive extends Error {
   constructor(message: string, options: { cause?: unknown } = {}) {
     super(message, options)
@@ -32,8 +32,8 @@ const blockBytes = 512
 const trailerBytes = 2 * blockBytes
 
 /**
- * Reads an archive that passes by, and holds no more than a piece of it. One that breaks off is told by `end`, wherever it breaks: between
- * two entries, and in a file of zeros, which looks like an end, too.
+ * Reads an archive as a stream, and holds only one piece of it. `end` reports an archive that
+ * breaks off anywhere: between two entries, or in a file of zeros, which looks like an end.
  */
 export class ArchiveReader {
   readonly #tar = extract()
@@ -43,16 +43,16 @@ export class ArchiveReader {
   #error: Error | undefined
   #wake: () => void = () => {}
 
-  /** `begin` is called for each entry; what it throws, `write` or `end` throws. */
+  /** `begin` is called for each entry. `write` and `end` pass on its errors. */
   constructor(begin: (entry: ArchiveEntry) => EntryReading | undefined = () => undefined) {
     this.#begin = begin
     this.#tar.on('entry', (header, content, next) => {
-      // That the archive is broken is told by its own error.
+      // A broken archive has an error of its own.
       content.on('error', () => {})
       try {
         const reading = this.#enter(header)
         content.on('data', (bytes) => {
-          // The library gives nothing else, but does not say so.
+          // The library's types do not say that the content is always bytes.
           if (bytes instanceof Uint8Array) reading?.piece(bytes)
         })
         content.on('end', () => {
@@ -70,7 +70,7 @@ export class ArchiveReader {
     for (const event of ['drain', 'finish', 'close']) this.#tar.on(event, () => this.#wake())
   }
 
-  /** How many have been read. */
+  /** The number of bytes read. */
   get bytes(): number {
     return this.#bytes
   }
@@ -85,7 +85,7 @@ export class ArchiveReader {
     this.#throwIfFailed()
   }
 
-  /** Nothing more comes. Throws BrokenArchive unless this was the end of the archive. */
+  /** Ends the archive. Throws BrokenArchive if it is incomplete. */
   async end(): Promise<void> {
     this.#throwIfFailed()
     const woken = this.#woken()
@@ -97,7 +97,7 @@ export class ArchiveReader {
 
   #enter(header: Header): EntryReading | undefined {
     const entry = toEntry(header)
-    // The library tells where the content begins, but not in its types.
+    // The library's types lack the offset of the content.
     const begins = Number(Object(header).byteOffset)
     const length = entry.kind === 'directory' ? 0 : Math.ceil(entry.size / blockBytes) * blockBytes
     this.#lastEntryEnds = begins + length
@@ -116,7 +116,8 @@ export class ArchiveReader {
 }
 
 function toEntry(header: Header): ArchiveEntry {
-  // Numbers for which the header has no room stand beside it; the library applies that of the size alone.
+  // Numbers too large for the header are in an extended header; the library applies only the size
+  // itself.
   const beside = Object(header.pax)
   const { name, type, size, mode, linkname } = header
   return {

@@ -1,13 +1,13 @@
-/** What the file system of the engine's data has. */
+/** The capacity of the file system that holds the engine's data. */
 export interface DiskSpace {
   readonly totalBytes: number
   readonly freeBytes: number
-  /** 0: it makes inodes as they are needed. */
+  /** 0: the file system creates inodes as needed. */
   readonly totalInodes: number
   readonly freeInodes: number
 }
 
-/** Inodes of things of this installation. A count that is over the limit of the call is not exact. */
+/** Inodes used by this installation. A count above the limit of the call is not exact. */
 export interface InodeCounts {
   readonly volumes: readonly { readonly id: string; readonly inodes: number }[]
   readonly layers: readonly { readonly service: string; readonly release: string; readonly inodes: number }[]
@@ -18,22 +18,28 @@ export interface InodeCounts {
 export interface EngineDisk {
   readonly totalBytes: number
   readonly freeBytes: number
-  /** All of them, also those of others. */
+  /** All images, including those of others. */
   readonly images: readonly {
-    /** Tags as they are; digests as releases name them. */
+    /** Tags as they are; digests in the form that releases use. */
     readonly references: readonly string[]
-    /** Those that have it of what was built here: each has a tag of its own, the one for which it was built and those that it was given to. */
+    /**
+     * The services that use an image built here. Each has its own tag: the one for which it was
+     * built and those to which it was promoted.
+     */
     readonly services: readonly string[]
-    /** What it alone takes, without what it shares with others. */
+    /** The size of the image without the parts that it shares with others. */
     readonly bytes: number
     readonly createdAt: Date
   }[]
-  /** Those of this installation, by the ids of their storages, with the service for which each was made. */
+  /**
+   * The volumes of this installation by the ids of their storages, with the service for which each
+   * was created.
+   */
   readonly volumes: readonly { readonly id: string; readonly service?: string | undefined; readonly bytes: number }[]
-  /** What each replica of a service wrote outside of its volumes. */
+  /** The bytes that each replica of a service wrote outside its volumes. */
   readonly layers: readonly { readonly service: string; readonly release: string; readonly bytes: number }[]
-  /** What each run of a task wrote outside of volumes, by the id that it was prepared with, until `endTask`. */
+  /** The bytes that each run of a task wrote outside volumes, by the run's id, until `endTask`. */
   readonly runs: readonly { readonly service: string; readonly run: string; readonly bytes: number }[]
-  /** Of all builds of the engine: a cache tells nothing of whose it is. */
+  /** The build cache of all builds on the engine: a cache does not record its owner. */
   readonly buildCache: { readonly bytes: number; readonly freeableBytes: number }
 }

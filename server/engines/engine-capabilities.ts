@@ -2,12 +2,12 @@ import type { Abilities } from '@quayside/contract/services/capabilities.ts'
 
 export type { Shape } from '@quayside/contract/services/shapes.ts'
 
-/** What an engine can do. Its clusters refuse everything else before anything starts. */
+/** What an engine can do. Its clusters reject everything else before anything starts. */
 export interface EngineCapabilities extends Abilities {
-  /** The engine in a message about its cluster: `cluster "x" is <description>`. */
+  /** Describes the engine in a message about its cluster: `cluster "x" is <description>`. */
   readonly description: string
   /**
-   * Where the engine gets images: `shared`, the builder and the engine have the same images;
+   * The source of the engine's images: `shared`, the builder and the engine have the same images;
    * `registry`, the builder publishes an image by its digest before the engine runs it.
    */
   readonly images: 'shared' | 'registry'

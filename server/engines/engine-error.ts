@@ -1,4 +1,4 @@
-/** Why a workload does not run. `message` says what happened and what to do next. */
+/** Why a workload is not running. `message` says what happened and what to do next. */
 export class EngineError extends Error {
   readonly reason: EngineReason
   /** The last lines that the workload printed. */
@@ -17,7 +17,7 @@ export type EngineReason =
   | 'out-of-memory'
   | 'not-ready'
   | 'image-missing'
-  /** The registry cannot be asked at the moment; it may have the image. */
+  /** The registry cannot be reached at the moment; it may have the image. */
   | 'registry-away'
   | 'disk-full'
   | 'refused'

@@ -8,7 +8,7 @@ import { type ArchiveEntry, ArchiveReader } from './archive-reader.ts'
 import { attempt, newRelease } from './engine.cases.ts'
 import type { VolumeBench } from './engine.volumes.cases.ts'
 
-/** What every engine does with archives of volumes. */
+/** The archive suite for every engine. */
 export function archiveCases(name: string, open: () => Promise<VolumeBench>): void {
   describe(`archives of volumes on engine ${name}`, () => {
     let bench: VolumeBench
@@ -26,7 +26,7 @@ export function archiveCases(name: string, open: () => Promise<VolumeBench>): vo
     const isMissing = (volume: string) =>
       assert.rejects(read(volume), { reason: 'refused', message: /there is no volume/ })
 
-    it('give what a stopped service wrote, and make a volume of another one of it', async () => {
+    it('contain the files of a stopped service, and restore them to a new volume', async () => {
       const [source, target] = [newId(), newId()]
       const [one, other] = [withVolume(source), withVolume(target)]
       await bench.engine.start(one, attempt())
@@ -42,7 +42,7 @@ export function archiveCases(name: string, open: () => Promise<VolumeBench>): vo
       await isMissing(target)
     })
 
-    it('keep owners, modes, links, long names, empty files and the directory of the volume itself', async () => {
+    it('keep owners, modes, links, long names, empty files and the volume’s own directory', async () => {
       const volume = newId()
       const archive = await makeArchive()
       await fill(volume, archive)
@@ -65,7 +65,7 @@ export function archiveCases(name: string, open: () => Promise<VolumeBench>): vo
       }
     })
 
-    it('that end with an error leave nothing of the volume, and the error comes through as it is', async () => {
+    it('that end with an error leave no volume behind, and the error passes through', async () => {
       const archive = await makeArchive()
       const error = Object.assign(new TypeError('the file is damaged'), { code: 'EIO' })
       // Also behind what an unpacker has to read.
@@ -80,7 +80,7 @@ export function archiveCases(name: string, open: () => Promise<VolumeBench>): vo
       }
     })
 
-    it('are neither given nor taken while something uses the volume', async () => {
+    it('are neither read nor written while the volume is in use', async () => {
       const volume = newId()
       const release = withVolume(volume)
       await bench.engine.start(release, attempt())
@@ -103,7 +103,7 @@ export function archiveCases(name: string, open: () => Promise<VolumeBench>): vo
       await bench.engine.erase(release.service, attempt())
     })
 
-    it('may be given up by whoever takes them; what was not taken to its end is not whole', async () => {
+    it('can be cancelled by their reader, and are rejected if not read to the end', async () => {
       const volume = newId()
       await fill(volume, await makeArchive())
       const error = new TypeError('no room for it')
@@ -140,7 +140,7 @@ export async function readArchive(engine: VolumeBench['engine'], volume: string)
   return archive
 }
 
-/** A volume with something of everything that volumes have. */
+/** Fills a volume with one of each kind of entry. */
 async function makeArchive(): Promise<Buffer> {
   const tar = pack()
   const at = { uid: 999, gid: 998 }
@@ -157,7 +157,7 @@ async function makeArchive(): Promise<Buffer> {
   return buffer(tar)
 }
 
-/** What is in an archive, with contents, in order of paths. */
+/** Returns the entries of an archive with their contents, sorted by path. */
 async function listEntries(archive: Buffer): Promise<(ArchiveEntry & { content: string })[]> {
   const found: (ArchiveEntry & { content: string })[] = []
   const reader = new ArchiveReader((entry) => {

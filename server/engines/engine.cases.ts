@@ -8,18 +8,21 @@ import { newId } from '../lib/id.ts'
 import { Secret } from '../lib/secret.ts'
 import { type Endpoint, type Engine, EngineError, type LogLine, type LongRunning, type Release } from './engine.ts'
 
-/** What a program in the suite does: `web` opens port 8080 and prints "up", `crash` prints "boom" and exits with code 3. */
+/**
+ * What a program in the suite does: `web` opens port 8080 and prints "up", `crash` prints "boom"
+ * and exits with code 3.
+ */
 export type Program = 'web' | 'crash' | 'never-listens' | 'portless' | 'out-of-memory' | 'image-missing'
 
-/** An engine to be tested, with what the suite cannot know of it. */
+/** An engine under test, with the details that the suite cannot know. */
 export interface EngineBench {
   readonly engine: Engine
   workload(program: Program): LongRunning
-  /** Whether a program answers there. */
+  /** Returns whether a program answers at the endpoint. */
   answers(endpoint: Endpoint): Promise<boolean>
   /** Commands for `exec` that print a variable or a file, or exit with a code. */
   readonly commands: Record<'printVariable' | 'printFile' | 'exitWith', (argument: string) => string[]>
-  /** Removes one replica without the engine's knowing. */
+  /** Removes one replica behind the engine's back. */
   remove(replica: string): Promise<void>
   close(): Promise<void>
 }
@@ -36,7 +39,7 @@ export const newRelease = (workload: LongRunning, of: Partial<Release> = {}): Re
   ...of,
 })
 
-/** One suite for every engine. */
+/** The suite for every engine. */
 export function engineCases(name: string, open: () => Promise<EngineBench>): void {
   describe(`engine ${name}`, () => {
     let bench: EngineBench
@@ -56,7 +59,7 @@ export function engineCases(name: string, open: () => Promise<EngineBench>): voi
 }
 
 function startCases(get: () => EngineBench): void {
-  it('starts a release and gives an endpoint that answers', async () => {
+  it('starts a release and returns an endpoint that answers', async () => {
     const { engine, workload, answers } = get()
     const release = newRelease(workload('web'))
     const endpoints = await engine.start(release, attempt())
@@ -78,7 +81,7 @@ function startCases(get: () => EngineBench): void {
     await engine.erase(release.service, attempt())
   })
 
-  it('gives the same endpoints when start is repeated', async () => {
+  it('returns the same endpoints when start is repeated', async () => {
     const { engine, workload } = get()
     const release = newRelease({ ...workload('web'), replicas: { min: 2, max: 3 } })
     const first = await engine.start(release, attempt())
@@ -88,7 +91,7 @@ function startCases(get: () => EngineBench): void {
     await engine.erase(release.service, attempt())
   })
 
-  it('calls a program without ports healthy once it has run for a while', async () => {
+  it('reports a program without ports as healthy once it has run for a while', async () => {
     const { engine, workload } = get()
     const release = newRelease(workload('portless'))
     assert.deepEqual(await engine.start(release, attempt()), [])
@@ -96,7 +99,7 @@ function startCases(get: () => EngineBench): void {
     await engine.erase(release.service, attempt())
   })
 
-  it('brings a removed replica back, and shows its absence before', async () => {
+  it('reports a removed replica as missing and recreates it', async () => {
     const { engine, workload, remove } = get()
     const release = newRelease({ ...workload('web'), replicas: { min: 2, max: 2 } })
     await engine.start(release, attempt())
@@ -111,7 +114,7 @@ function startCases(get: () => EngineBench): void {
 }
 
 function failureCases(get: () => EngineBench): void {
-  it('leaves the replicas that run when another one cannot be brought back', async () => {
+  it('keeps the running replicas when another one cannot be recreated', async () => {
     const { engine, workload, remove, answers } = get()
     const release = newRelease({ ...workload('web'), replicas: { min: 2, max: 2 } })
     await engine.start(release, attempt())
@@ -133,7 +136,7 @@ function failureCases(get: () => EngineBench): void {
     ['image-missing', 'image-missing', /no image/],
   ]
   for (const [program, reason, message] of failures) {
-    it(`fails a release that is "${program}", leaves nothing of it and the old one running`, async () => {
+    it(`fails a release that is "${program}", removes it and keeps the old one running`, async () => {
       const { engine, workload, answers } = get()
       const old = newRelease(workload('web'))
       const endpoints = await engine.start(old, attempt())
@@ -155,7 +158,7 @@ function failureCases(get: () => EngineBench): void {
     })
   }
 
-  it('stops waiting when it is aborted; retire takes away what is left', async () => {
+  it('stops waiting when it is aborted; retire removes what is left', async () => {
     const { engine, workload } = get()
     const release = newRelease({ ...workload('never-listens'), startDeadlineSeconds: 600 })
     const cancel = new AbortController()
@@ -171,7 +174,7 @@ function failureCases(get: () => EngineBench): void {
 
 function crashCases(get: () => EngineBench): void {
   for (const point of ['engine.created', 'engine.started', 'engine.healthy'] satisfies Failpoint[]) {
-    it(`finds what it made when it died at ${point}, and makes no double`, async () => {
+    it(`finds what it created before it crashed at ${point}, and creates no duplicate`, async () => {
       const { engine, workload, answers } = get()
       const file = { path: '/etc/late/note.txt', content: 'written' }
       const release = newRelease({ ...workload('web'), files: [file] })
@@ -191,7 +194,7 @@ function crashCases(get: () => EngineBench): void {
     })
   }
 
-  it('retires the rest when it died between stopping and removing', async () => {
+  it('retires the rest when it crashed between stopping and removing', async () => {
     const { engine, workload } = get()
     const release = newRelease(workload('web'))
     await engine.start(release, attempt())
@@ -207,7 +210,7 @@ function crashCases(get: () => EngineBench): void {
 }
 
 function endCases(get: () => EngineBench): void {
-  it('retires everything but the release to keep, and may be asked again', async () => {
+  it('retires everything except the release to keep, and can be repeated', async () => {
     const { engine, workload, answers } = get()
     const old = newRelease(workload('web'))
     const next = { ...old, id: newId() }
@@ -227,7 +230,7 @@ function endCases(get: () => EngineBench): void {
     await engine.erase(old.service, attempt())
   })
 
-  it('changes the number of replicas of a release: those that stay are not touched', async () => {
+  it('changes the number of replicas of a release without touching those that remain', async () => {
     const { engine, workload, answers } = get()
     const release = newRelease(workload('web'))
     const [first] = await engine.start(release, attempt())
@@ -245,7 +248,7 @@ function endCases(get: () => EngineBench): void {
     await engine.erase(release.service, attempt())
   })
 
-  it('knows nothing of what was never there', async () => {
+  it('reports nothing for an unknown service', async () => {
     const { engine } = get()
     assert.deepEqual(await engine.observe(newId(), limit()), { state: 'absent' })
     await engine.retire(newId(), undefined, attempt())
@@ -255,7 +258,7 @@ function endCases(get: () => EngineBench): void {
     await engine.ping(limit())
   })
 
-  it('tells when it begins a release, and not of one that runs already', async () => {
+  it('calls whenBegun when it begins a release, but not for a running one', async () => {
     const { engine, workload } = get()
     const release = newRelease(workload('web'))
     let begun = 0
@@ -264,7 +267,7 @@ function endCases(get: () => EngineBench): void {
     await engine.erase(release.service, attempt())
   })
 
-  it('starts what runs for one service for another one as well, and takes nothing of the first', async () => {
+  it('starts the same release for two services, and keeps their replicas apart', async () => {
     const { engine, workload } = get()
     const one = newRelease(workload('web'))
     const other = { ...one, service: newId(), environment: newId() }
@@ -299,7 +302,7 @@ function endCases(get: () => EngineBench): void {
   })
 }
 
-/** Values that a shell, a file of variables or a table of text would not leave as they are. */
+/** Values that a shell, an env file or a text table would change. */
 const values = {
   PLAIN: 'a=b "c" $HOME',
   LINES: 'first\nsecond\r\n\n\ttabbed\n',
@@ -310,7 +313,7 @@ const values = {
 }
 
 function insideCases(get: () => EngineBench): void {
-  it('gives the program its variables and files, and exec their sight', async () => {
+  it('passes variables and files to the program and to exec unchanged', async () => {
     const { engine, workload, commands } = get()
     const release = newRelease({
       ...workload('web'),
@@ -337,7 +340,7 @@ function insideCases(get: () => EngineBench): void {
 }
 
 function logCases(get: () => EngineBench): void {
-  it('gives the lines of all replicas in order of time, and only later ones when asked', async () => {
+  it('returns the lines of all replicas in order of time, or only later ones on request', async () => {
     const { engine, workload } = get()
     const release = newRelease({ ...workload('web'), replicas: { min: 2, max: 2 } })
     await engine.start(release, attempt())
@@ -362,7 +365,7 @@ function logCases(get: () => EngineBench): void {
     await engine.erase(release.service, attempt())
   })
 
-  it('follows replicas that come later, and ends when it is aborted', async () => {
+  it('follows replicas that start later, and ends when it is aborted', async () => {
     const { engine, workload } = get()
     const old = newRelease(workload('web'))
     const next = { ...old, id: newId() }

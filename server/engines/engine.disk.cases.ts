@@ -5,20 +5,20 @@ import { attempt, type EngineBench, newRelease } from './engine.cases.ts'
 import { newTask } from './engine.tasks.cases.ts'
 import type { Engine, Release, Task } from './engine.ts'
 
-/** What is written somewhere: bytes in one file, and empty files. */
+/** What a program writes: bytes in one file, and empty files. */
 export interface Written {
   readonly bytes: number
   readonly files: number
 }
 
 export interface DiskBench extends EngineBench {
-  /** The same engine, as another installation has it. */
+  /** The same engine as another installation sees it. */
   readonly another: Engine
-  /** Writes outside of the volumes of a service that runs, or into its first one. */
+  /** Makes a running service write outside its volumes or into its first one. */
   write(release: Release, place: 'layer' | 'volume', written: Written): Promise<void>
-  /** A task that writes outside of volumes and ends. */
+  /** Returns a task that writes outside volumes and ends. */
   writer(written: Written): Task
-  /** Is called when the run has ended that wrote so much. */
+  /** Called when the run that wrote this has ended. */
   hasRun(run: string, written: Written): void
 }
 
@@ -26,11 +26,11 @@ const mebibyte = 1024 ** 2
 const inVolume = { bytes: 5 * mebibyte, files: 300 }
 const inLayer = { bytes: 3 * mebibyte, files: 200 }
 const inRun = { bytes: 2 * mebibyte, files: 100 }
-/** Directories and such that nobody wrote. */
+/** Inodes that the engine itself needs, such as directories. */
 const isAbout = (found: number | undefined, wrote: number, slack: number): void =>
   assert.ok(found !== undefined && found >= wrote && found <= wrote + slack, `${found} instead of ${wrote}`)
 
-/** What every engine reports of its disk. */
+/** The disk suite for every engine. */
 export function diskCases(name: string, open: () => Promise<DiskBench>): void {
   describe(`the disk of engine ${name}`, () => {
     let bench: DiskBench
@@ -40,7 +40,7 @@ export function diskCases(name: string, open: () => Promise<DiskBench>): void {
     after(() => bench?.close())
     const signal = (): AbortSignal => AbortSignal.timeout(120_000)
 
-    /** A service that runs and a run that has ended; both wrote. */
+    /** Starts a service and completes a run; both have written. */
     async function fill() {
       const storage = [{ id: newId(), mountPoint: '/data', sizeGiB: 1 }]
       const release = newRelease({ ...bench.workload('web'), storage })
@@ -61,14 +61,14 @@ export function diskCases(name: string, open: () => Promise<DiskBench>): void {
       }
     }
 
-    it('reports what is free', async () => {
+    it('reports the free space', async () => {
       const space = await bench.engine.diskSpace(signal())
       assert.ok(space, 'it can be seen from here')
       assert.ok(space.freeBytes > 0 && space.freeBytes < space.totalBytes, JSON.stringify(space))
       assert.ok(space.freeInodes >= 0 && space.freeInodes <= space.totalInodes, JSON.stringify(space))
     })
 
-    it('reports what each volume, replica and run takes, and nothing of another installation', async () => {
+    it('reports the size of each volume, replica and run of this installation only', async () => {
       const filled = await fill()
       const { release, volume, job, run } = filled
       const found = await bench.engine.disk(signal())
@@ -93,7 +93,7 @@ export function diskCases(name: string, open: () => Promise<DiskBench>): void {
       await clear(filled)
     })
 
-    it('counts the inodes of each volume, replica and run, and nothing of another installation', async () => {
+    it('counts the inodes of each volume, replica and run of this installation only', async () => {
       const filled = await fill()
       const { release, volume, job, run } = filled
       const found = await bench.engine.countInodes(1_000_000, signal())

@@ -3,23 +3,23 @@ import { after, before, describe, it } from 'node:test'
 import { Secret } from '../lib/secret.ts'
 import type { Engine, RegistryLogin } from './engine.ts'
 
-/** An engine with a registry of the test's own, which wants a password. */
+/** An engine with a registry of the test's own that requires a password. */
 export interface ImagesBench {
   readonly engine: Engine
   readonly login: RegistryLogin
   /** `host/name:tag` in the registry. */
   image(tag: string): string
-  /** A new image stands under the tag from now on; the engine has nothing of it. */
+  /** Pushes a new image under the tag; the engine has none of its layers. */
   push(tag: string): Promise<void>
-  /** Makes an image on the engine itself, under the name that it would have in the registry. */
+  /** Creates an image on the engine itself, under the name it would have in the registry. */
   make(tag: string): Promise<void>
-  /** The registry answers nobody until it is told to be back. */
+  /** Takes the registry offline, or brings it back. */
   goAway(): Promise<void>
   comeBack(): Promise<void>
   close(): Promise<void>
 }
 
-/** What every engine does with images of registries. */
+/** The image suite for every engine. */
 export function engineImagesCases(name: string, open: () => Promise<ImagesBench>, skip: string | false = false): void {
   describe(`images of engine ${name}`, { skip }, () => {
     let bench: ImagesBench
@@ -34,7 +34,7 @@ export function engineImagesCases(name: string, open: () => Promise<ImagesBench>
     const pin = (tag: string, login: RegistryLogin | undefined = bench.login) =>
       bench.engine.pinImage(bench.image(tag), login, attempt())
 
-    it('pins a tag to a digest and fetches that, once', async () => {
+    it('pins a tag to a digest and fetches the image once', async () => {
       await bench.push('1')
       const pinned = await pin('1')
       assert.match(pinned.digest, /^sha256:[0-9a-f]{64}$/)
@@ -56,7 +56,7 @@ export function engineImagesCases(name: string, open: () => Promise<ImagesBench>
       })
     })
 
-    it('gives another digest when the tag moved, and still the former image by its digest', async () => {
+    it('returns a new digest when the tag moved, and still fetches the previous image by its digest', async () => {
       await bench.push('2')
       const former = await pin('2')
       await bench.push('2')
@@ -67,7 +67,7 @@ export function engineImagesCases(name: string, open: () => Promise<ImagesBench>
       assert.equal((await bench.engine.pinImage(former.reference, undefined, attempt())).isThere, true)
     })
 
-    it('says which image is missing in which registry', async () => {
+    it('reports the missing image and its registry', async () => {
       const image = `${bench.image('1').slice(0, -':1'.length)}:none`
       await assert.rejects(bench.engine.pinImage(image, bench.login, attempt()), (error: Error) => {
         assert.ok(error.message.includes(image), error.message)
@@ -76,7 +76,7 @@ export function engineImagesCases(name: string, open: () => Promise<ImagesBench>
       })
     })
 
-    it('gives nothing without the password, though the engine has the image', async () => {
+    it('rejects a request without the password, even if the engine has the image', async () => {
       await bench.push('3')
       const { reference } = await pin('3')
       await bench.engine.fetchImage(reference, bench.login, attempt())
@@ -88,7 +88,7 @@ export function engineImagesCases(name: string, open: () => Promise<ImagesBench>
       }
     })
 
-    it('tells what an image takes, removes it, and finds nothing to remove the second time', async () => {
+    it('reports the size of an image, removes it, and reports false when it is already removed', async () => {
       await bench.push('5')
       const { reference } = await pin('5')
       await bench.engine.fetchImage(reference, bench.login, attempt())
@@ -102,7 +102,7 @@ export function engineImagesCases(name: string, open: () => Promise<ImagesBench>
       assert.equal((await pin('5')).isThere, false)
     })
 
-    it('uses an image that was made on the engine when the registry is away, and has fetched ones at hand', async () => {
+    it('uses an image built on the engine, or an image fetched before, while the registry is away', async () => {
       await bench.push('4')
       const fetched = await pin('4')
       await bench.engine.fetchImage(fetched.reference, bench.login, attempt())

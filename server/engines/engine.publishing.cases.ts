@@ -4,11 +4,11 @@ import { attempt, type EngineBench, newRelease } from './engine.cases.ts'
 import { EngineError, type LongRunning } from './engine.ts'
 
 export interface PublishingBench extends EngineBench {
-  /** A port of the machine that nobody uses. */
+  /** An unused port of the machine. */
   freePort(): Promise<number>
 }
 
-/** What every engine says about ports that are published on the machine. */
+/** The suite of published ports for every engine. */
 export function publishingCases(name: string, open: () => Promise<PublishingBench>): void {
   describe(`ports published by engine ${name}`, () => {
     let bench: PublishingBench

@@ -4,15 +4,18 @@ import { until } from '../../test/support/until.ts'
 import { attempt, type EngineBench, newRelease } from './engine.cases.ts'
 import type { Release } from './engine.ts'
 
-/** An engine whose replicas know a command for terminals. */
+/** An engine whose replicas have commands for terminals. */
 export interface ShellBench extends EngineBench {
-  /** Prints `size <columns>x<rows>` at the start and when that changes, answers each line with `said <line>`, and ends at `exit`. */
+  /**
+   * Prints `size <columns>x<rows>` at the start and when that changes, answers each line with `said
+   * <line>`, and ends at `exit`.
+   */
   readonly terminalCommand: readonly string[]
-  /** Prints the bytes of its input, and ends with code 3 once that ends. */
+  /** Prints the bytes of its input, and ends with code 3 when the input ends. */
   readonly echoCommand: readonly string[]
 }
 
-/** What every engine does with terminals and connections. */
+/** The suite of terminals and connections for every engine. */
 export function shellCases(name: string, open: () => Promise<ShellBench>): void {
   describe(`terminals of engine ${name}`, () => {
     let bench: ShellBench
@@ -32,7 +35,7 @@ export function shellCases(name: string, open: () => Promise<ShellBench>): void 
     const openShell = (more = {}, signal = limit()) =>
       bench.engine.shell(release.service, { command: bench.terminalCommand, columns: 90, rows: 30, ...more }, signal)
 
-    it('runs a command in a terminal that has a size, hears what is typed, and ends when the command does', async () => {
+    it('runs a command in a terminal with a size, passes input to it, and ends when the command does', async () => {
       const { stream, resize } = await openShell({ replica })
       let printed = ''
       stream.on('data', (chunk) => {
@@ -48,7 +51,7 @@ export function shellCases(name: string, open: () => Promise<ShellBench>): void 
       await ended
     })
 
-    it('without a terminal carries every byte both ways, ends its input at a lone byte 04, and says the exit code', async () => {
+    it('without a terminal passes every byte both ways, ends its input at a lone byte 04, and returns the exit code', async () => {
       const wish = { command: bench.echoCommand, columns: 0, rows: 0, replica }
       const { stream, exitCode } = await bench.engine.shell(release.service, wish, limit())
       const sent = Buffer.from(Array.from({ length: 256 * 40 }, (_, index) => index % 256))
@@ -63,7 +66,7 @@ export function shellCases(name: string, open: () => Promise<ShellBench>): void 
       assert.equal(await exitCode(), 3)
     })
 
-    it('ends the terminal with the signal', async () => {
+    it('ends the terminal when the signal is aborted', async () => {
       const stop = new AbortController()
       const { stream } = await openShell({}, stop.signal)
       const closed = new Promise((resolve) => stream.once('close', resolve))
@@ -71,14 +74,14 @@ export function shellCases(name: string, open: () => Promise<ShellBench>): void 
       await closed
     })
 
-    it('refuses replicas that are not of the service', async () => {
+    it('rejects replicas of other services', async () => {
       await assert.rejects(openShell({ replica: 'somebody-else' }), { reason: 'refused' })
       await assert.rejects(bench.engine.connect(release.service, 8080, 'somebody-else', limit()), { reason: 'refused' })
       const wish = { command: bench.terminalCommand, columns: 80, rows: 24 }
       await assert.rejects(bench.engine.shell(release.environment, wish, limit()), { reason: 'refused' })
     })
 
-    it('carries the bytes of a port, and says when nobody listens', async () => {
+    it('carries the bytes of a port, and reports a port on which nothing listens', async () => {
       const socket = await bench.engine.connect(release.service, 8080, undefined, limit())
       let answer = ''
       socket.on('data', (chunk) => {

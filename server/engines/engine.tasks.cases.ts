@@ -8,19 +8,20 @@ import { attempt } from './engine.cases.ts'
 import type { Engine, LogLine, Release, Task } from './engine.ts'
 
 /**
- * What a task in the suite does: `works` prints "done"; `writes` writes {"KEY":{"value":"one"}} into its output file, too; `fails` prints
- * its variable HIDDEN and ends with code 3; `endless` prints "up" and runs on.
+ * What a task in the suite does: `works` prints "done"; `writes` also writes
+ * {"KEY":{"value":"one"}} into its output file; `fails` prints its variable HIDDEN and exits with
+ * code 3; `endless` prints "up" and keeps running.
  */
 export type TaskProgram = 'works' | 'writes' | 'fails' | 'endless' | 'out-of-memory' | 'image-missing'
 
 export interface TaskBench {
   readonly engine: Engine
-  /** As another process of the same installation has it. */
+  /** The same engine as another process of this installation sees it. */
   readonly another: Engine
   task(program: TaskProgram): Task
-  /** Removes what is there of a run without the engine's knowing. */
+  /** Removes what is left of a run behind the engine's back. */
   remove(run: string): Promise<void>
-  /** The same of what holds the network of a run, where anything does. */
+  /** Removes the holder of a run's network behind the engine's back, if the engine has one. */
   removeNetwork(run: string): Promise<void>
   close(): Promise<void>
 }
@@ -68,7 +69,7 @@ const linesOf = async (engine: Engine, service: string): Promise<string[]> => {
 }
 
 function outcomeCases(get: () => TaskBench): void {
-  it('gives exit code, moments, last lines and what the output file says', async () => {
+  it('returns exit code, times, last lines and the content of the output file', async () => {
     const release = newTask({ ...get().task('writes'), outputFile })
     const outcome = await runOf(get(), release, newId())
     assert.deepEqual([outcome.exitCode, outcome.outOfMemory, outcome.timedOut], [0, false, false])
@@ -79,7 +80,7 @@ function outcomeCases(get: () => TaskBench): void {
     await erase(get(), release)
   })
 
-  it('tells a failure by its code, and hides secrets in the last lines', async () => {
+  it('reports the exit code of a failed run, and masks secrets in the last lines', async () => {
     const release = newTask({
       ...get().task('fails'),
       outputFile,
@@ -93,7 +94,7 @@ function outcomeCases(get: () => TaskBench): void {
     await erase(get(), release)
   })
 
-  it('ends what takes longer than it may', async () => {
+  it('ends a run that exceeds its time limit', async () => {
     const release = newTask({ ...get().task('endless'), timeoutSeconds: 1 })
     const outcome = await runOf(get(), release, newId())
     assert.equal(outcome.timedOut, true)
@@ -101,13 +102,13 @@ function outcomeCases(get: () => TaskBench): void {
     await erase(get(), release)
   })
 
-  it('tells when the memory was too small', async () => {
+  it('reports that a run was out of memory', async () => {
     const release = newTask(get().task('out-of-memory'))
     assert.equal((await runOf(get(), release, newId())).outOfMemory, true)
     await erase(get(), release)
   })
 
-  it('does not prepare what has no image', async () => {
+  it('rejects a task whose image is missing', async () => {
     const release = newTask(get().task('image-missing'))
     await assert.rejects(get().engine.prepareTask(release, newId(), attempt()), { reason: 'image-missing' })
     await erase(get(), release)
@@ -116,7 +117,7 @@ function outcomeCases(get: () => TaskBench): void {
 
 function onceCases(get: () => TaskBench): void {
   for (const point of ['task.created', 'task.started', 'task.ended'] satisfies Failpoint[]) {
-    it(`runs once and tells its outcome when the platform died at ${point}`, async () => {
+    it(`runs once and returns its outcome when the platform crashed at ${point}`, async () => {
       const release = newTask(get().task('works'))
       const run = newId()
       armFailpoints(`${point}:throw`)
@@ -151,7 +152,7 @@ function onceCases(get: () => TaskBench): void {
     await erase(get(), release)
   })
 
-  it('runs once when whoever was about to begin it stands still, and another process takes it over', async () => {
+  it('runs once when the process that is about to begin it stalls and another one takes over', async () => {
     const { engine, another, task } = get()
     const release = newTask(task('works'))
     const run = newId()
@@ -171,7 +172,7 @@ function onceCases(get: () => TaskBench): void {
     await erase(get(), release)
   })
 
-  it('does not run again what somebody removed', async () => {
+  it('does not rerun a run that somebody removed', async () => {
     const release = newTask(get().task('works'))
     const run = newId()
     await get().engine.prepareTask(release, run, attempt())
@@ -180,7 +181,7 @@ function onceCases(get: () => TaskBench): void {
     await erase(get(), release)
   })
 
-  it('leaves a run going when its caller stops waiting, joins it, and ends it when told', async () => {
+  it('keeps running when its caller stops waiting, can be joined, and ends on request', async () => {
     const { engine, task } = get()
     const release = newTask(task('endless'))
     const run = newId()
@@ -202,12 +203,12 @@ function onceCases(get: () => TaskBench): void {
 }
 
 function besideCases(get: () => TaskBench): void {
-  it('is no replica of its service, and goes when its service does', async () => {
+  it('is not a replica of its service, and is removed with it', async () => {
     const { engine, task } = get()
     const release = newTask(task('endless'))
     const run = newId()
     await engine.prepareTask(release, run, attempt())
-    // It is seen ended, or is not seen any more.
+    // It is either seen as ended or no longer listed.
     const ended = engine.runTask(release, run, attempt()).catch(() => undefined)
     await until('it runs', async () => (await engine.listTasks(limit())).some((one) => one.running))
     assert.deepEqual(await engine.observe(release.service, limit()), { state: 'absent' })

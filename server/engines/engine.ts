@@ -30,7 +30,7 @@ export * from './terminal.ts'
 export * from './volume.ts'
 export * from './workload.ts'
 
-/** What every engine has beside its roles. */
+/** What every engine has in addition to its roles. */
 export interface Reachable {
   readonly capabilities: EngineCapabilities
   /** Rejects with the reason if the engine cannot be reached. */
@@ -38,10 +38,10 @@ export interface Reachable {
 }
 
 /**
- * Runs the workloads of clusters: plain data in, plain data out, without database and HTTP. All that
- * it creates carries the owner's labels, so that it can be found again after a crash. It never
- * touches anything without those labels. Every call may be repeated. Callers name the roles that
- * they use.
+ * Runs the workloads of clusters: plain data in, plain data out, without database or HTTP.
+ * Everything that it creates carries the owner's labels, so it can be found again after a crash. It
+ * never touches anything without those labels. Every call may be repeated. Callers name the roles
+ * that they use.
  */
 export type Engine = Reachable &
   Runner &

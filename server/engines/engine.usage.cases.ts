@@ -6,15 +6,15 @@ import { attempt, type EngineBench, newRelease } from './engine.cases.ts'
 import type { LongRunning, Release, ReplicaUsage } from './engine.ts'
 
 export interface UsageBench extends EngineBench {
-  /** A program that uses all the CPU it may. */
+  /** A program that uses all its CPU. */
   busy(): LongRunning
-  /** Whatever makes the replicas of a busy release busy. */
+  /** Makes the replicas of a busy release use CPU. */
   load(release: Release): void
 }
 
-/** What every engine says about what replicas use. */
+/** The usage suite for every engine. */
 export function usageCases(name: string, open: () => Promise<UsageBench>): void {
-  describe(`usage told by engine ${name}`, () => {
+  describe(`usage reported by engine ${name}`, () => {
     let bench: UsageBench
     before(async () => {
       bench = await open()
@@ -22,7 +22,7 @@ export function usageCases(name: string, open: () => Promise<UsageBench>): void 
     after(() => bench?.close())
     const signal = (): AbortSignal => AbortSignal.timeout(60_000)
 
-    it('tells of each running replica what it uses and may use, and of no other', async () => {
+    it('reports usage and limits of each running replica, and of no other', async () => {
       const { engine, workload } = bench
       const release = newRelease({ ...workload('web'), replicas: { min: 2, max: 2 } })
       assert.deepEqual(await engine.usage(newId(), signal()), [])
@@ -41,7 +41,7 @@ export function usageCases(name: string, open: () => Promise<UsageBench>): void 
       assert.deepEqual(await engine.usage(release.service, signal()), [])
     })
 
-    it('sees a program that uses all it may', async () => {
+    it('reports a program that uses all its CPU', async () => {
       const release = newRelease(bench.busy())
       await bench.engine.start(release, attempt())
       bench.load(release)

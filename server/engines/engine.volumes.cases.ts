@@ -5,12 +5,12 @@ import { attempt, type EngineBench, newRelease } from './engine.cases.ts'
 import type { Release } from './engine.ts'
 
 export interface VolumeBench extends EngineBench {
-  /** Writes into the first volume of a service that runs, and reads from it. */
+  /** Writes into the first volume of a running service, and reads from it. */
   write(release: Release, text: string): Promise<void>
   read(release: Release): Promise<string>
 }
 
-/** What every engine does with volumes that are to be copied. */
+/** The suite of volume copies for every engine. */
 export function volumeCases(name: string, open: () => Promise<VolumeBench>): void {
   describe(`volumes on engine ${name}`, () => {
     let bench: VolumeBench
@@ -29,7 +29,7 @@ export function volumeCases(name: string, open: () => Promise<VolumeBench>): voi
       return seen.state === 'running' ? seen.replicas.map((replica) => replica.exits) : seen.state
     }
 
-    it('copies what a volume holds while its service runs on, and both live on their own', async () => {
+    it('copies a volume while its service continues, and keeps both independent', async () => {
       const [source, target] = [withVolume(), withVolume()]
       await bench.engine.start(source, attempt())
       await bench.write(source, 'before')
@@ -45,7 +45,7 @@ export function volumeCases(name: string, open: () => Promise<VolumeBench>): voi
       await bench.engine.erase(target.service, attempt())
     })
 
-    it('a copy that is made again replaces the first; a stopped service and a volume that never was can be copied', async () => {
+    it('replaces an earlier copy, copies the volume of a stopped service and skips a missing one', async () => {
       const [source, target] = [withVolume(), withVolume()]
       assert.equal(await copy(source, target), 0)
       await bench.engine.start(source, attempt())
@@ -69,7 +69,7 @@ export function volumeCases(name: string, open: () => Promise<VolumeBench>): voi
       for (const { service } of [source, target]) await bench.engine.erase(service, attempt())
     })
 
-    it('copies volumes of several services in one go, and tells how much was copied', async () => {
+    it('copies volumes of several services at once, and reports the bytes copied', async () => {
       const [first, second, ...targets] = [withVolume(), withVolume(), withVolume(), withVolume()]
       const sources = [first, second]
       await Promise.all(sources.map((source) => bench.engine.start(source, attempt())))
@@ -85,7 +85,7 @@ export function volumeCases(name: string, open: () => Promise<VolumeBench>): voi
       for (const { service } of [...sources, ...targets]) await bench.engine.erase(service, attempt())
     })
 
-    it('a copy for which nothing may stand still so long is given up, and everything goes on', async () => {
+    it('cancels a copy that exceeds its pause limit, and every service continues', async () => {
       const [source, target] = [withVolume(), withVolume()]
       await bench.engine.start(source, attempt())
       await bench.write(source, 'here')

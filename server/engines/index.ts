@@ -1,4 +1,7 @@
-/** Engines run workloads on a cluster: plain data in, plain data out, found again by labels after any crash. */
+/**
+ * Engines run workloads on a cluster: plain data in, plain data out, found again by labels after
+ * any crash.
+ */
 export * from './archive-reader.ts'
 export { DockerEngine, type DockerEngineOptions } from './docker/docker-engine.ts'
 export type { InstallationThings } from './docker/installation.ts'

@@ -1,6 +1,9 @@
 export interface LogQuery {
   readonly follow: boolean
-  /** Only lines after this moment of the engine's clock (RFC 3339 with nanoseconds), as given by a former line. */
+  /**
+   * Only lines after this moment of the engine's clock (RFC 3339 with nanoseconds), taken from an
+   * earlier line.
+   */
   readonly after?: string
 }
 

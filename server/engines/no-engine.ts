@@ -10,8 +10,8 @@ const noReplica = async (): Promise<never> => {
 }
 
 /**
- * Stands for the engine of a cluster that is only a record. Nothing runs there, so everything has
- * ended already, and nothing can be started.
+ * The engine of a cluster that is only a record. Nothing runs there, so stopping always succeeds
+ * and starting always fails.
  */
 export const noEngine: Reachable & Runner & Observes & TaskRunner & ImageStore & Terminals & LogSource = {
   capabilities: { description: 'a record', shapes: new Set(), settings: new Set(), images: 'shared' },

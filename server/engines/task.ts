@@ -2,25 +2,25 @@
 export interface TaskOutcome {
   readonly exitCode: number
   readonly outOfMemory: boolean
-  /** Its time was over, and it was ended. */
+  /** The run exceeded its time limit and was ended. */
   readonly timedOut: boolean
   /** By the engine's clock. */
   readonly startedAt: Date
   readonly finishedAt: Date
-  /** The text of the output file, at most 1 MiB; absent where it wrote none. */
+  /** The content of the output file, at most 1 MiB; absent if the program wrote none. */
   readonly output?: string
-  /** Why the output file could not be read: it is too long, or no file. */
+  /** Why the output file could not be read: it is too long, or not a file. */
   readonly outputProblem?: string
-  /** The last lines that it printed, without secrets. */
+  /** The last lines of the output, with secrets masked. */
   readonly lastLines: readonly string[]
 }
 
-/** One run of which something is there. */
+/** A run that has left something on the engine. */
 export interface RunningTask {
   readonly run: string
   readonly service: string
   readonly running: boolean
 }
 
-/** The longest text of an output file. */
+/** The maximum size of an output file. */
 export const longestOutputBytes = 1024 * 1024

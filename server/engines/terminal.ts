@@ -1,8 +1,8 @@
 import type { Duplex } from 'node:stream'
 
-/** What is to be run in a terminal. */
+/** A command to run in a terminal. */
 export interface ShellWish {
-  /** Absent: the newest replica that runs. */
+  /** Absent: the newest running replica. */
   readonly replica?: string
   readonly command: readonly string[]
   /** Both 0: without a terminal. */
@@ -10,7 +10,10 @@ export interface ShellWish {
   readonly rows: number
 }
 
-/** A command that runs: what is written goes in, what it prints comes out; it ends when the command does. */
+/**
+ * A running command: writes go to its input, reads return its output. The stream ends when the
+ * command does.
+ */
 export interface Terminal {
   readonly stream: Duplex
   resize(columns: number, rows: number): Promise<void>

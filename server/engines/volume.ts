@@ -1,5 +1,5 @@
 export interface Volume {
-  /** The storage's id: the volume is named by it. */
+  /** The storage's id, after which the volume is named. */
   readonly id: string
   readonly mountPoint: string
   readonly sizeGiB: number
@@ -9,27 +9,31 @@ export interface Volume {
 export interface VolumeCopy {
   readonly from: string
   readonly to: string
-  /** Of the volume that is made. */
+  /** The id of the volume to create. */
   readonly owner: VolumeOwner
   /**
-   * A program of a replica of this service that prints what the volume holds, as of the moment of its end, as an archive of tar. Of one of
-   * the copies it is taken, where it can be had: then the users of that volume do not stand still.
+   * A program in a replica of this service that prints the volume's content, as of the moment it
+   * ends, as a tar archive. At most one of the copies uses its program, if it works: the users of
+   * that volume are then not paused.
    */
   readonly archive?: { readonly service: string; readonly command: readonly string[] }
 }
 
 export interface CopyLimits {
-  /** After that everything goes on, and the copy has failed. */
+  /** After this time every replica continues, and the copy has failed. */
   readonly mostStandingSeconds: number
-  /** Told now and then how many bytes were copied. */
+  /** Called from time to time with the number of bytes copied. */
   readonly tell?: (bytes: number) => void
 }
 
-/** Whose a volume is. */
+/** The owner of a volume. */
 export interface VolumeOwner {
   readonly service: string
   readonly environment: string
 }
 
-/** Takes the archive of a volume, piece by piece and to its end. What throws inside of the archive must come out of it. */
+/**
+ * Receives the archive of a volume piece by piece, up to its end. Errors thrown by the archive must
+ * pass through.
+ */
 export type VolumeWriter = (archive: AsyncIterable<Uint8Array>) => Promise<void>

@@ -6,17 +6,20 @@ export interface Release<W extends Workload = LongRunning> {
   readonly id: string
   readonly service: string
   readonly environment: string
-  /** For people who look at the engine: becomes part of labels, never of names. */
+  /** A readable name for people who look at the engine. It goes into labels, never into names. */
   readonly displayName: string
   readonly workload: W
 }
 
 export type Workload = LongRunning | Task
-// Charts and stacks join this union with the kinds that need them.
+// Charts and stacks join this union together with the service kinds that need them.
 
-/** What every shape of workload says of its program. */
+/** The settings of a program that all kinds of workloads share. */
 interface Program {
-  /** A reference that the engine has already: by digest, by the image's id, or by a tag that only one image ever has. */
+  /**
+   * A reference to an image that the engine already has: a digest, the image's id, or a tag that is
+   * never reused.
+   */
   readonly image: string
   readonly entrypoint?: readonly string[]
   readonly arguments: readonly string[]
@@ -26,15 +29,18 @@ interface Program {
   readonly cpuMilli: number
   readonly memoryMiB: number
   /**
-   * GiB that it may write outside of its volumes. An engine whose file system can enforces it; others
-   * ignore it. Absent: no limit.
+   * GiB that the program may write outside its volumes; absent: no limit. Engines whose file system
+   * has no quotas ignore it.
    */
   readonly layerGiB?: number
-  /** Names under which other services of the environment reach this one. */
+  /** The names by which other services of the environment reach this one. */
   readonly aliases: readonly string[]
-  /** Labels of its users, for people who look at the engine; none of them may mean anything to the engine. */
+  /**
+   * Labels set by users, for people who look at the engine. None of them may have a meaning to the
+   * engine.
+   */
   readonly labels?: Readonly<Record<string, string>>
-  /** The program may write to its volumes and nowhere else. */
+  /** The program may write only to its volumes. */
   readonly hasReadOnlyRoot?: boolean
 }
 
@@ -42,32 +48,44 @@ export interface LongRunning extends Program {
   readonly shape: 'long-running'
   readonly replicas: { readonly min: number; readonly max: number }
   readonly ports: readonly Port[]
-  /** Ports that answer on the machine itself, too. One of the machine can be published by one replica only. */
+  /**
+   * Ports that are also published on the machine. Only one replica can publish a given port of the
+   * machine.
+   */
   readonly publishedPorts?: readonly PublishedPort[]
   readonly probes: Probes
   readonly storage: readonly Volume[]
-  /** By which a replica is asked to end; without one, by that of its image. */
+  /** The stop signal; absent: that of the image. */
   readonly stopSignal?: 'SIGINT' | 'SIGTERM'
-  /** How long a replica may take to end before it is killed. */
+  /** How long a replica may take to stop before it is killed. */
   readonly stopGraceSeconds: number
-  /** Runs inside each replica right after its program has started, also after a restart. A start fails if it fails. */
+  /**
+   * Runs inside each replica right after its program starts or restarts. If it fails, the start
+   * fails.
+   */
   readonly postStart?: readonly string[]
-  /** Runs inside each replica before its program is asked to end, within the grace time. */
+  /** Runs inside each replica before its program is stopped; it counts towards the grace time. */
   readonly preStop?: readonly string[]
-  /** How long `start` waits for health, over all replicas; a restart of the caller continues with what is left. */
+  /**
+   * How long `start` waits for health, over all replicas. If the caller restarts, it continues with
+   * the time left.
+   */
   readonly startDeadlineSeconds: number
 }
 
-/** A program that is run to its end. */
+/** A program that runs to completion. */
 export interface Task extends Program {
   readonly shape: 'task'
   /** How long one run may take before it is ended. */
   readonly timeoutSeconds: number
-  /** How long its program may take to end before it is killed. */
+  /** How long its program may take to stop before it is killed. */
   readonly stopGraceSeconds: number
-  /** Absolute path of a file whose text belongs to the outcome; its directory is there, and every user may write in it. */
+  /**
+   * Absolute path of a file whose content becomes part of the outcome. Its directory exists, and
+   * every user may write to it.
+   */
   readonly outputFile?: string
-  /** It is begun at a moment: what can be done before is done when it is prepared. */
+  /** The run starts at a fixed moment, so as much work as possible is done while it is prepared. */
   readonly isPunctual?: boolean
 }
 
@@ -87,12 +105,15 @@ export interface Port {
 export interface PublishedPort {
   readonly internalPort: number
   readonly protocol: 'TCP' | 'UDP'
-  /** An IP address of the machine, or that which stands for all of them. */
+  /** An IP address of the machine, or the wildcard address. */
   readonly hostAddress: string
   readonly hostPort: number
 }
 
-/** Neither given: ready when the first TCP port accepts a connection; without ports, when it has run for three seconds. */
+/**
+ * If neither is set, a replica is ready when its first TCP port accepts a connection; without
+ * ports, after it has run for three seconds.
+ */
 export interface Probes {
   readonly readiness?: Probe
   readonly liveness?: Probe
@@ -111,6 +132,6 @@ export interface Probe {
   readonly failureThreshold: number
 }
 
-/** What a workload is given that no line may show. */
+/** The values of a workload that must not appear in any line. */
 export const secretsIn = ({ variables, files }: Pick<Program, 'variables' | 'files'>): Secret[] =>
   [...Object.values(variables), ...files.map(({ content }) => content)].filter((value) => value instanceof Secret)

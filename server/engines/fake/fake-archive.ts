@@ -2,13 +2,13 @@ import { pack } from 'tar-stream'
 import { type ArchiveEntry, ArchiveReader, BrokenArchive } from '../archive-reader.ts'
 import { EngineError } from '../engine.ts'
 
-/** One thing in a volume of the fake engine. */
+/** One entry in a volume of the fake engine. */
 export interface FakeFile {
   readonly entry: ArchiveEntry
   readonly content: Buffer
 }
 
-/** By path, as in archives of volumes: each below `volume/`. */
+/** Entries by path, as in archives of volumes: each below `volume/`. */
 export type FakeFiles = ReadonlyMap<string, FakeFile>
 
 export const fakeFile = (path: string, text: string): FakeFile => {
@@ -20,7 +20,7 @@ const top: ArchiveEntry = { path: 'volume/', kind: 'directory', size: 0, mode: 0
 
 export const emptyVolume: FakeFiles = new Map([[top.path, { entry: top, content: Buffer.alloc(0) }]])
 
-/** The archive of a volume, in pieces. */
+/** Returns the archive of a volume in pieces. */
 export async function* packFiles(files: FakeFiles): AsyncGenerator<Uint8Array> {
   const tar = pack()
   for (const { entry, content } of files.values()) {
@@ -29,11 +29,14 @@ export async function* packFiles(files: FakeFiles): AsyncGenerator<Uint8Array> {
     tar.entry({ name, type: kind, mode, uid, gid, ...(target === undefined ? {} : { linkname: target }) }, content)
   }
   tar.finalize()
-  // The library gives bytes, but does not say so.
+  // The library's types do not say that these are bytes.
   for await (const piece of tar) if (piece instanceof Uint8Array) yield piece
 }
 
-/** What is in the archive of a volume, and its bytes. Throws EngineError where it is not whole. */
+/**
+ * Returns the content of a volume's archive, and its size in bytes. Throws EngineError if it is
+ * incomplete.
+ */
 export async function unpackFiles(archive: AsyncIterable<Uint8Array>): Promise<{ files: FakeFiles; bytes: number }> {
   const files = new Map<string, FakeFile>()
   const reader = new ArchiveReader((entry) => {

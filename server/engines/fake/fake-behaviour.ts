@@ -1,6 +1,6 @@
 import type { TaskBehaviour } from './fake-tasks.ts'
 
-/** How every release of an image behaves. Absent: it is healthy at once. */
+/** How every release of an image behaves. Absent: it is healthy immediately. */
 export interface Behaviour {
   readonly outcome?: 'healthy' | 'crashes' | 'out-of-memory' | 'never-ready' | 'image-missing'
   /** A slow start. */
@@ -8,11 +8,11 @@ export interface Behaviour {
   readonly exitCode?: number
   /** What it prints when it starts. */
   readonly lines?: readonly string[]
-  /** As a task. */
+  /** How it behaves as a task. */
   readonly task?: TaskBehaviour
 }
 
-/** How often something was really done, as opposed to found done. */
+/** How often the engine really did something, rather than finding it already done. */
 export interface Effects {
   created: number
   removed: number

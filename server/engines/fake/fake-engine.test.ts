@@ -140,7 +140,7 @@ describe('the fake engine on demand', () => {
     assert.equal(engine.effects.volumesRemoved, 0)
   })
 
-  it('changes nothing while it is unreachable, and goes on afterwards', async () => {
+  it('changes nothing while it is unreachable, and continues afterwards', async () => {
     const engine = new FakeEngine({ clock: systemClock })
     const release = newRelease(fakeWorkload('web'))
     engine.reachable = false
@@ -151,7 +151,7 @@ describe('the fake engine on demand', () => {
     assert.equal((await engine.start(release, attempt())).length, 1)
   })
 
-  it('starts slowly by the clock it was given', async () => {
+  it('starts slowly by its own clock', async () => {
     const slept: number[] = []
     const clock = { ...systemClock, sleep: async (ms: number) => void slept.push(ms) }
     const engine = new FakeEngine({ clock })
@@ -160,7 +160,7 @@ describe('the fake engine on demand', () => {
     assert.deepEqual(slept, [5_000])
   })
 
-  it('shows a service that exits again and again', async () => {
+  it('reports a service that exits repeatedly as failing', async () => {
     const engine = new FakeEngine({ clock: systemClock })
     const release = newRelease(fakeWorkload('web'))
     await engine.start(release, attempt())
@@ -171,7 +171,7 @@ describe('the fake engine on demand', () => {
     assert.ok(observation.state === 'failing' && observation.replicas[0]?.finishedAt)
   })
 
-  it('hands lines printed later to a follower', async () => {
+  it('passes lines printed later to a follower', async () => {
     const engine = new FakeEngine({ clock: systemClock })
     const release = newRelease(fakeWorkload('web'))
     await engine.start(release, attempt())

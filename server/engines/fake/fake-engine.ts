@@ -14,8 +14,8 @@ import { FakeInside } from './fake-inside.ts'
 import { observationOf } from './fake-replica.ts'
 
 /**
- * An engine in memory that passes the same suite as the real ones and misbehaves on demand. It keeps its world for as long as the object
- * lives, so a test may start the platform anew round it.
+ * An engine in memory that passes the same suite as the real ones and misbehaves on demand. It
+ * keeps its world as long as the object lives, so a test may restart the platform around it.
  */
 export class FakeEngine extends FakeInside implements Engine {
   readonly capabilities: EngineCapabilities = {
@@ -103,7 +103,7 @@ export class FakeEngine extends FakeInside implements Engine {
     this.reach(signal)
   }
 
-  /** Nothing to do: it restarts nothing, and has no machine to guard. */
+  /** Does nothing: this engine restarts nothing, and has no machine to guard. */
   async checkLiveness(): Promise<string[]> {
     return []
   }

@@ -2,27 +2,27 @@ import { createHash } from 'node:crypto'
 import type { Attempt } from '../../lib/attempt.ts'
 import { type EngineDisk, EngineError, type PinnedImage, type RegistryLogin } from '../engine.ts'
 
-/** Images in memory, and the one registry of the world, which has an image under every tag that is asked for. */
+/** Images in memory, and the only registry of the world, which has an image under every tag. */
 export class FakeImages {
-  /** False: the registry answers nobody; what was fetched is there still. */
+  /** False: the registry is unreachable; fetched images remain. */
   registryIsThere = true
-  /** Without it the registry gives nothing; undefined: it is open to all. */
+  /** The password that the registry requires; undefined: it is open to all. */
   password: string | undefined
-  /** References that were got from the registry, each time anew. */
+  /** References fetched from the registry, one for each fetch. */
   readonly fetched: string[] = []
   readonly #there = new Set<string>()
-  /** Images that came from no registry: name with tag → id. */
+  /** Images built on the engine: name with tag → id. */
   readonly #made = new Map<string, string>()
-  /** Reference → the name with the tag that it was asked for by. */
+  /** Reference → the name with the tag from which it was pinned. */
   readonly #named = new Map<string, string>()
   readonly #pushes = new Map<string, number>()
 
-  /** Somebody pushes another image under the name and tag. */
+  /** Pushes another image under the name and tag. */
   push(image: string): void {
     this.#pushes.set(image, (this.#pushes.get(image) ?? 0) + 1)
   }
 
-  /** Somebody makes an image on the engine itself. */
+  /** Creates an image on the engine itself. */
   make(image: string): void {
     const id = digestOf(`made ${image}`)
     this.#made.set(image, id)
@@ -30,17 +30,17 @@ export class FakeImages {
     this.#there.add(id)
   }
 
-  /** The image goes from the engine without its knowing. */
+  /** Removes the image behind the engine's back. */
   remove(reference: string): void {
     this.#there.delete(reference)
   }
 
-  /** What builds kept. */
+  /** The size of the build cache. */
   cacheBytes = 0
-  /** Images that other builds made, as `disk` tells them. */
+  /** Images of other builds, as `disk` reports them. */
   readonly built: EngineDisk['images'][number][] = []
 
-  /** A disk of a million bytes, of which every image that was fetched takes a thousand. */
+  /** A disk of a million bytes; every fetched image takes a thousand. */
   disk(others: Pick<EngineDisk, 'volumes' | 'layers' | 'runs'>): EngineDisk {
     const fetched = [...this.#there].map((reference) => ({
       references: [reference],
@@ -93,7 +93,7 @@ export class FakeImages {
     this.fetched.push(reference)
   }
 
-  /** The name with the tag that a pinned reference was asked for by. */
+  /** Returns the name with the tag from which a reference was pinned. */
   tagOf(reference: string): string | undefined {
     return this.#named.get(reference)
   }

@@ -16,7 +16,10 @@ import { FakeStock } from './fake-stock.ts'
 
 type Inside = LogSource & Terminals & Pick<Observes, 'usage'>
 
-/** What replicas in memory print and use, and what answers inside of them: `exec` knows `printenv NAME`, `cat PATH` and `exit CODE`. */
+/**
+ * The output and usage of replicas in memory, and what answers inside them: `exec` knows `printenv
+ * NAME`, `cat PATH` and `exit CODE`.
+ */
 export class FakeInside extends FakeStock implements Inside {
   async *logs(service: string, query: LogQuery, signal: AbortSignal): AsyncGenerator<LogLine> {
     this.reach(signal)

@@ -2,10 +2,10 @@ import type { Clock } from '../../lib/clock.ts'
 import type { LogLine, LogQuery, Release, Task } from '../engine.ts'
 import type { FakeReplica } from './fake-replica.ts'
 
-/** What replicas and tasks of the engine in memory print, and those who follow it. */
+/** The output of replicas and tasks of the engine in memory, and its followers. */
 export class FakeOutput {
   readonly #clock: Clock
-  /** By service; what was printed stays, whatever becomes of the task. */
+  /** Lines by service. They stay after a task is removed. */
   readonly #taskLines = new Map<string, LogLine[]>()
   #printed = Promise.withResolvers<void>()
   #lineNumber = 0
@@ -24,7 +24,7 @@ export class FakeOutput {
     this.#tell()
   }
 
-  /** Engine.logs; `replicas` are asked again whenever something was printed. */
+  /** Engine.logs; calls `replicas` again whenever something was printed. */
   async *logs(
     service: string,
     replicas: () => readonly FakeReplica[],
@@ -48,7 +48,8 @@ export class FakeOutput {
   }
 
   #line(replica: string, release: string, text: string): LogLine {
-    // Nanoseconds that only grow, whatever the clock does: the number of the line takes the place of the lower digits.
+    // Nanoseconds that only grow, whatever the clock does: the line's number replaces the lower
+    // digits.
     const at = this.#clock
       .now()
       .toISOString()

@@ -18,7 +18,7 @@ export interface FakeReplica {
   readonly lines: LogLine[]
 }
 
-/** The same words for the same situations as the real engines. Replicas come oldest first. */
+/** Reports the same states and reasons as the real engines. Replicas are given oldest first. */
 export function observationOf(replicas: readonly FakeReplica[]): Observation {
   const releases = [...Map.groupBy(replicas, (replica) => replica.release).values()].reverse()
   const chosen = releases.find((release) => release.every(({ running }) => running)) ?? releases[0]

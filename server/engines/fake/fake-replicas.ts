@@ -8,7 +8,7 @@ import type { FakeReplica } from './fake-replica.ts'
 
 interface Options {
   readonly clock: Clock
-  /** Where all endpoints point. */
+  /** The address of all endpoints. */
   readonly address: string
   readonly effects: Effects
   readonly output: FakeOutput
@@ -32,14 +32,14 @@ export class FakeReplicas {
   readonly of = (service: string): FakeReplica[] => this.#all.filter((replica) => replica.service === service)
   readonly ofRelease = (release: string): FakeReplica[] => this.#all.filter((replica) => replica.release === release)
 
-  /** The replica of that name, or any, while it runs. */
+  /** Returns the replica of that name, or any, if it is running. */
   running(service: string, name: string | undefined): FakeReplica {
     const replica = this.of(service).find((one) => one.running && (name === undefined || one.name === name))
     if (replica) return replica
     throw new EngineError('refused', `no replica ${name ?? ''} of the service is running; start it first`)
   }
 
-  /** Without the engine's knowing. */
+  /** Removes a replica behind the engine's back. */
   drop(name: string): void {
     this.#all = this.#all.filter((replica) => replica.name !== name)
   }
@@ -57,12 +57,12 @@ export class FakeReplicas {
     this.remove(leaving)
   }
 
-  /** Its program ends. */
+  /** Ends its program. */
   stop(replica: FakeReplica): void {
     Object.assign(replica, { running: false, finishedAt: this.#options.clock.now() })
   }
 
-  /** Throws where a port of the machine is another release's. */
+  /** Throws if another release uses a port of the machine. */
   claimPorts({ id, workload }: Release): void {
     for (const { hostPort } of workload.publishedPorts ?? []) {
       if (!this.#all.some((replica) => replica.release !== id && hasPort(replica.workload, hostPort))) continue
@@ -70,7 +70,7 @@ export class FakeReplicas {
     }
   }
 
-  /** Brings up as many as the release wants, and waits until they are healthy. */
+  /** Starts as many replicas as the release wants, and waits until they are healthy. */
   async startReplicas(release: Release, behaviour: Behaviour, { signal, whenBegun }: Starting): Promise<Endpoint[]> {
     const { replicas, startDeadlineSeconds } = release.workload
     for (const number of this.#numbers(release, Math.max(1, replicas.min)))
@@ -81,7 +81,7 @@ export class FakeReplicas {
     return this.ofRelease(release.id).flatMap((replica) => replica.endpoints)
   }
 
-  /** Those that are there, then the lowest free ones; what is beyond the count goes. */
+  /** Returns the existing indexes, then the lowest free ones; removes replicas above the count. */
   #numbers(release: Release, count: number): number[] {
     const own = this.ofRelease(release.id)
     const there = own.map(({ name }) => Number(name.split('-').at(-1)))

@@ -1,7 +1,9 @@
 import { Duplex } from 'node:stream'
 import type { ShellWish, Terminal } from '../engine.ts'
 
-/** Without a terminal: prints what it is given, byte by byte, until the byte 04 comes alone, and ends with 3. */
+/**
+ * Without a terminal: echoes its input byte by byte until a lone byte 04, and exits with code 3.
+ */
 function fakeCommand(signal: AbortSignal): Terminal {
   const stream = new Duplex({
     read() {},
@@ -14,7 +16,10 @@ function fakeCommand(signal: AbortSignal): Terminal {
   return { stream, resize: async () => {}, exitCode: async () => 3 }
 }
 
-/** Prints its size, at the start and whenever it changes, answers each line with it, and ends at `exit`. */
+/**
+ * Prints its size at the start and whenever it changes, answers each line with `said`, and ends at
+ * `exit`.
+ */
 export function fakeTerminal({ columns, rows }: ShellWish, signal: AbortSignal): Terminal {
   if (columns === 0) return fakeCommand(signal)
   let typed = ''
@@ -37,7 +42,7 @@ export function fakeTerminal({ columns, rows }: ShellWish, signal: AbortSignal):
   return { stream, resize: async (wide, high) => print(`size ${wide}x${high}`), exitCode: async () => 0 }
 }
 
-/** Answers every request of HTTP with `ok`. */
+/** Answers every HTTP request with `ok`. */
 export function fakeConnection(signal: AbortSignal): Duplex {
   const stream = new Duplex({
     read() {},

@@ -19,9 +19,9 @@ import { FakeWorld } from './fake-world.ts'
 
 type Stock = ImageStore & VolumeStore & DiskMeter
 
-/** What the engine in memory has on its disk: images and volumes. */
+/** The disk of the engine in memory: images and volumes. */
 export class FakeStock extends FakeWorld implements Stock {
-  /** Every registry has every image, but those that are to be missing. */
+  /** Every registry has every image, except those that are marked as missing. */
   async pinImage(image: string, login: RegistryLogin | undefined, attempt: Attempt): Promise<PinnedImage> {
     this.reach(attempt.signal)
     return this.images.pin(image, this.named(image)?.outcome === 'image-missing', login, attempt)
@@ -129,7 +129,7 @@ export class FakeStock extends FakeWorld implements Stock {
     if (isUsed) throw new EngineError('refused', `the volume ${volume} is in use; end what uses it first`)
   }
 
-  /** Nothing ever stands still here. */
+  /** Nothing is ever paused here. */
   async resume(signal: AbortSignal): Promise<string[]> {
     this.reach(signal)
     return []

@@ -11,10 +11,10 @@ import {
   type TaskOutcome,
 } from '../engine.ts'
 
-/** How every run of an image behaves. Absent: it ends at once, with code 0. */
+/** How every run of an image behaves. Absent: it ends immediately with code 0. */
 export interface TaskBehaviour {
   readonly exitCode?: number
-  /** How long it runs; `forever`: until it is told or its time is over. */
+  /** How long it runs; `forever`: until it is ended or its time is over. */
   readonly runsMs?: number | 'forever'
   readonly outOfMemory?: boolean
   /** What it writes into its output file. */
@@ -31,13 +31,16 @@ interface FakeRun {
   readonly printed: string[]
 }
 
-/** The tasks of the engine in memory. They run on while nobody waits for them: when they end is told by the clock alone. */
+/**
+ * The tasks of the engine in memory. They continue while nobody waits; the clock alone decides when
+ * they end.
+ */
 export class FakeTasks {
   readonly #clock: Clock
   readonly #print: (release: Release<Task>, run: string, text: string) => void
   readonly #runs = new Map<string, FakeRun>()
   #changed = Promise.withResolvers<void>()
-  /** How often a program was really begun, as opposed to found. */
+  /** How often a program really began, rather than being found. */
   begun = 0
 
   constructor(clock: Clock, print: (release: Release<Task>, run: string, text: string) => void) {
@@ -68,7 +71,7 @@ export class FakeTasks {
     return outcomeOf(this.#find(run), this.#clock.now())
   }
 
-  /** The program of a run ends now. */
+  /** Ends the program of a run now. */
   finish(run: string, exitCode: number): void {
     this.#find(run).ended = { at: this.#clock.now(), exitCode }
     this.#wake()

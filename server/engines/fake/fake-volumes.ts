@@ -4,14 +4,14 @@ import { emptyVolume, type FakeFiles, fakeFile } from './fake-archive.ts'
 
 const textPath = 'volume/text'
 
-/** The volumes of the fake engine: each belongs to a service and holds a text, in a file. */
+/** The volumes of the fake engine: each belongs to a service and holds one file of text. */
 export class FakeVolumes {
   readonly #owners = new Map<string, string>()
   readonly #files = new Map<string, FakeFiles>()
-  /** Called between what a copy reads and what it writes. */
+  /** Called between the reads and the writes of a copy. */
   onCopy: (copy: VolumeCopy) => Promise<void> = async () => {}
 
-  /** True when it was not there before. */
+  /** Returns true if the volume did not exist before. */
   make(id: string, service: string): boolean {
     const isNew = !this.#owners.has(id)
     this.#owners.set(id, service)
@@ -27,20 +27,23 @@ export class FakeVolumes {
   files = (id: string): FakeFiles => this.#files.get(id) ?? emptyVolume
   fill = (id: string, files: FakeFiles): void => void this.#files.set(id, files)
 
-  /** True when it was there. */
+  /** Returns true if the volume existed. */
   remove(id: string): boolean {
     this.#files.delete(id)
     return this.#owners.delete(id)
   }
 
-  /** Gives how many there were. */
+  /** Returns the number of removed volumes. */
   removeOf(service: string): number {
     const own = [...this.#owners].filter(([, owner]) => owner === service)
     for (const [id] of own) this.remove(id)
     return own.length
   }
 
-  /** All as of the moment of the call. Gives bytes, and how many volumes were made. */
+  /**
+   * Copies all volumes as of the moment of the call. Returns the bytes, and the number of volumes
+   * created.
+   */
   async copy(
     copies: readonly VolumeCopy[],
     { mostStandingSeconds, tell }: CopyLimits,

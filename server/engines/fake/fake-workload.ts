@@ -1,6 +1,9 @@
 import type { LongRunning, Task } from '../engine.ts'
 
-/** A workload for tests with the fake engine: one replica, its ports HTTP. How it behaves is told to the engine, by the image's name. */
+/**
+ * A workload for tests with the fake engine: one replica with HTTP ports. The image's name selects
+ * its behaviour.
+ */
 export const fakeWorkload = (image: string, ports: readonly number[] = [8080]): LongRunning => ({
   shape: 'long-running',
   image,

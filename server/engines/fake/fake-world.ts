@@ -7,20 +7,22 @@ import { FakeReplicas, hasPort } from './fake-replicas.ts'
 import { FakeTasks } from './fake-tasks.ts'
 import { FakeVolumes } from './fake-volumes.ts'
 
-/** What the engine in memory consists of, and what a test may do to it behind the platform's back. */
+/** The state of the engine in memory, and what a test may do to it behind the platform's back. */
 export class FakeWorld {
   readonly effects: Effects = noEffects()
   /** False: every call fails as if the machine were gone, and nothing changes. */
   reachable = true
-  /** Images, and the registry that they come from. */
+  /** Images, and their registry. */
   readonly images = new FakeImages()
-  /** What volumes hold, for tests to look at and to change. */
+  /** The contents of volumes, for tests to read and change. */
   readonly volumes = new FakeVolumes()
-  /** What its disk has; undefined: nobody can see that. */
+  /** The capacity of its disk; undefined: unknown. */
   space: DiskSpace | undefined = { totalBytes: 1_000_000, freeBytes: 500_000, totalInodes: 1000, freeInodes: 500 }
-  /** What was written into volumes, by id, and outside of them by replicas, by name, and by runs of tasks. */
+  /**
+   * Bytes written into volumes, by id, and outside them by replicas, by name, and by runs of tasks.
+   */
   readonly written = new Map<string, { readonly bytes: number; readonly files?: number }>()
-  /** What was asked to run in terminals. */
+  /** Commands that were run in terminals. */
   readonly shells: (ShellWish & { readonly service: string })[] = []
   protected readonly replicas: FakeReplicas
   protected readonly tasks: FakeTasks
@@ -29,7 +31,7 @@ export class FakeWorld {
   protected readonly used = new Map<string, { readonly cpuMilli?: number; readonly memoryMiB?: number }>()
   readonly #behaviours = new Map<string, Behaviour>()
 
-  /** `address` is where all endpoints point; by default one that answers nobody. */
+  /** `address` is the address of all endpoints; by default nothing answers there. */
   constructor({ clock, address = '192.0.2.1' }: { readonly clock: Clock; readonly address?: string }) {
     const { effects } = this
     this.output = new FakeOutput(clock)
@@ -40,42 +42,42 @@ export class FakeWorld {
     this.tasks = new FakeTasks(clock, (release, run, text) => this.output.printOf(release, run, text))
   }
 
-  /** From now on releases of this image behave so. */
+  /** Sets the behaviour of releases of this image. */
   behave(image: string, behaviour: Behaviour): void {
     this.#behaviours.set(image, behaviour)
   }
 
-  /** Every replica of the service prints a line. */
+  /** Prints a line from every replica of the service. */
   print(service: string, text: string): void {
     for (const replica of this.replicas.of(service)) this.output.print(replica, text)
   }
 
-  /** Somebody removes a replica behind the platform's back. */
+  /** Removes a replica behind the platform's back. */
   drop(name: string): void {
     this.replicas.drop(name)
   }
 
-  /** How often a program of a task was begun. */
+  /** Returns how often a program of a task was begun. */
   get tasksBegun(): number {
     return this.tasks.begun
   }
 
-  /** The program of a task ends now. */
+  /** Ends the program of the task now. */
   finishTask(run: string, exitCode = 0): void {
     this.tasks.finish(run, exitCode)
   }
 
-  /** Every replica of the service uses so much from now on. */
+  /** Sets the usage of every replica of the service. */
   use(service: string, used: { readonly cpuMilli?: number; readonly memoryMiB?: number }): void {
     this.used.set(service, used)
   }
 
-  /** Whether a replica that runs has this port of the machine. */
+  /** Returns whether a running replica has this port of the machine. */
   publishes(hostPort: number): boolean {
     return this.replicas.all.some(({ running, workload }) => running && hasPort(workload, hostPort))
   }
 
-  /** The service's replicas exit again and again from now on. */
+  /** Makes the service's replicas exit repeatedly from now on. */
   crash(service: string, exitCode = 1): void {
     for (const replica of this.replicas.of(service)) {
       this.replicas.stop(replica)
@@ -89,7 +91,9 @@ export class FakeWorld {
       throw new EngineError('unreachable', 'the engine does not answer; check the machine it runs on')
   }
 
-  /** How an image behaves that the engine has. Releases name digests, tests name tags. */
+  /**
+   * Returns the behaviour of an image that the engine has. Releases name digests, tests name tags.
+   */
   protected behaviourOf(image: string): Behaviour {
     const behaviour = this.named(image) ?? this.named(this.images.tagOf(image) ?? '') ?? {}
     if (behaviour.outcome === 'image-missing')

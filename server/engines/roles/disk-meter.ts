@@ -11,7 +11,9 @@ export interface DiskMeter {
    * up to `most` and a little more. May take minutes. Undefined if the disk cannot be read.
    */
   countInodes(most: number, signal: AbortSignal): Promise<InodeCounts | undefined>
-  /** Removes an image by its pinned reference. Returns false, and keeps it, if something uses it. */
+  /**
+   * Removes an image by its pinned reference. Returns false, and keeps it, if something uses it.
+   */
   removeImage(reference: string, signal: AbortSignal): Promise<boolean>
   /**
    * Removes unused build caches, the longest unused first, until `keepBytes` are left. Returns the

@@ -1,6 +1,6 @@
 import type { LogLine, LogQuery } from '../log-line.ts'
 
-/** Prints what replicas have written. */
+/** Reads the output of replicas. */
 export interface LogSource {
   /**
    * Returns the lines of all replicas in order of time, then new lines as they come if `follow` is

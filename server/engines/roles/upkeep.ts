@@ -1,8 +1,8 @@
 import type { NetworkGuards } from '../network-guards.ts'
 
 /**
- * Regular work that some engines leave to the platform. An engine that does it by itself has nothing
- * to do here.
+ * Regular work that some engines leave to the platform. An engine that does it by itself has
+ * nothing to do here.
  */
 export interface Upkeep {
   /**
@@ -11,8 +11,8 @@ export interface Upkeep {
    */
   checkLiveness(signal: AbortSignal): Promise<string[]>
   /**
-   * Runs the post-start command of restarted replicas. Returns the problems. For a reconciler, about
-   * once a second.
+   * Runs the post-start command of restarted replicas. Returns the problems. For a reconciler,
+   * about once a second.
    */
   followRestarts(signal: AbortSignal): Promise<string[]>
   /**

@@ -12,8 +12,8 @@ export interface VolumeStore {
   copyVolumes(copies: readonly VolumeCopy[], limits: CopyLimits, attempt: Attempt): Promise<number>
   /**
    * Passes an unused volume to `write` as one tar archive, piece by piece: owners, modes, links and
-   * the volume's own directory, all below `volume/`. The archive ends with an error if it breaks off
-   * or the volume is taken into use meanwhile. Returns the archive's size in bytes. Throws
+   * the volume's own directory, all below `volume/`. The archive ends with an error if it breaks
+   * off or the volume is taken into use meanwhile. Returns the archive's size in bytes. Throws
    * EngineError, `refused` if this installation has no such volume; errors of `write` pass through.
    */
   readVolume(volume: string, write: VolumeWriter, attempt: Attempt): Promise<number>
