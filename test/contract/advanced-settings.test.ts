@@ -97,18 +97,18 @@ const acting: Readonly<Record<string, readonly [value: unknown, file: string, na
   'job.delete_ttl_seconds_after_finished': [
     60,
     'server/jobs/timetables.test.ts',
-    'a run is forgotten as long after its end as the settings say',
+    'a run is deleted as long after its end as the settings say',
   ],
   'cronjob.concurrency_policy': ['Allow', 'server/jobs/timetables.test.ts', 'while a run is in progress, '],
   'cronjob.failed_jobs_history_limit': [
     3,
     'server/jobs/timetables.test.ts',
-    'as many ended runs are remembered as the settings say',
+    'as many ended runs are kept as the settings say',
   ],
   'cronjob.success_jobs_history_limit': [
     3,
     'server/jobs/timetables.test.ts',
-    'as many ended runs are remembered as the settings say',
+    'as many ended runs are kept as the settings say',
   ],
 }
 
