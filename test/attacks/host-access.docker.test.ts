@@ -23,10 +23,21 @@ const signal = AbortSignal.timeout(120_000)
 const attempt = { signal, output: { line: () => {} } }
 const noOtherHost = await whyNoOtherHost()
 
+const cleanUps = new WeakMap<TestContext, AsyncDisposableStack>()
+
+/** Registers a clean-up of the test. The last one runs first: a network cannot go before its containers. */
+function after(t: TestContext, work: () => unknown): void {
+  const known = cleanUps.get(t)
+  const stack = known ?? new AsyncDisposableStack()
+  if (!known) t.after(() => stack.disposeAsync())
+  cleanUps.set(t, stack)
+  stack.defer(async () => void (await work()))
+}
+
 /** Starts a program of the machine on all its IPv4 and IPv6 addresses. Returns its port. */
 async function listen(t: TestContext): Promise<number> {
   const server = createServer((socket) => socket.on('error', () => {}).end('secret')).listen(0, '::')
-  t.after(() => server.close())
+  after(t, () => server.close())
   await new Promise((resolve) => server.once('listening', resolve))
   const bound = server.address()
   return typeof bound === 'object' && bound ? bound.port : assert.fail('no port')
@@ -54,7 +65,7 @@ async function container(t: TestContext, network: string, program: string) {
     Labels: { 'quayside.test': instance },
     HostConfig: { NetworkMode: network },
   })
-  t.after(() => one.remove())
+  after(t, () => one.remove())
   await one.start()
   return one
 }
@@ -78,12 +89,12 @@ describe('programs of the machine', { skip }, () => {
 
   test('neither a container of an environment nor a build step reaches one whose port is not open', async (t) => {
     const [closed, open] = [await listen(t), await listen(t)]
-    t.after(() => engine.removeGuards({ isShared: true }, signal))
+    after(t, () => engine.removeGuards({ isShared: true }, signal))
     await engine.guardNetworks({ host: [{ first: open, last: open, protocol: 'tcp' }] }, signal)
     assert.equal(await engine.guardNetworks({ host: [{ first: open, last: open, protocol: 'tcp' }] }, signal), false)
     const environment = newId()
     await engine.prepareEnvironment(environment, attempt)
-    t.after(() => engine.eraseEnvironment(environment, attempt))
+    after(t, () => engine.eraseEnvironment(environment, attempt))
     const network = `quay-env-${environment}`
     const attack = dialing([
       ['gateway', closed],
@@ -105,7 +116,7 @@ describe('programs of the machine', { skip }, () => {
 
   test('IPv6 leads there no more than IPv4', async (t) => {
     const [closed, open] = [await listen(t), await listen(t)]
-    t.after(() => engine.removeGuards({ isShared: true }, signal))
+    after(t, () => engine.removeGuards({ isShared: true }, signal))
     await engine.guardNetworks({ host: [{ first: open, last: open, protocol: 'tcp' }] }, signal)
     const subnet = `fd51:${(process.pid % 0xffff).toString(16)}::`
     const removeNetwork = await docker.createNetwork({
@@ -115,7 +126,7 @@ describe('programs of the machine', { skip }, () => {
       Options: { 'com.docker.network.bridge.name': `qs-t${process.pid % 100_000}` },
       Labels: { 'quayside.test': instance },
     })
-    t.after(removeNetwork)
+    after(t, removeNetwork)
     const program = dialing([
       [`${subnet}1`, closed],
       [`${subnet}1`, open],
@@ -126,12 +137,12 @@ describe('programs of the machine', { skip }, () => {
   })
 
   test('a published port of an environment answers other machines, and this one', { skip: noOtherHost }, async (t) => {
-    t.after(() => engine.removeGuards({ isShared: true }, signal))
+    after(t, () => engine.removeGuards({ isShared: true }, signal))
     await engine.guardNetworks({ host: [] }, signal)
     await otherHost(t, '198.18.254.1')
     const environment = newId()
     await engine.prepareEnvironment(environment, attempt)
-    t.after(() => engine.eraseEnvironment(environment, attempt))
+    after(t, () => engine.eraseEnvironment(environment, attempt))
     const port = 20_000 + (process.pid % 10_000)
     const program = 'require("http").createServer((_, answer) => answer.end("ok")).listen(80)'
     const database = await docker.createContainer({
@@ -144,7 +155,7 @@ describe('programs of the machine', { skip }, () => {
         PortBindings: { '80/tcp': [{ HostIp: '0.0.0.0', HostPort: String(port) }] },
       },
     })
-    t.after(() => database.remove())
+    after(t, () => database.remove())
     await database.start()
     const ask = () => fetch(`http://127.0.0.1:${port}`).then((answer) => answer.text())
     assert.equal(await until('the port answers this machine', () => ask().catch(() => undefined)), 'ok')
