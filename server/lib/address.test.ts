@@ -30,7 +30,7 @@ const refusedLiterals = [
 ] // biome-ignore format: a table
 
 for (const host of refusedLiterals) {
-  test(`refuses ${JSON.stringify(host)} without asking the name service`, async () => {
+  test(`check refuses ${JSON.stringify(host)} without asking the name service`, async () => {
     const { guard, asked } = guardWith()
     assert.equal(guard.literalIsAllowed(host), false)
     await assert.rejects(guard.check(host, signal), AddressError)
@@ -44,32 +44,32 @@ for (const [host, address] of [
   ['[::ffff:93.184.216.34]', '93.184.216.34'],
   ['0x5db8d822', '93.184.216.34'],
 ] as const) {
-  test(`gives the canonical address of the public literal ${host}`, async () => {
+  test(`check returns the canonical address of the public literal ${host}`, async () => {
     const { guard } = guardWith()
     assert.equal(guard.literalIsAllowed(host), true)
     assert.deepEqual(await guard.check(host, signal), [address])
   })
 }
 
-test('a name is refused as a whole when any of its addresses is not public', async () => {
+test('check refuses a name when any of its addresses is not public', async () => {
   const { guard } = guardWith({ 'mixed.example': [publicAddress, '127.0.0.1'], 'six.example': [publicAddress, '::1'] })
   assert.equal(guard.literalIsAllowed('mixed.example'), true)
   await assert.rejects(guard.check('mixed.example', signal), { name: 'AddressError', reason: 'refused' })
   await assert.rejects(guard.check('six.example', signal), { name: 'AddressError', reason: 'refused' })
 })
 
-test('the refusal of a name does not say which address it stands for', async () => {
+test('check does not reveal the address of a name that it refuses', async () => {
   const { guard } = guardWith({ 'inside.example': ['10.9.8.7'] })
   await assert.rejects(guard.check('inside.example', signal), (error: Error) => !error.message.includes('10.9.8.7'))
 })
 
-test('gives every address of a public name, asked for once, without the trailing dot', async () => {
+test('check resolves a public name once, without its trailing dot, and returns every address', async () => {
   const { guard, asked } = guardWith({ 'git.example': [publicAddress, '2606:2800:220:1::1'] })
   assert.deepEqual(await guard.check('GIT.example.', signal), [publicAddress, '2606:2800:220:1::1'])
   assert.deepEqual(asked, ['git.example'])
 })
 
-test('a name without addresses is refused', async () => {
+test('check refuses a name without addresses', async () => {
   await assert.rejects(guardWith().guard.check('nothing.example', signal), AddressError)
 })
 
@@ -84,11 +84,11 @@ test('private addresses are reached where the operator listed their network', as
   assert.equal(guard.isAllowedPrivate('10.2.0.1'), false)
 })
 
-test('a CIDR that is none is refused at once', () => {
+test('createAddressGuard throws when a CIDR is invalid', () => {
   assert.throws(() => createAddressGuard({ allowedPrivateCidrs: ['10.0.0.0'] }), /"10.0.0.0" is not a CIDR/)
 })
 
-test('stops waiting for the name service when the caller aborts', async () => {
+test('check stops waiting for the name service when the caller aborts', async () => {
   const guard = createAddressGuard({ allowedPrivateCidrs: [] })
   const aborted = AbortSignal.abort(new Error('no longer wanted'))
   await assert.rejects(guard.check('name.invalid', aborted), /no longer wanted/)

@@ -2,25 +2,35 @@ import { lookup } from 'node:dns/promises'
 import { networkInterfaces } from 'node:os'
 import ipaddr from 'ipaddr.js'
 
-/** Every address that a host name stands for; rejects when there is none. */
+/** Returns every address of a host name; rejects if it has none. */
 export type ResolveHost = (hostname: string, signal: AbortSignal) => Promise<readonly string[]>
 
 /**
- * Decides which addresses may be connected to on a user's word: global unicast ones, and private ones that the operator
- * listed. Whoever connects must use an address that `check` returned, never the name again (the answer may have changed).
+ * Decides which addresses users may have the server connect to: global unicast addresses, and
+ * private ones that the operator listed. Callers must connect to an address that `check` returned
+ * and never resolve the name again, because the answer may have changed.
  */
 export interface AddressGuard {
-  /** The addresses to connect to, at least one. `hostname` is that of a parsed URL. Throws AddressError. */
+  /**
+   * Returns the addresses to connect to, at least one. `hostname` comes from a parsed URL. Throws
+   * AddressError.
+   */
   check(hostname: string, signal: AbortSignal): Promise<readonly string[]>
-  /** Without asking anybody: false for literal addresses and `localhost` names that `check` would refuse, else true. */
+  /**
+   * Answers without the name service: false for literal addresses and `localhost` names that
+   * `check` would refuse, else true.
+   */
   literalIsAllowed(hostname: string): boolean
-  /** Is the address inside a CIDR that the operator listed? Plain http and every port are for these alone. */
+  /**
+   * Whether the address is inside a CIDR that the operator listed. Only these may use plain http
+   * and any port.
+   */
   isAllowedPrivate(address: string): boolean
-  /** Did the operator list any CIDR? */
+  /** Whether the operator listed any CIDR. */
   readonly allowsPrivate: boolean
 }
 
-/** An address that will not be connected to; `message` can be shown to the user. */
+/** The server will not connect to the address. `message` can be shown to the user. */
 export class AddressError extends Error {
   readonly reason: 'refused' | 'unresolved'
 
@@ -34,13 +44,13 @@ export class AddressError extends Error {
 type Address = ipaddr.IPv4 | ipaddr.IPv6
 
 const globalIPv6 = ipaddr.IPv6.parseCIDR('2000::/3')
-/** Addresses that are global by their number but answer only inside a cloud: Azure's wire server. */
+/** Addresses that look global but answer only inside a cloud: Azure's wire server. */
 const neverPublic = new Set(['168.63.129.16'])
 const localNames = /^(?:.+\.)?localhost$/
 
 /**
- * `allowedPrivateCidrs`: what the operator lists, such as `10.1.0.0/16`; throws where one is not a CIDR. `ownAddresses`: the
- * addresses of this machine, refused although they may be global.
+ * `allowedPrivateCidrs`: the list of the operator, such as `10.1.0.0/16`; throws if one is not a
+ * CIDR. `ownAddresses`: the addresses of this machine, refused even if they are global.
  */
 export function createAddressGuard(options: {
   readonly allowedPrivateCidrs: readonly string[]
@@ -58,7 +68,8 @@ export function createAddressGuard(options: {
     const fixed = fixedAddresses(host)
     const addresses = (fixed ?? (await resolve(host, signal))).map((text) => ipaddr.process(text))
     const allowed = addresses.filter(isAllowed)
-    // A name with one bad address is refused as a whole; `localhost` is fixed, so only what the operator listed counts.
+    // One bad address refuses the whole name; `localhost` is fixed, so only the operator's list
+    // counts.
     const enough = localNames.test(host) ? allowed.length > 0 : allowed.length === addresses.length
     if (addresses.length === 0 || !enough) throw refusal(host)
     return allowed.map((address) => address.toString())
@@ -79,7 +90,10 @@ export function createAddressGuard(options: {
   }
 }
 
-/** The one spelling of a host that the URL standard gives: `0x7f.1` becomes 127.0.0.1, full-width letters become plain ones. */
+/**
+ * Returns the canonical spelling of a host by the URL standard: `0x7f.1` becomes 127.0.0.1,
+ * full-width letters become plain ones.
+ */
 function canonicalHost(hostname: string): string {
   const url = URL.parse(`http://${hostname}/`)
   const host = url?.hostname.replace(/\.$/, '') ?? ''
@@ -93,7 +107,7 @@ function canonicalHost(hostname: string): string {
   return host.startsWith('[') ? host.slice(1, -1) : host
 }
 
-/** The addresses of a host that needs no name service: a literal one, or localhost. */
+/** Returns the addresses of a host that needs no name service: a literal address or localhost. */
 function fixedAddresses(host: string): readonly string[] | undefined {
   if (ipaddr.isValid(host)) return [host]
   return localNames.test(host) ? ['127.0.0.1', '::1'] : undefined
@@ -117,7 +131,8 @@ function parseCidr(text: string): [Address, number] {
   }
 }
 
-// Which address a name stands for is not said: the name service of the operator is none of the user's business.
+// The message hides the address of a name: users must not learn what the operator's name service
+// answers.
 const refusal = (host: string): AddressError =>
   new AddressError(
     'refused',

@@ -1,9 +1,9 @@
-/** Where a running step reports. Lines are what the user reads in the deployment log. */
+/** Receives the output of a running step. Users read the lines in the deployment log. */
 export interface LineSink {
   line(text: string, level?: 'info' | 'warning' | 'error'): void
 }
 
-/** One try at one step: how it is stopped and where it reports. */
+/** One attempt at a step: its abort signal and its output. */
 export interface Attempt {
   readonly signal: AbortSignal
   readonly output: LineSink

@@ -1,6 +1,7 @@
 /**
- * Decodes unpadded base64url (RFC 4648 §5) in its one canonical spelling; undefined for any other: padding, another alphabet, an impossible
- * length, or bits set behind the last byte. Node's decoder accepts all of these, so that two texts could be one credential.
+ * Decodes canonical unpadded base64url (RFC 4648 §5). Returns undefined for padding, another
+ * alphabet, an impossible length, or bits set after the last byte. Node's decoder accepts all of
+ * these, so two texts could be the same credential.
  */
 export function decodeBase64url(text: string): Buffer | undefined {
   const bytes = Buffer.from(text, 'base64url')

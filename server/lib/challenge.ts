@@ -1,11 +1,9 @@
-/**
- * The login that a server demands with 401, from its header `WWW-Authenticate` (RFC 9110, 11.6.1).
- */
+/** The login that a server demands with 401 in its header `WWW-Authenticate` (RFC 9110, 11.6.1). */
 export type Challenge =
   | { readonly scheme: 'basic' }
   | {
       readonly scheme: 'bearer'
-      /** Where tokens are given, with the parameters that the server wants to see there. */
+      /** The address that issues tokens, with the parameters that the server requires. */
       readonly realm: URL
     }
 
@@ -28,13 +26,14 @@ export function parseChallenge(header: string | undefined): Challenge | undefine
   return { scheme: 'bearer', realm }
 }
 
-/** How sure it is that an answer came from the server itself. */
+/** How certain it is that a response came from the server itself. */
 export type Proof = 'certificate' | 'none'
 
 /**
- * Whether a password for `server` may go to the realm that it named. A server that proved itself by its certificate decides who gives its
- * tokens: it could have asked for the password itself. Without that proof anybody on the way may have written the challenge, so only the same
- * host counts. A password never goes over plain http to another host.
+ * Whether a password for `server` may be sent to the realm that it named. A server that proved
+ * itself by its certificate may choose who issues its tokens: it could have asked for the password
+ * itself. Without that proof anybody in between may have written the challenge, so the realm must
+ * be on the same host. A password never goes to another host over plain http.
  */
 export function mayGetPassword(server: URL, realm: URL, proof: Proof): boolean {
   if (realm.username !== '' || realm.password !== '') return false
@@ -43,11 +42,11 @@ export function mayGetPassword(server: URL, realm: URL, proof: Proof): boolean {
   return proof === 'certificate' && server.protocol === 'https:'
 }
 
-/** The header that carries a user name and password. */
+/** Returns the header that carries a user name and password. */
 export const basicAuthorization = (username: string, password: string): string =>
   `Basic ${Buffer.from(`${username}:${password}`).toString('base64')}`
 
-/** The token of an answer of a realm; undefined where there is none that fits a header. */
+/** Returns the token in a realm's response; undefined if none fits a header. */
 export function tokenOf(answer: unknown): string | undefined {
   const { token, access_token } = Object(answer)
   const found: unknown = token ?? access_token

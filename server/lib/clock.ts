@@ -1,17 +1,17 @@
-/** The only source of time and of waiting. Tests hand in a clock of their own. */
+/** The only source of time and of waiting. Tests pass their own clock. */
 export interface Clock {
-  /** Wall-clock time: for what people read. Never for leases, order or token decisions. */
+  /** Wall-clock time, for display. Never use it for leases, order or token decisions. */
   now(): Date
-  /** Milliseconds that only ever grow: for durations. */
+  /** Milliseconds that never decrease, for durations. */
   monotonic(): number
-  /** Waits; rejects with the signal's reason when it is aborted first. */
+  /** Waits; rejects with the signal's reason if it is aborted first. */
   sleep(ms: number, signal?: AbortSignal): Promise<void>
 }
 
 export const systemClock: Clock = {
   now: () => new Date(),
   monotonic: () => performance.now(),
-  // Not that of node:timers/promises: it makes an error, with its stack, of every abort.
+  // The version in node:timers/promises creates an error with a stack for every abort.
   sleep: (ms, signal) =>
     new Promise((resolve, reject) => {
       if (signal?.aborted) return reject(signal.reason)

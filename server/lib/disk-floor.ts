@@ -2,21 +2,21 @@ import { statfs } from 'node:fs/promises'
 import type { Clock } from './clock.ts'
 
 const gibibyte = 1024 ** 3
-/** Asking takes some microseconds. */
+/** A check takes some microseconds. */
 export const watchEveryMs = 250
 
-/** Pure: how much of a disk stays free where nobody has set that. */
+/** Pure: how much of a disk stays free if nobody has set that. */
 export const usualFloor = (diskBytes: number): number => Math.min(10 * gibibyte, Math.floor(diskBytes / 20))
 
 export interface DiskFloor {
-  /** A directory on the disk. Where it cannot be seen from here, nothing is watched. */
+  /** A directory on the disk. Nothing is watched if this process cannot see it. */
   readonly directory: string
-  /** Undefined: `usualFloor`. */
+  /** `usualFloor` if undefined. */
   readonly floorBytes: number | undefined
   readonly clock: Clock
 }
 
-/** Aborts `stop` with the error as soon as less is free than the floor; ends with `over`. */
+/** Aborts `stop` with the error once less than the floor is free; ends with `over`. */
 export async function watchFloor(
   { directory, floorBytes, clock }: DiskFloor,
   stop: { readonly controller: AbortController; error(floorBytes: number): Error },
@@ -39,7 +39,9 @@ export interface FloorWatch {
   readonly error: (floorBytes: number) => Error
 }
 
-/** Does the work, and ends it with the error as soon as less is free on one of the disks than the floor. */
+/**
+ * Runs the work, and stops it with the error once less than the floor is free on one of the disks.
+ */
 export async function aboveFloor<T>(
   { directories, floorBytes, clock, error }: FloorWatch,
   signal: AbortSignal,

@@ -1,6 +1,6 @@
 /**
- * The closed list of expected failures. Everything that is not an AppError is a bug: it is answered with 500 and a general
- * sentence, and logged with its causes.
+ * The closed list of expected failures. Any other error is a bug: the response is 500 with a
+ * general message, and the log has its causes.
  */
 export const errorCodes = {
   invalid: { status: 400, error: 'Bad Request' },
@@ -17,7 +17,7 @@ export const errorCodes = {
   misdirected: { status: 421, error: 'Misdirected Request' },
   tooManyRequests: { status: 429, error: 'Too Many Requests' },
   headersTooLarge: { status: 431, error: 'Request Header Fields Too Large' },
-  /** The master key is missing or wrong: what needs plaintext of a secret cannot be done. */
+  /** The master key is missing or wrong, so secrets cannot be opened. */
   sealed: { status: 503, error: 'Service Unavailable' },
   unavailable: { status: 503, error: 'Service Unavailable' },
 } as const
@@ -26,7 +26,7 @@ export type ErrorCode = keyof typeof errorCodes
 
 export class AppError extends Error {
   readonly code: ErrorCode
-  /** For the operator's log only, never for the answer. */
+  /** For the operator's log only, never for the response. */
   readonly details: Readonly<Record<string, unknown>> | undefined
 
   /** `message` is shown to the caller: what happened, where, and what to do. */
@@ -38,10 +38,10 @@ export class AppError extends Error {
   }
 }
 
-/** Ends a `switch` over a union: does not compile when a member was forgotten. */
+/** Ends a `switch` over a union: does not compile if a member is missing. */
 export function assertNever(value: never): never {
   throw new Error(`unexpected value: ${JSON.stringify(value)}`)
 }
 
-/** The message of whatever was thrown. */
+/** Returns the message of any thrown value. */
 export const messageOf = (thrown: unknown): string => (thrown instanceof Error ? thrown.message : String(thrown))

@@ -1,4 +1,7 @@
-/** Every place of a deployment at which a test may end or disturb the process. Inert unless QUAYSIDE_FAILPOINT was handed to `armFailpoints`. */
+/**
+ * Every place in a deployment at which a test may end or disturb the process. Inert unless
+ * QUAYSIDE_FAILPOINT is passed to `armFailpoints`.
+ */
 export const failpoints = [
   'request.committed',
   'workflow.claimed',
@@ -15,7 +18,7 @@ export const failpoints = [
   'finish.after',
   'webhook.sent',
 ] as const
-/** Such places elsewhere. */
+/** Such places outside of deployments. */
 export const otherFailpoints = [
   'task.created',
   'task.started',
@@ -43,7 +46,7 @@ export const otherFailpoints = [
   'rotation.sealed',
 ] as const
 export type Failpoint = (typeof failpoints)[number] | (typeof otherFailpoints)[number]
-/** `stop`: the process stands still until it is continued. */
+/** `stop`: the process is suspended until something continues it. */
 type Action = 'kill' | 'stop' | 'throw'
 const signals = { kill: 'SIGKILL', stop: 'SIGSTOP' } as const
 

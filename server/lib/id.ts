@@ -13,7 +13,10 @@ let used = pool.length
 let lastMs = 0
 let sequence = 0
 
-/** A new UUIDv7 (RFC 9562): 48 bits of milliseconds, 12 bits of sequence inside one, 62 random bits. Ascending in one process. */
+/**
+ * Returns a new UUIDv7 (RFC 9562): 48 bits of milliseconds, 12 bits of sequence within a
+ * millisecond, 62 random bits. Ascending in one process.
+ */
 export function newId<T extends string = string>(): T {
   if (used === pool.length) {
     randomFillSync(pool)
@@ -36,12 +39,15 @@ export function newId<T extends string = string>(): T {
 }
 
 /**
- * A new UUIDv4. Ids of services are these: names of theirs carry the first eight characters of the id, which two UUIDv7 of the
- * same minute share.
+ * Returns a new UUIDv4. Services use these ids because their names contain the first eight
+ * characters of the id, which two UUIDv7 of the same minute share.
  */
 export const newRandomId = <T extends string = string>(): T => randomUUID() as T
 
-/** The same id for the same parts, always (a UUIDv8 from their SHA-256): for things that have no row of their own. */
+/**
+ * Returns the same id for the same parts, always (a UUIDv8 from their SHA-256): for things that
+ * have no row of their own.
+ */
 export function derivedId(...parts: readonly string[]): string {
   const bytes = hash('sha256', parts.join('\n'), 'buffer').subarray(0, 16)
   bytes[6] = 0x80 | ((bytes[6] ?? 0) & 0x0f)
@@ -51,7 +57,9 @@ export function derivedId(...parts: readonly string[]): string {
 
 const form = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i
 
-/** The id in lower case, or undefined where the text is not an id in the one accepted spelling. */
+/**
+ * Returns the id in lower case; undefined if the text is not an id in the one accepted spelling.
+ */
 export const parseId = (text: string): string | undefined => (form.test(text) ? text.toLowerCase() : undefined)
 
 function hyphenate(bytes: Buffer): string {

@@ -8,16 +8,16 @@ const call = (source: string, argument?: unknown) => ({
   argument,
 })
 
-test('a function runs on another thread and gives its result', async () => {
+test('inWorker runs a function on another thread and returns its result', async () => {
   assert.deepEqual(await inWorker(call('({ a }) => [a, a]', { a: 1 })), [1, 1])
   assert.equal(await inWorker(call('() => process.env.PATH')), undefined)
 })
 
-test('what the function throws is thrown', async () => {
+test('inWorker throws what the function throws', async () => {
   await assert.rejects(inWorker(call('() => { throw new TypeError("no") }')), { name: 'TypeError', message: 'no' })
 })
 
-test('a function that takes too long is ended, and this thread is free meanwhile', async () => {
+test('inWorker stops a function that takes too long without blocking this thread', async () => {
   let turns = 0
   const ticking = setInterval(() => turns++, 10)
   const limits = { limitMs: 500, memoryMiB: 64 }
@@ -26,7 +26,7 @@ test('a function that takes too long is ended, and this thread is free meanwhile
   assert.ok(turns > 10, `${turns} turns`)
 })
 
-test('a function that takes too much memory is ended', async () => {
+test('inWorker stops a function that takes too much memory', async () => {
   const greedy = call('() => { const kept = []; for (;;) kept.push(new Array(100000).fill({})) }')
   await assert.rejects(inWorker(greedy, { limitMs: 60_000, memoryMiB: 32 }), OverLimit)
 })

@@ -5,14 +5,17 @@ export interface WorkerLimits {
   readonly memoryMiB: number
 }
 
-/** A function of a module that a worker can load, and its one argument. Both it and the result are copied. */
+/**
+ * A function of a module that a worker can load, and its one argument. The argument and the result
+ * are copied.
+ */
 export interface WorkerTask {
   readonly module: URL
   readonly name: string
   readonly argument: unknown
 }
 
-/** The task took longer, or more memory, than it may. */
+/** The task exceeded its time or memory limit. */
 export class OverLimit extends Error {
   override readonly name = 'OverLimit'
 }
@@ -20,14 +23,14 @@ export class OverLimit extends Error {
 const usual: WorkerLimits = { limitMs: 5_000, memoryMiB: 256 }
 
 /**
- * Runs a function on a thread of its own, for libraries whose time grows faster than the text that they read: nobody else waits meanwhile.
- * Throws OverLimit, and what the function throws.
+ * Runs a function on its own thread, for libraries whose time grows faster than the text that they
+ * read, so nobody else waits. Throws OverLimit, and any error of the function.
  */
 export async function inWorker(task: WorkerTask, { limitMs, memoryMiB }: WorkerLimits = usual): Promise<unknown> {
   const worker = new Worker(new URL('in-worker.child.ts', import.meta.url), {
     workerData: { ...task, module: task.module.href },
     resourceLimits: { maxOldGenerationSizeMb: memoryMiB },
-    // Nothing of the server's environment belongs there.
+    // The worker gets nothing of the server's environment.
     env: {},
     stdout: true,
     stderr: true,

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { createKeyedSlots } from './keyed-slots.ts'
 
-test('one at a time has a key, others have theirs, and nothing is kept of keys that nobody has', async () => {
+test('keyed slots give each key one holder at a time and forget unused keys', async () => {
   const slots = createKeyedSlots()
   const { signal } = new AbortController()
   const order: string[] = []
@@ -27,7 +27,7 @@ test('one at a time has a key, others have theirs, and nothing is kept of keys t
   assert.equal(slots.isTaken('a'), false)
 })
 
-test('a key has as many slots as given, by turns of owners, and none once nobody uses it', async () => {
+test('keyed slots give a key several slots, round-robin across owners, and forget it when unused', async () => {
   const slots = createKeyedSlots(4, { perOwner: 2 })
   const { signal } = new AbortController()
   const order: string[] = []

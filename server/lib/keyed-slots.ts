@@ -1,6 +1,6 @@
 import { createSlots, type SlotLimits, type Slots } from './slots.ts'
 
-/** Slots for each key that is in use. Nothing is kept of the others. */
+/** Slots for each key that is in use. Unused keys take no memory. */
 export interface KeyedSlots {
   /** Waits for a slot of the key. The holder returns it by disposing of it. `owner`: see Slots. */
   take(key: string, signal: AbortSignal, owner?: string): Promise<Disposable>

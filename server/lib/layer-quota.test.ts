@@ -9,21 +9,21 @@ const overlay = (backing: string, mountinfo: string) =>
   layerQuota({ driver: 'overlay2', status: [['Backing Filesystem', backing]], root, mountinfo })
 const becauseOf = (quota: ReturnType<typeof layerQuota>) => (quota.isEnforced ? undefined : quota.because)
 
-test('btrfs and zfs enforce a size, and that of btrfs includes the image', () => {
+test('btrfs and zfs enforce a size, which includes the image on btrfs', () => {
   const btrfs = layerQuota({ driver: 'btrfs', status: [['Btrfs', '']], root, mountinfo: '' })
   const zfs = layerQuota({ driver: 'zfs', status: [['Zpool', 'tank']], root, mountinfo: '' })
   assert.deepEqual(btrfs, { isEnforced: true, countsImage: true, by: 'btrfs' })
   assert.deepEqual(zfs, { isEnforced: true, countsImage: false, by: 'zfs' })
 })
 
-test('image stores of containerd enforce none, whatever their snapshotter is called', () => {
+test('containerd image stores enforce no size, whatever their snapshotter', () => {
   for (const driver of ['overlayfs', 'btrfs', 'zfs']) {
     const status = [['driver-type', 'io.containerd.snapshotter.v1']] as const
     assert.match(String(becauseOf(layerQuota({ driver, status, root, mountinfo: mounted('btrfs') }))), /containerd/)
   }
 })
 
-test('overlay2 enforces a size on xfs with project quotas alone', () => {
+test('overlay2 enforces a size only on xfs with project quotas', () => {
   for (const option of ['prjquota', 'pquota'])
     assert.equal(overlay('xfs', mounted('xfs', `rw,attr2,${option}`)).isEnforced, true, option)
   assert.equal(overlay('xfs', mounted('xfs', 'rw,prjquota', `${root}/overlay2`)).isEnforced, true)
@@ -36,7 +36,7 @@ test('overlay2 enforces a size on xfs with project quotas alone', () => {
   assert.equal(overlay('xfs', '').isEnforced, false)
 })
 
-test('other storage drivers enforce none', () => {
+test('other storage drivers enforce no size', () => {
   for (const driver of ['vfs', 'fuse-overlayfs', 'aufs', 'devicemapper', 'unknown', ''])
     assert.equal(layerQuota({ driver, status: [], root, mountinfo: mounted('xfs', 'rw,prjquota') }).isEnforced, false)
 })

@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { mountOf, parseMounts } from './mount-table.ts'
 
-/** What is known of the place where Docker keeps the writable layers of containers. */
+/** Facts about the place where Docker keeps the writable layers of containers. */
 export interface LayerStorage {
   /** The storage driver: `overlay2`, `btrfs`. */
   readonly driver: string
@@ -15,16 +15,16 @@ export interface LayerStorage {
 
 /**
  * Whether Docker can enforce a size of writable layers. `countsImage`: the size includes the image
- * below the layer, so it has to be added.
+ * below the layer, so the image's size must be added.
  */
 export type LayerQuota =
   | { readonly isEnforced: true; readonly countsImage: boolean; readonly by: string }
   | { readonly isEnforced: false; readonly because: string }
 
 /**
- * Pure: follows the storage drivers of moby. `btrfs` limits what a subvolume refers to, its image
- * included; `zfs` and `overlay2` count the layer alone, the last by project quotas of xfs. Image
- * stores of containerd accept a size and ignore it.
+ * Pure: follows the storage drivers of moby. `btrfs` limits everything that a subvolume refers to,
+ * including its image. `zfs` and `overlay2` count only the layer; `overlay2` needs project quotas
+ * of xfs. Image stores of containerd accept a size and ignore it.
  */
 export function layerQuota({ driver, status, root, mountinfo }: LayerStorage): LayerQuota {
   const store = status.find(([name]) => name === 'driver-type')?.[1]

@@ -1,4 +1,7 @@
-/** The lines of a stream of text, in linear time: a line that comes in many pieces is joined once, at its end. */
+/**
+ * Splits a stream of text into lines in linear time: a line that comes in many pieces is joined
+ * once, at its end.
+ */
 export async function* linesOf(stream: AsyncIterable<string>): AsyncGenerator<string> {
   let pieces: string[] = []
   for await (const text of stream) {

@@ -19,7 +19,7 @@ test('textLine shows the level and quotes details with spaces when a line is a w
   )
 })
 
-test('textLine ends with the sentences of a line, without their names', () => {
+test('textLine ends with the reason and the remedy of a line, without their names', () => {
   assert.equal(
     line({ level: 'warn', reason: 'The disk is full.', check: 'disk', remedy: 'Make room.', msg: 'found' }),
     '03:04:05  WARN  Found  check=disk  The disk is full.  Make room.\n',

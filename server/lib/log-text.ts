@@ -1,7 +1,10 @@
 /** Control characters would move the cursor, break the line or give the terminal commands. */
 const control = /[\p{Cc}\u2028\u2029\u202a-\u202e\u2066-\u2069]/gu
 
-/** Pure: a JSON line of the log as a short line for a terminal. Sentences end it, and the stack of its error is below. */
+/**
+ * Pure: formats a JSON line of the log as a short line for a terminal. The reason and the remedy
+ * come last, the stack of its error below.
+ */
 export function textLine(json: string): string {
   const { level, time, msg, err, ...details } = JSON.parse(json) as Record<string, unknown>
   const words = [

@@ -4,7 +4,7 @@ import { test } from 'node:test'
 import { dropping, perTurn, usualFormat } from './log.ts'
 import { start } from './run.ts'
 
-test('the lines of one turn are written at once, in their order', async () => {
+test('the log writes the lines of one turn together, in order', async () => {
   const written: string[] = []
   const stream = perTurn((text) => written.push(text))
   stream.write('a\n')
@@ -14,7 +14,7 @@ test('the lines of one turn are written at once, in their order', async () => {
   assert.deepEqual(written, ['a\nb\n'])
 })
 
-test('lines reach a slow reader whole, and those of the last turn before an exit too', async () => {
+test('a slow reader receives whole lines, including the last turn before an exit', async () => {
   const program = `
     import { createLogger } from ${JSON.stringify(new URL('log.ts', import.meta.url).href)}
     const log = createLogger('info')
@@ -32,7 +32,7 @@ test('lines reach a slow reader whole, and those of the last turn before an exit
   assert.match(lines.at(-1) ?? '', /"token":"\[secret\]".*"last"/)
 })
 
-test('lines that cannot be written are dropped, and those after one that was cut off are whole', () => {
+test('the log drops lines that it cannot write, and keeps lines whole after a cut one', () => {
   let room = 5
   let kept = ''
   const write = dropping((bytes) => {

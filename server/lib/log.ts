@@ -7,10 +7,15 @@ export type { Logger }
 
 export type LogFormat = 'json' | 'text'
 
-/** Lines for people on a terminal; JSON for everything that collects logs, such as the journal of systemd. */
+/**
+ * Text for people on a terminal; JSON for everything that collects logs, such as the systemd
+ * journal.
+ */
 export const usualFormat = (isTerminal = isatty(2)): LogFormat => (isTerminal ? 'text' : 'json')
 
-/** The one structured logger, with secrets and credentials redacted. It writes to standard error. */
+/**
+ * The one structured logger, with secrets and credentials redacted. It writes to standard error.
+ */
 export function createLogger(level: string, format: LogFormat = usualFormat()): Logger {
   const stream = perTurn(dropping((bytes) => writeSync(2, bytes)))
   return pino(
@@ -39,7 +44,10 @@ export function createLogger(level: string, format: LogFormat = usualFormat()): 
   )
 }
 
-/** Writes the lines of one turn of the event loop at once: a system call costs more than making a line. */
+/**
+ * Writes all lines of one turn of the event loop together: a system call costs more than formatting
+ * a line.
+ */
 export function perTurn(write: (text: string) => void): DestinationStream {
   let lines = ''
   const flush = (): void => {
@@ -59,8 +67,9 @@ export function perTurn(write: (text: string) => void): DestinationStream {
 const lineFeed = 0x0a
 
 /**
- * Writes whole lines, also to a pipe whose reader is slow. What cannot be written is dropped: that nobody reads any more, or that a disk
- * is full, is no reason to end. What follows a line that was cut off then begins on a line of its own.
+ * Writes whole lines, also to a pipe with a slow reader. Lines that cannot be written are dropped:
+ * a missing reader or a full disk must not end the process. After a line that was cut off, the next
+ * one begins on a new line.
  */
 export function dropping(write: (bytes: Buffer) => number): (text: string) => void {
   let isTorn = false

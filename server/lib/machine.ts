@@ -2,7 +2,7 @@ import { availableParallelism, totalmem } from 'node:os'
 
 const mebibyte = 1024 * 1024
 
-/** The capacity and the processor architecture of this machine. */
+/** Returns the capacity and the processor architecture of this machine. */
 export const machine = {
   cpuMilli: availableParallelism() * 1000,
   memoryMiB: Math.floor(totalmem() / mebibyte),

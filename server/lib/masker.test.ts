@@ -9,12 +9,12 @@ const bytes = Buffer.from(secret)
 const mask = masker([new Secret(secret)])
 const hidden = (text: string): void => assert.equal(mask(`before ${text} after`), 'before ****** after', text)
 
-test('a text without secrets is unchanged', () => {
+test('the masker leaves a text without secrets unchanged', () => {
   assert.equal(mask('before after'), 'before after')
   assert.equal(masker([new Secret('short')])('short'), 'short')
 })
 
-test('a secret is hidden as it is, in any case, and escaped as in JSON', () => {
+test('the masker hides a secret in plain form, in any case, and escaped as in JSON', () => {
   for (const text of [secret, secret.toUpperCase(), JSON.stringify(secret).slice(1, -1)]) hidden(text)
   hidden('pa55\\/w\\"\\u00f6?rd+\\u00E7 x=~9')
 })
@@ -30,7 +30,7 @@ test('a secret is hidden as hex in either case', () => {
   hidden(bytes.toString('hex').toUpperCase())
 })
 
-test('a secret is hidden in base64 of both alphabets, wherever it stands among other bytes', () => {
+test('a secret is hidden in base64 of both alphabets, at any offset among other bytes', () => {
   for (const encoding of ['base64', 'base64url'] as const) {
     for (const before of ['', 'a', 'ab', 'abc', 'user:']) {
       for (const after of ['', 'z', 'zz', '\n']) {
@@ -54,20 +54,20 @@ test('base64 that is broken into lines is hidden line by line', () => {
   }
 })
 
-test('each line of a secret with several lines is hidden, and a beginning that is cut off', () => {
+test('the masker hides each line of a multi-line secret, and a beginning that is cut off', () => {
   const key = `-----BEGIN KEY-----\r\n${'abcdefgh12'.repeat(6)}\r\n-----END KEY-----`
   const hide = masker([new Secret(key)])
   for (const line of key.split('\r\n')) assert.equal(hide(`> ${line}`), '> ******')
   assert.equal(hide('abcdefgh12'.repeat(4)), '******')
 })
 
-test('of secrets that overlap nothing is left', () => {
+test('the masker hides overlapping secrets completely', () => {
   const hide = masker([new Secret('abcdefgh'), new Secret('efghijkl'), new Secret('abcdefghijklmnop')])
   assert.equal(hide('xabcdefghijklz'), 'x******z')
   assert.equal(hide('abcdefghijklmnopq'), '******q')
 })
 
-test('whatever the secrets and the text, no secret of six characters is left in any case', () => {
+test('the masker leaves no secret of six characters, in any case, in random texts', () => {
   const short = fc.string({ unit: fc.constantFrom('a', 'b', 'B', '1'), minLength: 6, maxLength: 80 })
   fc.assert(
     fc.property(fc.array(short, { minLength: 1, maxLength: 5 }), fc.array(short, { maxLength: 5 }), (all, noise) => {
@@ -88,7 +88,7 @@ function quickest(work: () => void): number {
   return Math.min(once(), once(), once())
 }
 
-test('time grows with the text, also for secrets and texts that repeat themselves', () => {
+test('masking takes linear time, also when secrets and texts repeat themselves', () => {
   const secrets = Array.from({ length: 200 }, (_, index) => new Secret(`${'a'.repeat(1000)}${index}`))
   const hide = masker(secrets)
   const [small, large] = ['a'.repeat(100_000), 'a'.repeat(800_000)]
@@ -96,7 +96,7 @@ test('time grows with the text, also for secrets and texts that repeat themselve
   assert.ok(growth < 24, `eight times the text took ${growth} times as long`)
 })
 
-test('five hundred secrets leave a line its speed', () => {
+test('masking a line is as fast with five hundred secrets', () => {
   const secrets = Array.from(
     { length: 500 },
     (_, index) => new Secret(`secret-${index * 7919}-${'k'.repeat(index % 40)}`),

@@ -5,8 +5,9 @@ import { TextFinder } from './text-finder.ts'
 const hidden = '******'
 
 /**
- * Replaces every secret of at least six characters by asterisks: as it is in any case, escaped as in JSON, URL-encoded, as hex, and as base64
- * also in the midst of other bytes. Takes time in proportion to the text, however many secrets there are.
+ * Replaces every secret of at least six characters with asterisks: in plain form and any case,
+ * escaped as in JSON, URL-encoded, as hex, and as base64 also amid other bytes. Takes time in
+ * proportion to the text, however many secrets there are.
  */
 export function masker(secrets: readonly Secret[]): (line: string) => string {
   const forms = new Set<string>()

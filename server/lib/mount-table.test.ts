@@ -37,7 +37,7 @@ test('a path is on the deepest mount above it', () => {
   assert.equal(mountOf([], '/'), undefined)
 })
 
-test('of two mounts at one place the last counts', () => {
+test('the last of two mounts at one place wins', () => {
   const over = '43 40 7:2 / /var/lib/docker rw - ext4 /dev/loop2 rw'
   assert.equal(mountOf(parseMounts(`${table}\n${over}`), '/var/lib/docker/overlay2')?.fileSystem, 'ext4')
 })

@@ -22,7 +22,7 @@ export function parseMounts(mountinfo: string): Mount[] {
 const unescaped = (path: string): string =>
   path.replace(/\\([0-7]{3})/g, (_, code: string) => String.fromCharCode(Number.parseInt(code, 8)))
 
-/** Pure: the file system that a path is on. Of two mounts at one place the last hides the first. */
+/** Pure: returns the file system of a path. The last of two mounts at one place hides the first. */
 export function mountOf(mounts: readonly Mount[], path: string): Mount | undefined {
   let found: Mount | undefined
   for (const mount of mounts) {

@@ -1,2 +1,5 @@
-/** Reason for an abort of what nobody waits for any more. Without a reason, each one makes an exception with its stack. */
+/**
+ * Abort reason for work that nobody waits for. Without a reason, each abort creates an exception
+ * with its stack.
+ */
 export const nobodyWaits = 'nobody waits for it any more'

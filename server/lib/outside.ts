@@ -6,18 +6,23 @@ export interface Question {
   readonly method?: 'GET' | 'HEAD'
   readonly maxBytes: number
   readonly signal: AbortSignal
-  /** Goes where the answer leads, up to three times and without the authorization when it is another host. */
+  /** Follows up to three redirects, without the authorization if the host changes. */
   readonly follows?: boolean
-  /** Of the first host alone. */
+  /** Only for the first host. */
   readonly anyCertificate?: boolean
 }
 
-/** An answer, and the address that gave it: another one than was asked where the question follows. */
+/**
+ * A response and the address that sent it, which differs from the requested one after a redirect.
+ */
 export interface Answer extends SafeResponse {
   readonly from: URL
 }
 
-/** One question to an address that a user chose. Throws AppError `invalid` with a sentence that names the host. */
+/**
+ * Sends one request to an address that a user chose. Throws AppError `invalid` with a message that
+ * names the host.
+ */
 export type Ask = (url: URL, question: Question) => Promise<Answer>
 
 const timeoutMs = 15_000
@@ -67,7 +72,7 @@ export function createAsk(safeFetch: SafeFetch): Ask {
 const withoutAuthorization = (headers: Readonly<Record<string, string>>) =>
   Object.fromEntries(Object.entries(headers).filter(([name]) => name !== 'authorization'))
 
-/** The body as JSON. */
+/** Returns the body as JSON. */
 export function parseJson(url: URL, { body }: SafeResponse): unknown {
   try {
     return JSON.parse(body.toString('utf8'))

@@ -1,15 +1,18 @@
 /** How slowly a client may send or read before its connection is closed. */
 export interface PaceLimits {
   readonly bytesPerSecond: number
-  /** A client that was fast enough may pause for so long. */
+  /** A client that was fast enough may pause for this long. */
   readonly graceMs: number
 }
 
-/** Whether a client keeps a least rate. Only the time in which the server waits for the client counts. */
+/**
+ * Whether a client keeps a minimum rate. Only the time in which the server waits for the client
+ * counts.
+ */
 export interface Pace {
   /**
-   * Notes what happened in the last `elapsedMs`: how many bytes came through, and whether the server waited for the client.
-   * Returns false once the client is too slow.
+   * Records the last `elapsedMs`: how many bytes were transferred, and whether the server waited
+   * for the client. Returns false once the client is too slow.
    */
   note(elapsedMs: number, moment: { readonly isWaiting: boolean; readonly bytes: number }): boolean
 }

@@ -4,8 +4,9 @@ import type { Readable } from 'node:stream'
 import type { LineSink } from './attempt.ts'
 
 /**
- * The only module that starts programs: by argument list, never through a shell, with an environment built from nothing.
- * Programs run in a process group of their own, which is killed as a whole when the signal is aborted or time runs out.
+ * The only module that starts programs: with an argument list, never through a shell, with an
+ * environment that starts empty. Each program runs in its own process group, which is killed as a
+ * whole on abort or timeout.
  */
 export interface RunOptions {
   readonly cwd?: string
@@ -15,7 +16,7 @@ export interface RunOptions {
   readonly output?: LineSink
   readonly signal?: AbortSignal
   readonly timeoutMs: number
-  /** Bytes of standard output kept in the result; the rest is cut off. */
+  /** Bytes of standard output kept in the result; the rest is dropped. */
   readonly maxBytes?: number
 }
 
@@ -28,7 +29,10 @@ export interface RunResult {
 
 const basePath = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin'
 
-/** Runs to the end. A non-zero exit code is a result, not an exception; abort, time-out and a missing program are exceptions. */
+/**
+ * Runs a program to its end. A non-zero exit code is a result; abort, timeout and a missing program
+ * are exceptions.
+ */
 export async function run(program: string, args: readonly string[], options: RunOptions): Promise<RunResult> {
   const child = start(program, args, options)
   const { promise, resolve, reject } = Promise.withResolvers<RunResult>()
@@ -61,13 +65,16 @@ export async function run(program: string, args: readonly string[], options: Run
   return promise
 }
 
-/** Starts a program that outlives the call; the caller owns the child. Standard streams are pipes unless `stdio` says otherwise. */
+/**
+ * Starts a program that outlives the call; the caller owns the child. Standard streams are pipes
+ * unless `stdio` says otherwise.
+ */
 export function start(
   program: string,
   args: readonly string[],
   options: Pick<RunOptions, 'cwd' | 'env' | 'stdin'> & {
     readonly stdio?: 'pipe' | 'ignore' | readonly ('pipe' | 'ignore' | number)[]
-    /** Runs the program as this user and group; only root can. */
+    /** Runs the program as this user and group, which only root can do. */
     readonly user?: { readonly uid: number; readonly gid: number }
   },
 ): ChildProcess {
@@ -86,7 +93,7 @@ export function start(
   return child
 }
 
-/** Ends a program and everything it started. */
+/** Kills a program and everything it started. */
 export function killGroup(child: ChildProcess, signal: NodeJS.Signals = 'SIGKILL'): void {
   if (child.pid === undefined || child.exitCode !== null) return
   try {

@@ -43,7 +43,7 @@ test('connects to the checked address under the original name', async (t) => {
   assert.equal(answer.truncated, false)
 })
 
-test('a private address gets no connection', async (t) => {
+test('safeFetch does not connect to a private address', async (t) => {
   let connections = 0
   const port = await listen(t, (_request, response) => {
     connections++
@@ -59,7 +59,7 @@ test('a private address gets no connection', async (t) => {
   assert.equal(connections, 0)
 })
 
-test('a redirect is an answer, not a direction', async (t) => {
+test('safeFetch returns a redirect and does not follow it', async (t) => {
   let hits = 0
   const port = await listen(t, (_request, response) => {
     hits++
@@ -69,7 +69,7 @@ test('a redirect is an answer, not a direction', async (t) => {
   assert.equal(hits, 1)
 })
 
-test('a body that never ends is cut off and the status is kept', async (t) => {
+test('safeFetch cuts off an endless body and keeps the status', async (t) => {
   const port = await listen(t, (_request, response) => {
     response.writeHead(200)
     const more = (): void => {
@@ -82,13 +82,13 @@ test('a body that never ends is cut off and the status is kept', async (t) => {
   assert.deepEqual([answer.status, answer.body.length, answer.truncated], [200, 1_000, true])
 })
 
-test('a body that trickles is cut off when the time is over', async (t) => {
+test('safeFetch cuts off a slow body at the timeout', async (t) => {
   const port = await listen(t, (_request, response) => response.writeHead(200).write('a'))
   const answer = await inside()(`http://127.0.0.1:${port}/`, { ...wanted, timeoutMs: 1000 })
   assert.deepEqual([answer.status, answer.body.toString(), answer.truncated], [200, 'a', true])
 })
 
-test('a server that does not answer is given up', async (t) => {
+test('safeFetch times out when the server does not answer', async (t) => {
   const port = await listen(t, () => {})
   await assert.rejects(inside()(`http://127.0.0.1:${port}/`, { ...wanted, timeoutMs: 150 }), { reason: 'timeout' })
 })
@@ -106,19 +106,19 @@ test('a compressed body stays compressed', async (t) => {
   assert.deepEqual((await inside()(`http://127.0.0.1:${port}/`, wanted)).body, bomb)
 })
 
-test('a server without encryption behind an https address is refused', async (t) => {
+test('safeFetch rejects a server without TLS at an https address', async (t) => {
   const port = await listen(t, (_request, response) => response.end())
   await assert.rejects(inside()(`https://127.0.0.1:${port}/`, wanted), { reason: 'tls' })
 })
 
-test('line breaks in headers and addresses that are none are refused', async () => {
+test('safeFetch rejects line breaks in headers and invalid addresses', async () => {
   await assert.rejects(inside()('not an address', wanted), { reason: 'address' })
   await assert.rejects(inside()('http://127.0.0.1:9/', { ...wanted, headers: { a: 'b\r\nc: d' } }), {
     reason: 'request',
   })
 })
 
-test('ends with the reason of the caller who aborts', async (t) => {
+test('safeFetch throws the reason of the caller when aborted', async (t) => {
   const caller = new AbortController()
   const port = await listen(t, () => caller.abort(new Error('enough')))
   await assert.rejects(inside()(`http://127.0.0.1:${port}/`, { ...wanted, signal: caller.signal }), /enough/)

@@ -5,7 +5,7 @@ export { SafeFetchError } from './safe-stream.ts'
 
 export interface SafeRequest
   extends Pick<StreamRequest, 'method' | 'headers' | 'body' | 'signal' | 'allowHttp' | 'anyCertificate'> {
-  /** For the whole exchange: looking the name up, connecting, sending, and reading the body. */
+  /** For the whole exchange: resolving the name, connecting, sending, and reading the body. */
   readonly timeoutMs: number
   readonly maxResponseBytes: number
 }
@@ -18,15 +18,18 @@ export interface SafeResponse {
   readonly isPrivate: boolean
   /** As sent: never decompressed. */
   readonly body: Buffer
-  /** The body is not whole: it was longer than allowed, too slow, or the connection broke after the headers. */
+  /**
+   * The body is incomplete: it was longer than allowed, too slow, or the connection broke after the
+   * headers.
+   */
   readonly truncated: boolean
 }
 
 export type SafeFetch = (url: string | URL, request: SafeRequest) => Promise<SafeResponse>
 
 /**
- * One short exchange with an address that a user chose, see `createOpenStream`. Throws SafeFetchError, or the signal's reason when it is
- * aborted.
+ * Makes one short request to an address that a user chose, see `createOpenStream`. Throws
+ * SafeFetchError, or the signal's reason when it is aborted.
  */
 export function createSafeFetch(guard: AddressGuard): SafeFetch {
   const open = createOpenStream(guard)
@@ -48,7 +51,10 @@ export function createSafeFetch(guard: AddressGuard): SafeFetch {
   }
 }
 
-/** At most so many bytes. Whatever goes wrong after the headers only shortens the body: the status is known. */
+/**
+ * Reads at most this many bytes. An error after the headers only shortens the body, because the
+ * status is known.
+ */
 async function readBody(
   { body }: SafeStream,
   maxBytes: number,

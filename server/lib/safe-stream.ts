@@ -6,34 +6,46 @@ import { AddressError, type AddressGuard } from './address.ts'
 import { messageOf } from './error.ts'
 import { checkTarget } from './target.ts'
 
-/** How a server is reached, and what is said to it. */
+/** How to reach a server, and the request to send. */
 export interface StreamRequest {
   readonly method?: 'GET' | 'HEAD' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
   readonly headers?: Readonly<Record<string, string>>
   readonly body?: string | Buffer
-  /** For connecting and for the headers of the answer; the caller's signal bounds the lookup of the name, too. */
+  /**
+   * For connecting and for the headers of the response. The caller's signal also bounds the lookup
+   * of the name.
+   */
   readonly headersTimeoutMs: number
   /** The longest pause between two pieces of the body. */
   readonly bodyTimeoutMs: number
   readonly signal: AbortSignal
-  /** Plain http, port 80, also to public addresses. In networks that the operator listed it is always allowed. */
+  /**
+   * Allows plain http on port 80 to public addresses. It is always allowed in networks that the
+   * operator listed.
+   */
   readonly allowHttp?: boolean
-  /** Takes any certificate: for servers whose owner said so. */
+  /** Accepts any certificate: for servers whose owner said so. */
   readonly anyCertificate?: boolean
   /** Accepts certificates of these authorities (PEM) instead of the usual ones. */
   readonly authorities?: readonly string[]
-  /** The operator configured this address, so the guard is not asked. Never true for an address that a user or a server named. */
+  /**
+   * The operator configured this address, so the guard is skipped. Never true for an address that a
+   * user or a server named.
+   */
   readonly isOperators?: boolean
 }
 
-/** An answer whose body is read as it comes. Dispose of it to close the connection. */
+/** A response whose body is read as it arrives. Dispose of it to close the connection. */
 export interface SafeStream extends AsyncDisposable {
   readonly status: number
   /** Names in lower case; repeated headers are joined with a comma. */
   readonly headers: Readonly<Record<string, string>>
-  /** An address of the server is in a network that the operator listed, or the operator configured the server. */
+  /**
+   * Whether an address of the server is in a network that the operator listed, or the operator
+   * configured the server.
+   */
   readonly isPrivate: boolean
-  /** As sent: never decompressed. Throws SafeFetchError when it breaks off. */
+  /** As sent: never decompressed. Throws SafeFetchError if it breaks off. */
   readonly body: AsyncIterable<Buffer>
 }
 
@@ -53,8 +65,9 @@ export class SafeFetchError extends Error {
 const maxHeaderBytes = 16 * 1024
 
 /**
- * Opens addresses that users and servers name: connects to the very address that the guard checked, under the original name (Host,
- * certificate), follows no redirect, keeps no connection. Throws SafeFetchError, or the signal's reason when it is aborted.
+ * Opens addresses that users and servers name. Connects to the very address that the guard checked,
+ * under the original name (Host, certificate). Follows no redirect and keeps no connection. Throws
+ * SafeFetchError, or the signal's reason when it is aborted.
  */
 export function createOpenStream(guard: AddressGuard): OpenStream {
   return async (url, options) => {
@@ -64,7 +77,7 @@ export function createOpenStream(guard: AddressGuard): OpenStream {
       agent = agentFor(addresses, options)
       const answer = await sendRequest.call(agent, { ...outgoing(url, options), signal: options.signal })
       const opened = agent
-      // A body that nobody reads breaks off with its connection.
+      // An unread body breaks off with its connection.
       answer.body.on('error', () => {})
       return {
         status: answer.statusCode,
@@ -81,7 +94,7 @@ export function createOpenStream(guard: AddressGuard): OpenStream {
   }
 }
 
-/** Connects to these addresses whatever name is asked for; undefined: to what the name stands for. */
+/** Connects to these addresses for any name; if undefined, resolves the name. */
 function agentFor(addresses: readonly string[] | undefined, options: StreamRequest): UndiciAgent {
   const { headersTimeoutMs, bodyTimeoutMs, anyCertificate, authorities } = options
   const found = addresses?.map((address) => ({ address, family: isIPv6(address) ? 6 : 4 }))
@@ -118,7 +131,7 @@ function outgoing(url: URL, options: StreamRequest): Dispatcher.RequestOptions {
 
 async function* read(body: Dispatcher.ResponseData['body'], url: URL, options: StreamRequest): AsyncGenerator<Buffer> {
   try {
-    // Buffers as long as no encoding is set, which is nowhere done.
+    // Pieces are buffers because no encoding is ever set.
     yield* body as AsyncIterable<Buffer>
   } catch (thrown) {
     options.signal.throwIfAborted()

@@ -17,7 +17,7 @@ import {
 const context: SealContext = { organization: 'o1', table: 'variable', row: 'r1', column: 'sealed_value' }
 const failsWith = (reason: SealFailure) => (error: unknown) => error instanceof SealError && error.reason === reason
 
-test('any text opens again, byte by byte', () => {
+test('a sealed text opens to the same bytes', () => {
   const key = newSealingKey()
   fc.assert(
     fc.property(fc.string({ unit: 'binary' }), (text) => {
@@ -34,26 +34,26 @@ test('a sealed text has the documented form and never repeats', () => {
   assert.equal(keyIdOf([...texts][0] ?? ''), key.id)
 })
 
-test('the key id depends on the bytes and does not hold them', () => {
+test('a key id depends on the bytes and does not contain them', () => {
   const bytes = Buffer.alloc(32, 7)
   assert.equal(sealingKey(bytes).id, sealingKey(Buffer.from(bytes)).id)
   assert.notEqual(sealingKey(bytes).id, sealingKey(Buffer.alloc(32, 8)).id)
   assert.throws(() => sealingKey(Buffer.alloc(31)), RangeError)
 })
 
-test('a text moved to another organization, table, row or column does not open', () => {
+test('a sealed text does not open in another organization, table, row or column', () => {
   const key = newSealingKey()
   const sealed = seal(key, context, 'text')
   for (const part of ['organization', 'table', 'row', 'column'] as const)
     assert.throws(() => open(key, { ...context, [part]: 'other' }, sealed), failsWith('not-authentic'))
 })
 
-test('another key is told apart from a damaged text', () => {
+test('opening distinguishes another key from a damaged text', () => {
   const sealed = seal(newSealingKey(), context, 'text')
   assert.throws(() => open(newSealingKey(), context, sealed), failsWith('other-key'))
 })
 
-test('a change of any character is noticed', () => {
+test('a sealed text does not open when any character is changed', () => {
   const key = newSealingKey()
   const sealed = seal(key, context, 'some text')
   const alphabet = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_'
@@ -67,7 +67,7 @@ test('a change of any character is noticed', () => {
   )
 })
 
-test('what is no sealed text is malformed', () => {
+test('opening reports text that is not sealed as malformed', () => {
   const key = newSealingKey()
   for (const text of ['', 'v1', 'v1...', 'v2.AAAAAAAAAAA.AAAAAAAAAAAAAAAA.AAAAAAAAAAAAAAAAAAAAAA', 'plain text'])
     assert.throws(() => open(key, context, text), failsWith('malformed'))
@@ -83,7 +83,7 @@ test('a data key opens only for its organization and by its master key', () => {
   assert.throws(() => unwrapKey(newSealingKey(), 'o1', wrapped), failsWith('other-key'))
 })
 
-test('a context that could be spelled in two ways is refused', () => {
+test('sealing rejects an ambiguous context', () => {
   assert.throws(() => seal(newSealingKey(), { ...context, row: 'a|b' }, 'text'), RangeError)
 })
 

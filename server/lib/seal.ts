@@ -10,19 +10,19 @@ import {
 import { Secret } from './secret.ts'
 
 /**
- * Sealed texts: AES-256-GCM with a random 96-bit nonce, written `v1.<key id>.<nonce>.<ciphertext and tag>` in base64url.
- * The place that a text belongs to is authenticated with it, so a sealed text that was moved to another row, column or
- * organization does not open there. Nothing here reads files or the database.
+ * Seals texts with AES-256-GCM and a random 96-bit nonce, written `v1.<key id>.<nonce>.<ciphertext
+ * and tag>` in base64url. The place of a text is authenticated with it, so a sealed text does not
+ * open in another row, column or organization. Nothing here reads files or the database.
  */
 export interface SealingKey {
-  /** Derived from the bytes, tells nothing about them: which key a sealed text needs. */
+  /** Derived from the bytes without revealing them. It says which key a sealed text needs. */
   readonly id: string
   readonly bytes: Buffer
-  /** The same for ciphers: handed in as bytes, Node takes five times as long to begin with one. */
+  /** The same key for ciphers. From bytes, Node takes five times as long to create a cipher. */
   readonly secret: KeyObject
 }
 
-/** Where a sealed text lives. None of the parts may hold a vertical bar. */
+/** The place of a sealed text. No part may contain a vertical bar. */
 export interface SealContext {
   readonly organization: string
   readonly table: string
@@ -30,16 +30,16 @@ export interface SealContext {
   readonly column: string
 }
 
-/** A column of sealed texts. When keys are exchanged, these texts are sealed again. */
+/** A column of sealed texts. A key rotation seals these texts again. */
 export interface SealedColumn {
   readonly table: string
   readonly column: string
-  /** The primary key. Its values, joined by spaces, are the row of a text's place. */
+  /** The primary key. Its values, joined by spaces, are the row in the place of a text. */
   readonly key: readonly string[]
 }
 
 /**
- * `malformed`: not a sealed text of this version · `other-key`: sealed by a key that is not this one ·
+ * `malformed`: not a sealed text of this version · `other-key`: sealed with another key ·
  * `not-authentic`: damaged, or sealed for another place.
  */
 export type SealFailure = 'malformed' | 'other-key' | 'not-authentic'
@@ -59,7 +59,7 @@ const nonceBytes = 12
 const tagBytes = 16
 const form = /^v1\.([A-Za-z0-9_-]{11})\.([A-Za-z0-9_-]{16})\.([A-Za-z0-9_-]{22,})$/
 
-/** A key of exactly 32 bytes, with its id. */
+/** Creates a key from exactly 32 bytes, with its id. */
 export function sealingKey(bytes: Buffer): SealingKey {
   if (bytes.length !== keyBytes) throw new RangeError(`a sealing key has ${keyBytes} bytes, not ${bytes.length}`)
   const hash = createHash('sha256').update('quayside key id\n').update(bytes).digest()
@@ -75,17 +75,20 @@ export const seal = (key: SealingKey, context: SealContext, text: string): strin
 export const open = (key: SealingKey, context: SealContext, sealed: string): Secret =>
   new Secret(openBytes(key, context, sealed).toString('utf8'))
 
-/** A keyed hash of a text for one purpose: equal for equal texts, and telling nothing of them without the key. */
+/**
+ * Returns a keyed hash of a text for one purpose. Equal texts have equal hashes, which reveal
+ * nothing without the key.
+ */
 export const fingerprint = (key: SealingKey, purpose: string, text: string): string => {
   const own = createHmac('sha256', key.bytes).update(`quayside fingerprint\n${purpose}`).digest()
   return createHmac('sha256', own).update(text).digest('hex')
 }
 
-/** What one key sealed, sealed for the same place by another one. Throws SealError. */
+/** Seals a text of one key with another key, for the same place. Throws SealError. */
 export const reseal = (from: SealingKey, to: SealingKey, context: SealContext, sealed: string): string =>
   sealBytes(to, context, openBytes(from, context, sealed))
 
-/** The data key of an organization, sealed by the master key. */
+/** Creates the data key of an organization, sealed with the master key. */
 export const wrapKey = (masterKey: SealingKey, organization: string, dataKey: SealingKey): string =>
   sealBytes(masterKey, dataKeyContext(organization), dataKey.bytes)
 
@@ -96,10 +99,10 @@ export function unwrapKey(masterKey: SealingKey, organization: string, wrapped: 
   return sealingKey(bytes)
 }
 
-/** The id of the key that a text was sealed by; undefined where the text is no sealed text. */
+/** Returns the id of the key that sealed a text; undefined if the text is not sealed. */
 export const keyIdOf = (sealed: string): string | undefined => form.exec(sealed)?.[1]
 
-/** Where a wrapped data key lives, as it has been spelled since there was one of them for each organization. */
+/** The place of a wrapped data key. Existing data keys were sealed with this spelling. */
 export const dataKeyContext = (organization: string): SealContext => ({
   organization,
   table: 'organization',
@@ -128,7 +131,7 @@ function openBytes(key: SealingKey, context: SealContext, sealed: string): Buffe
   decipher.setAuthTag(body.subarray(-tagBytes))
   try {
     const plain = decipher.update(body.subarray(0, -tagBytes))
-    // Checks the tag; of this mode nothing is left that it could give.
+    // Checks the tag; this mode returns no further bytes.
     decipher.final()
     return plain
   } catch (cause) {
@@ -138,7 +141,7 @@ function openBytes(key: SealingKey, context: SealContext, sealed: string): Buffe
 
 function place({ organization, table, row, column }: SealContext): Buffer {
   const parts = [organization, table, row, column]
-  // Without this, two places could share one spelling.
+  // Without this check, two places could have the same spelling.
   if (parts.some((part) => part.includes('|'))) throw new RangeError('a part of a seal context holds a vertical bar')
   return Buffer.from(parts.join('|'), 'utf8')
 }

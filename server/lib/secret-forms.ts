@@ -1,11 +1,14 @@
 import { withoutEnd } from './trim.ts'
-/** Shorter texts are in too many harmless words. */
+/** Shorter texts occur in too many harmless words. */
 export const shortestHidden = 6
 
-/** Lines of base64 are broken after so many characters: MIME, PEM. */
+/** Line lengths of base64: MIME, PEM. */
 const base64Lines = [64, 76]
 
-/** Lists the texts by which a secret shows in a log: as it is, line by line, and as programs encode it. */
+/**
+ * Lists the forms in which a secret can appear in a log: plain, line by line, and as programs
+ * encode it.
+ */
 export function formsOf(secret: string): Set<string> {
   const forms = new Set<string>()
   const parts = [secret, ...secret.split('\n').map((line) => line.replace(/\r$/, ''))]
@@ -20,14 +23,14 @@ export function formsOf(secret: string): Set<string> {
   return forms
 }
 
-/** Inside a string of JSON: with and without characters beyond ASCII, and with escaped slashes. */
+/** Inside a JSON string: with and without characters beyond ASCII, and with escaped slashes. */
 function escapedForms(text: string): string[] {
   const plain = JSON.stringify(text).slice(1, -1)
   const ascii = plain.replace(/[\u0080-\uffff]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`)
   return [plain, ascii].flatMap((form) => [form, form.replaceAll('/', '\\/')])
 }
 
-/** Inside of an address or a form: whatever of it is encoded, up to every byte. */
+/** Inside an address or a form: with any part of it encoded, up to every byte. */
 function percentForms(text: string, hex: string): string[] {
   const usual = encodeURIComponent(text.toWellFormed())
   const strict = usual.replace(/[!'()*]/g, (mark) => `%${mark.charCodeAt(0).toString(16)}`)
@@ -35,11 +38,14 @@ function percentForms(text: string, hex: string): string[] {
   return [usual, strict, usual.replaceAll('%20', '+'), strict.replaceAll('%20', '+'), every]
 }
 
-/** Of both alphabets, at each of the three places that bytes can have in a group, and from where a new line would begin. */
+/**
+ * In both alphabets, at each of the three offsets within a group, and from each start of a new
+ * line.
+ */
 function base64Forms(bytes: Buffer): string[] {
   const aligned = [0, 1, 2].map((before) => {
     const text = Buffer.concat([Buffer.alloc(before), bytes]).toString('base64')
-    // The first characters hold bits of what stands before, the last one of what follows.
+    // The first characters also encode preceding bits, the last one following bits.
     return text.slice(Math.ceil((before * 8) / 6), Math.floor(((before + bytes.length) * 8) / 6))
   })
   const whole = withoutEnd(bytes.toString('base64'), '=')

@@ -1,6 +1,6 @@
 import { inspect } from 'node:util'
 
-/** A text that must not appear in a log, an answer or an error. Only `reveal` gives it away. */
+/** A text that must not appear in a log, a response or an error. Only `reveal` returns it. */
 export class Secret {
   readonly #text: string
 

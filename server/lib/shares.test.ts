@@ -23,14 +23,14 @@ test('a caller leaves room for other callers of its organization, and the organi
   assert.ok(takeAll(shares, ['b', '1']).length >= 10)
 })
 
-test('what is given back twice counts once, and can be taken again', () => {
+test('an amount that is returned twice counts once and can be taken again', () => {
   const shares = createShares(8)
   const taken = takeAll(shares, ['a'])
   for (const give of [...taken, ...taken]) give()
   assert.equal(takeAll(shares, ['a']).length, 4)
 })
 
-test('an amount larger than the room is refused as a whole', () => {
+test('an amount larger than what is left is refused as a whole', () => {
   const shares = createShares(100)
   assert.ok(shares.take(['a'], 50))
   assert.equal(shares.take(['a'], 1), undefined)

@@ -1,11 +1,13 @@
 /**
- * Shares out a limited quantity, such as calls or bytes. An owner gets more only if afterwards it holds no more than what is
- * left, so no owner takes everything: the first gets at most half, and there is always some left for the next one.
+ * Shares out a limited quantity, such as calls or bytes. An owner gets more only if it then holds
+ * no more than the remainder. So no owner takes everything: the first gets at most half, and some
+ * is always left for the next one.
  */
 export interface Shares {
   /**
-   * `path`: the owners from the largest to the smallest, such as an organization and one of its callers. Returns the
-   * function that gives the amount back, or undefined if one of them holds too much.
+   * `path`: the owners from the largest to the smallest, such as an organization and one of its
+   * callers. Returns the function that returns the amount, or undefined if one of them holds too
+   * much.
    */
   take(path: readonly string[], amount?: number): (() => void) | undefined
 }

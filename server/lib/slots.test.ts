@@ -4,7 +4,7 @@ import { createSlots, TooManyWaiting } from './slots.ts'
 
 const never = new AbortController().signal
 
-test('no more than the given number runs at once, and all run', async () => {
+test('slots run all work, and at most the given number at once', async () => {
   const slots = createSlots(2)
   let running = 0
   let most = 0
@@ -23,7 +23,7 @@ test('no more than the given number runs at once, and all run', async () => {
   assert.equal(most, 2)
 })
 
-test('who gives up waiting does not take a place', async () => {
+test('a cancelled waiter takes no slot', async () => {
   const slots = createSlots(1)
   let open = (): void => {}
   const first = slots.run(never, () => new Promise<void>((resolve) => (open = resolve)))
@@ -37,7 +37,7 @@ test('who gives up waiting does not take a place', async () => {
   assert.equal(await third, 'third')
 })
 
-test('who waits has turns by owner: a hundred of one hold up another by one at most', async () => {
+test('slots go round-robin: a hundred waiters of one owner delay another by one at most', async () => {
   const slots = createSlots(1)
   const order: string[] = []
   const wait = async (owner: string): Promise<void> => {
@@ -64,7 +64,7 @@ test('an owner without a slot uses the reserve when another owner holds all slot
   let isRunning = false
   const next = waiting.then(() => (isRunning = true))
   await new Promise(setImmediate)
-  assert.ok(!isRunning, 'the reserve is not for who holds slots')
+  assert.ok(!isRunning, 'an owner that holds slots does not get the reserve')
   for (const slot of held) slot[Symbol.dispose]()
   await next
 })

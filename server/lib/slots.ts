@@ -1,12 +1,16 @@
 /**
- * Lets at most so many pieces of work run at the same time. Those who wait have turns: one of each owner, each owner's in
- * their order. An owner without a slot may also use the reserve, so no other owner can hold all slots against it.
+ * Limits how many pieces of work run at the same time. Waiting work runs round-robin across owners,
+ * in order for each owner. An owner without a slot may also use the reserve, so no other owner can
+ * block it by holding all slots.
  */
 export interface Slots {
   run<T>(signal: AbortSignal, work: () => Promise<T>, owner?: string): Promise<T>
-  /** Waits for a slot; whoever has it gives it back by disposing of it. `owner`: for whom; those who name none are one owner. */
+  /**
+   * Waits for a slot. The holder returns it by disposing of it. `owner`: for whom; work without an
+   * owner counts as one owner.
+   */
   take(signal: AbortSignal, owner?: string): Promise<Disposable>
-  /** A slot that is free at this moment. */
+  /** Returns a slot if one is free now. */
   takeNow(owner?: string): Disposable | undefined
 }
 
@@ -15,11 +19,11 @@ export interface SlotLimits {
   readonly reserve?: number
   /** Slots that one owner may hold; all of them if undefined. */
   readonly perOwner?: number
-  /** Pieces of work of one owner that may wait; `take` rejects further ones with `TooManyWaiting`. */
+  /** Pieces of work of one owner that may wait; `take` rejects more with `TooManyWaiting`. */
   readonly mostWaiting?: number
 }
 
-/** The owner has as many pieces of work in the queue as it may have. */
+/** The queue of the owner is full. */
 export class TooManyWaiting extends Error {
   override readonly name = 'TooManyWaiting'
 }
@@ -78,7 +82,7 @@ export function createSlots(count: number, limits: SlotLimits = {}): Slots {
   }
 }
 
-/** Who waits, by owner. Whose turn it was goes behind all other owners. */
+/** Waiting work by owner. After its turn an owner goes to the end of the queue. */
 function createTurns<T>() {
   const waiting = new Map<string, T[]>()
   return {
@@ -93,7 +97,7 @@ function createTurns<T>() {
       if (left.length > 0) waiting.set(owner, left)
       else waiting.delete(owner)
     },
-    /** The next one whose owner may have a turn now. */
+    /** Returns the next waiter whose owner may have a turn now. */
     next: (mayHave: (owner: string) => boolean): T | undefined => {
       const first = [...waiting].find(([owner]) => mayHave(owner))
       if (!first) return undefined

@@ -64,7 +64,7 @@ test('query, body and files are sent as they are written', async (t) => {
   assert.deepEqual(stream, ['PUT', '/', 'application/tar', 'chunked', 'tar'])
 })
 
-test('a refusal has the status and the message of the program, whatever its form', async (t) => {
+test('a refusal has the status and the message of the program, in any format', async (t) => {
   const bodies: Readonly<Record<string, string>> = {
     '/json': '{"message":"no such image"}',
     '/text': ' no such image\n',
@@ -120,7 +120,7 @@ test('headers with bytes beyond ASCII are read, and those with line breaks are n
   assert.equal(asked, 1)
 })
 
-test('a connection that the program closed while it was idle is replaced for reading calls', async (t) => {
+test('a reading call replaces an idle connection that the program closed', async (t) => {
   const { http, sockets } = await serve(t, (_, response) => void response.end('{}'))
   await http.json(get)
   await http.json(get)

@@ -6,17 +6,20 @@ import { text } from 'node:stream/consumers'
 export interface SocketCall {
   readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE' | 'HEAD'
   readonly path: string
-  /** Lists are repeated, other objects are sent as JSON, and members that are undefined are left out. */
+  /**
+   * Lists are repeated, other objects are sent as JSON, and members that are undefined are left
+   * out.
+   */
   readonly query?: Readonly<Record<string, unknown>>
   readonly headers?: Readonly<Record<string, string>>
   /** Sent as JSON. */
   readonly body?: object
-  /** Sent as it is: a tar archive. */
+  /** Sent unchanged: a tar archive. */
   readonly file?: Buffer | Readable
   readonly signal: AbortSignal
 }
 
-/** The program answered, and its answer was no. */
+/** The program refused the call. */
 export class SocketRefusal extends Error {
   readonly status: number
 
@@ -30,7 +33,7 @@ export class SocketRefusal extends Error {
 export const isRefusedWith = (error: unknown, ...statuses: readonly number[]): boolean =>
   error instanceof SocketRefusal && statuses.includes(error.status)
 
-/** What a program on a unix socket answers. Errors of the socket are thrown as they are. */
+/** Calls a program on a unix socket. Errors of the socket are thrown unchanged. */
 export class SocketHttp {
   readonly #socketPath: string
 
@@ -38,19 +41,22 @@ export class SocketHttp {
     this.#socketPath = options.socketPath
   }
 
-  /** The whole answer; undefined if it is not JSON. */
+  /** Returns the whole response; undefined if it is not JSON. */
   async json(call: SocketCall): Promise<unknown> {
     return parse(await text(await this.stream(call)))
   }
 
-  /** An answer that is read as it comes. Throws SocketRefusal unless the status says that it went well. */
+  /**
+   * Returns a response that is read as it arrives. Throws SocketRefusal unless the status is a
+   * success.
+   */
   async stream(call: SocketCall): Promise<IncomingMessage> {
     const answer = await this.#send<IncomingMessage>(call, {}, (made, resolve) => made.once('response', resolve))
     if (isSuccess(answer)) return answer
     throw await refusalOf(answer)
   }
 
-  /** The connection itself, once the program has switched to the other protocol. */
+  /** Returns the connection itself, once the program has switched to the other protocol. */
   async upgrade(call: SocketCall, protocol: string): Promise<Duplex> {
     const headers = { connection: 'Upgrade', upgrade: protocol }
     const answer = await this.#send<Duplex | IncomingMessage>(call, headers, (made, resolve) => {
@@ -99,7 +105,10 @@ export class SocketHttp {
   }
 }
 
-/** Whether a kept connection was closed before the program saw the call. Only calls that change nothing are sent again. */
+/**
+ * Whether a kept connection closed before the program saw the call. Only calls that change nothing
+ * are sent again.
+ */
 const isStale = ({ reusedSocket }: ReturnType<typeof request>, { method, file }: SocketCall, error: Error): boolean =>
   reusedSocket &&
   (method === 'GET' || method === 'HEAD') &&
@@ -110,7 +119,7 @@ const isStale = ({ reusedSocket }: ReturnType<typeof request>, { method, file }:
 const isSuccess = ({ statusCode = 0 }: IncomingMessage): boolean =>
   (statusCode >= 200 && statusCode < 300) || statusCode === 304
 
-/** What is sent, and the headers that say so. */
+/** Returns the body and its headers. */
 function contentOf({ body, file }: SocketCall): { data?: Buffer | string; headers: Record<string, string | number> } {
   if (Buffer.isBuffer(file))
     return { data: file, headers: { 'content-type': 'application/tar', 'content-length': file.length } }
@@ -130,7 +139,7 @@ function searchOf(query: SocketCall['query'] = {}): string {
   return search.size === 0 ? '' : `?${search}`
 }
 
-/** The program's own words, if it said any. */
+/** Returns the program's own message, if it sent one. */
 async function refusalOf(answer: IncomingMessage): Promise<SocketRefusal> {
   const said = await text(answer)
   const told = parse(said)

@@ -7,7 +7,7 @@ import { createMemoryKeeper, decide, type Rest } from './spare-memory.ts'
 const mebi = 1024 * 1024
 const look = (atMs: number, rssMiB: number, utilization = 0.02) => ({ atMs, rssBytes: rssMiB * mebi, utilization })
 
-/** After which of these looks memory is given back, the first being number 0. */
+/** Lists the looks after which memory is given back; the first is number 0. */
 function due(looks: readonly ReturnType<typeof look>[], from: Rest = { quietLooks: 0 }): number[] {
   let rest = from
   return looks.flatMap((one, index) => {
@@ -23,14 +23,14 @@ test('memory is given back after three quiet looks in a row', () => {
   assert.deepEqual(due([...looks, look(50_000, 200)]), [5])
 })
 
-test('and again only once it has grown since, and not at once', () => {
+test('memory is given back again only after it has grown and a minimum pause has passed', () => {
   const given = { quietLooks: 3, given: { atMs: 0, rssBytes: 100 * mebi } }
   assert.deepEqual(due([look(500_000, 131)], given), [])
   assert.deepEqual(due([look(500_000, 132)], given), [0])
   assert.deepEqual(due([look(119_000, 300)], given), [])
 })
 
-test('what was left is what growth is counted from', async () => {
+test('growth is measured from the memory that remained after the last return', async () => {
   const seen = [
     look(0, 200),
     look(10_000, 200),
@@ -50,7 +50,7 @@ test('what was left is what growth is counted from', async () => {
   assert.equal(collected, 2)
 })
 
-test('what nobody needs any more goes back to the machine', async () => {
+test('unused memory goes back to the machine', async () => {
   const keeper = createMemoryKeeper({ log: silentLogger })
   let garbage: unknown[] | undefined = Array.from({ length: 2_000_000 }, (_, index) => ({ index }))
   const full = process.memoryUsage.rss()

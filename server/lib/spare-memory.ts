@@ -2,14 +2,18 @@ import { Session } from 'node:inspector'
 import { performance } from 'node:perf_hooks'
 import type { Logger } from './log.ts'
 
-/** What is known of this process: how busy it was since the last look, from 0 to 1, and how many bytes of memory it has. */
+/**
+ * How busy this process was since the last look, from 0 to 1, and how many bytes of memory it has.
+ */
 export interface Look {
   readonly atMs: number
   readonly utilization: number
   readonly rssBytes: number
 }
 
-/** How many looks in a row were quiet, and what was left when memory was given back last. */
+/**
+ * How many looks in a row were quiet, and how much memory remained after it was last given back.
+ */
 export interface Rest {
   readonly quietLooks: number
   readonly given?: { readonly atMs: number; readonly rssBytes: number }
@@ -18,11 +22,14 @@ export interface Rest {
 const everyMs = 10_000
 const quietUtilization = 0.1
 const quietLooks = 3
-/** Less is not worth standing still for a moment. */
+/** Less is not worth a short pause. */
 const leastGrowthBytes = 32 * 1024 * 1024
 const leastPauseMs = 120_000
 
-/** Pure: a process that has been quiet for half a minute, and has grown since it last gave memory back, is to do so now. */
+/**
+ * Pure: whether to give memory back now. The process must have been quiet for half a minute and
+ * have grown since the last time.
+ */
 export function decide(
   rest: Rest,
   { atMs, utilization, rssBytes }: Look,
@@ -34,9 +41,10 @@ export function decide(
 }
 
 /**
- * Gives memory back to the machine that a busy time has left with this process. The engine of JavaScript (V8 13.6) keeps the pages that a burst
- * of work needed until it needs memory again: of 248 MB after a hundred deployments, 132 were in use. It has them collected by the inspector's
- * `HeapProfiler.collectGarbage`, which takes the process about 0.2 s for 60 MB in use.
+ * Returns memory to the machine after a busy time. The JavaScript engine (V8 13.6) keeps the pages
+ * of a burst of work until it needs memory again: of 248 MB after a hundred deployments, 132 were
+ * in use. The inspector's `HeapProfiler.collectGarbage` collects them, which takes the process
+ * about 0.2 s for 60 MB in use.
  */
 export function createMemoryKeeper(options: {
   readonly log: Logger
@@ -60,7 +68,7 @@ export function createMemoryKeeper(options: {
   }
 }
 
-/** Looks at this process; each tells of the time since the one before. */
+/** Looks at this process. Each look covers the time since the previous one. */
 function looks(): () => Look {
   let before = performance.eventLoopUtilization()
   return () => {
@@ -71,7 +79,7 @@ function looks(): () => Look {
   }
 }
 
-/** Nothing listens: the session is one of this process with itself. */
+/** Opens no port: the process has this inspector session with itself. */
 async function collectGarbage(): Promise<void> {
   const session = new Session()
   session.connect()

@@ -4,8 +4,9 @@ import { AppError } from '../lib/error.ts'
 const maxDepth = 32
 
 /**
- * Reads JSON as RFC 8259 means it, and less: no duplicate keys, no `__proto__` or `prototype`, no U+0000, no lone surrogates, valid UTF-8,
- * at most 32 levels. Throws AppError('invalid') that says what is wrong and where.
+ * Reads a strict subset of JSON (RFC 8259): no duplicate keys, no `__proto__` or `prototype`, no
+ * U+0000, no lone surrogates, valid UTF-8, at most 32 levels. Throws AppError('invalid') with the
+ * problem and its place.
  */
 export function parseStrictJson(bytes: Buffer): unknown {
   if (!isUtf8(bytes)) throw new AppError('invalid', 'The body is not valid UTF-8.')
@@ -20,7 +21,10 @@ export function parseStrictJson(bytes: Buffer): unknown {
   return value
 }
 
-/** One pass over the text: depth, duplicate keys, forbidden keys and characters. Whether it is JSON at all is JSON.parse's to say. */
+/**
+ * Checks depth, duplicate keys, forbidden keys and characters in one pass. JSON.parse checks the
+ * syntax.
+ */
 function checkStructure(text: string): void {
   const open: (Set<string> | undefined)[] = []
   let position = 0

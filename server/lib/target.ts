@@ -2,9 +2,10 @@ import { isIP } from 'node:net'
 import { AddressError, type AddressGuard } from './address.ts'
 
 /**
- * What is wrong with the scheme, port or credentials of an address that a user chose, as a sentence; undefined when nothing
- * is. With `addresses` (what the guard found) the answer is final. Without them it is what can be said before the name is
- * looked up: a name may still turn out to lie in a network that the operator listed.
+ * Returns the problem with the scheme, port or credentials of an address that a user chose;
+ * undefined if it has none. With `addresses` (from the guard) the result is final. Without them it
+ * is a first check before the lookup, because a name may turn out to be in a network that the
+ * operator listed.
  */
 export function targetProblem(
   guard: AddressGuard,
@@ -29,7 +30,7 @@ export function targetProblem(
     : `Port ${url.port} is not contacted; use ${url.protocol === 'https:' ? '443 or 8443' : '80'}.`
 }
 
-/** The checked addresses to connect to for this address. Throws AddressError, or the signal's reason. */
+/** Returns the checked addresses to connect to. Throws AddressError, or the signal's reason. */
 export async function checkTarget(
   guard: AddressGuard,
   url: URL,

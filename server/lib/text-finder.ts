@@ -1,9 +1,12 @@
-/** Longer texts are looked for by their beginning, and compared from there on. */
+/** Longer texts are found by their beginning and compared from there on. */
 const beginningUnits = 8
-/** So much of a longer text counts as found, too: a text that was cut off is hidden as far as it goes. */
+/**
+ * This much of a longer text also counts as found: a text that was cut off is hidden as far as it
+ * goes.
+ */
 const enoughUnits = 32
 
-/** Lower case, unit by unit: a folded text has the length of the text. */
+/** Returns the text in lower case, unit by unit: a folded text keeps its length. */
 const folded = new Uint16Array(65_536)
 for (let unit = 0; unit < folded.length; unit++) {
   const lower = String.fromCharCode(unit).toLowerCase()
@@ -22,19 +25,20 @@ const foldText = (text: string): string => {
 export type Span = readonly [begin: number, end: number]
 
 /**
- * Finds any of many texts in a text, in whatever case, after Aho and Corasick: one look at each character, however many texts there are.
- * Of a long text its beginning is looked for, and what follows is compared as far as it agrees.
+ * Finds any of many texts in a text, ignoring case, by Aho and Corasick: each character is read
+ * once, however many texts there are. A long text is found by its beginning, and the rest is
+ * compared as far as it agrees.
  */
 export class TextFinder {
-  /** The number of each unit that the texts have, from 1; 0: none of them has it. */
+  /** The number of each unit that occurs in the texts, from 1; 0 for any other unit. */
   readonly #letters = new Uint16Array(65_536)
-  /** How many letters there are, and one more. */
+  /** The number of letters plus one. */
   readonly #width: number
   /** By node and letter: the next node. Nodes are numbers, the root is 0. */
   readonly #next = new Map<number, number>()
   readonly #first: Int32Array
   readonly #fail: number[] = [0]
-  /** Length of the longest beginning that ends at a node, 0: none does. */
+  /** The length of the longest beginning that ends at a node; 0 if none does. */
   readonly #ends: number[] = [0]
   /** The possible rests of long texts after each shared beginning, sorted. */
   readonly #rests = new Map<number, string[]>()
@@ -56,7 +60,7 @@ export class TextFinder {
     this.#link(children)
   }
 
-  /** The parts of the text that are to be found, in order, none touching another. */
+  /** Returns the matches in the text, in order; none touch. */
   find(text: string): Span[] {
     const spans: [number, number][] = []
     let node = 0
@@ -72,7 +76,8 @@ export class TextFinder {
         covered = this.#follow(spans, waiting[0], text, waiting[1])
         waiting = undefined
       }
-      // Inside of what is found already: followed once that ends, lest the same be compared again and again.
+      // Inside a match: followed only after it ends, so the same text is not compared again and
+      // again.
       if (end < covered) waiting = [node, end]
       else covered = Math.max(covered, this.#follow(spans, node, text, end))
     }
@@ -113,7 +118,10 @@ export class TextFinder {
     }
   }
 
-  /** Each node fails to the longest other beginning that its own text ends with. Parents come before their children, level by level. */
+  /**
+   * Each node fails to the longest other beginning that its own text ends with. Parents come before
+   * their children, level by level.
+   */
   #link(children: readonly (readonly [parent: number, letter: number, node: number])[]): void {
     const depth = [0]
     for (const [parent, , node] of children) depth[node] = (depth[parent] ?? 0) + 1
@@ -125,7 +133,10 @@ export class TextFinder {
     }
   }
 
-  /** Adds what is found of the texts whose beginnings end here; gives where it ends, 0 where nothing is found. */
+  /**
+   * Adds the matches of texts whose beginnings end here. Returns the end of the match; 0 if there
+   * is none.
+   */
   #follow(spans: [number, number][], node: number, text: string, from: number): number {
     let furthest = 0
     for (let at = node; at !== 0; at = this.#fail[at] ?? 0) {
@@ -141,7 +152,10 @@ export class TextFinder {
   }
 }
 
-/** How many units of the text, from there, are a whole one of the sorted rests, or the beginning of one with at least so many; undefined: none. */
+/**
+ * Returns how many units from there match a whole sorted rest, or the beginning of one with at
+ * least the given length; undefined if none.
+ */
 function agreement(
   rests: readonly string[],
   text: string,
@@ -150,7 +164,7 @@ function agreement(
   let [low, high] = [0, rests.length]
   let whole: number | undefined
   for (let offset = 0; ; offset++) {
-    // The shortest stands first.
+    // The shortest comes first.
     if (rests[low]?.length === offset) whole = offset
     if (from + offset >= text.length) return offset >= least ? offset : whole
     const unit = fold(text.charCodeAt(from + offset))
@@ -160,7 +174,10 @@ function agreement(
   }
 }
 
-/** The first of these rests whose unit at the offset is not below the least; one that has ended is below all. */
+/**
+ * Returns the first of these rests whose unit at the offset is not below `least`; a rest that has
+ * ended sorts before all others.
+ */
 function border(
   rests: readonly string[],
   {

@@ -1,13 +1,18 @@
 import { AppError } from './error.ts'
 
-/** Control characters, bidirectional overrides and invisible joiners have no place in a name. */
+/**
+ * Control characters, bidirectional overrides and invisible joiners, which a name must not contain.
+ */
 const unfit = /[\p{Cc}\p{Zl}\p{Zp}\u061c\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff]/u
 
-/** The text with `?` for what a terminal would obey and for what cannot be seen. */
+/** Replaces control characters and invisible characters with `?`. */
 export const printable = (text: string): string =>
   [...text].map((character) => (unfit.test(character) ? '?' : character)).join('')
 
-/** The name in its one spelling (NFC, trimmed); throws when nothing is left, or when it holds what cannot be seen. */
+/**
+ * Returns the name in its canonical spelling (NFC, trimmed). Throws if it is empty or contains
+ * invisible characters.
+ */
 export function checkName(field: string, text: string): string {
   const name = text.normalize('NFC').trim()
   if (name === '') throw new AppError('invalid', `${field} must not be empty.`)
@@ -16,11 +21,11 @@ export function checkName(field: string, text: string): string {
 }
 
 /**
- * Throws if a browser that opens the text as an address would run it. Other texts pass: addresses without a scheme, `git@host:path`,
- * paths and images as data.
+ * Throws if a browser would run the text when it opens it as an address. Other texts pass:
+ * addresses without a scheme, `git@host:path`, paths, and images as data.
  */
 export function checkNoScript(field: string, text: string): void {
-  // Browsers leave out control characters and spaces in front of and within a scheme.
+  // Browsers ignore control characters and spaces before and within a scheme.
   const [scheme = '', rest] = text
     .slice(0, 2000)
     .replace(/[\p{Cc}\s]/gu, '')

@@ -7,7 +7,7 @@ import { AppError } from './error.ts'
  * days and cron patterns are computed without a zone.
  */
 
-/** Loaded at the first use, because it takes memory and many installations have no timetable. */
+/** Loaded on first use, because it takes memory and many installations have no timetable. */
 let loaded: typeof Temporal | undefined
 function temporal(): typeof Temporal {
   if (loaded) return loaded
@@ -29,7 +29,7 @@ export function checkTimeZone(field: string, zone: string): string {
 
 /** Current names. Temporal rejects old abbreviations, such as JST, which Intl accepts. */
 const names = new Map<string, string>()
-/** Users choose the spelling, and there are many of each name. */
+/** Bounded, because users choose the spelling and each name has many. */
 const keptNames = 1000
 function nameOf(zone: string): string {
   const known = names.get(zone)
@@ -43,11 +43,11 @@ function nameOf(zone: string): string {
 const clockAt = (zone: string, atMs: number): Temporal.ZonedDateTime =>
   temporal().Instant.fromEpochMilliseconds(atMs).toZonedDateTimeISO(nameOf(zone))
 
-/** Returns the wall time at that moment. Throws RangeError if the zone is unknown. */
+/** Returns the wall time at a moment. Throws RangeError if the zone is unknown. */
 export const wallTimeAt = (zone: string, atMs: number): number =>
   atMs + Math.trunc(clockAt(zone, atMs).offsetNanoseconds / 1_000_000)
 
-/** Where to go if clocks skip the wall time: as much later as they skip, or to where they jump. */
+/** How to resolve a wall time that clocks skip: later by the length of the gap, or at its end. */
 export type InGap = 'later' | 'jump'
 
 /** Returns the moment of a wall time: the first of two if clocks are put back. */

@@ -9,7 +9,7 @@ test('characters are taken from the ends, and from nowhere else', () => {
   assert.equal(withoutEnd('', '/'), '')
 })
 
-test('a million characters that are not at the end are passed by at once', () => {
+test('trimming skips a million characters that are not at the end in linear time', () => {
   const begun = performance.now()
   withoutEnd(`${'/'.repeat(1_000_000)}a`, '/')
   assert.ok(performance.now() - begun < 1000)

@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import fc from 'fast-check'
 import { matchesWildcard } from './wildcard.ts'
 
-test('a star stands for any text, also none, a question mark for one character', () => {
+test('a star matches any text, even an empty one, and a question mark one character', () => {
   for (const [wildcard, name] of [
     ['*', 'anything'],
     ['pr-*', 'PR-12'],
@@ -43,7 +43,7 @@ test('long names and wildcards are matched in few steps', () => {
   assert.ok(performance.now() - begin < 2000)
 })
 
-test('whatever stands in place of the stars matches', () => {
+test('a pattern matches any text in place of its stars', () => {
   const part = fc.string({ maxLength: 5 }).map((text) => text.replaceAll(/[*?]/g, ''))
   fc.assert(
     fc.property(fc.array(fc.tuple(part, part), { minLength: 1, maxLength: 4 }), part, (pairs, end) => {
@@ -53,7 +53,7 @@ test('whatever stands in place of the stars matches', () => {
   )
 })
 
-test('a question mark stands for itself if the caller says so', () => {
+test('a question mark is literal if the caller says so', () => {
   assert.ok(!matchesWildcard('sh?p', 'shop', { isLiteral: true }))
   assert.ok(matchesWildcard('sh?p', 'SH?P', { isLiteral: true }))
   assert.ok(matchesWildcard('sh*', 'shop', { isLiteral: true }))

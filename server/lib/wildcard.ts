@@ -1,7 +1,8 @@
 /**
- * Pure: whether a name matches a pattern. `*` stands for any text, also none. `?` stands for one character, unless `isLiteral`
- * says that it stands for itself. Case does not count. An empty pattern matches nothing. Each character of the name is
- * looked at once: the places in the pattern that the name may have reached are the bits of one number, 64 to a word.
+ * Pure: whether a name matches a pattern. `*` matches any text, even an empty one. `?` matches one
+ * character, or only itself if `isLiteral` says so. Case does not count. An empty pattern matches
+ * nothing. Each character of the name is read once: the places in the pattern that the name may
+ * have reached are the bits of one number, 64 to a word.
  */
 export function matchesWildcard(wildcard: string, name: string, { isLiteral = false } = {}): boolean {
   if (wildcard === '') return false
@@ -14,7 +15,10 @@ export function matchesWildcard(wildcard: string, name: string, { isLiteral = fa
   return reached >> places === 1n
 }
 
-/** A place is in front of each character except stars, and behind the last one. Returns where a star is, and which characters lead on. */
+/**
+ * A place is before each character except stars, and after the last one. Returns the places of
+ * stars, and which characters advance from each place.
+ */
 function compile(pattern: string, isLiteral: boolean) {
   let [places, anyText, anyOne] = [0n, 0n, 0n]
   const literals = new Map<string, bigint>()

@@ -1,4 +1,7 @@
-/** A sentence of somebody else without the full stops and white space at its end. Reads each character once, unlike a pattern. */
+/**
+ * Removes full stops and white space from the end of a foreign message. Reads each character once,
+ * unlike a regular expression.
+ */
 export function withoutFullStop(sentence: string): string {
   let end = sentence.length
   while (end > 0 && (sentence[end - 1] === '.' || sentence[end - 1]?.trim() === '')) end--

@@ -3,14 +3,14 @@ import { test } from 'node:test'
 import { unzip } from './testing-unzip.ts'
 import { zip } from './zip.ts'
 
-test('what is zipped is there again', () => {
+test('an archive unzips to the files that were zipped', () => {
   const files = { 'main.tf': 'resource "a" "b" {}\n'.repeat(100), 'städte/ünicode.txt': 'ä', empty: '' }
   const archive = zip(files, new Date('2026-11-21T15:00:00Z'))
   assert.deepEqual(unzip(archive), files)
   assert.ok(archive.length < 1000)
 })
 
-test('an archive of nothing is one, too', () => {
+test('an archive without files is valid', () => {
   assert.deepEqual(unzip(zip({}, new Date())), {})
 })
 
@@ -39,7 +39,7 @@ test('file times are in UTC in every time zone, also in hours that the zone skip
   }
 })
 
-/** Returns the times in all headers of an archive: those of the files, then those of the directory. */
+/** Returns the times in all headers of an archive: first of the files, then of the directory. */
 function timesOf(archive: Buffer): number[][] {
   const found: number[][] = []
   for (const [mark, place] of [

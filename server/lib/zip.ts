@@ -1,18 +1,21 @@
 import { strToU8, zipSync } from 'fflate'
 
 /**
- * Returns an archive of a few small files, each deflated. A `/` in a name is a directory. For files of less than 4 GiB together.
- * Times of files are in UTC: the format has no time zone, so the same files and time give the same bytes everywhere.
+ * Returns an archive of a few small files, each deflated. A `/` in a name is a directory. The files
+ * must total less than 4 GiB. File times are in UTC: the format has no time zone, so the same files
+ * and time give the same bytes everywhere.
  */
 export function zip(files: Readonly<Record<string, string>>, at: Date): Buffer {
   const entries = Object.entries(files).map(([name, text]) => [name, strToU8(text)])
-  // fflate writes local times, so any valid one is replaced.
+  // fflate writes local times; these are replaced below, so any valid one will do.
   const archive = Buffer.from(zipSync(Object.fromEntries(entries), { mtime: '2000-01-02T00:00:00Z' }))
   setTimes(archive, dosTime(at))
   return archive
 }
 
-/** Writes the time into every entry of the directory at the end, and into the header of its file. */
+/**
+ * Writes the time into every entry of the directory at the end, and into the header of its file.
+ */
 function setTimes(archive: Buffer, time: number): void {
   const end = archive.length - 22
   let at = archive.readUInt32LE(end + 16)
