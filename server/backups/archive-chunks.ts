@@ -1,16 +1,17 @@
 import { createCipheriv, createDecipheriv, type KeyObject } from 'node:crypto'
 
-/** So much is sealed at a time. All chunks but the last have this size. */
+/** The size of a chunk. All chunks except the last have it. */
 const chunkBytes = 64 * 1024
 const tagBytes = 16
 const algorithm = 'aes-256-gcm'
 
-/** A chunk is not as it was sealed, not at its place, or the last one is missing. */
+/** A chunk was changed or moved, or the last one is missing. */
 export class ChunkError extends Error {}
 
 /**
- * Seals bytes as they come, in chunks of AES-256-GCM. The nonce of a chunk is its number and whether it is the last (the construction is
- * called STREAM): what is cut off, moved, repeated or added does not open. A key may seal one such sequence only.
+ * Seals bytes as they come, in chunks of AES-256-GCM. The nonce of a chunk is its number and
+ * whether it is the last (the STREAM construction), so a chunk that is cut off, moved, repeated or
+ * added does not open. A key may seal only one such sequence.
  */
 export async function* sealChunks(plain: AsyncIterable<Uint8Array>, key: KeyObject): AsyncGenerator<Buffer> {
   for await (const { bytes, nonce } of inChunks(plain, chunkBytes)) {
@@ -19,7 +20,10 @@ export async function* sealChunks(plain: AsyncIterable<Uint8Array>, key: KeyObje
   }
 }
 
-/** Opens what sealChunks gave, however it is cut into pieces now. Gives of each chunk nothing before its tag was found right. Throws ChunkError. */
+/**
+ * Opens the output of sealChunks, however it is cut into pieces now. Yields a chunk only after its
+ * tag was verified. Throws ChunkError.
+ */
 export async function* openChunks(sealed: AsyncIterable<Uint8Array>, key: KeyObject): AsyncGenerator<Buffer> {
   for await (const { bytes, nonce, number } of inChunks(sealed, chunkBytes + tagBytes)) {
     if (bytes.length < tagBytes) throw new ChunkError(`chunk ${number} is cut off`)
@@ -27,7 +31,7 @@ export async function* openChunks(sealed: AsyncIterable<Uint8Array>, key: KeyObj
     decipher.setAuthTag(bytes.subarray(-tagBytes))
     const plain = decipher.update(bytes.subarray(0, -tagBytes))
     try {
-      // Checks the tag; of this mode nothing is left that it could give.
+      // Checks the tag; this mode returns no further bytes.
       decipher.final()
     } catch (cause) {
       throw new ChunkError(`chunk ${number} is not as it was written, or does not stand at its place`, { cause })
@@ -37,19 +41,21 @@ export async function* openChunks(sealed: AsyncIterable<Uint8Array>, key: KeyObj
 }
 
 interface Chunk {
-  /** Until the next one is asked for. */
+  /** Valid until the next one is requested. */
   readonly bytes: Buffer
   readonly number: number
   readonly nonce: Buffer
 }
 
-/** Chunks of one size and the rest, which is empty only where there is nothing at all. */
+/**
+ * Yields chunks of one size and then the rest, which is empty only if there are no bytes at all.
+ */
 async function* inChunks(source: AsyncIterable<Uint8Array>, size: number): AsyncGenerator<Chunk> {
   const held = Buffer.alloc(size)
   let [filled, number] = [0, 0]
   for await (const piece of source) {
     for (let at = 0; at < piece.length; ) {
-      // Only now it is known not to be the last.
+      // Only now is it known not to be the last.
       if (filled === size) {
         yield { bytes: held, number, nonce: nonceOf(number, false) }
         number++

@@ -1,10 +1,13 @@
 /**
- * `missing`: there is no such file · `damaged`: it is not as it was written, or what was to be written is no whole archive ·
- * `other-key`: it is in order, and was written with another key.
+ * `missing`: the file does not exist · `damaged`: the file was changed, or the archive to be
+ * written is incomplete · `other-key`: the file is intact but was written with another key.
  */
 export type ArchiveFailure = 'missing' | 'damaged' | 'other-key'
 
-/** Why a file gives no archive. `message` says what happened and what to do; it names the file without its directory. */
+/**
+ * Why a file cannot be read as an archive. `message` says what happened and what to do; it names
+ * the file without its directory.
+ */
 export class ArchiveError extends Error {
   readonly reason: ArchiveFailure
 

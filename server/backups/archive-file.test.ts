@@ -37,7 +37,7 @@ const whole = at('whole.qsb')
 const written = await write(whole, archive)
 const file = await readFile(whole)
 
-test('a file gives back what was written, and tells of it; nothing of that can be read in it', async () => {
+test('a file returns the archive that was written, and its content is unreadable without the key', async () => {
   assert.ok((await read(whole)).equals(archive))
   const manifest = await manifestOf(Readable.from([archive]))
   assert.deepEqual(written, { archiveBytes: archive.length, fileBytes: file.length, manifest })
@@ -45,7 +45,7 @@ test('a file gives back what was written, and tells of it; nothing of that can b
   assert.equal((await stat(whole)).mode & 0o777, 0o600)
 })
 
-test('what can be compressed is, and archives of all sizes around that of a chunk come back', async () => {
+test('files are compressed, and archives of all sizes around a chunk survive a round trip', async () => {
   const path = at('sizes.qsb')
   const empty = Buffer.alloc(10 * 1024)
   const { fileBytes } = await write(path, empty)
@@ -57,7 +57,7 @@ test('what can be compressed is, and archives of all sizes around that of a chun
   }
 })
 
-test('one key writes many files: the same archive twice has nothing in common', async () => {
+test('two files of the same archive and key have nothing in common', async () => {
   await write(at('again.qsb'), archive)
   const again = await readFile(at('again.qsb'))
   const blocks = new Set<string>()
@@ -68,7 +68,7 @@ test('one key writes many files: the same archive twice has nothing in common', 
   assert.ok(blocks.size >= Math.floor((file.length - headerBytes) / 16) * 2)
 })
 
-/** What a file that was tampered with gives before it fails. */
+/** Returns what a tampered file yields before it fails. */
 async function failureOf(bytes: Buffer, reason: ArchiveFailure, by = key): Promise<number> {
   const path = at('tampered.qsb')
   await writeFile(path, bytes)
@@ -91,12 +91,12 @@ test('a file that is cut anywhere is damaged', async () => {
   await check(fc.asyncProperty(position, (end) => failureOf(file.subarray(0, end), 'damaged').then(() => {})))
 })
 
-test('a file with any byte changed is damaged, and gives nothing that was in the chunk of that byte', async () => {
+test('a file with any byte changed is damaged, and returns nothing of the chunk of that byte', async () => {
   const flip = async (index: number, by: number): Promise<void> => {
     const changed = Buffer.from(file)
     changed[index] = (changed[index] ?? 0) ^ by
     const given = await failureOf(changed, 'damaged')
-    // What cannot be compressed is not much smaller in the file.
+    // Incompressible content is about as large in the file.
     assert.ok(given <= Math.max(0, index), `${given} bytes were given before that at ${index}`)
   }
   for (let index = 0; index < headerBytes; index++) await flip(index, 1)
@@ -128,7 +128,7 @@ test('a file whose chunks are swapped, left out, repeated, or another file’s i
   await failureOf(Buffer.concat([foreign.subarray(0, headerBytes), ...chunks]), 'damaged')
 })
 
-test('another key is told from damage, and opens nothing', async () => {
+test('another key opens nothing, and is distinguished from damage', async () => {
   const another = fc.uint8Array({ minLength: 32, maxLength: 32 }).filter((bytes) => !key.equals(bytes))
   const tried = fc.asyncProperty(another, async (bytes) => {
     assert.equal(await failureOf(file, 'other-key', Buffer.from(bytes)), 0)
@@ -137,11 +137,11 @@ test('another key is told from damage, and opens nothing', async () => {
   await assert.rejects(read(whole, randomBytes(31)), RangeError)
 })
 
-test('a file that is not there is missing', async () => {
+test('a file that does not exist is reported as missing', async () => {
   await assert.rejects(read(at('nowhere.qsb')), { name: 'ArchiveError', reason: 'missing', message: /nowhere\.qsb/ })
 })
 
-test('an archive that breaks off or fails makes no file, and leaves the former one as it is', async () => {
+test('an archive that breaks off or fails creates no file and keeps the previous one', async () => {
   const place = at('failing')
   const path = join(place, 'deep', 'one.qsb')
   const error = new TypeError('the engine went away')
@@ -163,7 +163,7 @@ test('an archive that breaks off or fails makes no file, and leaves the former o
   assert.equal((await stat(place)).mode & 0o777, 0o700)
 })
 
-test('what a writer that was killed has left goes with the next one', async () => {
+test('the next writer removes the leftovers of a killed writer', async () => {
   const place = at('left')
   const path = join(place, 'one.qsb')
   await write(path, archive)
@@ -172,7 +172,7 @@ test('what a writer that was killed has left goes with the next one', async () =
   assert.deepEqual((await readdir(place)).sort(), ['one.qsb', 'other.qsb.0190.new'])
 })
 
-test('who does not want the rest leaves no file open', async () => {
+test('a reader that stops early leaves no file open', async () => {
   const isOpen = async (): Promise<boolean> => {
     const handles = await readdir('/proc/self/fd')
     const paths = await Promise.all(handles.map((handle) => readlink(`/proc/self/fd/${handle}`).catch(() => '')))
@@ -188,7 +188,7 @@ test('who does not want the rest leaves no file open', async () => {
 test('an archive of 64 MiB is written and read with a few MiB in memory', async () => {
   setFlagsFromString('--expose-gc')
   const gc: () => void = runInNewContext('gc')
-  // What the first finds is given back at the second.
+  // Memory that the first pass frees is returned at the second.
   const collect = (): void => {
     gc()
     gc()
@@ -198,7 +198,7 @@ test('an archive of 64 MiB is written and read with a few MiB in memory', async 
   const filling = (async () => {
     const entry = tar.entry({ name: 'volume/large', size: pieces * pieceBytes })
     for (let number = 0; number < pieces; number++) {
-      // So that it is as large in the file.
+      // Incompressible, so the file is as large.
       const isTaken = entry.write(randomBytes(pieceBytes))
       if (!isTaken) await new Promise<void>((resolve) => void entry.once('drain', resolve))
     }

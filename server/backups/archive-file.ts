@@ -9,7 +9,7 @@ import { ArchiveError } from './archive-error.ts'
 import { headerBytes, newHeader, openHeader } from './archive-header.ts'
 import { type Manifest, ManifestReader } from './archive-manifest.ts'
 
-/** What was written: bytes of the archive and of the file, and what the archive holds. */
+/** The result of a write: bytes of the archive and of the file, and the contents of the archive. */
 export interface Written {
   readonly archiveBytes: number
   readonly fileBytes: number
@@ -19,9 +19,10 @@ export interface Written {
 const readBytes = 256 * 1024
 
 /**
- * Writes an archive into a file, compressed and sealed by a key of 32 bytes, which may write many files. The file is there whole or not at
- * all, on the disk when this returns, and for its owner alone; one of that name is replaced. Holds a few MiB, whatever the size. Throws
- * ArchiveError (`damaged`) where the archive is not whole; what throws inside of it comes through as it is.
+ * Writes an archive into a file, compressed and sealed with a key of 32 bytes, which may write many
+ * files. The file appears whole or not at all. When this returns it is on the disk, readable by its
+ * owner only, and has replaced any file of that name. Needs a few MiB of memory at any size. Throws
+ * ArchiveError (`damaged`) if the archive is incomplete; errors of its source are thrown unchanged.
  */
 export async function writeArchiveFile(
   path: string,
@@ -46,8 +47,8 @@ export async function writeArchiveFile(
 }
 
 /**
- * Gives the archive out of such a file, once from its beginning to its end. Throws ArchiveError: nothing is given that was not found to be as
- * it was written, but what comes before damage is. Only who has come to the end has the archive.
+ * Reads the archive from such a file, once from beginning to end. Throws ArchiveError. Yields only
+ * verified bytes, but also those before any damage, so the archive is complete only at its end.
  */
 export async function* readArchiveFile(path: string, key: Buffer): AsyncGenerator<Uint8Array> {
   const name = basename(path)
@@ -66,7 +67,7 @@ export async function* readArchiveFile(path: string, key: Buffer): AsyncGenerato
   }
 }
 
-/** How a pipeline ended is told by what comes out of it. */
+/** The output of a pipeline reports how the pipeline ended. */
 const ended = (): void => {}
 
 const draftEnding = '.new'
@@ -81,7 +82,7 @@ async function openFile(path: string): Promise<FileHandle> {
   }
 }
 
-/** Each piece is good until the next one is asked for. */
+/** Each piece is valid until the next one is requested. */
 async function* bytesOf(handle: FileHandle): AsyncGenerator<Buffer> {
   const held = Buffer.alloc(readBytes)
   for (;;) {
@@ -98,7 +99,7 @@ async function* passing(archive: AsyncIterable<Uint8Array>, manifest: ManifestRe
   }
 }
 
-/** Gives the bytes of the file. */
+/** Yields the bytes of the file. */
 async function writeDraft(draft: string, header: Buffer, chunks: AsyncIterable<Buffer>): Promise<number> {
   const handle = await open(draft, 'wx', 0o600)
   try {
@@ -115,14 +116,20 @@ async function writeDraft(draft: string, header: Buffer, chunks: AsyncIterable<B
   }
 }
 
-/** What writers that were killed have left. One that still writes fails when it wants to give its draft the name. */
+/**
+ * Removes drafts of writers that were killed. A writer that still runs fails when it renames its
+ * draft.
+ */
 async function removeDrafts(path: string): Promise<void> {
   const directory = dirname(path)
   const isDraft = (name: string): boolean => name.startsWith(`${basename(path)}.`) && name.endsWith(draftEnding)
   for (const name of (await readdir(directory)).filter(isDraft)) await rm(join(directory, name), { force: true })
 }
 
-/** The directory, and those above it that have got a new one: `made` is the uppermost that was made. */
+/**
+ * Flushes the directory, and those above it that have a new entry: `made` is the uppermost one that
+ * was created.
+ */
 async function syncDirectories(directory: string, made: string | undefined): Promise<void> {
   await syncDirectory(directory)
   if (made === undefined) return

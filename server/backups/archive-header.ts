@@ -7,12 +7,13 @@ const saltBytes = 32
 const checkBytes = 32
 const checksumBytes = 32
 
-/** Of every file, at its beginning. */
+/** The beginning of every file. */
 export const headerBytes = title.length + saltBytes + checkBytes + checksumBytes
 
 /**
- * The beginning of a new file, and the key of its chunks. That one is derived from `key` and a salt, so that one key may write many files.
- * The header is its title, the salt, by what the right key is known, and a checksum that needs no key: another key is told from damage by it.
+ * Creates the header of a new file, and the key of its chunks. The key is derived from `key` and a
+ * salt, so one key may write many files. The header is its title, the salt, a value that identifies
+ * the right key, and a checksum that needs no key. So another key can be distinguished from damage.
  */
 export function newHeader(key: Buffer): { header: Buffer; chunkKey: KeyObject } {
   const salt = randomBytes(saltBytes)
@@ -21,7 +22,7 @@ export function newHeader(key: Buffer): { header: Buffer; chunkKey: KeyObject } 
   return { header: Buffer.concat([said, checksum(said)]), chunkKey }
 }
 
-/** The key of the chunks that follow. Throws ArchiveError. */
+/** Returns the key of the chunks that follow. Throws ArchiveError. */
 export function openHeader(header: Buffer, key: Buffer, name: string): KeyObject {
   const said = header.subarray(0, -checksumBytes)
   const isWhole = header.length === headerBytes && checksum(said).equals(header.subarray(-checksumBytes))

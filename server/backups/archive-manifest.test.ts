@@ -24,7 +24,7 @@ const files: readonly Entry[] = [
   { name: 'volume/same', type: 'link', linkname: 'volume/a' },
 ]
 
-test('the same files have the same manifest, in whatever order, of whatever time, and however they come', async () => {
+test('the same files have the same manifest in any order, with any times and in any pieces', async () => {
   const expected = await manifest(files)
   assert.equal(expected.entries, 5)
   assert.match(expected.digest, /^[0-9a-f]{64}$/)
@@ -44,7 +44,7 @@ test('the same files have the same manifest, in whatever order, of whatever time
   await fc.assert(same, { numRuns: 40 })
 })
 
-test('another path, kind, size, mode, owner, content or target makes another one', async () => {
+test('a manifest changes when a path, kind, size, mode, owner, content or target changes', async () => {
   const [top, a, b, link, same] = files
   assert.ok(top && a && b && link && same)
   const others: readonly (readonly Entry[])[] = [
@@ -67,7 +67,7 @@ test('another path, kind, size, mode, owner, content or target makes another one
   assert.equal(new Set(digests).size, others.length + 1)
 })
 
-test('an archive that is not whole has no manifest, and what fails inside of one fails as it is', async () => {
+test('an incomplete archive has no manifest, and an error of its source is thrown unchanged', async () => {
   const archive = await makeArchive(files)
   for (const end of [0, 512, 700, 1536, archive.length - 1]) {
     const cut = Readable.from([archive.subarray(0, end)])

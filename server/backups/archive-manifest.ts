@@ -3,15 +3,18 @@ import { type ArchiveEntry, ArchiveReader, BrokenArchive, type EntryReading } fr
 import { ArchiveError } from './archive-error.ts'
 
 /**
- * Path, kind, size, mode, owner and content of every entry as one sha-256, and the number of entries. Two archives with the same files
- * have the same manifest, whatever their order and times.
+ * Path, kind, size, mode, owner and content of every entry as one sha-256, and the number of
+ * entries. Two archives with the same files have the same manifest, regardless of order and times.
  */
 export interface Manifest {
   readonly entries: number
   readonly digest: string
 }
 
-/** The manifest of an archive. Throws ArchiveError (`damaged`) where it is not whole; what throws inside of it comes through as it is. */
+/**
+ * Returns the manifest of an archive. Throws ArchiveError (`damaged`) if it is incomplete; errors
+ * of its source are thrown unchanged.
+ */
 export async function manifestOf(archive: AsyncIterable<Uint8Array>): Promise<Manifest> {
   const reader = new ManifestReader()
   for await (const piece of archive) await reader.write(piece)
@@ -21,9 +24,9 @@ export async function manifestOf(archive: AsyncIterable<Uint8Array>): Promise<Ma
 const modulus = 1n << 256n
 
 /**
- * Makes the manifest of an archive that passes by. The hashes of the entries are added up, which needs no order: a volume may have
- * millions of files, and nothing is kept of them. That is proof against faults, which is what manifests are for; against forgers there is
- * the key of the file.
+ * Computes the manifest of an archive while it is streamed. The hashes of the entries are summed,
+ * which needs no order and no memory: a volume may have millions of files. The sum protects against
+ * faults, which is the purpose of manifests; the key of the file protects against forgery.
  */
 export class ManifestReader {
   readonly #reader = new ArchiveReader((entry) => this.#add(entry))
@@ -39,7 +42,7 @@ export class ManifestReader {
     await this.#reader.write(piece).catch(translate)
   }
 
-  /** Throws ArchiveError where this was not the end. */
+  /** Throws ArchiveError if this was not the end. */
   async end(): Promise<Manifest> {
     await this.#reader.end().catch(translate)
     const text = `${this.#entries}\n${this.#sum.toString(16)}`
@@ -48,7 +51,7 @@ export class ManifestReader {
 
   #add({ path, kind, size, mode, user, group, target }: ArchiveEntry): EntryReading {
     const said = [path.replace(/^\.\//, '').replace(/\/$/, ''), kind, size, mode, user, group, target ?? null]
-    // The text has one line feed, its last character: what follows is the content.
+    // The text has one line feed, its last character; the content follows.
     const hash = createHash('sha256').update(`${JSON.stringify(said)}\n`)
     const end = (): void => {
       this.#entries++

@@ -28,7 +28,7 @@ export interface ListedBackup extends BackupRow {
 
 type NewBackup = Pick<BackupRow, 'id' | 'service_id' | 'name' | 'message' | 'state'> & { readonly now: Date }
 
-/** Notes the version that a database's data are of; does nothing where it is there already. */
+/** Records the version of a database's data; does nothing if it is already recorded. */
 export async function insertBackup(sql: Sql, { now, ...row }: NewBackup): Promise<void> {
   await sql`
     insert into backup (id, service_id, created_at, updated_at, name, message, state, data_version)
@@ -41,7 +41,7 @@ const listed = (sql: Sql) => sql`
     select coalesce(sum(file_bytes), 0)::bigint as size_in_bytes, coalesce(sum(entries), 0)::bigint as entries
     from backup_file where backup_id = b.id) f`
 
-/** Those of a service, newest first, from behind one of them. */
+/** Lists the backups of a service, newest first, after a given one. */
 export const listBackups = (
   sql: Sql,
   serviceId: string,
@@ -70,14 +70,14 @@ export async function lockBackup(sql: Sql, serviceId: string, id: string): Promi
   return row
 }
 
-/** When one of the service was last proven by a restore. */
+/** Returns when a backup of the service was last proven by a restore. */
 export async function lastProven(sql: Sql, serviceId: string): Promise<Date | null> {
   const [row] = await sql<{ at: Date | null }[]>`
     select max(proof_at) as at from backup where service_id = ${serviceId} and proof_state = 'PROVEN'`
   return row?.at ?? null
 }
 
-/** Whether one of the service waits or is being made. */
+/** Whether a backup of the service is waiting or being made. */
 export async function isBeingMade(sql: Sql, serviceId: string): Promise<boolean> {
   const rows = await sql`
     select from backup where service_id = ${serviceId} and state in ('QUEUED', 'RUNNING') limit 1`
@@ -86,7 +86,7 @@ export async function isBeingMade(sql: Sql, serviceId: string): Promise<boolean>
 
 export type BackupChange = Partial<Omit<BackupRow, 'id' | 'service_id' | 'created_at' | 'updated_at'>>
 
-/** False where it is gone. */
+/** Returns false if the backup is gone. */
 export async function updateBackup(sql: Sql, id: string, change: BackupChange, now: Date): Promise<boolean> {
   const changed = await sql`update backup set ${sql({ ...change, updated_at: now })} where id = ${id}`
   return changed.count === 1
@@ -96,16 +96,16 @@ export async function deleteBackup(sql: Sql, id: string): Promise<void> {
   await sql`delete from backup where id = ${id}`
 }
 
-/** All that have ended in some way, newest first, for what may go. */
+/** Lists all finished backups, newest first, to find those to remove. */
 export const listEnded = (sql: Sql, serviceId: string) => sql<BackupRow[]>`
   select * from backup where service_id = ${serviceId} and state in ('SUCCEEDED', 'FAILED')
   order by created_at desc, id desc`
 
-/** The ids of workflows whose end is not written, as parts of statements. */
+/** The ids of unfinished workflows, as parts of statements. */
 export const unfinishedBackups = (sql: Sql): Fragment => sql`select id from backup where state in ('QUEUED', 'RUNNING')`
 export const unfinishedProofs = (sql: Sql): Fragment => sql`select proof_id from backup where proof_id is not null`
 
-/** Whether what runs for a service of this id is a backup that is being proven. */
+/** Whether a service id belongs to a backup that is being proven. */
 export async function isScratch(sql: Sql, id: string): Promise<boolean> {
   const rows = await sql`select from backup where proof_id = ${id}`
   return rows.length === 1

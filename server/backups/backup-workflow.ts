@@ -12,7 +12,10 @@ export const backupWorkflow = 'backup'
 
 export type BackupInput = { readonly backupId: string }
 
-/** Makes one backup, and has it proven. It succeeds as a whole, or fails with its reason and leaves nothing. */
+/**
+ * Makes one backup, and has it proven. It succeeds as a whole, or fails with a reason and leaves
+ * nothing.
+ */
 export function createBackupWorkflow(options: BackupOptions): Workflow<BackupInput> {
   return {
     name: backupWorkflow,
@@ -26,7 +29,7 @@ export function createBackupWorkflow(options: BackupOptions): Workflow<BackupInp
   }
 }
 
-/** The backup is whole; its proof is asked for, and older ones may go. */
+/** Records a complete backup, requests its proof and lets older ones be removed. */
 export const endBackup = (options: BackupOptions, id: string, context: RunContext): Promise<void> =>
   context.fenced(async (sql) => {
     const backup = await findBackup(sql, id)
@@ -36,7 +39,10 @@ export const endBackup = (options: BackupOptions, id: string, context: RunContex
     await prune(sql, backup.service_id)
   })
 
-/** It could not be made: its files go, and what it left on the engine. One that has ended stays as it is. */
+/**
+ * Records a failed backup, and removes its files and its remains on the engine. A finished backup
+ * is unchanged.
+ */
 export async function failBackup(options: BackupOptions, sql: Sql, id: string, reason: string): Promise<void> {
   options.log.warn({ backup: id, reason }, 'a backup could not be made')
   await submitScratchErasure(options, sql, { id, backupId: id })

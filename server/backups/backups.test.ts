@@ -7,7 +7,7 @@ import { until as untilLate } from '../../test/support/until.ts'
 import { EngineError, type FakeEngine } from '../engines/index.ts'
 import { createFileEraser } from './index.ts'
 
-/** Backups through the API, on the fake engine, whose volumes hold texts. */
+/** Backups through the API, on the fake engine, whose volumes contain texts. */
 const platform = await createPlatform({ after }, { works: true })
 const { a, call, database, directory, engine } = platform
 const { volumes } = engine
@@ -57,7 +57,7 @@ const isJudged = (id: string, at = path) =>
   until('its proof has ended', async () => /PROVEN|FAILED/.test((await told(id, at)).proof.state))
 const isRestored = (id: string, at = path) =>
   until('its restore has ended', async () => /SUCCEEDED|FAILED/.test((await told(id, at)).restore.state))
-/** A new backup that has been proven, or could not be. */
+/** Makes a new backup and waits until its proof has ended. */
 const backUp = async (at = path) => {
   const { id } = await ask('POST', `${at}/backup`, {})
   await isMade(id, at)
@@ -75,7 +75,7 @@ const filesOf = (service: string) =>
     throw error
   })
 const fileOf = (id: string) => join(directory, 'backups', a.organizationId, store, `${id}-1.qsb`)
-/** What backups and proofs put on the engine has the id of no service, and of no storage of one. */
+/** Backups and proofs use ids on the engine that belong to no service and to no storage. */
 const isTidy = () =>
   until('nothing is left of it on the engine', async () => {
     const ids = await database<{ id: string }[]>`
@@ -85,7 +85,7 @@ const isTidy = () =>
     return [...volumes.ids(), ...seen.keys()].every((id) => known.has(id))
   })
 
-/** Holds the first volume that is copied; gives how it goes on. */
+/** Blocks the first volume that is copied; returns how to continue it. */
 function holdCopy(): { held: Promise<void>; goOn: () => void; fail: (error: Error) => void } {
   const [held, gate] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
   volumes.onCopy = async () => {
@@ -95,7 +95,7 @@ function holdCopy(): { held: Promise<void>; goOn: () => void; fail: (error: Erro
   return { held: held.promise, goOn: () => gate.resolve(), fail: (error) => gate.reject(error) }
 }
 
-/** Exchanges a function of the engine until the end of the test. */
+/** Replaces a function of the engine until the end of the test. */
 function disturb(t: { after: (work: () => void) => void }, by: (real: FakeEngine) => Partial<FakeEngine>): void {
   const { start, writeVolume } = engine
   const real = Object.assign(Object.create(engine), {
@@ -106,7 +106,7 @@ function disturb(t: { after: (work: () => void) => void }, by: (real: FakeEngine
   t.after(() => Object.assign(engine, { start, writeVolume }))
 }
 
-test('a backup is a file of its own key, and is proven at once by a database that becomes healthy on it', async () => {
+test('a backup is a file with its own key, and a database that becomes healthy on it proves it at once', async () => {
   const { id, status, name } = await ask('POST', `${path}/backup`, { name: 'by hand', message: 'before the change' })
   assert.deepEqual([status, name], [{ state: 'QUEUED', message: null }, 'by hand'])
   await isMade(id)
@@ -120,7 +120,7 @@ test('a backup is a file of its own key, and is proven at once by a database tha
   await isTidy()
 })
 
-test('restored, the rows are back, it runs again, and what was there before is a backup, too', async () => {
+test('a restore brings back the rows, restarts the service and backs up the previous data', async () => {
   const { id, name } = await backUp()
   volumes.write(store, 'later rows')
   const { state, message } = await restore(id)
@@ -142,7 +142,7 @@ test('restored, the rows are back, it runs again, and what was there before is a
   await isTidy()
 })
 
-test('a file that was changed fails the proof and the restore, before anything is stopped', async () => {
+test('a changed file fails the proof and the restore before anything is stopped', async () => {
   const { id } = await backUp()
   volumes.write(store, 'later rows')
   const bytes = await readFile(fileOf(id))
@@ -161,7 +161,7 @@ test('a file that was changed fails the proof and the restore, before anything i
   await isTidy()
 })
 
-test('of several backups one is proven at a time', async (t) => {
+test('backups are proven one at a time', async (t) => {
   const wanted = { name: 'other', type: 'POSTGRESQL', version: '15', mode: 'CONTAINER' }
   const other = `/database/${(await ask('POST', `/environment/${environment}/database`, wanted)).id}`
   await ask('POST', `${other}/deploy`, {})
@@ -188,7 +188,7 @@ test('of several backups one is proven at a time', async (t) => {
   assert.equal(tried.size, 2)
 })
 
-test('what a backup is proven by is a replica of its own, on the volume that was restored, and not the one that serves', async (t) => {
+test('a proof starts a separate replica on the restored volume, not the one that serves', async (t) => {
   const tried: { readonly release: string; readonly replicas: number; readonly volumes: readonly string[] }[] = []
   disturb(t, ({ start }) => ({
     start: async (release, attempt) => {
@@ -209,7 +209,7 @@ test('what a backup is proven by is a replica of its own, on the volume that was
   assert.notEqual(one?.volumes[0], store)
 })
 
-test('a database that does not become healthy on what was restored fails the proof', async (t) => {
+test('the proof fails when the database does not become healthy on the restored data', async (t) => {
   disturb(t, ({ start }) => ({
     start: async (release, attempt) => {
       if (release.service !== store) throw new EngineError('not-ready', 'it reads a page that is broken')
@@ -222,7 +222,7 @@ test('a database that does not become healthy on what was restored fails the pro
   await isTidy()
 })
 
-test('what cannot be copied is a backup that failed, with the reason, and leaves nothing', async () => {
+test('a backup fails with the reason and leaves nothing when a volume cannot be copied', async () => {
   const copying = holdCopy()
   const { id } = await ask('POST', `${path}/backup`, {})
   await copying.held
@@ -236,7 +236,7 @@ test('what cannot be copied is a backup that failed, with the reason, and leaves
   assert.deepEqual([...(await database`select from backup_file where backup_id = ${id}`)], [])
 })
 
-test('while it is being made, proven or restored, others wait or are refused', async () => {
+test('other operations wait or are refused while a backup is made, proven or restored', async () => {
   const { id } = await backUp()
   const copying = holdCopy()
   const second = await ask('POST', `${path}/backup`, {})
@@ -260,7 +260,7 @@ test('while it is being made, proven or restored, others wait or are refused', a
   await isJudged(second.id)
 })
 
-test('a copy and a deployment under way keep a restore from beginning', async () => {
+test('a restore is refused while a copy or a deployment is in progress', async () => {
   const { id } = await backUp()
   const copying = holdCopy()
   const copy = await ask('POST', `/environment/${environment}/clone`, { name: `copy ${asked}`, with_data: true })
@@ -275,7 +275,7 @@ test('a copy and a deployment under way keep a restore from beginning', async ()
   await refused('POST', `${path}/backup/${id}/restore`, /is DEPLOYING/)
 })
 
-test('what was never deployed, has no storage or is uninstalled has nothing to back up', async () => {
+test('a backup is refused when the service was never deployed, has no storage or is uninstalled', async () => {
   const wanted = { name: 'other', type: 'REDIS', version: '7', mode: 'CONTAINER' }
   const other = await ask('POST', `/environment/${environment}/database`, wanted)
   await refused('POST', `/database/${other.id}/backup`, /was never deployed/)
@@ -292,7 +292,7 @@ test('what was never deployed, has no storage or is uninstalled has nothing to b
   assert.deepEqual(row, { state: 'DELETED', data_version: '15' })
 })
 
-test('a restore that cannot write goes back to what was there, and the service runs again', async (t) => {
+test('a restore that cannot write rolls back to the previous data and restarts the service', async (t) => {
   const { id } = await backUp()
   volumes.write(store, 'later rows')
   let failures = 1
@@ -310,7 +310,7 @@ test('a restore that cannot write goes back to what was there, and the service r
   assert.equal((await ask('GET', `${path}/status`)).state, 'DEPLOYED')
 })
 
-test('what is there is not given up where it could not be backed up first', async () => {
+test('a restore keeps the current data when they cannot be backed up first', async () => {
   const { id } = await backUp()
   volumes.write(store, 'later rows')
   volumes.onCopy = async () => {
@@ -345,7 +345,7 @@ test('volumes of an application are restored by where they are mounted', async (
   assert.deepEqual([volumes.read(idOf('/data')), volumes.read(idOf('/cache'))], ['files', 'more files'])
 })
 
-test('by its timetable a service is backed up once, and what is too many goes', async () => {
+test('the timetable makes one backup and removes surplus backups', async () => {
   const first = await backUp()
   const { cron_at, timezone, keep, next_at } = await ask('GET', `${path}/backupPolicy`)
   assert.deepEqual([cron_at, timezone, keep, next_at], [null, 'Etc/UTC', 7, null])
@@ -361,18 +361,18 @@ test('by its timetable a service is backed up once, and what is too many goes', 
   assert.ok(new Date((await ask('GET', `${path}/backupPolicy`)).next_at) > new Date())
 })
 
-test('with a service its backups go, and their files', async () => {
+test('deleting a service deletes its backups and their files', async () => {
   const { id } = await backUp()
   await writeFile(`${fileOf(id)}.killed.new`, 'what a server that was killed left of a file')
   assert.equal((await filesOf(store)).length, 2)
   assert.equal((await send('DELETE', `/environment/${environment}`)).status, 204)
   await until('its record is gone', async () => (await database`select from backup where id = ${id}`).length === 0)
-  // Not when its time comes by itself, but now.
+  // Runs it now instead of at its time.
   await createFileEraser({ database, directory: join(directory, 'backups') }).reconcile(AbortSignal.timeout(10_000))
   assert.deepEqual(await filesOf(store), [])
 })
 
-test('a list goes on behind a backup', async () => {
+test('a list continues after a given backup', async () => {
   const { id } = await backUp()
   const second = await backUp()
   const { results } = await ask('GET', `${path}/backup?startId=${second.id}`)
@@ -383,7 +383,7 @@ test('a list goes on behind a backup', async () => {
   assert.equal((await send('GET', `${path}/backup?startId=${environment}`)).status, 404)
 })
 
-test('a server that ends in the middle of a backup leaves it to the next one', async () => {
+test('the next server finishes a backup that a server left unfinished', async () => {
   const copying = holdCopy()
   const { id } = await ask('POST', `${path}/backup`, {})
   await copying.held

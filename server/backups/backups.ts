@@ -23,7 +23,10 @@ import { restoreWorkflow } from './restore-workflow.ts'
 
 const pageSize = 20
 
-/** What can be asked of the backups of a service: each call writes down what is wanted and returns; workflows do the rest. */
+/**
+ * Operations on the backups of a service. Each call records the request and returns; workflows do
+ * the rest.
+ */
 export function createBackups(options: BackupOptions) {
   const { database, clock } = options
   const nudgeLater = (): void => afterCommit(() => options.workflows().nudge())
@@ -35,7 +38,10 @@ export function createBackups(options: BackupOptions) {
   return {
     ...createPolicies({ database, clock }),
 
-    /** The newest first, twenty at a time. 404 when the service has no backup of the id to begin behind. */
+    /**
+     * Lists the newest first, twenty at a time. 404 if the service has no backup of the id to start
+     * after.
+     */
     async list(service: ServiceRow, behind: string | undefined) {
       if (behind !== undefined && (await findBackup(database, behind))?.service_id !== service.id) {
         throw new AppError('notFound', 'startId: the service has no such backup.')
@@ -58,7 +64,7 @@ export function createBackups(options: BackupOptions) {
     async remove(service: ServiceRow, id: string): Promise<void> {
       await inTransaction(database, async (sql) => {
         refuseBusy(await lockBackup(sql, service.id, id), 'deleted')
-        // What was there before may be needed to go back.
+        // The previous data may be needed for a rollback.
         if ((await findService(sql, service.id))?.restoring) throw taken(service.name)
         await deleteBackup(sql, id)
       })
@@ -99,10 +105,10 @@ export function createBackups(options: BackupOptions) {
 
 export type Backups = ReturnType<typeof createBackups>
 
-/** Backups of one service, and restores of it, come one after the other. */
+/** The backups and restores of one service run one after the other. */
 const keyOf = (serviceId: string): string => `backups of ${serviceId}`
 
-/** Writes a backup down with its workflow; gives its id. */
+/** Records a backup with its workflow; returns its id. */
 export async function submitBackup(
   { clock, workflows }: Pick<BackupOptions, 'clock' | 'workflows'>,
   sql: Sql,

@@ -11,10 +11,13 @@ import { attemptOf, type BackupOptions } from './options.ts'
 
 const scratchWorkflow = 'backup scratch'
 
-/** `engine` is missing in inputs of earlier versions, and if the service has no row any more. */
+/** `engine` is missing in inputs of earlier versions, and if the service no longer has a row. */
 type Input = { readonly id: string; readonly engine?: string }
 
-/** Has what a backup or a proof left on the engine removed, in the transaction that gives it up. */
+/**
+ * Schedules the removal of a backup's or proof's remains on the engine, in the transaction that
+ * ends it.
+ */
 export async function submitScratchErasure(
   { workflows }: BackupOptions,
   sql: Sql,
@@ -34,7 +37,7 @@ export async function submitScratchErasure(
   })
 }
 
-/** Ends what runs as a service of this id, and removes its volumes and its network. */
+/** Ends everything that runs as a service of this id, and removes its volumes and its network. */
 export async function eraseScratch(
   options: BackupOptions,
   { id, service }: { readonly id: string; readonly service: { readonly cluster_engine: string | null } | undefined },
@@ -60,7 +63,7 @@ export const createScratchWorkflow = (options: BackupOptions): Workflow<Input> =
   },
 })
 
-/** Removes the files of backups that have no record any more, with directories that are empty then. */
+/** Removes the files of backups without a record, and directories that are empty then. */
 export const createFileEraser = ({
   database,
   directory,
@@ -79,7 +82,7 @@ export const createFileEraser = ({
   },
 })
 
-/** With what was begun under its name and not ended. */
+/** Includes unfinished drafts of the file. */
 async function removeFile(file: string): Promise<void> {
   const directory = dirname(file)
   const names = await readdir(directory).catch(unless('ENOENT'))
@@ -91,7 +94,7 @@ async function removeEmpty(directory: string): Promise<void> {
   await rmdir(directory).catch(unless('ENOTEMPTY', 'ENOENT'))
 }
 
-/** Lets these failures pass. */
+/** Ignores these failures. */
 const unless =
   (...codes: readonly string[]) =>
   (error: NodeJS.ErrnoException): undefined => {

@@ -23,7 +23,7 @@ export async function insertFiles(sql: Sql, rows: readonly Planned[]): Promise<v
   await sql`insert into backup_file ${sql(columns)} on conflict do nothing`
 }
 
-/** False where the backup is gone by now. */
+/** Returns false if the backup is gone by now. */
 export async function setWritten(
   sql: Sql,
   { backup_id, number }: Pick<FileRow, 'backup_id' | 'number'>,

@@ -11,14 +11,16 @@ type Kept = Pick<BackupOptions, 'database' | 'directory' | 'vault'>
 /** A file by its place in the list of its backup. */
 type Place = Pick<FileRow, 'backup_id' | 'number' | 'path'>
 
-/** The cell of the key of one file. Each has its own, so that none encrypts twice. */
+/**
+ * The place of the key of one file. Each key has its own, so a key cannot be moved to another file.
+ */
 const cellOf = ({ backup_id, number }: Place) => ({
   table: 'backup_file',
   row: `${backup_id} ${number}`,
   column: 'sealed_key',
 })
 
-/** Where the file of one volume of a backup is, below the directory of backups. */
+/** Returns the path of the file of one volume of a backup, below the directory of backups. */
 export const pathOf = (
   {
     organization,
@@ -28,7 +30,7 @@ export const pathOf = (
   number: number,
 ): string => join(organization, service, `${backup}-${number}.qsb`)
 
-/** Writes an archive with a new key, and gives both. */
+/** Writes an archive with a new key, and returns both. */
 export async function keepArchive(
   { directory }: Kept,
   { path }: Place,
@@ -38,24 +40,30 @@ export async function keepArchive(
   return { written: await writeArchiveFile(join(directory, path), archive, key), key }
 }
 
-/** The key as it is kept. It is sealed when it is written down, not before: the organization's key may be another one by then. */
+/**
+ * Seals the key for storage. This happens when it is stored, not before, because the organization's
+ * key may change in between.
+ */
 export const sealKey = ({ vault }: Kept, sql: Sql, organization: string, place: Place, key: Buffer): Promise<string> =>
   vault.seal(sql, organization, cellOf(place), key.toString('base64'))
 
-/** The archive of a file. Throws ArchiveError, also where it was never written. */
+/** Reads the archive of a file. Throws ArchiveError, also if it was never written. */
 export async function* openArchive(kept: Kept, organization: string, file: FileRow): AsyncIterable<Uint8Array> {
   const key = await kept.vault.open(kept.database, organization, cellOf(file), file.sealed_key ?? '')
   yield* readArchiveFile(join(kept.directory, file.path), Buffer.from(key.reveal(), 'base64'))
 }
 
-/** Reads a file through. Throws ArchiveError, and an Error where it holds something else than was written. */
+/**
+ * Reads a whole file. Throws ArchiveError, and an Error if its content differs from what was
+ * written.
+ */
 export async function checkArchive(kept: Kept, organization: string, file: FileRow): Promise<void> {
   const found = await manifestOf(openArchive(kept, organization, file))
   const problem = difference(file, found)
   if (problem !== undefined) throw new Error(`The file of ${file.mount_point} is not what was written: ${problem}.`)
 }
 
-/** Pure: how what was found differs from what was backed up; undefined where it does not. */
+/** Pure: describes how the files differ from the backup; undefined if they do not. */
 export function difference({ entries, digest }: FileRow, found: Manifest): string | undefined {
   if (entries !== found.entries) return `it has ${found.entries} entries in place of ${entries}`
   return digest === found.digest ? undefined : 'its files have another content, owner or mode'

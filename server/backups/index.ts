@@ -1,4 +1,5 @@
-// Backups of what the volumes of services hold: made, proven by a restore on the side, restored, kept and removed. Runs nothing by itself: engines do.
+// Backups of the volumes of services: made, proven by a separate restore, restored, kept and
+// removed. Runs nothing by itself: engines do.
 
 export { ArchiveError, type ArchiveFailure } from './archive-error.ts'
 export { readArchiveFile, type Written, writeArchiveFile } from './archive-file.ts'

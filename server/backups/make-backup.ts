@@ -16,10 +16,10 @@ type Planned = {
   readonly mount_point: string
   readonly path: string
   readonly from: string
-  /** The volume that it is copied into, to be read at leisure. */
+  /** The volume that it is copied into, to be read without pausing the service. */
   readonly to: string
 }
-/** What a backup is made of. */
+/** The plan of a backup. */
 type Plan = {
   /** The name of the service's engine. Plans of earlier versions have none. */
   readonly engine?: string | null
@@ -29,7 +29,7 @@ type Plan = {
   readonly volumes: Planned[]
 }
 
-/** A backup and the workflow that makes it; `prefix` is before the names of the steps. */
+/** A backup and the workflow that makes it; `prefix` precedes the names of the steps. */
 export interface Making {
   readonly options: BackupOptions
   readonly id: string
@@ -39,8 +39,9 @@ export interface Making {
 }
 
 /**
- * Copies the volumes of a service as of one moment, writes each copy into a file, and removes the copies. False where the backup was deleted
- * with its service meanwhile. Throws with the reason; then copies may be left, see `erasure.ts`.
+ * Copies the volumes of a service as of one moment, writes each copy into a file, and removes the
+ * copies. Returns false if the backup was deleted with its service in the meantime. Throws with the
+ * reason; then copies may remain, see `erasure.ts`.
  */
 export async function makeBackup({ options, id, step, context, prefix = '' }: Making): Promise<boolean> {
   const plan = await step(`${prefix}PLAN`, () => context.fenced((sql) => planBackup(sql, options, id)))
@@ -96,7 +97,7 @@ async function copyAll(
   await patiently(attempt, () => engine.copyVolumes(copies, { mostStandingSeconds }, attempt))
 }
 
-/** False where the backup is gone: its file is then to be removed, too. */
+/** Returns false if the backup is gone; its file must then be removed, too. */
 async function writeOne(
   { options, id, context }: Pick<Making, 'options' | 'id' | 'context'>,
   { engine: name = localEngine, organization }: Plan,

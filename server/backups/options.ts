@@ -7,11 +7,12 @@ import type { ServiceRow } from '../services/index.ts'
 import type { Vault } from '../vault/index.ts'
 import type { Workflows } from '../workflows/index.ts'
 
-/** What proofs need of others: starts a database on the side. */
+/** How a proof starts a separate database. */
 export interface ScratchStarter {
   /**
-   * Starts the version of a database that runs, or ran last, on another volume, as a service and in an environment of that id, and waits until it
-   * is healthy. False where there is no version; undefined where services of the kind are not tried.
+   * Starts the running or last version of a database on another volume, as a service and in an
+   * environment of that id, and waits until it is healthy. Returns false if there is no version,
+   * and undefined if services of this kind are not started for a proof.
    */
   readonly startScratch: (
     service: ServiceRow,
@@ -20,34 +21,37 @@ export interface ScratchStarter {
   ) => Promise<boolean | undefined>
 }
 
-/** What backups are made, proven and restored through. */
+/** Everything that making, proving and restoring backups needs. */
 export interface BackupOptions extends ScratchStarter {
   readonly database: Database
   readonly clock: Clock
   readonly log: Logger
   readonly vault: Vault
-  /** Where the files of backups are. */
+  /** The directory of the backup files. */
   readonly directory: string
   readonly engines: Pick<Engines<VolumeStore & Runner>, 'all' | 'engineOf'>
-  /** What uses a volume stands still for so long at most. */
+  /** The longest time for which users of a volume are paused. */
   readonly mostStandingSeconds: number
   readonly workflows: () => Pick<Workflows, 'submit' | 'nudge'>
-  /** Goes on trying while the engine is away. */
+  /** Retries while the engine is unavailable. */
   readonly patiently: <T>(attempt: Attempt, work: () => Promise<T>) => Promise<T>
-  /** The ids of the volumes that a service has, by the paths at which they are mounted. */
+  /** Returns the ids of the volumes of a service, by their mount paths. */
   readonly volumesOf: (service: ServiceRow) => ReadonlyMap<string, string>
-  /** The same of the version that runs, or ran last: those that were made. */
+  /** Returns the same for the running or last version: the volumes that were created. */
   readonly madeVolumesOf: (sql: Sql, service: ServiceRow) => Promise<ReadonlyMap<string, string>>
-  /** Why the organization may take nothing more of the disk; undefined if it may. */
+  /** Returns why the organization may use no more disk space; undefined if it may. */
   readonly diskRefusal: (sql: Sql, organizationId: string) => Promise<string | undefined>
-  /** The program of a service that prints what its one volume holds while it goes on; undefined where there is none. */
+  /**
+   * The program of a service that prints the contents of its one volume while the service runs;
+   * undefined if there is none.
+   */
   readonly archiveCommandOf: (service: ServiceRow) => readonly string[] | undefined
-  /** Why a service cannot have data of that version; undefined where it can. */
+  /** Returns why a service cannot use data of that version; undefined if it can. */
   readonly dataRefusal: (service: ServiceRow, version: string | null) => string | undefined
   readonly restoring: Restoring
 }
 
-/** Requests of a restore for its service; see the requests room. */
+/** Requests that a restore makes for its service; see the requests room. */
 export interface Restoring {
   readonly hold: (sql: Sql, service: ServiceRow) => Promise<void>
   readonly stop: (service: ServiceRow, restore: string) => Promise<string | undefined>
@@ -55,14 +59,14 @@ export interface Restoring {
   readonly outcome: (requestId: string, serviceId: string) => Promise<{ readonly reason: string | null } | undefined>
 }
 
-/** As long as a volume takes. */
+/** Long enough for a volume. */
 export const volumeSeconds = 24 * 3600
 
-/** What the engine tells on the way goes to the operator's log. */
+/** Writes output of the engine to the operator's log. */
 export const attemptOf = ({ log }: Pick<BackupOptions, 'log'>, signal: AbortSignal, backup: string): Attempt => ({
   signal,
   output: { line: (text, level) => log[level === 'warning' ? 'warn' : (level ?? 'info')]({ backup }, text) },
 })
 
-/** The reason for which a workflow ended, as people read it. */
+/** Returns the reason for the end of a workflow, for people. */
 export const reasonText = (reason: string): string => reason.replace(/^failed: /, '')

@@ -12,7 +12,7 @@ export interface WantedPolicy {
   readonly keep: number
 }
 
-/** When backups of a service are made by themselves, and how many are kept. */
+/** When a service is backed up automatically, and how many backups are kept. */
 export function createPolicies({ database, clock }: { readonly database: Database; readonly clock: Clock }) {
   return {
     async policy({ id }: ServiceRow) {
@@ -20,7 +20,7 @@ export function createPolicies({ database, clock }: { readonly database: Databas
       return toRecord(row ?? { cron_at: null, timezone: 'Etc/UTC', keep: usualKeep, next_at: null })
     },
 
-    /** What is too many by then goes at once. Throws 400 for what is no timetable or no time zone. */
+    /** Removes surplus backups at once. Throws 400 for an invalid timetable or time zone. */
     async editPolicy({ id }: ServiceRow, { cron_at = null, timezone, keep }: WantedPolicy) {
       if (cron_at !== null) checkCron('cron_at', cron_at)
       checkTimeZone('timezone', timezone)
@@ -35,7 +35,7 @@ export function createPolicies({ database, clock }: { readonly database: Databas
   }
 }
 
-/** The first moment after that one; undefined where there is none. */
+/** Returns the next moment after the given one; undefined if there is none. */
 export const nextTime = (
   { cron_at, timezone }: { readonly cron_at: string; readonly timezone: string },
   after: Date,

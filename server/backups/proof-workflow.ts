@@ -15,22 +15,23 @@ const proofWorkflow = 'backup proof'
 
 type Input = { readonly backupId: string; readonly proofId: string }
 
-/** A database that was copied while it served reads its log before it answers. */
+/** A database that was copied while it served replays its log before it answers. */
 const startSeconds = 900
 
-/** Has the backup proven when its turn comes: one is proven at a time on the machine. */
+/** Queues a proof of the backup: one at a time is proven on the machine. */
 export async function submitProof({ workflows, clock }: BackupOptions, sql: Sql, backupId: string): Promise<void> {
   const id = newId()
   await updateBackup(sql, backupId, { proof_id: id, proof_state: 'RUNNING', proof_reason: null }, clock.now())
-  // One runs at a time, whose ever it is: it takes one place of the platform at most.
+  // One runs at a time for all organizations, so proofs take at most one place of the platform.
   const [key, countsFor] = [proofWorkflow, 'platform'] as const
   await workflows().submit(sql, { id, kind: proofWorkflow, key, input: { backupId, proofId: id }, countsFor })
 }
 
 /**
- * Restores a backup on the side, in volumes of a service that has no record, and compares what is there then with what was backed up: every
- * file, owner and mode. A database is started on it moreover and has to become healthy, in a network where nobody reaches it. All of it is
- * removed in the end. The id of the workflow is that of the service and of its environment.
+ * Restores a backup into separate volumes of a service that has no record, and compares every file,
+ * owner and mode with the backup. A database is also started on it and must become healthy, in a
+ * network that nobody else can reach. Everything is removed in the end. The id of the workflow is
+ * also the id of the service and of its environment.
  */
 export function createProofWorkflow(options: BackupOptions): Workflow<Input> {
   return {
@@ -53,7 +54,7 @@ interface Proven {
   readonly backupId: string
 }
 
-/** Gives what was proven, in words. */
+/** Returns what was proven, in words. */
 async function prove(
   options: BackupOptions,
   { service, backupId }: Proven,
@@ -108,7 +109,7 @@ async function compareOne(
     throw new Error(`What was restored of ${file.mount_point} is not what was backed up: ${problem}.`)
 }
 
-/** Null where services of the kind are not tried. */
+/** Returns null if services of this kind are not started for a proof. */
 async function start(options: BackupOptions, service: ServiceRow, { id, signal }: Proof): Promise<boolean | null> {
   const attempt = attemptOf(options, signal, id)
   const scratch = { id, volume: scratchVolume(id, 1) }

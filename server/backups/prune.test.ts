@@ -13,14 +13,14 @@ const made = (id: string, change: Partial<Judged> = {}): Judged => ({
 })
 const failed = (id: string): Judged => made(id, { state: 'FAILED' })
 
-test('the newest backups stay, as many as the policy says', () => {
+test('pruning keeps as many of the newest backups as the policy says', () => {
   const rows = [made('d'), made('c'), made('b'), made('a')]
   assert.deepEqual(surplus(rows, 2), ['b', 'a'])
   assert.deepEqual(surplus(rows, 4), [])
   assert.deepEqual(surplus([], 1), [])
 })
 
-test('the newest one that is proven stays however old it is; older proven ones go', () => {
+test('pruning keeps the newest proven backup at any age and removes older proven ones', () => {
   const rows = [
     made('e', { proof_state: 'FAILED' }),
     made('d'),
@@ -31,7 +31,7 @@ test('the newest one that is proven stays however old it is; older proven ones g
   assert.deepEqual(surplus(rows, 1), ['d', 'b', 'a'])
 })
 
-test('what was restored, and what is being proven, stays', () => {
+test('pruning keeps backups that were restored or are being proven', () => {
   const restored = ['RUNNING', 'SUCCEEDED', 'FAILED'] as const
   const rows = [
     made('newest'),
@@ -42,7 +42,7 @@ test('what was restored, and what is being proven, stays', () => {
   assert.deepEqual(surplus(rows, 1), ['old'])
 })
 
-test('backups that failed take no place of those that were made, and go when those around them go', () => {
+test('failed backups do not count towards the policy, and are removed with the backups around them', () => {
   assert.deepEqual(surplus([failed('f3'), made('b'), failed('f2'), made('a'), failed('f1')], 2), ['f1'])
   assert.deepEqual(surplus([failed('f3'), failed('f2'), failed('f1')], 2), ['f1'])
 })

@@ -7,8 +7,9 @@ export const usualKeep = 7
 type Judged = Pick<BackupRow, 'id' | 'state' | 'proof_state' | 'restore_state'>
 
 /**
- * Pure: which of a service's backups, newest first, are too many. Of those that were made `keep` stay; so does the newest that is proven,
- * whatever was restored, and what something is done with. Those that failed go when there are newer ones of as many.
+ * Pure: returns the surplus backups of a service, given newest first. Of the successful ones `keep`
+ * stay. The newest proven one, restored ones and those in use stay, too. Of the failed ones at most
+ * `keep` stay, and only those newer than the oldest kept one.
  */
 export function surplus(newestFirst: readonly Judged[], keep: number): string[] {
   const made = newestFirst.filter(({ state }) => state === 'SUCCEEDED')
@@ -23,7 +24,7 @@ export function surplus(newestFirst: readonly Judged[], keep: number): string[] 
   return newestFirst.filter((one) => !kept.has(one) && !isNeeded(one)).map(({ id }) => id)
 }
 
-/** Deletes what is too many of a service's backups, by its policy. */
+/** Deletes the surplus backups of a service, by its policy. */
 export async function prune(sql: Sql, serviceId: string): Promise<void> {
   const policy = await findPolicy(sql, serviceId)
   for (const id of surplus(await listEnded(sql, serviceId), policy?.keep ?? usualKeep)) await deleteBackup(sql, id)

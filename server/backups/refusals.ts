@@ -6,7 +6,10 @@ import { type BackupRow, isBeingMade } from './backup-store.ts'
 import { listFiles } from './file-store.ts'
 import type { BackupOptions } from './options.ts'
 
-/** Throws 409 if the service has nothing to back up or is being backed up, or if its organization takes too much of the disk. */
+/**
+ * Throws 409 if the service has nothing to back up or is already being backed up, or if its
+ * organization uses too much of the disk.
+ */
 export async function refuseMaking(options: BackupOptions, sql: Sql, serviceId: string): Promise<ServiceRow> {
   const service = await findService(sql, serviceId)
   if (!service) throw new AppError('notFound', 'There is no such object.')
@@ -14,7 +17,7 @@ export async function refuseMaking(options: BackupOptions, sql: Sql, serviceId: 
     throw new AppError('conflict', `Service "${service.name}" ${why}.`)
   }
   if (options.volumesOf(service).size === 0) refuse('has no storage: there is nothing to back up')
-  // What a copy was given with its data knows its first deployment only.
+  // Only the first deployment of a copy takes over the data that it was created with.
   if (service.last_deployment_date === null) refuse('was never deployed: it has no data yet')
   if (service.state === phases.UNINSTALL.done) refuse('is uninstalled, and its data with it')
   if (service.restoring !== null) throw taken(service.name)
@@ -24,7 +27,7 @@ export async function refuseMaking(options: BackupOptions, sql: Sql, serviceId: 
   return service
 }
 
-/** Throws 409 where the service cannot be set back to the backup now, or not at all. */
+/** Throws 409 if the service cannot be restored from the backup now, or at all. */
 export async function refuseRestore(
   options: BackupOptions,
   sql: Sql,
@@ -51,13 +54,13 @@ export const taken = (name: string): AppError =>
 
 export const noSuch = (): AppError => new AppError('notFound', 'There is no such object.')
 
-/** Throws 409 for what has not been made. */
+/** Throws 409 if the backup was not made. */
 export function refuseUnmade({ state }: BackupRow): void {
   if (state !== 'SUCCEEDED')
     throw new AppError('conflict', `The backup is ${state}: there is nothing to restore from it.`)
 }
 
-/** The backup, with which nothing is done at present: throws 409 otherwise, and 404 where there is none. */
+/** Returns the backup if it is not in use. Throws 409 if it is, and 404 if it does not exist. */
 export function refuseBusy(backup: BackupRow | undefined, wanted: string): BackupRow {
   if (!backup) throw noSuch()
   const { state, proof_state, restore_state } = backup

@@ -10,21 +10,24 @@ import { endRestore, findRestore, type RestoreRow } from './restore-store.ts'
 import { beforeId, type RestoreInput, type RestoreWork } from './restore-work.ts'
 import { writeBack } from './write-back.ts'
 
-/** How it ends: whether the volumes are those of the backup, and whether the service is to run again. */
+/**
+ * How a restore ends: whether the volumes are those of the backup, and whether the service must
+ * start again.
+ */
 export interface End {
   readonly isSet: boolean
   readonly starts: boolean
   readonly reason?: string
 }
 
-/** Writes what was there into volumes that are not what they were. */
+/** Writes the previous data back into volumes that were changed. */
 export async function goBack(work: RestoreWork, failure: string): Promise<End> {
   const { options, id, step, context } = work
   const restore = await findRestore(options.database, id)
   if (restore?.phase !== 'WRITING')
     return { isSet: false, starts: true, reason: `${failure} Its data were not touched.` }
   const before = beforeId(id)
-  // It had been uninstalled: there was nothing before.
+  // It was uninstalled, so there were no previous data.
   if ((await findBackup(options.database, before))?.state !== 'SUCCEEDED')
     return { isSet: false, starts: false, reason: failure }
   try {
@@ -38,7 +41,10 @@ export async function goBack(work: RestoreWork, failure: string): Promise<End> {
   }
 }
 
-/** Lets the service go and has it deployed again where it ran, in one transaction; what refuses the deployment does not undo the restore. */
+/**
+ * Releases the service and redeploys it if it ran, in one transaction. A refused deployment does
+ * not undo the restore.
+ */
 export async function finish(work: RestoreWork, end: End): Promise<void> {
   const { options, context } = work
   const owner = (await findService(options.database, work.serviceId))?.organization_id
@@ -89,7 +95,9 @@ async function noteEnd(
   await recordRestore(sql, service, { ...backup, restore_state, restore_reason }, now)
 }
 
-/** It was given up in the middle, by a fault of the platform: what is there of the data is not known then. */
+/**
+ * Records a restore that a fault of the platform cut short: the state of the data is then unknown.
+ */
 export async function abandonRestore(
   options: BackupOptions,
   { serviceId, backupId }: RestoreInput,

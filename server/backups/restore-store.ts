@@ -1,18 +1,24 @@
 import type { Fragment, Sql } from '../database/index.ts'
 
-/** A restore that is under way. */
+/** A restore that is in progress. */
 export interface RestoreRow {
   readonly id: string
   readonly backup_id: string
-  /** STOPPING: the service is stopped, and what it has is backed up; WRITING: its volumes are not what they were. */
+  /**
+   * STOPPING: the service is stopped and its data are backed up; WRITING: its volumes are being
+   * changed.
+   */
   readonly phase: 'CHECKING' | 'STOPPING' | 'WRITING'
   readonly was_running: boolean
   readonly stop_request: string | null
-  /** Why it cannot go on: from here on it goes back. */
+  /** Why it cannot continue: from here on it rolls back. */
   readonly failure: string | null
 }
 
-/** Gives the service to a restore; false where it is gone, another restore has it, or data are copied into it or out of it. */
+/**
+ * Assigns the service to a restore. Returns false if it is gone, has another restore, or data are
+ * being copied into or out of it.
+ */
 export async function beginRestore(
   sql: Sql,
   { id, backupId, serviceId }: { readonly id: string; readonly backupId: string; readonly serviceId: string },
@@ -39,11 +45,11 @@ export async function updateRestore(
   await sql`update backup_restore set ${sql(change)} where id = ${id}`
 }
 
-/** The service is free again. */
+/** Releases the service. */
 export async function endRestore(sql: Sql, id: string): Promise<void> {
   await sql`delete from backup_restore where id = ${id}`
   await sql`update service set restoring = null where restoring = ${id}`
 }
 
-/** The ids of all of them, as a part of a statement. */
+/** The ids of all restores, as a part of a statement. */
 export const unfinishedRestores = (sql: Sql): Fragment => sql`select id from backup_restore`

@@ -4,7 +4,7 @@ import type { BackupOptions } from './options.ts'
 
 export type RestoreInput = { readonly serviceId: string; readonly backupId: string }
 
-/** A restore that is under way. */
+/** A restore that is in progress. */
 export interface RestoreWork extends RestoreInput {
   readonly options: BackupOptions
   /** Of the restore. */
@@ -13,5 +13,5 @@ export interface RestoreWork extends RestoreInput {
   readonly context: RunContext
 }
 
-/** The backup of what is there before a restore writes. */
+/** The backup of the current data, made before a restore writes. */
 export const beforeId = (restore: string): string => derivedId(restore, 'before')

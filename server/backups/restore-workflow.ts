@@ -17,12 +17,13 @@ import { writeBack } from './write-back.ts'
 
 export const restoreWorkflow = 'backup restore'
 
-/** Other deployments of the environment may be before it. */
+/** Other deployments of the environment may run first. */
 const stopSeconds = 3600
 
 /**
- * Sets the volumes of a service back to a backup. Its files are read through before anything is touched; then the service is stopped, what it has is
- * backed up, its volumes are made anew, and it is deployed again. What fails after that goes back to what was there.
+ * Restores the volumes of a service from a backup. Its files are read completely before anything is
+ * touched. Then the service is stopped, its data are backed up, its volumes are recreated, and it
+ * is deployed again. A later failure rolls back to the previous data.
  */
 export function createRestoreWorkflow(options: BackupOptions): Workflow<RestoreInput> {
   return {
@@ -41,7 +42,7 @@ export function createRestoreWorkflow(options: BackupOptions): Workflow<RestoreI
   }
 }
 
-/** Gives why it could not be done, which is written down: from then on a restart goes back, too. */
+/** Returns why it failed. The reason is stored, so a restart rolls back, too. */
 async function attemptRestore(work: RestoreWork): Promise<string | undefined> {
   const { id, context } = work
   try {
@@ -87,7 +88,7 @@ async function checkFiles(work: RestoreWork): Promise<void> {
   }
 }
 
-/** In one transaction with the request: whoever goes on knows whether the service ran. */
+/** Records, in one transaction with the request, whether the service ran. A restart reads it. */
 async function stop(work: RestoreWork, sql: Sql): Promise<void> {
   const { options, id } = work
   const restore = await findRestore(sql, id)
@@ -109,7 +110,7 @@ async function untilStopped({ options, id, serviceId }: RestoreWork, signal: Abo
   }
 }
 
-/** False where there is nothing that could be kept: the service was uninstalled. */
+/** Returns false if there are no data to keep: the service was uninstalled. */
 async function beginBefore(work: RestoreWork, sql: Sql): Promise<boolean> {
   const { options, id, serviceId, backupId } = work
   const [service, backup] = [await serviceOf(sql, work), await findBackup(sql, backupId)]

@@ -8,8 +8,9 @@ import { lockDue, type PolicyRow, setNext } from './policy-store.ts'
 import { refuseMaking } from './refusals.ts'
 
 /**
- * Has backups made whose time has come: each once, however many servers look. Of times that passed while no server ran, one backup is made; a time at
- * which the service cannot be backed up is left out, with the reason in the log.
+ * Makes backups that are due: each once, however many servers run. One backup is made for all times
+ * that passed while no server ran. A time at which the service cannot be backed up is skipped, with
+ * the reason in the log.
  */
 export const createBackupScheduler = (options: BackupOptions): Reconciler => ({
   name: 'backup timetables',

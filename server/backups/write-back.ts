@@ -4,8 +4,9 @@ import { openArchive } from './files.ts'
 import { attemptOf, type BackupOptions } from './options.ts'
 
 /**
- * Makes the volumes of a service anew out of the files of a backup, by where they are mounted; storage that the service does not have
- * any more is left out. Throws EngineError and ArchiveError; then a volume may be gone.
+ * Recreates the volumes of a service from the files of a backup, by their mount paths. Storage that
+ * the service no longer has is skipped. Throws EngineError and ArchiveError; then a volume may be
+ * missing.
  */
 export async function writeBack(
   options: BackupOptions,
