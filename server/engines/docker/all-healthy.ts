@@ -7,12 +7,13 @@ import type { ReplicaState } from './replica-state.ts'
 import type { Host } from './start.ts'
 import { untilHealthy } from './wait-healthy.ts'
 
-/** What was healthy so long ago, while others were waited for, is asked once more. */
+/** A container that was healthy this long ago is asked again, because others were awaited since. */
 const staleMs = 1000
 
 /**
- * Waits until every container is healthy, all at the same time: one that was so first may have died or turned unhealthy while the others
- * were waited for. `deadlineMs` by the clock's monotonic time. Throws EngineError as `untilHealthy`.
+ * Waits until all containers are healthy at the same time: the first one may have died or turned
+ * unhealthy while the others started. `deadlineMs` is by the clock's monotonic time. Throws
+ * EngineError as `untilHealthy` does.
  */
 export async function allHealthy(
   { daemon, clock, events }: Host,
@@ -49,7 +50,7 @@ export async function allHealthy(
   }
 }
 
-/** It has been healthy as often as it has to be: one answer tells whether it is so still. */
+/** It has passed its probe often enough before, so one answer shows whether it is still healthy. */
 function askedOnce(workload: LongRunning): LongRunning {
   const { readiness } = workload.probes
   if (!readiness) return workload

@@ -64,7 +64,7 @@ describe('base images of builds', { skip }, () => {
     }
   }
 
-  it('are fetched once, noted before, and built on without any registry', async () => {
+  it('are fetched once, recorded before, and then built on without a registry', async () => {
     const image = await put('open')
     const reference = `${registry.host}/team/web@${image.digest}`
     const name = await engine.fetchBaseImage(`${registry.host}/team/web:open`, note, attempt)
@@ -79,7 +79,7 @@ describe('base images of builds', { skip }, () => {
     assert.equal(registry.asked.slice(asked).length, 1, 'the tag is asked again, and nothing else')
   })
 
-  it('that were made on the engine are built on without their registry', async () => {
+  it('created on the engine are built on without their registry', async () => {
     const name = `${registry.host}/team/made:1`
     await makeSmallImage(socketPath, name)
     registry.asked.length = 0
@@ -87,7 +87,7 @@ describe('base images of builds', { skip }, () => {
     assert.deepEqual(registry.asked, [])
   })
 
-  it('that are gone are asked for nowhere', async () => {
+  it('that were removed are not requested from any registry', async () => {
     const image = await put('gone')
     const name = await engine.fetchBaseImage(`${registry.host}/team/web:gone`, note, attempt)
     assert.equal(await engine.removeImage(`${registry.host}/team/web@${image.digest}`, attempt.signal), true)
@@ -96,7 +96,7 @@ describe('base images of builds', { skip }, () => {
     assert.deepEqual(registry.asked, [])
   })
 
-  it('that somebody fetched with a password are not had without it, by tag or by digest', async () => {
+  it('fetched with a password are not available without it, by tag or by digest', async () => {
     const image = await put('private')
     const right = `Basic ${Buffer.from('robot:SECRET').toString('base64')}`
     registry.misbehave = (request, response) => {

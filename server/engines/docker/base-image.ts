@@ -7,14 +7,15 @@ import { assertOpen, pinImage } from './pin-image.ts'
 import type { Registries } from './registry/registries.ts'
 
 /**
- * Receives the reference of the image before anything is fetched. Whoever keeps the reference
- * removes the image with `removeImage`.
+ * Receives the reference of the image before anything is fetched. Its keeper removes the image with
+ * `removeImage`.
  */
 export type NoteImage = (image: Pick<PinnedImage, 'reference' | 'isThere'>) => Promise<void>
 
 /**
- * Has the engine get an image that a Dockerfile names, and gives the name by which it is there. No password is used: an image that the engine has is
- * given out only if its registry gives it to everybody, or if it came from none. Throws EngineError.
+ * Fetches the image that a Dockerfile names, and returns its name on the engine. Uses no password:
+ * an image that the engine already has is used only if its registry serves it to everybody, or if
+ * it came from no registry. Throws EngineError.
  */
 export async function fetchBaseImage(
   registries: Registries,
@@ -31,7 +32,7 @@ export async function fetchBaseImage(
       `The image ${image} came to the engine by a password, and its registry cannot be asked whether it gives it to everybody. Deploy again when it answers.`,
     )
   }
-  // A caller may know a digest without having asked its registry.
+  // A caller may know a digest without having asked the image's registry.
   if (pinned.isThere && image.includes('@')) await assertOpen(registries, image, attempt)
   await note(pinned)
   if (!pinned.isThere) await fetchImage(registries, pinned.reference, undefined, attempt)

@@ -1,4 +1,6 @@
-/** A queue of limited length between writers that wait and one reader. Ends for both when the signal is aborted. */
+/**
+ * A bounded queue between waiting writers and one reader. Ends for both when the signal is aborted.
+ */
 export class Channel<T> implements AsyncIterable<T> {
   readonly #items: T[] = []
   readonly #capacity: number
@@ -11,7 +13,7 @@ export class Channel<T> implements AsyncIterable<T> {
     signal.addEventListener('abort', () => this.#changed.resolve(), { once: true })
   }
 
-  /** Resolves once the item has a place; does nothing after the end. */
+  /** Resolves once the item is queued; does nothing after the end. */
   async push(item: T): Promise<void> {
     while (this.#items.length >= this.#capacity && !this.#signal.aborted) await this.#changed.promise
     if (this.#signal.aborted) return

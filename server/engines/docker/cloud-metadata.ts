@@ -1,12 +1,13 @@
 import type { Guard } from './packet-filter.ts'
 
 /**
- * Where clouds tell a machine of its credentials: most of them, tasks of Amazon ECS, Alibaba, and the wire server of Azure. Some answer for
- * names there, too, on port 53: that stays open.
+ * The addresses at which clouds serve a machine's credentials: the one of most clouds, tasks of
+ * Amazon ECS, Alibaba, and the wire server of Azure. Some also resolve names on port 53, which
+ * stays open.
  */
 const addresses = ['169.254.169.254', '169.254.170.2', '100.100.100.200', '168.63.129.16']
 
-/** Pure: refuses TCP to the metadata of clouds to what comes from these bridges. */
+/** Pure: rejects TCP from these bridges to the metadata services of clouds. */
 export const metadataGuard = (bridges: readonly string[]): Guard => ({
   program: 'iptables',
   chain: 'QUAYSIDE-METADATA',

@@ -3,13 +3,16 @@ import { type Cursor, cursorAt, type Frame, frames, onlyNew, type TimedLine, tim
 
 export interface OutputQuery {
   readonly follow: boolean
-  /** Only later lines are given; moves along with them. */
+  /** Returns only later lines, and advances with them. */
   readonly cursor: Cursor
-  /** Only so many last lines. */
+  /** Returns only this many last lines. */
   readonly tail?: number
 }
 
-/** What one container printed, in its order, and prints while `follow`. Ends when the container does; throws when the line breaks. */
+/**
+ * Returns the output of one container in order, and new output while `follow` is set. Ends when the
+ * container does; throws when the connection breaks.
+ */
 export async function* containerOutput(
   daemon: DockerDaemon,
   container: string,
@@ -54,7 +57,10 @@ export async function lastLines(
   return lines
 }
 
-/** Runs a program inside a running container, by argument list. Its output (at most 64 kB) and exit code. Ending the signal leaves it running. */
+/**
+ * Runs a program inside a running container, by argument list. Returns its output (at most 64 kB)
+ * and exit code. Aborting the signal leaves it running.
+ */
 export async function execIn(
   daemon: DockerDaemon,
   container: string,
@@ -92,7 +98,10 @@ async function collect(source: AsyncIterable<Frame>): Promise<string> {
   return Buffer.concat(kept).toString()
 }
 
-/** From where to ask again: the stream that is behind, but no more than a second, lest a silent one make us read everything anew. */
+/**
+ * Returns the time from which to read again: the last line of the stream that is behind, but at
+ * most a second back, or a silent stream would make us read everything again.
+ */
 export function sinceOf({ stdout, stderr }: Cursor): string | undefined {
   const [behind, ahead] = stdout < stderr ? [stdout, stderr] : [stderr, stdout]
   if (ahead === '') return undefined
@@ -100,7 +109,10 @@ export function sinceOf({ stdout, stderr }: Cursor): string | undefined {
   return unixTime(behind > second ? behind : second)
 }
 
-/** `2026-11-21T10:00:00.123456789Z` → `1795255200.123456789`: a number would lose the last digits. */
+/**
+ * Converts `2026-11-21T10:00:00.123456789Z` to `1795255200.123456789`, as text: a number would lose
+ * the last digits.
+ */
 export function unixTime(at: string): string {
   const [, seconds, fraction = ''] = /^(.*?)(?:\.(\d+))?Z$/.exec(at) ?? []
   const whole = Date.parse(`${seconds}Z`)

@@ -62,7 +62,7 @@ describe('the container made of a release', () => {
     assert.deepEqual([labels['quayside.instance'], 'team' in labels], ['here', false])
   })
 
-  it('takes entrypoint and arguments as they are, and drops the image’s command with its entrypoint', () => {
+  it('passes entrypoint and arguments on unchanged, and an entrypoint drops the image’s command', async () => {
     assert.deepEqual(spec({ arguments: ['--privileged', ';id', '$HOME'] }).Cmd, ['--privileged', ';id', '$HOME'])
     assert.equal('Cmd' in spec(), false)
     assert.deepEqual(spec({ entrypoint: ['/run'] }).Cmd, [])

@@ -5,13 +5,14 @@ import { containerLabels, holderName, networkName, taskLabels, volumeName } from
 import { writableDirectories } from './read-only-root.ts'
 
 /**
- * What ordinary images need that start as root and then drop to a user of their own (PostgreSQL, nginx, Redis …): taking over and
- * entering their data directories, changing user, and signalling workers that run as that user. Docker's other defaults (raw sockets,
- * device nodes, chroot, file capabilities, audit) stay out. Programs that never were root have none of these either.
+ * The capabilities that ordinary images need if they start as root and then drop to their own user
+ * (PostgreSQL, nginx, Redis …): to take over and enter their data directories, change user, and
+ * signal workers of that user. Docker's other defaults (raw sockets, device nodes, chroot, file
+ * capabilities, audit) are dropped. Programs that never were root have none of these either.
  */
 export const addedCapabilities = ['CHOWN', 'DAC_OVERRIDE', 'FOWNER', 'KILL', 'NET_BIND_SERVICE', 'SETGID', 'SETUID']
 
-/** The members of HostConfig that we ever set; everything else keeps the daemon's default. */
+/** The members of HostConfig that we set; everything else keeps the daemon's default. */
 export type AllowedHostConfig = Required<
   Pick<
     HostConfig,
@@ -31,7 +32,10 @@ export type AllowedHostConfig = Required<
 > &
   Pick<HostConfig, 'PortBindings' | 'ReadonlyRootfs'>
 
-/** Restart `always`: a stopped service has no container, and `unless-stopped` forgets what a killed daemon has ended itself. A task runs once. */
+/**
+ * Restart `always`: a stopped service has no container, and `unless-stopped` forgets containers
+ * that a killed daemon ended itself. A task runs once.
+ */
 export function hostConfig(release: Release<Workload>, withInit: boolean): AllowedHostConfig {
   const workload = release.workload
   const memory = workload.memoryMiB * 1024 * 1024
@@ -71,7 +75,10 @@ const bindingsOf = (ports: readonly PublishedPort[]) =>
 const exposedPorts = ({ publishedPorts = [] }: LongRunning) =>
   publishedPorts.length > 0 && { ExposedPorts: Object.fromEntries(publishedPorts.map((port) => [portName(port), {}])) }
 
-/** The body of `POST /containers/create`. Throws EngineError('refused') for what Docker would misunderstand silently. */
+/**
+ * Returns the body of `POST /containers/create`. Throws EngineError('refused') for values that
+ * Docker would silently misread.
+ */
 export const containerSpec = (
   release: Release,
   replica: number,
@@ -84,7 +91,7 @@ export const containerSpec = (
   StopTimeout: release.workload.stopGraceSeconds,
 })
 
-/** The same for one run of a task. */
+/** Returns the body for one run of a task. */
 export function taskSpec(
   release: Release<Task>,
   run: string,
@@ -93,7 +100,7 @@ export function taskSpec(
   const { HostConfig, NetworkingConfig, ...spec } = programSpec(release, options.withInit)
   return {
     ...spec,
-    // Aliases are those of the holder.
+    // Aliases belong to the holder.
     ...(options.withHolder
       ? { HostConfig: { ...HostConfig, NetworkMode: `container:${holderName(run)}` } }
       : { HostConfig, NetworkingConfig }),
@@ -110,10 +117,10 @@ function programSpec(release: Release<Workload>, withInit: boolean): ProgramSpec
   return {
     Image: workload.image,
     ...(workload.entrypoint && { Entrypoint: [...workload.entrypoint] }),
-    // Given an entrypoint and no command, Docker would still add the command of the image.
+    // With an entrypoint and no command, Docker would still add the image's command.
     ...((workload.arguments.length > 0 || workload.entrypoint) && { Cmd: [...workload.arguments] }),
     Env: environmentOf(workload),
-    // Health is ours to ask; a HEALTHCHECK of the image would only cost processes.
+    // The platform probes health itself; a HEALTHCHECK of the image would only cost processes.
     Healthcheck: { Test: ['NONE'] },
     HostConfig: hostConfig(release, withInit),
     NetworkingConfig: {

@@ -8,7 +8,7 @@ import { type Labels, label, labelFilter } from './labels.ts'
 import { namesOf } from './local-images.ts'
 import { type ReplicaState, replicaState } from './replica-state.ts'
 
-/** Every container of the installation with the given further labels, whatever its state. */
+/** Lists the containers of the installation that have the given further labels, in any state. */
 export async function listContainers(
   daemon: DockerDaemon,
   filter: { readonly instance: string; readonly labels?: Labels },
@@ -25,7 +25,7 @@ export async function listContainers(
   return answer
 }
 
-/** One container, or undefined when there is none of that id or name. */
+/** Returns one container, or undefined if there is none of that id or name. */
 export async function inspectContainer(
   daemon: DockerDaemon,
   idOrName: string,
@@ -47,7 +47,7 @@ export async function inspectContainer(
 }
 
 /**
- * Makes a container of that name, or finds the one that an earlier try has made. Gives its id.
+ * Creates a container of that name, or finds the one that an earlier try created. Returns its id.
  * Throws EngineError('image-missing' | 'refused').
  */
 export async function createContainer(
@@ -56,7 +56,7 @@ export async function createContainer(
     readonly name: string
     readonly spec: ContainerCreateOptions
     readonly output: LineSink
-    /** Gets the id unless the container was found. */
+    /** Receives the id unless the container already existed. */
     readonly made?: Set<string>
   },
   signal: AbortSignal,
@@ -82,7 +82,7 @@ export async function createContainer(
     if (isRefusal(error, 400, 404))
       throw new EngineError('refused', `Docker refused the container: ${error.message}`, { cause: error })
     if (isRefusal(error, 500)) refuseFull(error)
-    // A fault of the daemon, not of the workload: worth another try.
+    // A fault of the daemon, not of the workload: worth a retry.
     if (isRefusal(error, 500, 502, 503))
       throw new EngineError('unreachable', `Docker failed: ${error.message}`, { cause: error })
     throw error
@@ -137,7 +137,7 @@ async function adopt(
   return found.id
 }
 
-/** Throws EngineError('refused') when the program cannot be started at all. */
+/** Starts the container. Throws EngineError('refused') if its program cannot be started at all. */
 export async function startContainer(daemon: DockerDaemon, id: string, signal: AbortSignal): Promise<void> {
   try {
     await daemon.send({ method: 'POST', path: `/containers/${id}/start`, signal, timeoutMs: 60_000 })
@@ -162,7 +162,7 @@ export async function startContainer(daemon: DockerDaemon, id: string, signal: A
   }
 }
 
-/** Trying again makes no room. */
+/** A retry would not free any space. */
 function refuseFull({ message }: DaemonRefusal): void {
   if (!/no space left on device/i.test(message)) return
   throw new EngineError(
@@ -171,7 +171,10 @@ function refuseFull({ message }: DaemonRefusal): void {
   )
 }
 
-/** The port of the machine that could not be published, out of the words of the daemon or of its proxy. */
+/**
+ * Returns the port of the machine that could not be published, read from the message of the daemon
+ * or its proxy.
+ */
 function takenPort(error: unknown): string | undefined {
   if (!isRefusal(error, 500)) return undefined
   const [, bound, proxied] =
@@ -181,7 +184,10 @@ function takenPort(error: unknown): string | undefined {
   return bound ?? proxied
 }
 
-/** Ends the container's program: its stop signal, then after the grace time SIGKILL. A container that is not there is ended. */
+/**
+ * Stops the container's program: its stop signal, then SIGKILL after the grace time. A missing
+ * container counts as stopped.
+ */
 export async function stopContainer(
   daemon: DockerDaemon,
   container: { readonly id: string; readonly graceSeconds: number },
@@ -194,7 +200,10 @@ export async function stopContainer(
   )
 }
 
-/** Waits until the container's program has ended, or so long. Gives up, too, where it cannot be told: whoever waits looks then. */
+/**
+ * Waits until the container's program has ended, at most for the limit. Also returns early if
+ * Docker cannot report that; the caller checks then.
+ */
 export async function untilStopped(
   { daemon, clock }: { readonly daemon: DockerDaemon; readonly clock: Clock },
   id: string,
@@ -212,7 +221,7 @@ export async function untilStopped(
   }
 }
 
-/** Removes the container, killing it if need be, with the volumes that only its image has asked for. */
+/** Removes the container with its anonymous volumes, and kills it if necessary. */
 export const removeContainer = (daemon: DockerDaemon, id: string, signal: AbortSignal): Promise<void> =>
   absent(
     daemon.send({
@@ -224,7 +233,10 @@ export const removeContainer = (daemon: DockerDaemon, id: string, signal: AbortS
     }),
   )
 
-/** Removes a container that was never started; gives false, and leaves it, where somebody has started it meanwhile. */
+/**
+ * Removes a container that was never started. Returns false and keeps it if somebody has started it
+ * since.
+ */
 export async function removeUnstarted(daemon: DockerDaemon, id: string, signal: AbortSignal): Promise<boolean> {
   try {
     await absent(daemon.send({ method: 'DELETE', path: `/containers/${id}`, query: { v: true }, signal }))
@@ -235,7 +247,7 @@ export async function removeUnstarted(daemon: DockerDaemon, id: string, signal: 
   }
 }
 
-/** 404: it is gone; 409: it is just going. */
+/** 404: it is already removed; 409: it is being removed. */
 export async function absent(work: Promise<void>): Promise<void> {
   try {
     await work

@@ -17,7 +17,7 @@ const limit = (): AbortSignal => AbortSignal.timeout(120_000)
 before(() => importTestImage(socketPath, image))
 after(() => removeTestImage(socketPath, image))
 
-test('a sparse file far larger than the disk ends its copy above the floor, and nothing of the copy is left', async (t) => {
+test('a copy of a sparse file far larger than the disk ends above the floor and leaves nothing behind', async (t) => {
   const bench = await openDockerBench({ socketPath, image })
   t.after(() => bench.close())
   const storage = [{ id: newId(), mountPoint: '/data', sizeGiB: 1 }]

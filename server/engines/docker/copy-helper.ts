@@ -9,7 +9,10 @@ import { label, volumeName } from './labels.ts'
 import { ensureLocalImage } from './local-image.ts'
 import type { Host } from './start.ts'
 
-/** An image with nothing in it, for containers that never run: through them volumes are read and written without rights on the host. */
+/**
+ * An empty image for containers that never run. Through them volumes are read and written without
+ * rights on the host.
+ */
 export const emptyImage = 'quayside/empty:1'
 
 export const ensureEmptyImage = (daemon: DockerDaemon, signal: AbortSignal): Promise<void> =>
@@ -18,12 +21,15 @@ export const ensureEmptyImage = (daemon: DockerDaemon, signal: AbortSignal): Pro
 interface Helper {
   readonly instance: string
   readonly image: string
-  /** The volume that is made. */
+  /** The volume to create. */
   readonly of: string
   readonly volume: string
 }
 
-/** A container that mounts one volume and never runs; only that which is called `to` may write in it. */
+/**
+ * Returns a container that mounts one volume and never runs. Only the one called `to` may write to
+ * it.
+ */
 export function copyHelper(
   helper: Helper,
   end: 'from' | 'to' | 'read',
@@ -52,8 +58,8 @@ export function copyHelper(
 copyHelper.path = '/volume'
 
 /**
- * What the volume of a helper holds, as an archive of tar: the directory of the volume itself, with owner and mode, and what is in it, each
- * below `volume/`.
+ * Returns the content of a helper's volume as a tar archive: the volume's own directory, with owner
+ * and mode, and its entries, each below `volume/`.
  */
 export async function* archiveOf(
   daemon: DockerDaemon,
@@ -74,8 +80,9 @@ export async function* archiveOf(
 }
 
 /**
- * Makes a helper that reads a volume of ours, and gives its container. Docker makes a volume that is not there: one that was removed at this
- * moment must not look like an empty one. From now on it cannot be removed.
+ * Creates a helper that reads a volume of ours, and returns its container. Docker creates a missing
+ * volume, so a volume removed at this moment must not look like an empty one. Once the helper
+ * exists, the volume cannot be removed.
  */
 export async function makeReader(
   host: Pick<Host, 'daemon' | 'instance'>,
@@ -91,13 +98,13 @@ export async function makeReader(
   throw new EngineError('refused', `the volume ${volume} was removed while it was to be read`)
 }
 
-/** Removes the helpers that were made for this volume, also those of an earlier process. */
+/** Removes the helpers of this volume, including those of an earlier process. */
 export async function removeHelpers({ daemon, instance }: Host, of: string, signal: AbortSignal): Promise<void> {
   const found = await listContainers(daemon, { instance, labels: { [label.copy]: of } }, signal)
   await everyOne(found.map(({ Id }) => removeContainer(daemon, Id, signal)))
 }
 
-/** Whether the volume of that storage is there, and this installation's. */
+/** Returns whether the volume of that storage exists and belongs to this installation. */
 export async function isOurVolume(
   { daemon, instance }: Pick<Host, 'daemon' | 'instance'>,
   id: string,

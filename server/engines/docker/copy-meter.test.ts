@@ -27,7 +27,7 @@ const pass = async (whole: Buffer, pieceBytes: number) => {
   return counted
 }
 
-test('an archive passes as it is and is counted, however it comes', async () => {
+test('an archive passes through unchanged and is counted, however it is split', async () => {
   for (const pieceBytes of [1, 511, 1024, archive.length]) {
     assert.equal(await pass(archive, pieceBytes), archive.length)
   }
@@ -35,7 +35,7 @@ test('an archive passes as it is and is counted, however it comes', async () => 
   assert.equal(await pass(padded, 1000), padded.length)
 })
 
-test('one that breaks off is an error, wherever: between two files, and in a file of zeros, too', async () => {
+test('an archive that breaks off anywhere is an error: between two files, and in a file of zeros', async () => {
   for (const end of [0, 100, 512, 700, 1024, 1536, 1536 + 2048, 1536 + 5120, archive.length - 1]) {
     await assert.rejects(
       pass(archive.subarray(0, end), 1000),
@@ -45,7 +45,7 @@ test('one that breaks off is an error, wherever: between two files, and in a fil
   }
 })
 
-test('what is no archive is an error, and so is what comes after the end of one', async () => {
+test('data that is not an archive is an error, and so is data after its end', async () => {
   for (const one of [Buffer.alloc(2048, 'text'), Buffer.concat([archive, Buffer.alloc(512, '{}')])]) {
     await assert.rejects(pass(one, 1000), { reason: 'unreachable' })
   }

@@ -1,19 +1,24 @@
 import { type ArchiveEntry, ArchiveReader, BrokenArchive } from '../archive-reader.ts'
 import { EngineError } from '../engine.ts'
 
-/** Every so many bytes whoever waits is told. */
+/** The number of bytes between two progress reports. */
 const stepBytes = 16 * 1_048_576
 
 export interface Metering {
-  /** Told now and then, and at the end, how many bytes have passed since it was told last. */
+  /** Called from time to time, and at the end, with the bytes passed since the last call. */
   readonly count: (bytes: number) => void
-  /** Of the error where the archive breaks off: `refused` where another try would give the same. */
+  /**
+   * The reason of the error if the archive breaks off: `refused` if a retry would give the same.
+   */
   readonly broken: 'unreachable' | 'refused'
-  /** Throws where the archive may not have such an entry. */
+  /** Throws if the archive must not contain such an entry. */
   readonly look?: (entry: ArchiveEntry) => void
 }
 
-/** Hands an archive on as it comes. Throws where it breaks off: whatever HTTP says, its last bytes alone do not tell. */
+/**
+ * Passes an archive on as it arrives. Throws if it breaks off: only its last bytes show that it is
+ * complete, whatever HTTP says.
+ */
 export async function* metered(
   archive: AsyncIterable<Uint8Array>,
   { count, broken, look }: Metering,

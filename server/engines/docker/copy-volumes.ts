@@ -12,28 +12,29 @@ import { outputOf } from './output-of.ts'
 import { type HeldVolumes, pauseUsers, resumeAll, usersOf } from './pause.ts'
 import type { Host } from './start.ts'
 
-/** How often a copy begins anew because something else began or ended to use the volumes. */
+/** How often a copy restarts because something else started or stopped using the volumes. */
 const mostTries = 3
 /** What reads or prints a volume breaks off. */
 const broken = 'unreachable'
 
 interface CopyHost extends Host {
   readonly held: HeldVolumes
-  /** Where the engine keeps volumes, and what has to stay free there. */
+  /** The directory of the engine's volumes, and the free space that must remain there. */
   readonly floor: (signal: AbortSignal) => Promise<DiskFloor>
 }
 
-/** What the parts of one copy share. */
+/** The values that the parts of one copy share. */
 interface Copying {
   readonly host: CopyHost
   readonly attempt: Attempt
-  /** A volume has so many bytes more in its copy. */
+  /** Called with the number of further bytes copied of a volume. */
   readonly count: (bytes: number) => void
 }
 
 /**
- * Engine.copyVolumes for Docker. One volume may be given by a program while its service goes on: as of the moment of its end, at which
- * the users of all other volumes stand still, so that the others are of that moment, too.
+ * Engine.copyVolumes for Docker. One volume may be read by a program while its service continues,
+ * as of the moment when the program ends. The users of all other volumes are paused at that moment,
+ * so all copies are of the same moment.
  */
 export async function copyVolumes(
   host: CopyHost,
@@ -55,7 +56,7 @@ export async function copyVolumes(
   )
 }
 
-/** A sparse file of a few bytes can have any length, and is as long in the copy. */
+/** A sparse file of a few bytes can have any length, and its copy takes that length on disk. */
 const floorError = (floor: number): EngineError =>
   new EngineError(
     'disk-full',
@@ -80,7 +81,10 @@ async function copyThose(
   return bytes ?? copyStanding(copying, given && plain.length === 0 ? { plain: [given] } : { plain, given }, limits)
 }
 
-/** What a program of a replica gives; undefined where none runs, or it fails: then the volume itself is copied. */
+/**
+ * Returns the output of a replica's program; undefined if none runs or it fails: the volume itself
+ * is copied then.
+ */
 async function takeArchive({ host, attempt, count }: Copying, copy: VolumeCopy): Promise<number | undefined> {
   const { signal, output } = attempt
   const { service = '', command = [] } = copy.archive ?? {}
@@ -114,7 +118,7 @@ interface Parts {
   readonly given?: VolumeCopy | undefined
 }
 
-/** Copies volumes while everything that uses the plain ones stands still; not for longer than the limit. */
+/** Copies volumes while everything that uses the plain ones is paused, at most for the limit. */
 async function copyStanding(copying: Copying, parts: Parts, { mostStandingSeconds }: CopyLimits): Promise<number> {
   const { host, attempt } = copying
   const over = AbortSignal.timeout(mostStandingSeconds * 1000)
@@ -129,12 +133,12 @@ async function copyStanding(copying: Copying, parts: Parts, { mostStandingSecond
     throw new EngineError('refused', message, { cause: error })
   } finally {
     release()
-    // Also when the signal is aborted: what stands still must go on.
+    // Also when the signal is aborted: paused replicas must continue.
     await resumeAll(host, volumes, AbortSignal.timeout(60_000))
   }
 }
 
-/** Begins anew where something was deployed or ended meanwhile. */
+/** Restarts the copy if something was deployed or stopped meanwhile. */
 async function copyTogether(copying: Copying, { plain, given }: Parts): Promise<number> {
   const { host, attempt } = copying
   const { signal } = attempt
@@ -150,7 +154,7 @@ async function copyTogether(copying: Copying, { plain, given }: Parts): Promise<
       copyEach(copying, still),
     ])
     if (given && archived === undefined) {
-      // The others have stood still all the time: what they hold is of this moment, too.
+      // The others have been paused all the time, so their content is of this moment, too.
       still.push(given)
       users = await pause()
       copied.push(await copyOne(copying, given))
@@ -176,6 +180,6 @@ const copyOne = ({ host, attempt, count }: Copying, copy: VolumeCopy): Promise<n
     const { daemon } = host
     const source = await makeReader(host, { id: copy.from, of: volumeName({ id: copy.to }), end: 'from' }, attempt)
     const give = (ended: AbortSignal) => archiveOf(daemon, source, ended)
-    // The directory of the volume itself is in its archive, with owner and mode.
+    // The volume's own directory is in its archive, with owner and mode.
     return unpack(daemon, { ...target, path: '/' }, give, { signal: attempt.signal, count, broken })
   })

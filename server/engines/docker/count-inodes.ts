@@ -9,9 +9,9 @@ import { type DockerDaemon, isRefusal } from './daemon.ts'
 import { ownerOf } from './disk.ts'
 import { label, labelFilter } from './labels.ts'
 
-/** What is counted in this time of one directory is its count. */
+/** The time limit of one directory. The inodes counted by then are its count. */
 const directoryMs = 60_000
-/** Directories that are not reached in this time are left out. */
+/** The time limit of all directories. Those not reached by then are omitted. */
 const allMs = 300_000
 
 interface Source {
@@ -68,7 +68,10 @@ async function listVolumes({ daemon, instance }: Source, signal: AbortSignal) {
   })
 }
 
-/** A volume that an image declares counts as a part of the layer, because it goes with the container. */
+/**
+ * A volume that an image declares counts as part of the layer, because it is removed with the
+ * container.
+ */
 async function listLayers({ daemon, instance }: Source, storages: ReadonlySet<string>, signal: AbortSignal) {
   const layers = []
   for (const { Id, Labels } of await listContainers(daemon, { instance }, signal)) {
@@ -82,7 +85,7 @@ async function listLayers({ daemon, instance }: Source, storages: ReadonlySet<st
 }
 
 interface Places {
-  /** Storage drivers that keep a layer in no directory of its own name none. */
+  /** Storage drivers that keep a layer without a directory of its own report none. */
   readonly GraphDriver?: { readonly Data?: { readonly UpperDir?: string } | null }
   readonly Mounts?: readonly { readonly Type?: string; readonly Name?: string; readonly Source?: string }[] | null
 }
@@ -97,7 +100,10 @@ async function inspectPlaces(daemon: DockerDaemon, id: string, signal: AbortSign
   }
 }
 
-/** Counts up to `most` and a little more, so that no tree takes longer than others. A file with several names counts once. */
+/**
+ * Counts up to `most` and a little more, so that no tree takes much longer than others. A file with
+ * several names counts once.
+ */
 async function countIn(directory: string, most: number, signal: AbortSignal): Promise<number> {
   const list = ['find', directory, '-xdev', '-printf', '%y%n\\n']
   const child = start('nice', ['-n', '19', ...list], { cwd: '/', stdio: ['ignore', 'pipe', 'ignore'] })

@@ -12,7 +12,7 @@ const limit = (): AbortSignal => AbortSignal.timeout(60_000)
 const get = (daemon: DockerDaemon, signal = limit(), timeoutMs = 200) =>
   daemon.json({ method: 'GET', path: '/x', signal, timeoutMs })
 
-describe('the line to the Docker daemon', () => {
+describe('the connection to the Docker daemon', () => {
   it('is unreachable without a daemon', async () => {
     const daemon = new DockerDaemon({ socketPath: '/nonexistent/docker.sock', clock: systemClock })
     await assert.rejects(get(daemon), { name: 'EngineError', reason: 'unreachable' })
@@ -34,7 +34,7 @@ describe('the line to the Docker daemon', () => {
       pretend(listener, (daemon) => assert.rejects(get(daemon), { name: 'EngineError', reason: 'unreachable' })))
   }
 
-  it('gives what the daemon says when it refuses', () =>
+  it('reports the daemon’s own message when it refuses', () =>
     pretend(
       (_request, response) => void response.writeHead(409).end('{"message":"name is taken"}'),
       (daemon) =>
@@ -44,7 +44,7 @@ describe('the line to the Docker daemon', () => {
         ),
     ))
 
-  it('gives the caller’s own reason when the caller gives up', () =>
+  it('reports the caller’s own reason when the caller cancels', () =>
     pretend(
       () => {},
       async (daemon) => {
@@ -65,7 +65,7 @@ describe('the line to the Docker daemon', () => {
         }),
     ))
 
-  it('looks for the container before it makes a second one, whatever the first answer was', async () => {
+  it('looks for the container before it creates a second one, whatever the first answer was', async () => {
     const answers = [
       (create: boolean) => (create ? [500, '{"message":"no space left"}'] : [404, '{}']),
       (create: boolean) => (create ? [201, 'garb'] : [404, '{}']),

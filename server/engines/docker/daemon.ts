@@ -8,11 +8,11 @@ import { EngineError } from '../engine.ts'
 
 /** One request to the Docker daemon. */
 export interface DaemonCall extends SocketCall {
-  /** How long the answer may take; for a stream, its beginning. */
+  /** The time limit of the answer; for a stream, of its beginning. */
   readonly timeoutMs?: number
 }
 
-/** The daemon answered, and its answer was no. */
+/** Thrown when the daemon rejects a request. */
 export class DaemonRefusal extends Error {
   readonly status: number
 
@@ -31,8 +31,8 @@ export const isUnreachable = (error: unknown): boolean => error instanceof Engin
 const defaultTimeoutMs = 20_000
 
 /**
- * The line to one Docker daemon: every request has a time-out and follows the caller's signal. A refusal becomes DaemonRefusal,
- * anything that is no proper answer EngineError('unreachable').
+ * The connection to one Docker daemon. Every request has a timeout and follows the caller's signal.
+ * A rejection becomes DaemonRefusal, any invalid answer EngineError('unreachable').
  */
 export class DockerDaemon {
   readonly #http: SocketHttp
@@ -45,7 +45,7 @@ export class DockerDaemon {
     this.#patienceMs = options.patienceMs ?? 15_000
   }
 
-  /** The answer as JSON. An answer that is none counts as no answer. */
+  /** Returns the answer as JSON. Anything else counts as no answer. */
   async json(call: DaemonCall): Promise<object> {
     const result = await this.#request(call)
     if (typeof result !== 'object' || result === null) {
@@ -58,7 +58,10 @@ export class DockerDaemon {
     await this.#request(call)
   }
 
-  /** An answer that is read piece by piece; it ends with an error when the signal is aborted or the line breaks. */
+  /**
+   * Returns an answer to be read piece by piece. It ends with an error when the signal is aborted
+   * or the connection breaks.
+   */
   async stream(call: DaemonCall): Promise<IncomingMessage> {
     const line = new AbortController()
     const onAbort = (): void => line.abort(call.signal.reason)
@@ -83,7 +86,9 @@ export class DockerDaemon {
     }
   }
 
-  /** An answer in which both sides go on sending bytes; closed when the signal is aborted. */
+  /**
+   * Returns a connection on which both sides keep sending bytes; closed when the signal is aborted.
+   */
   async duplex(call: DaemonCall): Promise<Duplex> {
     const begun = AbortSignal.any([call.signal, AbortSignal.timeout(call.timeoutMs ?? defaultTimeoutMs)])
     begun.throwIfAborted()
@@ -92,7 +97,7 @@ export class DockerDaemon {
       const onAbort = (): void => void socket.destroy()
       call.signal.addEventListener('abort', onAbort, { once: true })
       socket.once('close', () => call.signal.removeEventListener('abort', onAbort))
-      // Its end tells enough.
+      // The end of the stream says enough.
       socket.on('error', () => {})
       return socket
     } catch (error) {
@@ -101,7 +106,7 @@ export class DockerDaemon {
     }
   }
 
-  /** Repeats work that may be repeated while the daemon is away, for a limited time. */
+  /** Retries repeatable work while the daemon is away, for a limited time. */
   async patiently<T>(signal: AbortSignal, work: () => Promise<T>): Promise<T> {
     const end = this.#clock.monotonic() + this.#patienceMs
     for (;;) {
@@ -127,10 +132,10 @@ export class DockerDaemon {
   }
 }
 
-/** The call with the signal that also knows its time-out. */
+/** Returns the call with its signal combined with its timeout. */
 const asSent = (call: DaemonCall, signal: AbortSignal): SocketCall => ({ ...call, signal })
 
-/** The promise, or the signal's reason when that comes first. */
+/** Waits for the promise, but throws the signal's reason if that comes first. */
 async function settled<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
   const { promise: aborted, reject } = Promise.withResolvers<never>()
   const onAbort = (): void => reject(signal.reason)

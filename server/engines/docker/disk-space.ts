@@ -3,10 +3,10 @@ import type { Clock } from '../../lib/clock.ts'
 import type { DiskSpace } from '../engine.ts'
 import type { DockerDaemon } from './daemon.ts'
 
-/** A daemon that is started again may keep its data elsewhere. */
+/** The daemon may keep its data elsewhere after a restart. */
 const rememberMs = 600_000
 
-/** Knows the directory of the daemon's data, and asks its file system what is free. */
+/** Knows the directory of the daemon's data, and reads the free space of its file system. */
 export class DiskRoot {
   readonly #daemon: DockerDaemon
   readonly #clock: Pick<Clock, 'monotonic'>
@@ -17,7 +17,7 @@ export class DiskRoot {
     this.#clock = clock
   }
 
-  /** The daemon is asked every ten minutes only. */
+  /** Asks the daemon every ten minutes only. */
   async directory(signal: AbortSignal): Promise<string | undefined> {
     const now = this.#clock.monotonic()
     if (!this.#known || this.#known.untilMs <= now) {

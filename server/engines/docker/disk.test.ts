@@ -49,7 +49,7 @@ const answers: Readonly<Record<string, object>> = {
   },
 }
 
-test('what the daemon tells of its disk is told apart: whose it is, what it alone takes, what could go', async (t) => {
+test('disk reports owners, unshared sizes and reclaimable space from the daemon’s answer', async (t) => {
   const directory = await mkdtemp(join(tmpdir(), 'quayside-disk-'))
   const asked: string[] = []
   let isMeasuring = false

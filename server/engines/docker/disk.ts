@@ -7,10 +7,10 @@ import { type InspectedImage, inspectPinned, namesOf, plainName, referencesTo } 
 import { fetchedAs } from './local-name.ts'
 import { countUnnamedVolumes } from './unnamed-volumes.ts'
 
-/** The daemon looks into every volume. */
+/** The daemon measures every volume. */
 const measureMs = 300_000
 
-/** Parts of what the daemon answers, in the shape of its published API. */
+/** Parts of the daemon's answer, in the shape of its published API. */
 interface SystemDisk {
   readonly Images?: readonly DiskImage[] | null
   readonly Volumes?:
@@ -28,7 +28,7 @@ interface SystemDisk {
 interface DiskImage {
   readonly Created: number
   readonly Size: number
-  /** -1: not known. */
+  /** -1: unknown. */
   readonly SharedSize: number
   readonly Labels?: Readonly<Record<string, string>> | null
   readonly RepoTags?: readonly string[] | null
@@ -71,7 +71,7 @@ export async function measureDisk(daemon: DockerDaemon, instance: string, signal
   }
 }
 
-/** Whose a container of this installation is; nobody's if it is of another one. */
+/** Returns the owner of a container of this installation; nothing for another installation's. */
 export function ownerOf(labels: Readonly<Record<string, string>> | null | undefined, instance: string) {
   const ours = labels?.[label.instance] === instance ? labels : {}
   const { [label.service]: service, [label.release]: release, [label.run]: run } = ours
@@ -83,7 +83,7 @@ async function askUsage(daemon: DockerDaemon, signal: AbortSignal): Promise<Syst
     const answer = await daemon.json({ method: 'GET', path: '/system/df', signal, timeoutMs: measureMs })
     return countUnnamedVolumes(answer as SystemDisk)
   } catch (error) {
-    // Older daemons measure for one at a time.
+    // Older daemons measure for one caller at a time.
     if (!isRefusal(error, 500) || !/already running/.test(error.message)) throw error
     throw new EngineError('unreachable', 'Docker measures its disk for somebody else at this moment; ask again later')
   }
@@ -109,7 +109,7 @@ function toImage({
   }
 }
 
-/** The label tells for whom it was built, and the tags who has it now. */
+/** The label names the service for which it was built, the tags those that have it now. */
 const serviceOf = (tag: string): string[] => /^quayside\/([^:/]+):/.exec(tag)?.slice(1) ?? []
 
 /** Engine.removeImage for Docker. */
@@ -129,13 +129,16 @@ export async function removeImage(daemon: DockerDaemon, reference: string, signa
   }
 }
 
-/** Whether somebody gave the image a name. Another reference under which it was fetched is none: that one keeps it. */
+/**
+ * Returns whether somebody else gave the image a name. A tag that one of our fetches gave it does
+ * not count.
+ */
 function isOthers({ RepoTags, RepoDigests }: InspectedImage, reference: string): boolean {
   if ((RepoTags ?? []).some((tag) => fetchedAs(tag) === undefined)) return true
   return referencesTo({ RepoDigests }).some((other) => isImageId(reference) || other !== plainName(reference))
 }
 
-/** The image goes with the last of its names. */
+/** The image is removed with the last of its names. */
 async function removeName(daemon: DockerDaemon, name: string, signal: AbortSignal): Promise<void> {
   try {
     await daemon.send({

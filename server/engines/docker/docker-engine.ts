@@ -77,20 +77,26 @@ export interface DockerEngineOptions {
   readonly instance: string
   readonly clock: Clock
   readonly log?: Pick<Logger, 'warn'>
-  /** Larger images are not kept when they were fetched; without it all are. */
+  /** The largest fetched image to keep; without it there is no limit. */
   readonly maxImageBytes?: number
   /**
-   * The disk space that a fetch or a copy of volumes must leave free; without it a twentieth of the disk, at most 10
-   * GiB.
+   * The disk space that a fetch or a copy of volumes must leave free; by default a twentieth of the
+   * disk, at most 10 GiB.
    */
   readonly floorBytes?: number | undefined
   /** Decides which registries may be asked; without it, only registries at public addresses. */
   readonly guard?: AddressGuard
-  /** Where parts of images lie until the engine has them: a directory of this engine's alone. Without it, that of the machine. */
+  /**
+   * The directory for parts of images until the engine has them, used by this engine alone. By
+   * default that of the machine.
+   */
   readonly spoolDirectory?: string
 }
 
-/** Runs workloads as containers of one Docker daemon on this host. Keeps nothing in memory that a restart would miss. */
+/**
+ * Runs workloads as containers of one Docker daemon on this host. Keeps nothing in memory that a
+ * restart must not lose.
+ */
 export class DockerEngine implements Engine {
   readonly capabilities: EngineCapabilities = {
     description: 'a Docker Engine, which runs applications, containers, databases and jobs',
@@ -324,12 +330,12 @@ export class DockerEngine implements Engine {
     return problems
   }
 
-  /** What was seen before its end is old. */
+  /** Observations from before its end are outdated. */
   #changing<T>(work: Promise<T>): Promise<T> {
     return work.finally(() => this.#host.events.happened())
   }
 
-  /** The container of this replica of the service, or of its newest one, while it runs. */
+  /** Returns the container of this replica, or of the service's newest one, if it is running. */
   async #running(service: string, replica: string | undefined, signal: AbortSignal): Promise<string> {
     const found = await this.#list({ [label.service]: service }, signal)
     const isWanted = ({ Names }: ContainerInfo): boolean => replica === undefined || Names.includes(`/${replica}`)
@@ -340,7 +346,7 @@ export class DockerEngine implements Engine {
     throw new EngineError('refused', `${what} is running; start it first`)
   }
 
-  /** What runs for long. */
+  /** Lists the containers of services, without tasks. */
   async #list(labels: Readonly<Record<string, string>>, signal: AbortSignal): Promise<ContainerInfo[]> {
     const found = await listContainers(this.#host.daemon, { instance: this.#host.instance, labels }, signal)
     return found.filter((container) => !isTask(container) && container.Labels[label.copy] === undefined)
@@ -357,7 +363,7 @@ export class DockerEngine implements Engine {
       const info = (await this.#host.daemon.json({ method: 'GET', path: '/info', signal })) as {
         InitCommit?: { ID?: string }
       }
-      // The daemon tries to run its docker-init; this is how it says that it could not.
+      // This is how the daemon says that it could not run its docker-init.
       this.#hasInit = info.InitCommit?.ID !== 'N/A'
     }
     return this.#hasInit

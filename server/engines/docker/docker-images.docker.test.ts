@@ -29,7 +29,7 @@ const without = skip || (await whyNoRegistry())
 
 engineImagesCases('docker', open, without)
 
-test('an image that somebody else named, or that a container has, is not removed', { skip: without }, async (t) => {
+test('an image that somebody else named, or that a container uses, is not removed', { skip: without }, async (t) => {
   const { engine, login, image, push, close } = await open()
   t.after(close)
   const signal = AbortSignal.timeout(60_000)
@@ -79,7 +79,7 @@ test('an image that Docker itself pulled, under an earlier version, is found and
   assert.equal(await engine.removeImage(pinned.reference, attempt.signal), true)
 })
 
-test('of a new version only the layers that are new are fetched', { skip: without }, async (t) => {
+test('a new version fetches only its new layers', { skip: without }, async (t) => {
   const { engine, login, image, close } = await open()
   t.after(close)
   const attempt = (lines: string[]) => ({

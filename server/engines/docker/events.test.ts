@@ -20,7 +20,9 @@ const started = (service: string, instance = 'one'): string =>
     Actor: { ID: `of-${service}`, Attributes: { [label.instance]: instance, [label.service]: service } },
   })
 
-/** Events whose listeners can all be stopped, since a line is made again while anybody listens. */
+/**
+ * Events whose listeners can all be stopped, since a connection is reopened while anybody listens.
+ */
 class HeardEvents extends Events {
   readonly #stops: (() => void)[] = []
 
@@ -35,7 +37,7 @@ class HeardEvents extends Events {
   }
 }
 
-/** Events of a daemon that says what the test says; `lines` are those that are open, with what they were asked for. */
+/** Events of a fake daemon; `lines` are its open connections, with their queries. */
 function told(
   work: (world: {
     readonly events: Events
@@ -43,7 +45,7 @@ function told(
     readonly heard: (ContainerEvent | undefined)[]
     readonly daemon: DockerDaemon
     readonly clock: Clock
-    /** So much later it is from now on. */
+    /** Advances the clock. */
     readonly shift: (ms: number) => void
   }) => Promise<void>,
 ): Promise<void> {
@@ -68,7 +70,7 @@ function told(
       try {
         await work({ events, lines, heard, daemon, clock, shift })
       } finally {
-        // Without listeners and recent questions it does not ask the daemon for another line.
+        // Without listeners and recent questions it opens no further connection.
         events.stopAll()
         shift(60_000)
       }
@@ -76,7 +78,7 @@ function told(
   )
 }
 
-test('one line tells all who listen, each of its own service', () =>
+test('one connection serves all listeners, each with its own service', () =>
   told(async ({ events, lines, heard }) => {
     const first: (ContainerEvent | undefined)[] = []
     const second: typeof first = []
@@ -100,7 +102,7 @@ test('one line tells all who listen, each of its own service', () =>
     assert.equal(lines.length, 1)
   }))
 
-test('a line that was cut is made again, and everybody hears of that', () =>
+test('a broken connection is reopened, and every listener is notified', () =>
   told(async ({ events, lines, heard }) => {
     const own: (ContainerEvent | undefined)[] = []
     events.listen('a', (event) => void own.push(event))
@@ -112,7 +114,7 @@ test('a line that was cut is made again, and everybody hears of that', () =>
     assert.equal(lines[1]?.query.get('since'), null)
   }))
 
-test('after a line that ended in time the next one tells what happened between them, and nobody has to look', () =>
+test('after a connection that ended on time the next one reports the events between, and nobody has to look', () =>
   told(async ({ events, lines, heard, shift }) => {
     const own: (ContainerEvent | undefined)[] = []
     events.listen('a', (event) => void own.push(event))
@@ -128,7 +130,7 @@ test('after a line that ended in time the next one tells what happened between t
     assert.equal(heard.length, 2)
   }))
 
-test('a look holds until something happens, nobody tells any more, or ten seconds are over', () =>
+test('an observation stays valid until an event, a broken connection, or ten seconds', () =>
   told(async ({ events, lines, daemon, clock, shift }) => {
     const host = {
       daemon,
@@ -173,7 +175,7 @@ test('a look holds until something happens, nobody tells any more, or ten second
     assert.equal(lists, 6)
   }))
 
-test('who looks again and again waits for news, as long as the daemon tells of any', () =>
+test('a repeated look waits for news while the daemon reports events', () =>
   told(async ({ events, lines }) => {
     const news = events.news('a')
     const other = events.news('b')
@@ -195,7 +197,7 @@ test('who looks again and again waits for news, as long as the daemon tells of a
     news.stop()
   }))
 
-test('reads what happened to containers of this installation only', () => {
+test('events of other installations are ignored', () => {
   const attributes = { [label.instance]: 'one', [label.service]: 'a' }
   assert.deepEqual(toEvent(started('a'), 'one'), { action: 'start', container: 'of-a', service: 'a', attributes })
   assert.equal(toEvent(started('a'), 'another'), undefined)

@@ -4,7 +4,7 @@ import { nobodyWaits } from '../../lib/nobody-waits.ts'
 import type { DockerDaemon } from './daemon.ts'
 import { label } from './labels.ts'
 
-/** What happened to a container of this installation. */
+/** An event of a container of this installation. */
 export interface ContainerEvent {
   /** `start`, `die`, `destroy`, … as in Docker's `GET /events`. */
   readonly action: string
@@ -14,32 +14,37 @@ export interface ContainerEvent {
   readonly attributes: Readonly<Record<string, string>>
 }
 
-/** Undefined: the line to the daemon was cut and is there again, anything may have happened. */
+/**
+ * Undefined: the connection to the daemon broke and is open again, so anything may have happened.
+ */
 export type Listener = (event: ContainerEvent | undefined) => void
 
-/** Whether something happened to the containers of one service. */
+/** Reports whether something happened to the containers of one service. */
 export interface News {
-  /** Until something happened since the last wait; so long at most while the daemon tells of it, or else so long. */
+  /**
+   * Waits until something has happened since the last wait: at most `toldMs` while the daemon
+   * reports events, else `untoldMs`.
+   */
   wait(limits: { readonly toldMs: number; readonly untoldMs: number }, signal: AbortSignal): Promise<void>
   stop(): void
 }
 
-/** What changes how containers look; programs that are run in them (`exec_…`) do not. */
+/** The actions that change how containers look; programs run inside them (`exec_…`) do not. */
 const actions = [
   ...['create', 'start', 'die', 'destroy', 'pause', 'unpause', 'rename', 'update', 'oom', 'stop', 'kill'],
   ...['connect', 'disconnect'],
 ]
-/** The daemon ends a line after so long, so that none stays that nobody needs any more. */
+/** The daemon closes a connection after this time, so that none outlives its use. */
 const lineSeconds = 60
-/** The next line begins so much earlier: what is told twice does no harm. */
+/** The overlap with the previous connection: an event reported twice does no harm. */
 const overlapSeconds = 2
-/** Who asked for the count so long ago does not ask any more. */
+/** The time after which a caller that asked for the count is no longer interested. */
 const interestMs = 15_000
 const retryMs = 500
 
 /**
- * What happens to containers, told by one line to the daemon to all who want to know. The line is there while somebody listens or asks for
- * the count now and then.
+ * Distributes the events of containers over one connection to the daemon. The connection is open
+ * while somebody listens or asks for the count from time to time.
  */
 export class Events {
   readonly #daemon: DockerDaemon
@@ -52,7 +57,10 @@ export class Events {
   #askedMs = Number.NEGATIVE_INFINITY
   #isFollowing = false
 
-  /** `heard` is told of all containers while there is a line; to have one, somebody has to listen or to ask for the count. */
+  /**
+   * `heard` receives the events of all containers while a connection is open; that needs a
+   * listener, or somebody who asks for the count.
+   */
   constructor(options: {
     readonly daemon: DockerDaemon
     readonly clock: Clock
@@ -65,19 +73,19 @@ export class Events {
     this.#heard = options.heard
   }
 
-  /** Grows with everything that happens. Undefined: nobody tells at the moment. */
+  /** Grows with every event. Undefined: no events are reported at the moment. */
   count(): number | undefined {
     this.#askedMs = this.#clock.monotonic()
     this.#follow()
     return this.#isTold ? this.#count : undefined
   }
 
-  /** Something was done here: nobody has to wait until the daemon tells of it. */
+  /** Counts a change made here, so nobody has to wait until the daemon reports it. */
   happened(): void {
     this.#count++
   }
 
-  /** Tells of the containers of one service until the function that is given back is called. */
+  /** Reports events of one service's containers until the returned function is called. */
   listen(service: string, hear: Listener): () => void {
     const listener = { service, hear }
     this.#listeners.add(listener)
@@ -85,7 +93,7 @@ export class Events {
     return () => void this.#listeners.delete(listener)
   }
 
-  /** For one who looks at the containers of a service again and again; `stop` ends it. */
+  /** Returns news for a caller that looks at a service's containers repeatedly; `stop` ends it. */
   news(service: string): News {
     let isNew = false
     let wake = Promise.withResolvers<void>()
@@ -119,20 +127,20 @@ export class Events {
   async #keepFollowing(): Promise<void> {
     let since: number | undefined
     while (this.#listeners.size > 0 || this.#clock.monotonic() - this.#askedMs < interestMs) {
-      // A daemon that is away is told of by whoever looks at containers.
+      // Code that looks at containers reports a daemon that is away.
       since = await this.#oneLine(since).catch(() => undefined)
       this.#isTold = false
       if (since === undefined) await this.#clock.sleep(retryMs)
     }
-    // At once, so that who asks next begins anew.
+    // Immediately, so that the next question opens a new connection.
     this.#isFollowing = false
   }
 
-  /** Gives the second from which the next line has to tell; undefined where this one was cut. */
+  /** Returns the second from which the next connection must report; undefined if this one broke. */
   async #oneLine(since: number | undefined): Promise<number | undefined> {
     const until = Math.floor(this.#clock.now().getTime() / 1000) + lineSeconds
     const query = { filters: { type: ['container', 'network'], event: actions }, until, ...(since && { since }) }
-    // The daemon ends it. One that stands still says nothing more: looks at containers that go on now and then notice that.
+    // The daemon closes it. A stalled one stays silent: periodic looks at containers notice that.
     const signal = AbortSignal.timeout((lineSeconds + 30) * 1000)
     const response = await this.#daemon.stream({ method: 'GET', path: '/events', query, signal })
     this.#isTold = true
@@ -157,7 +165,7 @@ export class Events {
   }
 }
 
-/** Reads one line of the daemon's answer; undefined for what happened to something else. */
+/** Parses one line of the daemon's answer; undefined for events of anything else. */
 export function toEvent(line: string, instance: string): ContainerEvent | undefined {
   // The shape is that of Docker's published API.
   const { Type, Action, Actor } = JSON.parse(line) as {

@@ -79,7 +79,7 @@ interface Fetch {
   readonly room: Room
 }
 
-/** Fetches what the engine does not have of the image, and hands it over. */
+/** Fetches the missing parts of the image, and loads it into the engine. */
 async function fetchAndLoad(
   registries: Registries,
   reference: ImageReference,
@@ -108,7 +108,7 @@ async function fetchAndLoad(
     return loaded?.join() === diffIds.join()
   }
   const present = await registries.present.count(diffIds, reference.name, signal)
-  // An image that had the lower layers may go before it is loaded.
+  // An image that had the lower layers may be removed before this one is loaded.
   const isLoaded = await handOver(present).catch((error: unknown) => {
     if (present === 0 || !(error instanceof RegistryProblem) || error.kind !== 'form') throw error
     return false
@@ -124,7 +124,7 @@ const tooLarge = (bytes: number, most: number): RegistryProblem =>
     `it takes ${gibibytes(bytes)}, and an image may take ${gibibytes(most)} (QUAYSIDE_IMAGE_SIZE)`,
   )
 
-/** Layers that the engine had count, too. */
+/** Layers that the engine already had count, too. */
 async function checkSize({ daemon, maxImageBytes }: Registries, image: string, { signal }: Attempt): Promise<void> {
   const bytes = (await inspectPinned(daemon, image, signal))?.Size ?? 0
   if (bytes <= maxImageBytes) return

@@ -6,9 +6,10 @@ import { type DockerDaemon, isRefusal } from './daemon.ts'
 import { placeOf } from './read-only-root.ts'
 
 /**
- * Writes the files into a container that has not been started yet, straight from memory: no copy of ours touches the host's disk.
- * Mode 0444 of root: the program often runs as a user that only the image knows, and it must be able to read them, not to change them.
- * `places` is where the container can be written to.
+ * Writes the files into a container that has not started yet, straight from memory, so no copy of
+ * ours touches the host's disk. They belong to root with mode 0444: the program often runs as a
+ * user that only the image knows, and may read but not change them. `places` are the paths at which
+ * the container is writable.
  */
 export async function writeFiles(
   daemon: DockerDaemon,
@@ -20,7 +21,7 @@ export async function writeFiles(
     const top = place === '/' ? '' : place
     const missing: string[] = []
     for (const directory of parentDirectories(inside)) {
-      // Directories that exist must not be in the archive: it would change their owner and mode.
+      // Existing directories must not be in the archive: it would change their owner and mode.
       const isBelow = directory.startsWith(`${top}/`)
       if (isBelow && !(await exists(daemon, container, directory, signal))) missing.push(directory)
     }
@@ -35,7 +36,7 @@ export async function writeFiles(
   }
 }
 
-/** Every directory above the files but the top, outer ones first. */
+/** Returns every directory above the files except the root, outer ones first. */
 export function parentDirectories(files: readonly MountedFile[]): string[] {
   const directories = new Set<string>()
   for (const { path } of files) {

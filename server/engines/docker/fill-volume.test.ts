@@ -9,7 +9,7 @@ import { pretend } from './test-daemon.ts'
 
 const metering = { count: () => {}, broken: 'refused' } as const
 
-/** Has a daemon that answers so unpack what is given. */
+/** Unpacks an archive in a fake daemon that answers like this. */
 const unpackAt = (listener: RequestListener, archive: AsyncIterable<Uint8Array>) =>
   pretend(listener, async (daemon) => {
     const signal = AbortSignal.timeout(60_000)
@@ -23,7 +23,7 @@ async function makeArchive(): Promise<Buffer> {
   return buffer(tar)
 }
 
-test('an error at the end of an archive is told, though the daemon was content before it', async () => {
+test('an error at the end of an archive is reported even if the daemon has already accepted it', async () => {
   const archive = await makeArchive()
   const { promise: isAnswered, resolve } = Promise.withResolvers<void>()
   const damaged = async function* () {
@@ -40,7 +40,7 @@ test('an error at the end of an archive is told, though the daemon was content b
   await assert.rejects(unpackAt(isContent, damaged()), /the last part is damaged/)
 })
 
-test('a disk that is full is told as such, and what else the daemon refuses in its own words', async () => {
+test('a full disk is reported as such, and any other refusal with the daemon’s own message', async () => {
   const archive = await makeArchive()
   const given = async function* () {
     yield archive

@@ -12,15 +12,15 @@ import { volumeName } from './labels.ts'
 import type { Host } from './start.ts'
 import { createVolume, removeVolume } from './volumes.ts'
 
-/** A large volume takes as long as it takes; whoever waits has limits of his own. */
+/** A large volume may take any time; callers have limits of their own. */
 const longMs = 24 * 3_600_000
-/** So much is read ahead of whoever unpacks it: what uses the volume may stand still meanwhile. */
+/** The number of bytes read ahead of the unpacking: users of the volume may be paused meanwhile. */
 const aheadBytes = 1_048_576
 const cleanUp = (): AbortSignal => AbortSignal.timeout(60_000)
 
 /**
- * Makes the volume anew, and a container that mounts it: neither that one nor another one of ours here ever runs. Where it is not filled,
- * nothing of it is left.
+ * Recreates the volume, and creates a container that mounts it and never runs. If filling fails,
+ * nothing of the volume is left.
  */
 export async function intoVolume(
   host: Host,
@@ -30,10 +30,10 @@ export async function intoVolume(
 ): Promise<number> {
   const { daemon, instance } = host
   const name = volumeName({ id: to })
-  // What an earlier try has written is half.
+  // An earlier try left it incomplete.
   if (await isOurVolume(host, to, signal)) await removeVolume(host, name, signal)
   await createVolume(daemon, instance, { ...owner, id: to }, signal)
-  // Docker gives back a volume of that name that is there already, whosever it is.
+  // Docker returns an existing volume of that name, whoever owns it.
   if (!(await isOurVolume(host, to, signal)))
     throw new EngineError('refused', `the volume ${name} belongs to another installation; remove it there`)
   try {
@@ -58,8 +58,8 @@ export interface Target {
 }
 
 /**
- * Unpacks an archive in a container, piece by piece as it comes, and gives its bytes. What throws inside of the archive comes through as it
- * is. The signal that `give` gets is aborted when nothing more is taken.
+ * Unpacks an archive in a container as it arrives, and returns its size in bytes. Errors thrown by
+ * the archive pass through. The signal that `give` gets is aborted when no more data is accepted.
  */
 export async function unpack(
   daemon: DockerDaemon,
@@ -75,7 +75,7 @@ export async function unpack(
   }
   const archive = giving(metered(give(AbortSignal.any([signal, ended.signal])), { ...metering, count }))
   const file = Readable.from(archive.pieces(), { objectMode: false, highWaterMark: aheadBytes })
-  // Whoever unpacks hears of it, too; before that, nobody does.
+  // The unpacking side sees the error too, but not before it is recorded here.
   file.on('error', () => {})
   try {
     const query = { path }
@@ -83,7 +83,7 @@ export async function unpack(
       ...{ method: 'PUT', path: `/containers/${container}/archive`, query, file, signal },
       timeoutMs: longMs,
     })
-    // What comes after the last entry must be in order, too, whether or not the daemon wanted to have it.
+    // The data after the last entry must be valid too, even if the daemon does not read it.
     await finished(file.resume(), { signal })
     return bytes
   } catch (error) {
@@ -94,7 +94,7 @@ export async function unpack(
   }
 }
 
-/** Remembers what was thrown inside of an archive: whoever is given it may tell of that in other words. */
+/** Records an error thrown by the archive, since its consumer may report it in other words. */
 function giving(archive: AsyncIterable<Uint8Array>) {
   let failure: { readonly reason: unknown } | undefined
   const pieces = async function* (): AsyncGenerator<Uint8Array> {

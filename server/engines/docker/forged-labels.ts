@@ -5,13 +5,14 @@ import { label } from './labels.ts'
 
 type LabelValues = Readonly<Record<string, string>>
 
-/** Lists the labels of ours that a container has, though we did not set them: they come from its image. */
+/** Lists labels of ours on a container that we did not set: they come from its image. */
 export const forgedLabels = (found: LabelValues, set: LabelValues): string[] =>
   Object.values(label).filter((name) => Object.hasOwn(found, name) && !Object.hasOwn(set, name))
 
 /**
- * Removes a container that has not started if its image sets labels that the engine acts on, and throws EngineError('refused'). Such a label
- * could hide the container, pass it off as another run, or bring a command or a probe that nobody checked.
+ * Removes a container that has not started if its image sets labels that the engine acts on, and
+ * throws EngineError('refused'). Such a label could hide the container, pass it off as another run,
+ * or add a command or a probe that nobody checked.
  */
 export async function refuseForgedLabels(
   daemon: DockerDaemon,

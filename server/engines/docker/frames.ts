@@ -1,10 +1,12 @@
-/** One piece of output as Docker frames it: for logs exactly one line, or a part of a very long one. */
+/**
+ * One piece of output as Docker frames it: for logs exactly one line, or a part of a very long one.
+ */
 export interface Frame {
   readonly stream: 'stdout' | 'stderr'
   readonly payload: Buffer
 }
 
-/** One line with the moment at which the daemon read it. */
+/** One line with the time at which the daemon read it. */
 export interface TimedLine {
   /** RFC 3339 with nine decimals, always of the same length: sorts as text. */
   readonly at: string
@@ -12,10 +14,13 @@ export interface TimedLine {
   readonly text: string
 }
 
-/** A line longer than this is given in several. */
+/** A longer line is split. */
 const maxLineBytes = 256 * 1024
 
-/** Takes Docker's stream format apart: a header of eight bytes (stream number, length), then that many bytes. */
+/**
+ * Parses Docker's stream format: a header of eight bytes (stream number, length), then that many
+ * bytes.
+ */
 export async function* frames(source: AsyncIterable<Buffer>): AsyncGenerator<Frame> {
   let pending: Buffer[] = []
   let held = 0
@@ -37,7 +42,9 @@ export async function* frames(source: AsyncIterable<Buffer>): AsyncGenerator<Fra
   }
 }
 
-/** Joins the parts of long lines and takes the timestamps off. The last line may have no line feed. */
+/**
+ * Joins the parts of long lines and removes the timestamps. The last line may have no line feed.
+ */
 export async function* timedLines(source: AsyncIterable<Frame>): AsyncGenerator<TimedLine> {
   const open = new Map<Frame['stream'], { at: string; parts: Buffer[]; bytes: number }>()
   for await (const { stream, payload } of source) {
@@ -65,12 +72,18 @@ const finished = (stream: Frame['stream'], line: { at: string; parts: readonly B
     .replace(/\r?\n$/, ''),
 })
 
-/** The moment of the last line seen of each stream; '' before the first. Docker stamps each stream in order, but not both together. */
+/**
+ * The time of the last line of each stream; '' before the first. Docker orders the timestamps
+ * within a stream, but not across both.
+ */
 export type Cursor = Record<Frame['stream'], string>
 
 export const cursorAt = (after = ''): Cursor => ({ stdout: after, stderr: after })
 
-/** Only lines after the cursor, which moves along: Docker repeats lines when its log file is rotated, and its `since` is inclusive. */
+/**
+ * Returns only lines after the cursor, and advances it: Docker repeats lines when its log file is
+ * rotated, and its `since` is inclusive.
+ */
 export async function* onlyNew(source: AsyncIterable<TimedLine>, cursor: Cursor): AsyncGenerator<TimedLine> {
   for await (const line of source) {
     if (line.at <= cursor[line.stream]) continue

@@ -2,7 +2,10 @@ import { aboveFloor as keepAbove, sizeText } from '../../../lib/disk-floor.ts'
 import { RegistryProblem } from '../registry-problem.ts'
 import type { Registries } from './registries.ts'
 
-/** Ends the work when a disk that it writes to gets too full for what runs. */
+/**
+ * Cancels the work when a disk that it writes to has too little free space left for running
+ * services.
+ */
 export async function aboveFloor<T>(
   { clock, floorBytes, settings }: Registries,
   directory: string,

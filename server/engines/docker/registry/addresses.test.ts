@@ -12,7 +12,7 @@ import { openFetchBench } from './test-fetching.ts'
 import { makeImage, startTestRegistry } from './test-registry.ts'
 
 describe('addresses of registries', () => {
-  it('are checked for every request: a name that leads elsewhere by then is not followed', async () => {
+  it('are checked for every request, and a name that resolves elsewhere by then is not followed', async () => {
     const registry = await startTestRegistry()
     const canary = await startTestRegistry('127.0.0.2')
     const port = registry.host.split(':')[1]
@@ -40,7 +40,7 @@ describe('addresses of registries', () => {
     }
   })
 
-  it('that are private are refused with the setting that allows them, and no connection is made', async () => {
+  it('that are private are rejected without a connection, and the error names the setting that allows them', async () => {
     await using bench = await openFetchBench({ allowed: [] })
     await assert.rejects(bench.pin(), { reason: 'refused', message: /not fetched.*QUAYSIDE_ALLOW_PRIVATE_TARGETS/ })
     assert.deepEqual(bench.registry.asked, [])
@@ -53,7 +53,7 @@ describe('addresses of registries', () => {
     assert.deepEqual(bench.registry.asked, [])
   })
 
-  it('of others than the registry are never asked over plain http with its rights', async () => {
+  it('other than the registry are never asked over plain http with its rights', async () => {
     await using bench = await openFetchBench({ allowed: ['127.0.0.1/32'] })
     bench.registry.misbehave = (_request, response) => {
       response.writeHead(307, { location: 'http://198.51.100.1/x' }).end()
@@ -63,7 +63,7 @@ describe('addresses of registries', () => {
   })
 })
 
-it('certificates may be vouched for by an authority that the operator gave Docker', async () => {
+it('accepts certificates of an authority that the operator gave Docker', async () => {
   const directory = await mkdtemp(join(tmpdir(), 'quayside-certs-'))
   try {
     assert.equal(await authoritiesOf('registry.example:5000', directory), undefined)

@@ -5,7 +5,7 @@ import { translated } from './translated.ts'
 const errorBytes = 4096
 const mostCharacters = 300
 
-/** The body of a short answer. Throws RegistryProblem `form` for one that is longer. */
+/** Returns the body of a short answer. Throws RegistryProblem `form` if it is too long. */
 export async function readWhole({ body }: SafeStream, maxBytes: number): Promise<Buffer> {
   const chunks: Buffer[] = []
   let bytes = 0
@@ -21,7 +21,7 @@ export async function readWhole({ body }: SafeStream, maxBytes: number): Promise
   return Buffer.concat(chunks)
 }
 
-/** The reason that a registry gives with a status: `{ errors: [{ code, message }] }`, as text of one line. */
+/** Returns a registry's reason for a status, `{ errors: [{ code, message }] }`, as one line. */
 export async function saidIn(answer: SafeStream): Promise<string> {
   const text = await readWhole(answer, errorBytes).then(String, () => '')
   return [`status ${answer.status}`, ...messagesOf(text)].join(': ').slice(0, mostCharacters)

@@ -8,7 +8,7 @@ import { readWhole, saidIn } from './answers.ts'
 import { authoritiesOf, type Place } from './places.ts'
 import { translated } from './translated.ts'
 
-/** A registry that is silent for so long counts as away. */
+/** A registry that is silent for this long counts as away. */
 export const silenceMs = 90_000
 const mostRedirects = 5
 const tokenBytes = 1024 * 1024
@@ -26,7 +26,7 @@ export interface RegistryQuestion {
   readonly method?: 'GET' | 'HEAD' | 'POST' | 'PATCH' | 'PUT'
   /** Below the repository: `manifests/…`, `blobs/…`. */
   readonly path: string
-  /** Where the registry said that an upload continues; used instead of the path. */
+  /** The address that the registry gave for the rest of an upload; used instead of the path. */
   readonly location?: string
   readonly body?: Buffer
   readonly headers?: Readonly<Record<string, string>>
@@ -40,7 +40,7 @@ export interface RegistryQuestion {
 export class RegistryClient {
   readonly #options: ClientOptions
   #origin: URL
-  /** It has answered by this scheme. */
+  /** The scheme by which it has answered. */
   #isSettled = false
   #authorization: string | undefined
   #authorities: Promise<string[] | undefined> | undefined
@@ -50,7 +50,9 @@ export class RegistryClient {
     this.#origin = options.place.origin
   }
 
-  /** The answer of the registry itself, whatever its status; dispose of it. Throws RegistryProblem. */
+  /**
+   * Returns the registry's own answer, whatever its status; dispose of it. Throws RegistryProblem.
+   */
   async send(question: RegistryQuestion): Promise<SafeStream> {
     const answer = await this.#askOnce(question)
     if (answer.status !== 401) return answer
@@ -62,7 +64,10 @@ export class RegistryClient {
     return this.#askOnce(question)
   }
 
-  /** The answer with status 200 or 206, after redirects; dispose of it. Throws RegistryProblem. */
+  /**
+   * Returns the answer with status 200 or 206, after redirects; dispose of it. Throws
+   * RegistryProblem.
+   */
   async ask(question: RegistryQuestion): Promise<SafeStream> {
     const found = await this.#follow(await this.send(question), question)
     if (found.status === 200 || found.status === 206) return found
@@ -71,7 +76,7 @@ export class RegistryClient {
     throw new RegistryProblem(kindOfStatus(found.status), said)
   }
 
-  /** A registry that speaks no TLS is asked without, where the operator said that it may be. */
+  /** Asks a registry without TLS if it has none and the operator allowed that. */
   async #askOnce(question: RegistryQuestion): Promise<SafeStream> {
     const authorization = this.#authorization
     const headers = { ...question.headers, ...(authorization !== undefined && { authorization }) }
@@ -92,7 +97,7 @@ export class RegistryClient {
     }
   }
 
-  /** An upload stays at the registry: another host would be sent the image, and the password. */
+  /** An upload stays at the registry: another host would receive the image and the password. */
   #urlOf({ path, location }: RegistryQuestion): URL {
     const { place, repository } = this.#options
     const base = withoutEnd(place.origin.pathname, '/')
@@ -140,7 +145,10 @@ export class RegistryClient {
     return `Bearer ${token}`
   }
 
-  /** One request. Only what goes to the registry itself has the rights that its operator gave it. */
+  /**
+   * Sends one request. Only requests to the registry itself have the rights that the operator gave
+   * it.
+   */
   async #open(url: URL, { method, headers, body, signal }: RegistryQuestion): Promise<SafeStream> {
     const { place, open, clock } = this.#options
     const isOwn = url.origin === this.#origin.origin

@@ -7,7 +7,7 @@ import type { Blob } from './manifest.ts'
 import type { ImageSource } from './source.ts'
 import { translated } from './translated.ts'
 
-/** The least rate at which a registry must send. A slower download fails and is retried. */
+/** The lowest rate at which a registry must send. A slower download fails and is retried. */
 const leastRate = { bytesPerSecond: 8 * 1024, overMs: 30_000 }
 
 /** A blob that is being fetched. Received bytes are kept, and the next try continues after them. */
@@ -24,11 +24,14 @@ export interface Download {
   readonly source: ImageSource
   readonly clock: Clock
   readonly signal: AbortSignal
-  /** Is told of all bytes that came. */
+  /** Called with the number of all received bytes. */
   readonly count: (bytes: number) => void
 }
 
-/** Writes the blob into the file of its part, which has its digest then. Throws RegistryProblem; `broken`: nothing of it is kept. */
+/**
+ * Downloads the blob into the file of its part and checks its digest. Throws RegistryProblem; if
+ * `broken`, the received bytes are discarded.
+ */
 export async function download(part: Part, { source, clock, signal, count }: Download): Promise<void> {
   const { blob } = part
   if (part.received === 0) await forget(part)
@@ -59,7 +62,9 @@ async function forget(part: Part): Promise<void> {
   part.received = 0
 }
 
-/** How many bytes of the answer are there already: a registry need not know ranges. */
+/**
+ * Returns how many bytes before the answer are already stored: a registry need not support ranges.
+ */
 async function startOf(part: Part, { status, headers }: SafeStream): Promise<number> {
   if (status !== 206) return part.received
   if (headers['content-range']?.startsWith(`bytes ${part.received}-`)) return 0
@@ -88,8 +93,7 @@ async function receive(
 }
 
 /**
- * Throws RegistryProblem if the pieces come too slowly. Time that we take to write them does not
- * count.
+ * Throws RegistryProblem if the bytes arrive too slowly. The time for writing them does not count.
  */
 async function* paced(pieces: AsyncIterable<Buffer>, clock: Clock): AsyncGenerator<Buffer> {
   let [waitedMs, bytes, asked] = [0, 0, clock.monotonic()]

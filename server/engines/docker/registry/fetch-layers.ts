@@ -10,7 +10,7 @@ import { type Room, unpack } from './unpack.ts'
 
 const atOnce = 3
 
-/** A layer, and what it has to be once it is unpacked. */
+/** A layer, and the digest that it must have once unpacked. */
 export interface Layer {
   readonly blob: Blob
   readonly diffId: string
@@ -48,11 +48,14 @@ export interface LayersOptions {
   readonly spool: Spool
   readonly room: Room
   readonly count: (bytes: number) => void
-  /** Is told of each layer that is there. */
+  /** Called for each layer that is complete. */
   readonly done: () => void
 }
 
-/** Fetches layers and unpacks them, a few at a time. The first that fails ends the others; what came of them stays. Throws RegistryProblem. */
+/**
+ * Fetches and unpacks layers, a few at a time. The first failure cancels the others; fetched bytes
+ * are kept. Throws RegistryProblem.
+ */
 export async function fetchLayers(
   layers: readonly Layer[],
   options: LayersOptions,

@@ -23,7 +23,7 @@ describe('forms of images', () => {
     mediaType = 'application/vnd.oci.image.manifest.v1+json',
   ) => ({ mediaType, digest, size: manifest.length, platform })
 
-  it('of several platforms the engine gets its own', async () => {
+  it('with several platforms give the engine its own', async () => {
     await using bench = await openFetchBench()
     const [arm, own, old] = [
       await makeImage({ config: { a: 1 } }),
@@ -44,7 +44,7 @@ describe('forms of images', () => {
     assert.ok(bench.docker.images.has(localName(`${bench.name}@${list.digest}`)))
   })
 
-  it('layers may be compressed by zstd, or not at all', async () => {
+  it('may have layers compressed by zstd, or not compressed', async () => {
     for (const compress of [zstdCompressSync, (bytes: Buffer) => bytes]) {
       await using bench = await openFetchBench()
       const image = await makeImage({ compress })
@@ -124,7 +124,7 @@ describe('forms of images', () => {
     })
   }
 
-  it('are recognized by the content of a manifest, whatever its header says', async () => {
+  it('are recognized by the content of a manifest, not by its header', async () => {
     await using bench = await openFetchBench()
     bench.registry.put(image)
     bench.registry.misbehave = (request, response) => {
@@ -135,7 +135,7 @@ describe('forms of images', () => {
     await bench.fetch(image)
   })
 
-  it('a manifest without end is cut off', async () => {
+  it('with an endless manifest are cut off', async () => {
     await using bench = await openFetchBench()
     bench.registry.misbehave = (_request, response) => {
       response.write('{"x":"')

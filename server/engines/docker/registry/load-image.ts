@@ -11,9 +11,9 @@ import { RegistryProblem } from '../registry-problem.ts'
 /** Docker unpacks every layer before it answers. */
 const loadMs = 30 * 60_000
 
-/** An image as it is handed to Docker. */
+/** An image to load into Docker. */
 export interface LoadedImage {
-  /** The tag that it gets. */
+  /** The tag to give it. */
   readonly tag: string
   readonly config: Buffer
   readonly diffIds: readonly string[]
@@ -21,7 +21,10 @@ export interface LoadedImage {
   readonly layers: ReadonlyMap<string, { readonly file: string; readonly bytes: number }>
 }
 
-/** Hands an image to Docker as an archive of `docker save` (moby `image/tarexport`). Throws RegistryProblem. */
+/**
+ * Loads an image into Docker as an archive of `docker save` (moby `image/tarexport`). Throws
+ * RegistryProblem.
+ */
 export async function loadImage(daemon: DockerDaemon, image: LoadedImage, signal: AbortSignal): Promise<void> {
   const broken = new AbortController()
   const archive = pack()
@@ -43,7 +46,7 @@ export async function loadImage(daemon: DockerDaemon, image: LoadedImage, signal
   } catch (error) {
     signal.throwIfAborted()
     broken.signal.throwIfAborted()
-    // Some versions answer an archive that they cannot load with a status.
+    // Some versions reject an archive that they cannot load with a status code.
     if (isRefusal(error, 400, 500)) throw problemOf(error.message)
     throw error
   } finally {

@@ -5,10 +5,10 @@ export const mostManifestBytes = 4 * 1024 * 1024
 export const mostConfigBytes = 8 * 1024 * 1024
 /** The most layers that Docker can stack. */
 const mostLayers = 127
-/** Platforms, and what is said of them. */
+/** Platforms and their variants. */
 const mostEntries = 1000
 
-/** Sent with questions for manifests: nothing older than these is understood. */
+/** The accepted manifest formats. Older ones are not supported. */
 export const manifestTypes = [
   'application/vnd.oci.image.index.v1+json',
   'application/vnd.docker.distribution.manifest.list.v2+json',
@@ -19,7 +19,7 @@ export const manifestTypes = [
 /** A blob as a manifest names it. */
 export interface Blob {
   readonly digest: string
-  /** Bytes of it as it is sent. */
+  /** Its size in bytes as it is sent. */
   readonly size: number
 }
 
@@ -59,7 +59,7 @@ function imageOf(config: unknown, layers: unknown): ImageManifest {
 }
 
 /**
- * Reads the blob of a layer. Layers with addresses of their own are never fetched: the author of
+ * Reads the descriptor of a layer. Layers with URLs of their own are never fetched: the author of
  * the image would choose those addresses.
  */
 function layerOf(layer: unknown): Blob {
@@ -98,14 +98,14 @@ function entriesOf(manifests: unknown): Entry[] {
     throw refuse(`it lists more than ${mostEntries} manifests`)
   return manifests.flatMap((entry) => {
     const { digest, mediaType, platform } = Object(entry)
-    // A list in a list has no platform that could be relied on.
+    // A list inside a list has no reliable platform.
     if (!/(?:manifest\.v2|image\.manifest\.v1)\+json$/.test(String(mediaType ?? 'manifest.v2+json'))) return []
     const { os, architecture, variant } = Object(platform)
     return typeof digest === 'string' && isDigest(digest) ? [{ digest, os, architecture, variant }] : []
   })
 }
 
-/** The manifest of this platform; of several, the one with the nearest variant. */
+/** Returns the manifest for this platform; of several, the one with the nearest variant. */
 function choose(entries: readonly Entry[], { os, architecture, variant }: Platform): string {
   const rank = (entry: Entry): number => {
     if (entry.os !== os || entry.architecture !== architecture) return -1
@@ -123,7 +123,10 @@ function choose(entries: readonly Entry[], { os, architecture, variant }: Platfo
   )
 }
 
-/** The ids of an image's layers, unpacked: as many as its manifest has. Throws RegistryProblem. */
+/**
+ * Returns the diff ids of an image's layers, one for each layer of its manifest. Throws
+ * RegistryProblem.
+ */
 export function readDiffIds(config: Buffer, layers: number): string[] {
   const ids: unknown = Object(parsed(config, 'its configuration')['rootfs']).diff_ids
   const found = Array.isArray(ids) ? ids.filter((id) => typeof id === 'string' && isDigest(id)) : []

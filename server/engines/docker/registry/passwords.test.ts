@@ -24,7 +24,7 @@ describe('passwords and tokens', () => {
       return true
     }
 
-  it('a registry that wants a password gets it, and one that wants a token its own', async () => {
+  it('are sent to a registry that requires a password, or exchanged for a token if it requires one', async () => {
     for (const kind of ['basic', 'bearer'] as const) {
       await using bench = await openFetchBench()
       const { registry, docker, name } = bench
@@ -44,7 +44,7 @@ describe('passwords and tokens', () => {
     }
   })
 
-  it('a token server that redirects, or answers without a token, is not believed', async () => {
+  it('are rejected when the token server redirects or answers without a token', async () => {
     const answers: readonly (readonly [Misbehaviour, RegExp])[] = [
       [(_request, response) => redirect(response, '/elsewhere'), /status 307/],
       [say('{"token":"a\\r\\nb"}'), /answered without a token/],
@@ -62,7 +62,7 @@ describe('passwords and tokens', () => {
     }
   })
 
-  it('an expired token is exchanged for another', async () => {
+  it('are renewed when a token has expired', async () => {
     await using bench = await openFetchBench()
     const { registry } = bench
     const image = await makeImage()
@@ -85,7 +85,7 @@ describe('passwords and tokens', () => {
     const image = await makeImage()
     mirror.put(image, 'latest')
     const asked: string[] = []
-    // Nothing but the mirror can be reached: the operator configured it, so no guard is asked.
+    // Only the mirror can be reached: the operator configured it, so no guard is asked.
     await using docker = await startTestDocker({
       info: { RegistryConfig: { Mirrors: [`http://${mirror.host}/`] } },
       allowed: [],

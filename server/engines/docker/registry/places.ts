@@ -6,12 +6,14 @@ import type { DockerDaemon } from '../daemon.ts'
 
 /** The operator's registry settings of the Docker daemon. */
 export interface RegistrySettings {
-  /** Asked before Docker Hub, for its images alone. */
+  /** Mirrors that are asked before Docker Hub, for its images alone. */
   readonly mirrors: readonly URL[]
-  /** Whether a `host` or `host:port` may be asked over plain http, and with any certificate. */
+  /**
+   * Returns whether a `host` or `host:port` may be asked over plain http, and with any certificate.
+   */
   isInsecure(host: string): boolean
   readonly platform: Platform
-  /** Where the engine keeps its data. */
+  /** The directory of the engine's data. */
   readonly dataDirectory: string
 }
 
@@ -21,15 +23,15 @@ export interface Platform {
   readonly variant: string | undefined
 }
 
-/** One address at which a registry may answer. */
+/** One address of a registry. */
 export interface Place {
   readonly origin: URL
-  /** The operator configured it, so it may be anywhere. It is never sent a password. */
+  /** The operator configured it, so it may be at any address. It is never sent a password. */
   readonly isOperators: boolean
   readonly isInsecure: boolean
 }
 
-/** Parts of what the daemon answers, in the shape of its published API. */
+/** Parts of the daemon's answer, in the shape of its published API. */
 interface Info {
   readonly RegistryConfig?: {
     readonly Mirrors?: readonly string[] | null
@@ -75,14 +77,14 @@ function insecurity(named: ReadonlySet<string>, cidrs: readonly string[]): (host
   }
 }
 
-/** Only 32-bit ARM has kinds that do not run on each other. */
+/** Only 32-bit ARM has variants that cannot run each other's programs. */
 const variantOf = (machine: string | undefined): string | undefined =>
   /^armv([5-8])/.exec(machine ?? '')?.[1]?.replace(/^/, 'v')
 
 export const hubHost = 'docker.io'
 const hubOrigin = 'https://registry-1.docker.io'
 
-/** Where to ask for images of a host, in this order. */
+/** Returns the addresses to ask for images of a host, in this order. */
 export function placesOf(
   host: string,
   { mirrors, isInsecure }: Pick<RegistrySettings, 'mirrors' | 'isInsecure'>,
@@ -94,7 +96,7 @@ export function placesOf(
   return [...mirrors.map((origin) => ({ origin, isOperators: true, isInsecure: isInsecure(origin.host) })), own]
 }
 
-/** Where Docker looks for authorities of registries. */
+/** The directory in which Docker looks for the authorities of registries. */
 const authoritiesDirectory = '/etc/docker/certs.d'
 
 /**

@@ -5,7 +5,7 @@ import { type InspectedImage, referencesTo } from '../local-images.ts'
 
 const atOnce = 8
 
-/** Knows the layers of the engine's images. An image never changes, so each is asked for once. */
+/** Knows the layers of the engine's images. An image never changes, so each is inspected once. */
 export class PresentLayers {
   readonly #daemon: DockerDaemon
   #known = new Map<string, readonly string[]>()
@@ -15,8 +15,9 @@ export class PresentLayers {
   }
 
   /**
-   * Returns how many of these layers, from the lowest on, an image of this repository already has. No other image counts: a manifest may name
-   * any layer, and the image may be private to another organization. That includes images without a name, such as previous builds.
+   * Returns how many of these layers, from the lowest, an image of this repository already has.
+   * Other images do not count, not even those without a name, such as previous builds: a manifest
+   * may name any layer, and the image may be private to another organization.
    */
   async count(diffIds: readonly string[], repository: string, signal: AbortSignal): Promise<number> {
     const images = [...(await this.#read(repository, signal)).values()]
@@ -47,7 +48,9 @@ export class PresentLayers {
   }
 }
 
-/** The diff ids of an image, the lowest first; undefined where there is none of that name. */
+/**
+ * Returns the diff ids of an image, the lowest first; undefined if there is no image of that name.
+ */
 export async function layersOf(
   daemon: DockerDaemon,
   image: string,

@@ -25,16 +25,16 @@ export interface Registries {
    */
   readonly floorBytes: number | undefined
   readonly present: PresentLayers
-  /** Whose image is being fetched, by pinned reference. */
+  /** The fetches in progress, by pinned reference. */
   readonly fetching: KeyedSlots
-  /** A repository of each blob that was sent, by host and digest. */
+  /** A repository of each sent blob, by host and digest. */
   readonly places: Map<string, string>
-  /** Where parts of images lie until the engine has them. */
+  /** The directory for parts of images until the engine has them. */
   spoolDirectory(): Promise<string>
   settings(signal: AbortSignal): Promise<RegistrySettings>
 }
 
-/** Time after which the daemon's registry settings are read again. */
+/** The time after which the daemon's registry settings are read again. */
 const settingsMs = 60_000
 
 export interface RegistriesOptions {
@@ -43,7 +43,10 @@ export interface RegistriesOptions {
   readonly guard: AddressGuard
   readonly maxImageBytes: number
   readonly floorBytes?: number | undefined
-  /** This engine's alone: what an earlier process left there is removed. Without it, the machine's directory for such. */
+  /**
+   * A directory of this engine alone: files of an earlier process are removed. Without it, the
+   * machine's temporary directory is used.
+   */
   readonly spoolDirectory?: string
 }
 
@@ -76,7 +79,7 @@ export function createRegistries(options: RegistriesOptions): Registries {
   }
 }
 
-/** Where the image of a reference comes from, as seen by one caller. */
+/** Returns the source of a reference's image for one caller. */
 export async function sourceOf(
   registries: Registries,
   { host, name }: Pick<ImageReference, 'host' | 'name'>,
@@ -95,7 +98,7 @@ export async function sourceOf(
   return createSource(places.map((place) => new RegistryClient({ open, clock, place, repository, login })))
 }
 
-/** The client for sending an image to a repository. */
+/** Returns the client for sending an image to a repository. */
 export async function targetOf(
   registries: Registries,
   { host, name }: Pick<ImageReference, 'host' | 'name'>,
@@ -104,14 +107,17 @@ export async function targetOf(
 ): Promise<RegistryClient> {
   const { open, clock } = registries
   const places = placesOf(host, await registries.settings(signal))
-  // Mirrors come first, and take nothing.
+  // Mirrors come first, and accept no uploads.
   const place = places.at(-1)
   if (!place || !isAddress(host))
     throw new EngineError('refused', `"${host.slice(0, 100)}" is not the address of a registry.`)
   return new RegistryClient({ open, clock, place, repository: name.slice(host.length + 1), login })
 }
 
-/** Whether URLs mean the same host and port by this text: they have no ports beyond 65535, and read numbers as addresses. */
+/**
+ * Returns whether URLs read this text as the same host and port: they allow no ports above 65535,
+ * and read numbers as addresses.
+ */
 function isAddress(host: string): boolean {
   const read = URL.parse(`https://${host}`)?.host
   return read !== undefined && [read, `${read}:443`].includes(host.toLowerCase())

@@ -24,11 +24,11 @@ export interface ImageSource {
   blob(blob: Blob, from: number, signal: AbortSignal): Promise<SafeStream>
 }
 
-/** A short answer shall not take longer, however it trickles. */
+/** The time limit of a short answer, even if bytes keep arriving. */
 const smallMs = 120_000
 
 export function createSource(clients: readonly RegistryClient[]): ImageSource {
-  /** Mirrors come first, and may fail as they like; what the registry itself says is the answer. */
+  /** Mirrors come first, and any of them may fail. The answer of the registry itself counts. */
   async function first<T>(ask: (client: RegistryClient) => Promise<T>): Promise<T> {
     for (const client of clients.slice(0, -1)) {
       try {

@@ -12,21 +12,21 @@ import { DockerDaemon } from '../daemon.ts'
 import { createRegistries, type Registries } from './registries.ts'
 import { sha256 } from './test-registry.ts'
 
-/** An image as the pretended daemon has it. */
+/** An image of the fake daemon. */
 export type HeldImage = Readonly<Record<string, unknown>>
 
 /** The parts that fetch images, and a fake daemon that loads archives as Docker does. */
 export interface TestDocker extends AsyncDisposable {
   readonly registries: Registries
   readonly attempt: { readonly signal: AbortSignal; readonly output: { line(text: string): void } }
-  /** By all of their names. */
+  /** Images by all of their names. */
   readonly images: Map<string, HeldImage>
-  /** Names of the layers in each archive that was loaded. */
+  /** Names of the layers in each loaded archive. */
   readonly loaded: string[][]
   readonly removed: string[]
   readonly lines: string[]
   readonly waited: number[]
-  /** Lets the time pass for which a registry may be silent. */
+  /** Lets the time pass after which a silent registry counts as away. */
   passSilence(): void
 }
 
@@ -78,7 +78,7 @@ export async function startTestDocker(options: TestDockerOptions = {}): Promise<
   const silence = Promise.withResolvers<void>()
   const clock: Clock = {
     ...systemClock,
-    // Pauses pass at once; the long wait for a silent registry when the test says so.
+    // Pauses end immediately; the long wait for a silent registry ends when the test says so.
     sleep: async (ms, signal) => {
       if (ms === watchEveryMs) return systemClock.sleep(ms, signal)
       if (ms < 90_000) return void waited.push(ms)
@@ -112,7 +112,10 @@ export async function startTestDocker(options: TestDockerOptions = {}): Promise<
   }
 }
 
-/** As moby's `image/tarexport` does it: a layer that some image has may be missing, and each has to have its diff id. */
+/**
+ * Loads as moby's `image/tarexport` does: a layer that another image has may be missing, and each
+ * must have its diff id.
+ */
 async function load(
   archive: IncomingMessage,
   Size: number,

@@ -3,14 +3,14 @@ import { pinImage } from '../pin-image.ts'
 import { startTestDocker, type TestDocker, type TestDockerOptions } from './test-docker.ts'
 import { type Misbehaviour, startTestRegistry, type TestImage, type TestRegistry } from './test-registry.ts'
 
-/** Answers everything with this status. */
+/** Answers every request with this status. */
 export const status =
   (code: number, message = ''): Misbehaviour =>
   (_request, response) => {
     response.writeHead(code).end(JSON.stringify({ errors: [{ message }] }))
     return true
   }
-/** Answers everything with this body. */
+/** Answers every request with this body. */
 export const say =
   (body: string | Buffer): Misbehaviour =>
   (_request, response) => {
@@ -19,7 +19,7 @@ export const say =
   }
 export const isBlob = (path: string | undefined): boolean => /\/blobs\//.test(path ?? '')
 
-/** A registry, what fetches from it, and a daemon that is none. */
+/** A registry, the parts that fetch from it, and a fake daemon. */
 export interface FetchBench extends AsyncDisposable {
   readonly registry: TestRegistry
   readonly docker: TestDocker

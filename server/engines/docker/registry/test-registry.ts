@@ -10,7 +10,7 @@ export const sha256 = (bytes: string | Buffer): string => `sha256:${createHash('
 
 const manifestType = 'application/vnd.oci.image.manifest.v1+json'
 
-/** An image as a registry has it: a manifest, and blobs by their digests. */
+/** An image in a registry: a manifest, and blobs by their digests. */
 export interface TestImage {
   readonly digest: string
   readonly manifest: Buffer
@@ -29,7 +29,7 @@ export async function tarOf(content: string | Buffer, name = 'who'): Promise<Buf
 export interface ImageParts {
   /** Unpacked layers. */
   readonly layers?: readonly Buffer[]
-  /** How layers are compressed, and what they are called. */
+  /** The compression of layers, and their media type. */
   readonly compress?: (layer: Buffer) => Buffer
   readonly layerType?: string
   /** Overrides of the manifest, of each layer's descriptor and of the configuration. */
@@ -60,7 +60,7 @@ export async function makeImage(parts: ImageParts = {}): Promise<TestImage> {
   return { digest: sha256(manifest), manifest, blobs, diffIds }
 }
 
-/** Answers by itself and gives true, or leaves the request to the registry. */
+/** Answers the request and returns true, or leaves it to the registry. */
 export type Misbehaviour = (request: IncomingMessage, response: ServerResponse) => boolean | undefined
 
 export interface TestRegistry {
@@ -72,12 +72,12 @@ export interface TestRegistry {
     readonly range: string | undefined
   }[]
   misbehave: Misbehaviour
-  /** Has the image under the tag and its digest. */
+  /** Publishes the image under the tag and its digest. */
   put(image: TestImage, tag?: string): void
   close(): Promise<void>
 }
 
-/** A registry in memory, of all names at once, that does what the test says. */
+/** A registry in memory, for all names, that behaves as the test says. */
 export async function startTestRegistry(address = '127.0.0.1'): Promise<TestRegistry> {
   const manifests = new Map<string, Buffer>()
   const blobs = new Map<string, Buffer>()

@@ -6,7 +6,7 @@ import { pipeline } from 'node:stream/promises'
 import { createGunzip, createZstdDecompress } from 'node:zlib'
 import { RegistryProblem } from '../registry-problem.ts'
 
-/** How many bytes may still be unpacked, for all layers of an image together. */
+/** The number of bytes that may still be unpacked, over all layers of an image. */
 export interface Room {
   leftBytes: number
 }
@@ -27,8 +27,9 @@ export interface Unpacked {
 }
 
 /**
- * Unpacks a layer, however it is compressed, and gives its diff id. Docker gets what came out, and no compressed bytes: it would unpack them a
- * second time, by its own rules and without a limit. Throws RegistryProblem.
+ * Unpacks a layer in any supported compression, and returns its diff id. Docker gets the unpacked
+ * bytes only: it would unpack compressed ones a second time, by its own rules and without a limit.
+ * Throws RegistryProblem.
  */
 export async function unpack(from: string, to: string, room: Room, signal: AbortSignal): Promise<Unpacked> {
   const packing = packingOf(await headOf(from))

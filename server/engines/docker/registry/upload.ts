@@ -3,20 +3,23 @@ import { kindOfStatus, RegistryProblem } from '../registry-problem.ts'
 import { saidIn } from './answers.ts'
 import type { RegistryClient } from './client.ts'
 
-/** The most that is held in memory of a layer. */
+/** The most bytes of a layer held in memory. */
 const chunkBytes = 4 * 1024 * 1024
 
-/** A blob that a registry shall have. */
+/** A blob to send to a registry. */
 export interface OutgoingBlob {
   readonly digest: string
   readonly size: number
-  /** Reads at most so many bytes from a place on. */
+  /** Reads at most this many bytes from an offset. */
   read(from: number, length: number): Promise<Buffer>
 }
 
-/** How far a blob was sent; kept between tries, so that the next one continues after the bytes that arrived. */
+/**
+ * The progress of an upload. It is kept between tries, so the next one continues after the bytes
+ * that arrived.
+ */
 export interface UploadState {
-  /** Where the registry takes the rest; undefined before the upload has begun. */
+  /** The address for the rest; undefined before the upload has begun. */
   location?: string | undefined
 }
 
@@ -26,7 +29,10 @@ export const bufferedBlob = (digest: string, bytes: Buffer): OutgoingBlob => ({
   read: async (from, length) => bytes.subarray(from, from + length),
 })
 
-/** Returns the size of a blob that the registry has in the repository; undefined if it has none. Throws RegistryProblem. */
+/**
+ * Returns the size of a blob in the registry's repository; undefined if it is missing. Throws
+ * RegistryProblem.
+ */
 export async function blobSize(
   client: RegistryClient,
   digest: string,
@@ -43,8 +49,8 @@ export async function blobSize(
 }
 
 /**
- * Sends a blob in chunks. `from` is a repository of the same registry that has it: the registry then
- * takes it from there, if it can, and nothing is sent. Throws RegistryProblem.
+ * Sends a blob in chunks. `from` is a repository of the same registry that already has the blob: if
+ * the registry can mount it from there, nothing is sent. Throws RegistryProblem.
  */
 export async function uploadBlob(
   client: RegistryClient,
@@ -98,7 +104,9 @@ export async function putManifest(
   await using _ = await expecting(client, { ...question, signal }, [201])
 }
 
-/** Asks how much of an upload arrived. One that the registry no longer knows is begun again. */
+/**
+ * Asks how many bytes of an upload arrived. Restarts an upload that the registry no longer knows.
+ */
 async function sentSoFar(client: RegistryClient, state: UploadState, signal: AbortSignal): Promise<number> {
   const { location } = state
   if (location === undefined) return 0
@@ -106,7 +114,7 @@ async function sentSoFar(client: RegistryClient, state: UploadState, signal: Abo
   await using answer = await client.send({ path: '', location, signal })
   if (answer.status !== 204) return 0
   const last = /^(?:bytes[= ])?0-(\d+)$/.exec(answer.headers['range'] ?? '')?.[1]
-  // A registry that has nothing yet says 0-0, as one that has a byte does.
+  // A registry reports 0-0 both when it has nothing and when it has one byte.
   if (last === undefined || last === '0') return 0
   state.location = answer.headers['location'] ?? location
   return Number(last) + 1
@@ -121,7 +129,7 @@ async function expecting(
   if (statuses.includes(answer.status)) return answer
   const said = await saidIn(answer)
   await answer[Symbol.asyncDispose]()
-  // An upload that the registry no longer knows, or knows otherwise, is begun again.
+  // An upload that the registry has lost or sees differently is begun again.
   const isLost = question.location !== undefined && [404, 416].includes(answer.status)
   throw new RegistryProblem(isLost ? 'broken' : kindOfStatus(answer.status), said)
 }
